@@ -175,7 +175,7 @@ def any_adapter(folder: Path, drawn: dict) -> str:
 
 def any_judge(folder: Path, drawn: dict) -> str:
     """Any settings of a judge: refused, or finite."""
-    from genqa_metrics.core.judge_loading import read_settings
+    from genqa_metrics.core.judge_model import read_settings
 
     content = json.dumps({"configuration": "a1-r_qt"} | drawn)
     (folder / "ava_config.json").write_text(content, encoding="utf-8")

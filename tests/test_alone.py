@@ -7,7 +7,7 @@ import sys
 import sysconfig
 
 import pytest
-from genqa_metrics.core import checkpoints, origin
+from genqa_metrics.core import checkpoints, scorer
 
 from training.publish.assemble import assemble
 
@@ -64,11 +64,11 @@ def test_the_folder_that_evaluate_loads_goes_before_the_one_in_its_note(tmp_path
 
 
 def test_the_script_is_known_only_while_evaluate_loads(tmp_path):
-    assert origin.loaded_from() is None
+    assert scorer.loaded_from() is None
     script = tmp_path / "metric/metric.py"
     script.parent.mkdir()
     script.touch()
-    names = {"__name__": "evaluate.loading", "loaded_from": origin.loaded_from}
+    names = {"__name__": "evaluate.loading", "loaded_from": scorer.loaded_from}
     exec("def load(path): return loaded_from()", names)
     assert names["load"](str(script.parent)) == names["load"](str(script)) == script.resolve()
     assert names["load"]("ns/metric") is None

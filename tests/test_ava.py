@@ -10,7 +10,7 @@ import pytest
 import torch
 from genqa_metrics.ava import judging, loading
 from genqa_metrics.ava.judging import Judge, aggregated, joined_references
-from genqa_metrics.core import checkpoints, devices, judge_loading, judge_model, judge_reading
+from genqa_metrics.core import checkpoints, inference, judge_model, judge_reading
 from genqa_metrics.core.judge_model import CONFIGURATIONS
 
 from tests.factories.ava import linear_judge, load, random_rows, saved
@@ -182,7 +182,7 @@ def test_every_configuration_is_the_plain_loop(judges, configuration, repository
     folder = judges(configuration)
     rows = random_rows(12)
     found = load(repository, folder).compute(**rows, per_example=True)["ava_score_per_example"]
-    model, tokenizer = judge_loading.load_model(folder, configuration)
+    model, tokenizer = judge_model.load_model(folder, configuration)
     for i, (question, references, prediction) in enumerate(
         zip(rows["questions"], rows["references"], rows["predictions"], strict=True)
     ):
@@ -199,7 +199,7 @@ def test_every_configuration_is_the_plain_loop(judges, configuration, repository
 
 def test_peers_read_both_ways_and_each_other(judges):
     """A2: the first output depends on the last token of its own text and on every text of its peer."""
-    model, tokenizer = judge_loading.load_model(judges("a2"), "a2")
+    model, tokenizer = judge_model.load_model(judges("a2"), "a2")
 
     def logit(*pairs):
         with torch.no_grad():
@@ -240,7 +240,7 @@ def test_results_are_plain_numbers(ava):
 def test_threshold_and_aggregation_can_be_set(ava):
     rows = random_rows(10)
     scores = {}
-    for how in judge_loading.AGGREGATIONS:
+    for how in judge_model.AGGREGATIONS:
         found = ava.compute(**rows, threshold=0.0, reference_aggregation=how, per_example=True)
         assert found["ava_accuracy"] == 1.0
         assert f"threshold:0|references:{how}|" in ava.signature()
@@ -316,7 +316,7 @@ def test_short_floats_state_how_far_verdicts_depend_on_neighbours(judges, reposi
         rows["predictions"].append("seven " * 40)
         rows["references"].append(rows["references"][0])
         beside = ava.compute(**rows, per_example=True)["ava_score_per_example"][:-1]
-    tolerance = devices.TOLERANCES[dtype]
+    tolerance = inference.TOLERANCES[dtype]
     assert f"|dtype:{dtype}|tolerance:{tolerance:g}|" in ava.signature()
     assert np.abs(np.array(alone) - beside).max() <= tolerance
 
@@ -384,7 +384,7 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     signature = ava.signature()
     assert checkpoints.checkpoint_digest(judges())[:12] in signature
     assert "|configuration:a1-r_qt|dtype:float32|threshold:0.4|references:max|reading:2|rules:" in signature
-    model, _ = judge_loading.load_model(judges(), "a1-r_qt")
+    model, _ = judge_model.load_model(judges(), "a1-r_qt")
     other = load(repository, saved(model, tiny_encoder, tmp_path / "x", configuration="a1-r_qt", intercept=0.1))
     assert other.signature() != signature  # the calibration counts too
 
@@ -401,7 +401,7 @@ def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, marks
     )  # fmt: skip
     model = get_peft_model(judge_model.judge_model(tiny_encoder, "a1-r_qt", marks), config).eval()
     model.save_pretrained(tmp_path)
-    loaded, tokenizer = judge_loading.load_model(tmp_path, "a1-r_qt", marks)
+    loaded, tokenizer = judge_model.load_model(tmp_path, "a1-r_qt", marks)
     inputs = AutoTokenizer.from_pretrained(tiny_encoder)("four steps", "who is it ? four", return_tensors="pt")
     if marks:
         inputs["token_type_ids"][0, :3] = torch.tensor([0, 2, 1])
@@ -504,4 +504,4 @@ def test_a_second_judge_reads_the_rows_of_which_the_first_is_unsure(judges, repo
     assert scores[~unsure] == pytest.approx(alone[~unsure], abs=1e-6)
     assert scores[unsure] == pytest.approx(second[unsure], abs=1e-6)  # both judges have the threshold .4
     assert [one["probability"] for one in found["explanation"]] == pytest.approx(scores.tolist(), abs=1e-6)
-    assert f"|escalate:{judge_loading.short_digest(judges('a1-q_rt'))}@" in ava.signature()
+    assert f"|escalate:{judge_model.short_digest(judges('a1-q_rt'))}@" in ava.signature()

@@ -7,7 +7,7 @@ import evaluate
 import numpy as np
 import pytest
 from genqa_metrics.ava import explaining, judging, loading
-from genqa_metrics.core import answers, judge_reading, passages, replacing
+from genqa_metrics.core import answers, judge_reading, reading, replacing
 from genqa_metrics.core.quantities import equal, quantities
 
 MODULE = str(Path(__file__).parent.parent / "metrics/ava/ava.py")
@@ -318,20 +318,20 @@ def long_answer(sentence):
 def test_of_a_long_answer_the_passage_about_the_question_is_read():
     sentence = "Its oldest painting was made by Anna Berg in 1712."
     question, references = "Who made the oldest painting?", ["Anna Berg"]
-    found = passages.passage(long_answer(sentence), question, references, judge_reading.keys)
+    found = reading.passage(long_answer(sentence), question, references, judge_reading.keys)
     assert sentence in found
-    assert len(found.split()) <= passages.PASSAGE
-    assert passages.passage(sentence, question, references, judge_reading.keys) == sentence
+    assert len(found.split()) <= reading.PASSAGE
+    assert reading.passage(sentence, question, references, judge_reading.keys) == sentence
 
 
 def test_passages_are_a_whole_answer_in_order():
     """Every sentence is in a passage; one without an end, or longer than a passage, is kept."""
     text = "A b. C d e. " + "word " * 60 + "end. F!\nG h"
-    found = passages.passages(text, most=5)
+    found = reading.passages(text, most=5)
     assert found[0] == "A b. C d e."
     assert [part for part in found if len(part.split()) > 5] == [("word " * 60 + "end.")]
     assert found[-1].endswith("G h")
-    assert passages.passages("") == []
+    assert reading.passages("") == []
 
 
 def test_an_answer_in_the_middle_of_a_long_text_is_judged_as_alone():

@@ -8,8 +8,7 @@ from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.ava.rules import Rules
 from genqa_metrics.core.answers import extract_answer
-from genqa_metrics.core.characters import readable, readable_answer
-from genqa_metrics.core.passages import passage
+from genqa_metrics.core.reading import passage, readable, readable_answer
 
 from training.studies.judges import attacks
 

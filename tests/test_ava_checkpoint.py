@@ -12,7 +12,7 @@ import pytest
 from genqa_metrics.ava import loading
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.core import encoders, judge_loading
+from genqa_metrics.core import checkpoints, judge_model
 from genqa_metrics.core.checkpoint_validation import adapter_settings
 
 from training.ava import evaluate_ava, minimal_pairs
@@ -96,10 +96,10 @@ def test_the_base_judge_is_bundled_and_says_what_its_encoder_needs(repository, m
     folder = loading.checkpoint_folder("base")
     assert folder.samefile(repository / "metrics/ava/checkpoint_base")
     named = json.loads((folder / "adapter_config.json").read_text())["base_model_name_or_path"]
-    assert named == encoders.LARGE_MODEL
+    assert named == checkpoints.LARGE_MODEL
     assert adapter_settings(folder)["r"] == 64
-    assert judge_loading.read_settings(folder)["marks"] is None
-    missing = replace(encoders.ENCODERS[named], installed=lambda: None)
-    monkeypatch.setitem(encoders.ENCODERS, named, missing)
+    assert judge_model.read_settings(folder)["marks"] is None
+    missing = replace(checkpoints.ENCODERS[named], installed=lambda: None)
+    monkeypatch.setitem(checkpoints.ENCODERS, named, missing)
     with pytest.raises(ValueError, match=r"all-mpnet-base-v2 .* not found.*download .*base_model=FOLDER"):
         genqa_metrics.load("ava", checkpoint="base")

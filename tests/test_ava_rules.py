@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from genqa_metrics.ava import explaining, judging
-from genqa_metrics.ava.rules import EXACT, Rules
+from genqa_metrics.ava.rules import EXACT, Rules, chosen, options, same_list
 from genqa_metrics.core.answers import abstention, declines, extract_answer, without_bag, without_retracted
-from genqa_metrics.core.choices import chosen, options, same_list
 
 RIGHT = [json.loads(line) for line in (Path(__file__).parent / "data/right_answers.jsonl").open(encoding="utf-8")]
 METALS = "Which metal is liquid at room temperature?\nA. Iron\nB. Mercury\nC. Zinc\nD. Tin"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from genqa_metrics.ava import loading
-from genqa_metrics.core import checkpoints, judge_loading
+from genqa_metrics.core import checkpoints, judge_model
 from genqa_metrics.core.judge_model import CONFIGURATIONS
 from safetensors.torch import load_file
 
@@ -460,7 +460,7 @@ def test_every_configuration_trains_and_is_loaded(
     card = (final / "README.md").read_text()
     assert f"`{configuration}`" in card
     assert checkpoints.checkpoint_digest(final) in card
-    assert judge_loading.file_digest(files / "made.train.jsonl.gz") in card
+    assert judge_model.file_digest(files / "made.train.jsonl.gz") in card
     assert "| made.train | 24 | 2 | see the source | `" in card
     assert "| flooded | " in card
 
@@ -500,7 +500,7 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     (files / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs))
     more = ["--pairs", "pairs", "--pairs_dir", str(files), "--marks", "valued", "--dropout", "0", "--fold_rank"]
     final = train(monkeypatch, files, tiny_encoder, tmp_path / "whole", *more, "64")
-    model, _ = judge_loading.load_model(final, "a1-r_qt", "valued")
+    model, _ = judge_model.load_model(final, "a1-r_qt", "valued")
     trained = kept.pop("model").eval()
     inputs = {name: torch.tensor([[2, 3, 4, 5]]) for name in ("input_ids", "token_type_ids")}
     inputs["token_type_ids"] %= 6
@@ -520,7 +520,7 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     monkeypatch.setattr(sys, "argv", ["mix", "--parts", *judges, "--fold_rank", "64", "--output", str(mixed)])
     mix.main()
     parts = [
-        judge_loading.load_model(folder, "a1-r_qt", "valued")[0].classifier.weight for folder in (final, small, mixed)
+        judge_model.load_model(folder, "a1-r_qt", "valued")[0].classifier.weight for folder in (final, small, mixed)
     ]
     assert torch.allclose(0.75 * parts[0] + 0.25 * parts[1], parts[2], atol=1e-3)
     assert json.loads((mixed / "ava_config.json").read_text()) == settings
@@ -609,7 +609,7 @@ def test_calibration_is_written_and_undone(monkeypatch, capsys, files, tiny_enco
         evaluate_ava.main()
         printed.append(capsys.readouterr().out)
     assert printed[0].splitlines()[:5] == printed[1].splitlines()[:5]
-    settings = judge_loading.read_settings(final)
+    settings = judge_model.read_settings(final)
     assert settings["slope"] != 1.0
     metric = evaluate.load(str(repository / "metrics/ava/ava.py"), checkpoint=str(final), keep_in_memory=True)
     assert metric.compute(**random_rows(3))["ava_threshold"] == settings["threshold"]

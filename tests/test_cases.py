@@ -9,7 +9,7 @@ import numpy as np
 import pandas
 import pytest
 from genqa_metrics.integrations.common import explained
-from genqa_metrics.kpqa.negation import denied_pieces
+from genqa_metrics.kpqa.encoding import denied_pieces
 from genqa_metrics.kpqa.scoring import UNKNOWN, Tokens, pair_statistics
 from genqa_metrics.rows.columns import recognized
 from genqa_metrics.rows.errors import InputWarning

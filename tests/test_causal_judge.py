@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 import pytest
 from genqa_metrics import load
+from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import causal_judge as cj
-from genqa_metrics.core import encoders
-from genqa_metrics.core.judge_loading import judge_of
+from genqa_metrics.core import checkpoints
 
 from tests.factories.causal import causal_judge, tiny_gguf
 
@@ -27,7 +27,7 @@ def checkpoint(base, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def judge(checkpoint):
-    return judge_of(checkpoint, device="cpu")
+    return load_judge(checkpoint, device="cpu")
 
 
 def plain_logit(judge, shared, text):
@@ -129,7 +129,7 @@ def test_long_passages_are_read_where_they_are_near(checkpoint):
 
 def test_the_base_model_is_part_of_the_digest(checkpoint, tmp_path):
     other = tiny_gguf(tmp_path / "tiny.gguf", seed=1)
-    first, second = (judge_of(checkpoint, device="cpu", base_model=model) for model in (None, str(other)))
+    first, second = (load_judge(checkpoint, device="cpu", base_model=model) for model in (None, str(other)))
     assert first.facts["checkpoint"] == second.facts["checkpoint"]
     assert first.facts["files"] != second.facts["files"]
 
@@ -147,18 +147,18 @@ def test_an_adapter_that_does_not_fit_is_refused(checkpoint, tmp_path, name, val
     config = json.loads((folder / "adapter_config.json").read_text())
     (folder / "adapter_config.json").write_text(json.dumps(config | {name: value}))
     with pytest.raises(ValueError, match=message):
-        judge_of(folder, device="cpu")
+        load_judge(folder, device="cpu")
 
 
 def test_another_file_than_the_pinned_one_is_refused(tmp_path, monkeypatch):
-    pinned = encoders.ENCODERS[encoders.CAUSAL_MODEL]
+    pinned = checkpoints.ENCODERS[checkpoints.CAUSAL_MODEL]
     tiny_gguf(tmp_path / pinned.file)
-    monkeypatch.setattr(encoders, "cached_folder", lambda *_: tmp_path)
+    monkeypatch.setattr(checkpoints, "cached_folder", lambda *_: tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(encoders, "is_offline", lambda: True)
-    monkeypatch.setattr(encoders, "hub_folder", lambda *_: None)
+    monkeypatch.setattr(checkpoints, "is_offline", lambda: True)
+    monkeypatch.setattr(checkpoints, "hub_folder", lambda *_: None)
     with pytest.raises(ValueError, match=r"not found.*download --metric ava --checkpoint large"):
-        encoders.base_encoder(encoders.CAUSAL_MODEL)
+        checkpoints.base_encoder(checkpoints.CAUSAL_MODEL)
 
 
 def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
@@ -189,7 +189,7 @@ def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
     facts = json.loads((output / "mean" / "training.json").read_text())
     assert facts["step"] == 40
     assert set(facts["sources"]) == {"verdicts", "claims"}
-    judge = judge_of(output / "mean", device="cpu", base_model=str(base))
+    judge = load_judge(output / "mean", device="cpu", base_model=str(base))
     assert judge.configuration == "prompt"
 
 
@@ -199,12 +199,12 @@ def test_the_large_judge_is_bundled_and_says_what_its_base_model_needs(repositor
     folder = loading.checkpoint_folder("large")
     assert folder.samefile(repository / "metrics/ava/checkpoint_large")
     config = json.loads((folder / "adapter_config.json").read_text())
-    assert config["base_model_name_or_path"] == encoders.CAUSAL_MODEL
-    assert config["revision"] == encoders.ENCODERS[encoders.CAUSAL_MODEL].revision
+    assert config["base_model_name_or_path"] == checkpoints.CAUSAL_MODEL
+    assert config["revision"] == checkpoints.ENCODERS[checkpoints.CAUSAL_MODEL].revision
     assert sum(path.stat().st_size for path in folder.iterdir()) < 18e6
     assert "/" not in json.loads((folder / "training.json").read_text())["arguments"]["model"]
-    monkeypatch.setattr(encoders, "cached_folder", lambda *_: None)
-    monkeypatch.setattr(encoders, "hub_folder", lambda *_: None)
+    monkeypatch.setattr(checkpoints, "cached_folder", lambda *_: None)
+    monkeypatch.setattr(checkpoints, "hub_folder", lambda *_: None)
     for metric in ("ava", "grounding"):
         with pytest.raises(ValueError, match=r"not found.*download --metric ava --checkpoint large"):
             load(metric, checkpoint="large")
@@ -216,7 +216,7 @@ def test_the_real_base_model_gives_the_verdicts_of_the_card(monkeypatch):
     from tests.programs.base_models import cached
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", os.environ["GENQA_HUB"])
-    if not encoders.ENCODERS[encoders.CAUSAL_MODEL].matches(cached(encoders.CAUSAL_MODEL)):
+    if not checkpoints.ENCODERS[checkpoints.CAUSAL_MODEL].matches(cached(checkpoints.CAUSAL_MODEL)):
         pytest.skip("the base model of `large` is not in the Hub's cache: python -m tests.programs.base_models large")
     ava = load("ava", checkpoint="large", device="cpu", progress=False)
     asked = ["Wer schrieb den Faust?", "How many vacation days do I get?"]

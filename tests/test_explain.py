@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import typer
-from genqa_metrics.core.characters import readable
+from genqa_metrics.core.reading import readable
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
 from genqa_metrics.reports.table import render

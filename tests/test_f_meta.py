@@ -367,7 +367,7 @@ def test_loading_the_encoder_says_nothing(capfd):
 
 
 def test_the_cosine_is_that_of_sentence_transformers_and_same_question_is_made_of_it():
-    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.checkpoints import base_encoder
     from sentence_transformers import SentenceTransformer
 
     left = ["who won the cup ?", "where was ada born ?", "why " * 300, "Café ?"]
@@ -385,11 +385,11 @@ def test_the_cosine_is_that_of_sentence_transformers_and_same_question_is_made_o
 
 
 def test_an_encoder_with_other_weights_is_refused(tmp_path, monkeypatch):
-    from genqa_metrics.core import encoders
+    from genqa_metrics.core import checkpoints
 
-    pinned = encoders.ENCODERS[encoders.BASE_MODEL]
+    pinned = checkpoints.ENCODERS[checkpoints.BASE_MODEL]
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
-    monkeypatch.setitem(encoders.ENCODERS, encoders.BASE_MODEL, replace(pinned, installed=lambda: None))
+    monkeypatch.setitem(checkpoints.ENCODERS, checkpoints.BASE_MODEL, replace(pinned, installed=lambda: None))
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(tmp_path))
     bases._encoder.cache_clear()
     with pytest.raises(ValueError, match=r"base encoder .* not found. Tried: .*not the expected files"):

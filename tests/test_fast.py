@@ -14,15 +14,14 @@ import torch
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.cli import app
-from genqa_metrics.core import devices, judge_loading, judge_model
+from genqa_metrics.core import inference, judge_model
 from genqa_metrics.core import scorer as core_scorer
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import signature_digest
 from genqa_metrics.core.onnx_backend import FAST_FILE, FastModel, FastTokenizer
 from genqa_metrics.kpqa import loading as kpqa_loading
-from genqa_metrics.kpqa.embedder import EMBEDDINGS_FILE, FastEmbedder
 from genqa_metrics.kpqa.encoding import Encoder
-from genqa_metrics.kpqa.loading import load_models, load_token_classifier
+from genqa_metrics.kpqa.loading import EMBEDDINGS_FILE, FastEmbedder, load_models, load_token_classifier
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.scale import exporting, quantization
 from transformers import AutoModel, AutoTokenizer, TrainingArguments
@@ -334,10 +333,10 @@ def test_products_of_integers_do_not_overflow_on_older_processors(fast_ava):
     assert options.get_session_config_entry("session.x64quantprecision") == "1"
 
 
-@pytest.mark.parametrize(("name", "loading"), [("ava", judge_loading), ("kpqa", kpqa_loading)])
+@pytest.mark.parametrize(("name", "loading"), [("ava", judge_model), ("kpqa", kpqa_loading)])
 def test_a_processor_that_emulates_a_floating_type_is_warned_of(name, loading, monkeypatch):
     for emulated in (True, False):
-        monkeypatch.setattr(devices, "is_emulated", lambda dtype, emulated=emulated: emulated)
+        monkeypatch.setattr(inference, "is_emulated", lambda dtype, emulated=emulated: emulated)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             make_scorer(name, {"dtype": "float32"})
@@ -350,7 +349,7 @@ def test_a_processor_that_emulates_a_floating_type_is_warned_of(name, loading, m
 
 def test_trainings_do_without_an_emulated_floating_type(monkeypatch, tmp_path, capsys):
     for emulated, precision in ((True, "no"), (False, "bf16")):
-        monkeypatch.setattr(devices, "is_emulated", lambda dtype, emulated=emulated: emulated)
+        monkeypatch.setattr(inference, "is_emulated", lambda dtype, emulated=emulated: emulated)
         training = TrainingArguments(str(tmp_path), bf16=True, use_cpu=True)
         float32_if_emulated(training)
         assert (training.bf16, training.mixed_precision) == (not emulated, precision)

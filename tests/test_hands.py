@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from genqa_metrics.aev.scorer import AevScorer
 from genqa_metrics.ava.scorer import AvaScorer
-from genqa_metrics.core.languages import language_counts, language_warnings
+from genqa_metrics.core.reading import language_counts, language_warnings
 from genqa_metrics.registry import SCORERS, scorer_class
 
 THREADS = 8
@@ -65,9 +65,7 @@ def test_threads_share_a_module(alone):
 
     assert in_threads(added) == alone
     in_threads(lambda i: aev.add_batch(**PARTS[i]))
-    whole = {name: [text for part in PARTS for text in part[name]] for name in PARTS[0]}
-    assert len(aev) == len(whole["predictions"])
-    assert aev.compute()["aev"] == pytest.approx(aev.compute(**whole)["aev"])
+    assert len(aev) == 0, "rows belong to the thread that adds them"
 
 
 def test_an_error_in_one_thread_breaks_nothing(alone):

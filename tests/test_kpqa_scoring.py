@@ -5,9 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from genqa_metrics.kpqa import scoring
-from genqa_metrics.kpqa.negation import denied_pieces
+from genqa_metrics.kpqa.encoding import denied_pieces, values_of
 from genqa_metrics.kpqa.scoring import METRICS, PAIR_STATISTICS, Tokens, f_score, pair_statistics, row_scores
-from genqa_metrics.kpqa.values import values_of
 from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import _score_lcs

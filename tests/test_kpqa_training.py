@@ -11,9 +11,9 @@ from typing import get_type_hints
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.core import checkpoint_validation, checkpoints, encoders, judge_loading
+from genqa_metrics.core import checkpoint_validation, checkpoints, judge_model
 from genqa_metrics.kpqa import loading
-from genqa_metrics.kpqa.settings import PredictorSettings
+from genqa_metrics.kpqa.loading import PredictorSettings
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
@@ -411,8 +411,8 @@ def test_a_predictor_can_begin_as_a_judge(monkeypatch, tmp_path):
     """The encoder has the shapes of the base encoder and the weights of the judge."""
     run_script(monkeypatch, judge_encoder, "--output", tmp_path)
     encoder = AutoModel.from_pretrained(tmp_path).state_dict()
-    base = load_file(encoders.base_encoder() / "model.safetensors")
-    judge = judge_loading.load_model(judge_encoder.BUNDLED, "a1-r_qt", "valued")[0].base_model.state_dict()
+    base = load_file(checkpoints.base_encoder() / "model.safetensors")
+    judge = judge_model.load_model(judge_encoder.BUNDLED, "a1-r_qt", "valued")[0].base_model.state_dict()
     name = "encoder.layer.5.attention.self.query.weight"
     assert torch.equal(encoder[name], judge[name])
     assert not torch.equal(encoder[name], base[name])

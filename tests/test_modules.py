@@ -12,7 +12,7 @@ import evaluate
 import genqa_metrics
 import pytest
 from genqa_metrics.core.checkpoint_validation import CheckpointError
-from genqa_metrics.core.encoders import BASE_MODEL
+from genqa_metrics.core.checkpoints import BASE_MODEL
 from genqa_metrics.registry import make_scorer, scorer_class
 from packaging.utils import canonicalize_name
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from genqa_metrics.ava.calibration import content_digest, log_odds, read_calibration
 from genqa_metrics.cli import app
-from genqa_metrics.core import judge_loading
+from genqa_metrics.core import judge_model
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.judge_errors import rogan_gladen
 from genqa_metrics.verbs.calibrate import calibration
@@ -287,7 +287,7 @@ def test_data_unlike_those_of_the_measurement_tell_no_accuracy(judges, tmp_path)
     folder = shutil.copytree(judges(), tmp_path / "judge")
     profile = {"profiled": 200, "unsure": 200, "answer_words:3": 200, "reference_words:2": 200}
     facts = {
-        "checkpoint": judge_loading.short_digest(folder),
+        "checkpoint": judge_model.short_digest(folder),
         "threshold": "0.4",
         "references": "max",
         "data": {"x": "0"},
@@ -317,7 +317,7 @@ def test_labels_in_the_rows_that_contradict_the_measurement_are_believed(judges,
     import shutil
 
     folder = shutil.copytree(judges(), tmp_path / "judge")
-    facts = {"checkpoint": judge_loading.short_digest(folder), "threshold": "0.4", "references": "max", "data": ["x"]}
+    facts = {"checkpoint": judge_model.short_digest(folder), "threshold": "0.4", "references": "max", "data": ["x"]}
     counts = {"accepted": 90, "correct": 100, "rejected": 45, "incorrect": 50}
     (folder / MEASURED_FILE).write_text(json.dumps(facts | {"systems": [counts]}))
     settings = {"ava": {"checkpoint": str(folder)}}
@@ -383,7 +383,7 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     before, after = (load_file(folder / "adapter_model.safetensors") for folder in (start, final))
     assert before.keys() == after.keys()
     assert any("lora_B" in name and not np.array_equal(before[name], after[name]) for name in before)
-    made = judge_loading.read_settings(final)
+    made = judge_model.read_settings(final)
     assert [made[name] for name in ("max_length", "marks", "long_answer", "reference_aggregation")] == [
         48,
         "asked",
@@ -404,9 +404,9 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     assert "all rows" in printed
     assert evaluate_ava.CALIBRATED_HERE in printed
     measured = json.loads((final / MEASURED_FILE).read_text())
-    assert measured["checkpoint"] == judge_loading.short_digest(final)
+    assert measured["checkpoint"] == judge_model.short_digest(final)
     assert measured["labels"] == len(held_out.splitlines())
-    assert judge_loading.read_settings(final)["slope"] != 1
+    assert judge_model.read_settings(final)["slope"] != 1
 
     done = CliRunner().invoke(app, [*scores[1:], "--verbose"])
     assert done.exit_code == 0, done.output

@@ -8,7 +8,7 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.core.batching import run_padded
+from genqa_metrics.core.inference import run_padded
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.inputs import sources_of

@@ -16,7 +16,7 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import checkpoints, judge_model
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.encoding import Encoder
-from genqa_metrics.kpqa.settings import PredictorSettings, write_settings
+from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
 from huggingface_hub import ModelCard, RepoCard
 
 from tests.factories.ava import encoder_of_type, linear_judge, load, random_rows

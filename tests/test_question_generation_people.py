@@ -155,7 +155,7 @@ def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
             file.writelines(json.dumps(row) + "\n" for row in rows)
 
     output = tmp_path / "people.json"
-    monkeypatch.setattr("genqa_metrics.core.encoders.base_encoder", lambda: tiny_encoder)
+    monkeypatch.setattr("genqa_metrics.core.checkpoints.base_encoder", lambda: tiny_encoder)
     monkeypatch.setattr(question_bases, "BERTSCORE_LAYER", 2)
     bases = ["rouge", "bleu", "bertscore", "cosine", "mean"]
     arguments = ["--data_dir", str(tmp_path), "--bases", *bases]

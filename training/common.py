@@ -43,7 +43,7 @@ def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> l
 
 def float32_if_emulated(training) -> None:
     """Train in float32 where bfloat16 is asked of a processor that only emulates it: it is slower, and LSTMs fail."""
-    from genqa_metrics.core.devices import is_emulated
+    from genqa_metrics.core.inference import is_emulated
 
     if training.bf16 and training.device.type == "cpu" and is_emulated("bfloat16"):
         print("this processor only emulates bfloat16: training in float32", file=sys.stderr)

@@ -66,7 +66,7 @@ def save_adapter(model, encoder: str, folder: Path) -> None:
         encoder: folder or Hub id of its encoder; the revision of a pinned one is named too.
         folder: is made if it is not there.
     """
-    from genqa_metrics.core.encoders import ENCODERS
+    from genqa_metrics.core.checkpoints import ENCODERS
     from safetensors.torch import load_file, save_file
 
     config = model.peft_config["default"]

@@ -16,15 +16,15 @@ from training.folding import fold, mean_model, save_adapter, weighted_folders
 
 def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of judges of one configuration."""
-    from genqa_metrics.core import judge_loading
+    from genqa_metrics.core import judge_model
 
     from training.ava import train_ava
 
-    settings = [judge_loading.read_settings(folder) for folder, _ in parts]
+    settings = [judge_model.read_settings(folder) for folder, _ in parts]
     if len({one["configuration"] for one in settings}) > 1:
         raise ValueError("parts: expected judges of one configuration")
     models = [
-        judge_loading.load_model(folder, one["configuration"], one["marks"])[0]
+        judge_model.load_model(folder, one["configuration"], one["marks"])[0]
         for (folder, _), one in zip(parts, settings, strict=True)
     ]
     first = settings[0]
@@ -43,9 +43,9 @@ def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> Non
 
 def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of keyphrase predictors that are used alike."""
-    from genqa_metrics.core import encoders
+    from genqa_metrics.core import checkpoints
     from genqa_metrics.kpqa import loading
-    from genqa_metrics.kpqa.settings import write_settings
+    from genqa_metrics.kpqa.loading import write_settings
     from peft import LoraConfig, TaskType, get_peft_model
 
     first = loading.checked_settings(parts[0][0])
@@ -53,10 +53,10 @@ def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) ->
         if (found := loading.checked_settings(folder)) != first:
             raise ValueError(f"parts: {folder}: expected the settings of {parts[0][0]}, got {found}")
     mean = mean_model([loading.load_token_classifier(folder)[0] for folder, _ in parts], [w for _, w in parts])
-    rank, encoder = args.fold_rank, args.encoder or encoders.BASE_MODEL
+    rank, encoder = args.fold_rank, args.encoder or checkpoints.BASE_MODEL
     modules = ["query", "key", "value", "dense"]
     config = LoraConfig(task_type=TaskType.TOKEN_CLS, r=rank, lora_alpha=rank, target_modules=modules)
-    folder = encoders.base_encoder() if encoder == encoders.BASE_MODEL else encoder
+    folder = checkpoints.base_encoder() if encoder == checkpoints.BASE_MODEL else encoder
     bare = get_peft_model(loading.token_classifier(folder, first.head), config)
     fold(bare, mean)
     save_adapter(bare, encoder, args.output)

@@ -22,7 +22,7 @@ def sentence_vectors(texts: Iterable[str], length: int | None = None) -> dict[st
         texts: any texts, also repeated ones.
         length: word pieces that are read of a text; None for the encoder's.
     """
-    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.checkpoints import base_encoder
 
     model, texts = _encoder(str(base_encoder())), list(dict.fromkeys(texts))
     known = model.max_seq_length

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
-from ..core.characters import readable
+from ..core.reading import readable
 from ..core.scorer import Scorer, column_sums
 from .scoring import GRID_ORDERS, Settings, grid_scores, readers, scores, statistics, warnings_for
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.judge_model import WORD
 from ..core.judge_reading import keys
-from ..core.passages import COMMON
+from ..core.reading import COMMON
 from ..core.replacing import instead, parts
 from .rules import Rules, said_quantity
 

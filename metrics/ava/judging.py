@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.judge_model import LINEAR, PROMPT, words
 from ..core.judge_reading import JudgeReader, keys
-from ..core.passages import COMMON, passage
+from ..core.reading import COMMON, passage
 from .rules import Row, Rules
 
 CERTAIN = 8.0  # logit of an answer that a rule decides; see `Judge.pairs`
@@ -164,8 +164,8 @@ class Judge(JudgeReader):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the logit of every pair of a row and one of its references, before calibration.
 
-        Texts are read without invisible characters, look-alikes and special tokens (`characters`), without wrapping,
-        reasoning and what they take back (`answers`), and of a long answer a passage (`passages`). No model is needed
+        Texts are read without invisible characters, look-alikes and special tokens (`reading`), without wrapping,
+        reasoning and what they take back (`answers`), and of a long answer a passage (`reading`). No model is needed
         where answer and reference are the same text, or where both are a quantity, an option of the question, a list
         or a refusal: these are compared exactly. See `rules.Rules`.
 

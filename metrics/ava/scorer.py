@@ -8,17 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from ..core.answers import attempts
-from ..core.batching import checked_budget
-from ..core.devices import check_fork
-from ..core.judge_loading import LoadedJudge, checked_aggregation, checked_threshold
-from ..core.judge_model import LINEAR, PROMPT
-from ..core.languages import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
+from ..core.inference import check_fork, checked_budget
+from ..core.judge_model import LINEAR, PROMPT, LoadedJudge, checked_aggregation, checked_threshold
+from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
 from ..core.scorer import Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
 from .judging import READING, Judge, default_rules
-from .loading import checked_early_stop, load_judge
-from .row_profile import profile
+from .loading import load_judge
 from .rules import Rules
 
 PRESETS = {"paper": {"rules": False, "reference_aggregation": "mean"}}  # the model alone, section 4 of the paper
@@ -89,7 +86,7 @@ class AvaScorer(Scorer):
         base_model: str | os.PathLike | None = None,
         escalate: str | os.PathLike | None = None,
     ) -> None:
-        """Load the judge; see `loading.load_judge`, and `batching.budget_on` for `batch_tokens`.
+        """Load the judge; see `loading.load_judge`, and `inference.budget_on` for `batch_tokens`.
 
         `escalate` names the checkpoint of a second judge, such as "base". It reads the rows of which the first is
         unsure: their probability lies between `unsure_from` and `unsure_to` of its ava_config.json.
@@ -277,3 +274,57 @@ def _shown(checkpoint: str | os.PathLike) -> str:
 
 def _taken(rows: Sequence[Sequence], numbers: Sequence[int]) -> list[list]:
     return [[column[i] for i in numbers] for column in rows]
+
+
+UNSURE = (0.1, 0.9)  # the judge's own probabilities between which it is unsure
+LONGEST = 10  # lengths from 2^9 words on are one class
+LENGTHS = ("answer_words", "reference_words")
+
+
+def length_class(words: int) -> int:
+    """Return the class of a length: 0, 1, 2-3, 4-7, 8-15 words and so on.
+
+    >>> [length_class(words) for words in (0, 1, 3, 8, 5000)]
+    [0, 1, 2, 4, 10]
+    """
+    return min(words.bit_length(), LONGEST)
+
+
+def profile(references: Sequence[Sequence[str]], predictions: Sequence[str], probabilities: np.ndarray) -> Counter:
+    """Return counts of rows: "profiled", "unsure", and "answer_words:CLASS" and "reference_words:CLASS".
+
+    Args:
+        references: n lists of references; the shortest of a row counts.
+        predictions: n answers.
+        probabilities: (n,) the judge's own probabilities.
+
+    >>> sorted(profile([["Paris", "in Paris"]], ["I think it is Paris"], np.array([0.5])).items())
+    [('answer_words:3', 1), ('profiled', 1), ('reference_words:1', 1), ('unsure', 1)]
+    """
+    found = Counter(profiled=len(predictions))
+    found["unsure"] = int(((probabilities > UNSURE[0]) & (probabilities < UNSURE[1])).sum())
+    found.update(f"answer_words:{length_class(len(text.split()))}" for text in predictions)
+    found.update(f"reference_words:{length_class(min(len(text.split()) for text in texts))}" for texts in references)
+    return found
+
+
+def checked_early_stop(early_stop: object, how: str, threshold: float) -> float | None:
+    """Return the probability from which no further reference is read, None for never.
+
+    Args:
+        early_stop: what was given.
+        how: how references are aggregated.
+        threshold: probability from which an answer counts as correct.
+
+    Raises:
+        ValueError: if it is no number from 0 to 1, is below the threshold, or references are not read one by one for
+            the best of them.
+    """
+    early_stop = checked_threshold(early_stop, "early_stop")
+    if early_stop is not None and how != "max":
+        raise ValueError(f"early_stop: only for reference_aggregation='max', here it is {how!r}; leave it out")
+    if early_stop is not None and early_stop < threshold:
+        raise ValueError(
+            f"early_stop: {early_stop:g} is below the threshold, {threshold:g}, and would change verdicts"
+        )
+    return early_stop

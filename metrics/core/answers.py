@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from .characters import readable
+from .reading import readable
 
 _NAMES = r"(?:think|thinking|thought|thoughts|reasoning|scratchpad|reflection|analysis|seed:think)"
 _OPEN = rf"(?:<{_NAMES}>|\[(?:THINK|think|THINKING|REASONING)\]|◁think▷|<\|(?:begin_of_thought|thinking)\|>)"

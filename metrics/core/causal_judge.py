@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .batching import report_done
+from .inference import report_done
 
 PROMPT_VERSION = 1
 WORDS = (" yes", " no")

@@ -13,9 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .input_checks import shown
-from .origin import loaded_from
-from .scorer import Scorer, column_sums, unknown_name_message
+from .scorer import Scorer, column_sums, loaded_from, shown, unknown_name_message
 
 
 def read_settings(settings: Mapping | str | Path | None) -> dict:
@@ -49,8 +47,7 @@ class CheckedModule:
     call changes nothing: rows that were added before are still there.
 
     Threads can share a module. Rows belong to the thread that adds them: `compute` scores the rows given, and those
-    that its own thread has added. In a thread that has added none, and without rows given, it scores all that were
-    added.
+    that its own thread has added.
 
     Args:
         settings: settings by name, a JSON file with them, or the name of a preset; equivalent to keyword arguments.
@@ -79,9 +76,7 @@ class CheckedModule:
         self.progress = progress
         self._arguments = kwargs | {"settings": settings, "progress": progress}
         self._script = loaded_from()
-        self._lock = threading.RLock()
-        self._rows: dict[threading.Thread, dict[str, list]] = {}
-        self._last = threading.local()
+        self._thread = threading.local()  # `rows`: those added; `signature`: of the last `compute`
         super().__init__(*args, **{name: value for name, value in kwargs.items() if name in evaluates})
         self._check_flags(self.settings)
         self._scorer = scorer(**loading, **self._without_flags(self.settings))
@@ -123,13 +118,15 @@ class CheckedModule:
             self._script if self._script and self._script.is_file() else sys.modules[type(self).__module__].__file__
         )
         loaded_by = self.loaded_by or partial(evaluate.load, str(script), **given)
-        with self._lock:
-            parts = list(self._rows.values())
-        names = self._input_names() if parts else ()
-        return loaded_by, (), {name: [value for part in parts for value in part[name]] for name in names} or None
+        return loaded_by, (), self._added or None
 
     def __setstate__(self, rows: dict[str, list]) -> None:
-        self._rows[threading.current_thread()] = rows
+        self._thread.rows = rows
+
+    @property
+    def _added(self) -> dict[str, list]:
+        """The columns of the rows that this thread has added."""
+        return getattr(self._thread, "rows", {})
 
     def _check_flags(self, settings: Mapping) -> None:
         for name in self.flags:
@@ -146,7 +143,7 @@ class CheckedModule:
 
     def signature(self) -> str:
         """Return everything that the scores of this thread's last `compute` depend on, on one line."""
-        return getattr(self._last, "signature", self._scorer.signature)
+        return getattr(self._thread, "signature", self._scorer.signature)
 
     def _input_names(self) -> list[str]:
         """Return the names of the inputs: the required ones, which `evaluate` knows, then the optional ones."""
@@ -167,39 +164,20 @@ class CheckedModule:
     def __len__(self) -> int:
         if self.num_process > 1:
             return super().__len__()
-        return sum(len(columns["predictions"]) for columns in list(self._rows.values()))
+        return len(self._added.get("predictions", ()))
 
     def add_batch(self, **columns) -> None:
         """Check and add rows; see `evaluate.Metric.add_batch`."""
-        with self._lock:
-            if self.num_process > 1:
-                return super().add_batch(**self._checked(columns, len(self)))
-            mine = self._rows.get(threading.current_thread(), {})
-            checked = self._checked(columns, len(mine.get("predictions", ())))
-            self._rows[threading.current_thread()] = mine or {name: [] for name in checked}
-            for name, column in checked.items():
-                self._rows[threading.current_thread()][name] += column
+        checked = self._checked(columns, len(self))
+        if self.num_process > 1:
+            return super().add_batch(**checked)
+        added = self._added
+        self._thread.rows = {name: added.get(name, []) + column for name, column in checked.items()}
 
     def add(self, **row) -> None:
         """Check and add one row, each input in the singular (prediction=, reference=); see `evaluate.Metric.add`."""
         plural = {name.removesuffix("s"): name for name in self._input_names()}
         self.add_batch(**{plural.get(name, name): [value] for name, value in row.items()})
-
-    def _taken(self, inputs: Mapping) -> dict[str, list]:
-        """Return and remove the rows that `compute` scores; on a bad row nothing is removed."""
-        me = threading.current_thread()
-        with self._lock:
-            mine = self._rows.get(me)
-            if inputs:
-                checked = self._checked(inputs, len(mine["predictions"]) if mine else 0)
-                found = [mine, checked] if mine else [checked]
-            else:
-                found = [mine] if mine else list(self._rows.values())
-            if mine:
-                del self._rows[me]
-            elif not inputs:
-                self._rows.clear()
-        return {name: [value for columns in found for value in columns[name]] for name in self._input_names()}
 
     def compute(self, **inputs_and_settings) -> dict | None:
         """Check everything, then compute on the rows given and added; see `evaluate.Metric.compute`."""
@@ -217,12 +195,11 @@ class CheckedModule:
                 )
         scorer = self._configured(settings)
         inputs = {k: v for k, v in inputs_and_settings.items() if k in names and v is not None}
+        if inputs:
+            self.add_batch(**inputs)
         if self.num_process > 1:
-            with self._lock:
-                if inputs:
-                    self.add_batch(**inputs)
-                return super().compute(**settings)
-        columns = self._taken(inputs)
+            return super().compute(**settings)
+        columns, self._thread.rows = self._added, {}
         return self._scored(scorer, columns, settings)
 
     def _compute(self, **columns_and_settings) -> dict:
@@ -233,12 +210,12 @@ class CheckedModule:
 
     def _scored(self, scorer: Scorer, columns: dict[str, list], settings: Mapping) -> dict:
         names = self._feature_names()
-        if not columns["predictions"]:
+        if not columns.get("predictions"):
             raise ValueError(
                 f"{names[0]}: no rows, nothing to compute on; pass {' and '.join(names)}, or add rows first"
             )
         scorer = scorer.for_rows(columns)
-        self._last.signature = scorer.signature
+        self._thread.signature = scorer.signature
         flags = {name: value for name, value in settings.items() if name in self.flags}
         return self._results(scorer, columns, **flags)
 

@@ -4,11 +4,42 @@ A configuration is a list of pairs of segments over q (question), r (reference) 
 after the other. Each pair is read by an encoder of its own; the classifier sees their pooled outputs side by side.
 """
 
+import math
+import os
 import re
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
-from .checkpoint_validation import NO_CODE, SAFE_WEIGHTS, whole_model
+import numpy as np
+
+from .causal_judge import PROMPT_VERSION, WINDOW, load_causal
+from .checkpoint_validation import (
+    NO_CODE,
+    SAFE_WEIGHTS,
+    WEIGHTS,
+    CheckpointError,
+    check_row,
+    check_vocabulary,
+    check_weights,
+    file_digest,
+    read_json,
+    whole_model,
+    with_adapter,
+)
+from .checkpoints import GGUF, ThreadTokenizer, checkpoint_digest, encoder_source, load_tokenizer, signature_digest
+from .inference import (
+    checked_backend,
+    checked_device,
+    checked_dtype,
+    dtype_facts,
+    run_in_forked_children,
+    warn_if_emulated,
+)
+from .onnx_backend import FastModel, FastTokenizer, fast_file
+from .reading import LONG_ANSWER, PASSAGE
 from .scorer import quiet
 
 WORD = re.compile(r"\w+")
@@ -254,3 +285,308 @@ def ava_classes() -> tuple[type, type]:
 
     _CLASSES = (AvaConfig, AvaModel)
     return _CLASSES
+
+
+_LOADING = threading.Lock()  # one thread loads, the others use its result
+SETTINGS_FILE = "ava_config.json"
+MAX_SETTING = 10_000
+LEAST_LENGTH = 8  # word pieces: the special ones and one per text
+KNOWN_ROW = ("Who wrote Hamlet?", "William Shakespeare", "It was written by William Shakespeare in 1600.")
+AGGREGATIONS = ("joined", "max", "mean")
+
+
+@dataclass(frozen=True)
+class LoadedJudge:
+    """A loaded judge; see `judge_model.CONFIGURATIONS` and the settings in `ava_config.json`.
+
+    Attributes:
+        model: torch model whose logits are (rows, 1); of the linear judge its weight (4,) and bias.
+        tokenizer: tokenizer of the encoders, None for the linear judge.
+        configuration: name of the configuration.
+        max_length: word pieces of a pair of segments.
+        marks: meaning of the token types, name in `judge_model.MARKS`; None for the encoder's own token types.
+        slope, intercept: Platt scaling, probability = sigmoid(slope * logit + intercept).
+        long_words: rows whose references have more words on average have a scaling of their own; None for no row.
+        long_slope, long_intercept: that scaling.
+        threshold: probability from which an answer counts as correct.
+        long_answer: words of an answer above which only a passage of it is read.
+        passage: words of that passage.
+        unsure_from, unsure_to: probabilities between which a second judge reads a row, see `AvaScorer.load`.
+        reference_aggregation: how several references become one probability.
+        folder: where it was loaded from.
+        facts: weights and settings by digest, for a signature.
+    """
+
+    model: object
+    tokenizer: object
+    configuration: str
+    max_length: int
+    marks: str | None
+    slope: float
+    intercept: float
+    long_words: float | None
+    long_slope: float
+    long_intercept: float
+    threshold: float
+    long_answer: int
+    passage: int
+    unsure_from: float
+    unsure_to: float
+    reference_aggregation: str
+    folder: Path
+    facts: dict[str, str]
+
+    @property
+    def signature(self) -> str:
+        """The facts on one line."""
+        return "|".join(f"{name}:{value}" for name, value in self.facts.items())
+
+    def calibrated(self, logits: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Return probabilities.
+
+        Args:
+            logits: (rows,) what the model says.
+            lengths: (rows,) words of a reference.
+        """
+        long = lengths > (math.inf if self.long_words is None else self.long_words)
+        scaled = np.where(long, self.long_slope * logits + self.long_intercept, self.slope * logits + self.intercept)
+        return 1 / (1 + np.exp(-np.clip(scaled, -60, 60)))
+
+
+def read_settings(folder: Path) -> dict:
+    """Return the checked settings of a checkpoint, missing ones filled in.
+
+    Raises:
+        ValueError: if the file is missing or a setting is bad; names file and setting.
+    """
+    path = folder / SETTINGS_FILE
+    try:
+        given = read_json(path)
+    except CheckpointError as error:
+        raise ValueError(
+            f"checkpoint: {folder} has no readable {SETTINGS_FILE} ({error.__cause__!r:.80}); "
+            "a judge is made by training/ava/train_ava.py, which writes it"
+        ) from error
+    defaults = {
+        "configuration": None,
+        "max_length": 256,
+        "marks": None,
+        "slope": 1.0,
+        "intercept": 0.0,
+        "long_words": None,
+        "long_slope": 1.0,
+        "long_intercept": 0.0,
+        "threshold": 0.5,
+        "long_answer": LONG_ANSWER,
+        "passage": PASSAGE,
+        "unsure_from": 0.1,
+        "unsure_to": 0.9,
+        "reference_aggregation": "mean",
+    }
+    if unknown := sorted(
+        set(given) - set(defaults)
+    ):  # ignoring a setting it was trained with would change its verdicts
+        raise ValueError(
+            f"checkpoint: {path}: {unknown[0]}: not a setting of this version, which knows {', '.join(defaults)}; "
+            "take the version that made the checkpoint, or train it again"
+        )
+    settings = {name: given.get(name, value) for name, value in defaults.items()}
+    if settings["configuration"] not in (*CONFIGURATIONS, LINEAR, PROMPT):
+        known = ", ".join([*CONFIGURATIONS, LINEAR, PROMPT])
+        raise ValueError(f"checkpoint: {path}: configuration: expected one of {known}")
+    checked_threshold(settings["threshold"], f"checkpoint: {path}: threshold")
+    checked_aggregation(settings["reference_aggregation"], f"checkpoint: {path}: reference_aggregation")
+    if settings["marks"] not in (None, *MARKS):
+        known = ", ".join(MARKS)
+        raise ValueError(f"checkpoint: {path}: marks: expected null or one of {known}, got {settings['marks']!r}")
+    for name in ("unsure_from", "unsure_to"):
+        checked_threshold(settings[name], f"checkpoint: {path}: {name}")
+    for name in (
+        "max_length",
+        "long_answer",
+        "passage",
+        "slope",
+        "intercept",
+        "long_words",
+        "long_slope",
+        "long_intercept",
+    ):
+        if name == "long_words" and settings[name] is None:
+            continue
+        value = settings[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_SETTING:
+            expected = f"a number from -{MAX_SETTING} to {MAX_SETTING}"
+            raise ValueError(f"checkpoint: {path}: {name}: expected {expected}, got {value!r}")
+    for name, least in (("max_length", LEAST_LENGTH), ("long_answer", 1), ("passage", 1)):
+        if settings[name] != int(settings[name]) or settings[name] < least:
+            raise ValueError(f"checkpoint: {path}: {name}: expected a whole number from {least}, got {settings[name]}")
+    return settings
+
+
+def checked_threshold(threshold: object, name: str = "threshold") -> float | None:
+    """Return a threshold, None for the checkpoint's own.
+
+    Raises:
+        ValueError: if it is not a number from 0 to 1.
+    """
+    if threshold is None:
+        return None
+    number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
+    if not number or not math.isfinite(threshold) or not 0 <= threshold <= 1:
+        raise ValueError(f"{name}: expected a number from 0 to 1, got {threshold!r}")
+    return float(threshold)
+
+
+def checked_aggregation(how: object, name: str = "reference_aggregation") -> str | None:
+    """Return how references are aggregated, None for the checkpoint's own way.
+
+    Raises:
+        ValueError: if there is no such way.
+    """
+    if how is not None and how not in AGGREGATIONS:
+        raise ValueError(f"{name}: expected one of {', '.join(AGGREGATIONS)}, got {how!r}")
+    return how
+
+
+def load_model(
+    folder: Path, configuration: str, marks: str | None = None, base_model: str | os.PathLike | None = None
+):
+    """Return the model of a checkpoint and its tokenizer; an adapter is merged into its encoder.
+
+    Args:
+        folder: checkpoint folder, see `checkpoints.find_checkpoint`.
+        configuration: name in `judge_model.CONFIGURATIONS`, or "linear".
+        marks: setting of the checkpoint.
+        base_model: the encoder of an adapter, see `checkpoints.encoder_source`.
+
+    Returns:
+        Model in evaluation mode, on the CPU in float32, and fast tokenizer; for "linear" weight and bias, and None.
+
+    Raises:
+        ValueError: if the encoder is not found, or the weights do not fit, or are no numbers.
+    """
+    if configuration == LINEAR:
+        from safetensors.numpy import load_file
+
+        check_weights(folder / WEIGHTS[1])
+        tensors = load_file(folder / WEIGHTS[1])
+        return {"weight": tensors["weight"].reshape(4).astype(float), "bias": float(tensors["bias"][0])}, None
+
+    from transformers import AutoModelForSequenceClassification
+
+    source = encoder_source(folder, base_model)
+    if configuration == PROMPT:
+        if source.suffix != GGUF:
+            raise CheckpointError(f"checkpoint: {folder}: expected an adapter of a {GGUF} file, got one of {source}")
+        model, tokenizer = load_causal(source)
+        return with_adapter(model, folder).eval(), tokenizer
+    if source != folder:
+        model = with_adapter(judge_model(source, configuration, marks, NEW_HEAD), folder)
+    elif len(CONFIGURATIONS[configuration]) == 1:
+        model = whole_model(AutoModelForSequenceClassification, folder)
+    else:
+        model = whole_model(ava_classes()[1], folder)
+    tokenizer = load_tokenizer(folder, source)
+    for encoder in getattr(model, "encoders", [model]):
+        check_vocabulary(encoder, tokenizer, folder)
+    return model.eval(), tokenizer
+
+
+def load_judge_of(
+    checkpoint_folder: Callable[[object, str | None], Path],
+    checkpoint: str | os.PathLike | None = None,
+    revision: str | None = None,
+    device: str | None = None,
+    dtype: object = None,
+    backend: str | None = None,
+    base_model: str | os.PathLike | None = None,
+) -> LoadedJudge:
+    """Return the judge of a checkpoint; loaded once per process and set of files.
+
+    Args:
+        checkpoint_folder: from the next two to a folder, see `checkpoints.find_checkpoint`.
+        checkpoint: size, folder or Hub id, None for the default.
+        revision: its branch, tag or commit on the Hub.
+        device: torch device, None for the best available.
+        dtype: name of a torch floating type, None for float32.
+        backend: what runs the model, "torch" (None) or "onnx", see `onnx_backend`.
+        base_model: the encoder of an adapter, see `checkpoints.encoder_source`.
+
+    Returns:
+        The judge, ready to run.
+
+    Raises:
+        ValueError: if it is not found or cannot be loaded, or the device, type or backend does not exist.
+        ImportError: if the backend's package is not installed.
+    """
+    folder = checkpoint_folder(checkpoint, revision)
+    backend = checked_backend(backend, device, dtype, base_model)
+    settings = read_settings(folder)
+    if backend == "onnx":
+        check_onnx_support(settings["configuration"], folder)
+        source, device, fast = folder, "cpu", file_digest(fast_file(folder, "ava"))
+    else:
+        source, device, fast = encoder_source(folder, base_model), checked_device(device), None
+    digest = signature_digest(folder, source)
+    with _LOADING:
+        return _loaded(folder, source, digest, tuple(settings.items()), device, checked_dtype(dtype), fast)
+
+
+def short_digest(folder: Path) -> str:
+    """Return the name of a judge in signatures: the start of the digests of its weights and settings."""
+    return f"{checkpoint_digest(folder)[:12]}-{file_digest(folder / SETTINGS_FILE)[:8]}"
+
+
+def check_onnx_support(configuration: str, folder: Path) -> None:
+    """Refuse a judge that the backend "onnx" cannot run.
+
+    Raises:
+        ValueError: if the judge is linear, or reads several pairs of texts.
+    """
+    if len(CONFIGURATIONS.get(configuration, ())) != 1:
+        raise ValueError(
+            f"checkpoint: {folder} is a judge of configuration {configuration}; backend 'onnx' runs those that read "
+            "one pair of texts; take backend 'torch'"
+        )
+
+
+@lru_cache(maxsize=4)
+def _loaded(
+    folder: Path, source: Path, digest: str, settings: tuple, device: str, dtype: str, fast: str | None
+) -> LoadedJudge:
+    run_in_forked_children()
+    values = dict(settings)
+    if fast:
+        model, tokenizer = FastModel(folder, digest, "ava"), FastTokenizer(folder)
+    else:
+        try:
+            with quiet():
+                model, tokenizer = load_model(folder, values["configuration"], values["marks"], source)
+        except (ImportError, CheckpointError):
+            raise
+        except Exception as error:  # a damaged file raises many types of errors
+            raise ValueError(
+                f"checkpoint: {folder} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
+            ) from error
+        if tokenizer is not None:
+            import torch
+
+            warn_if_emulated(dtype, device)
+            model.to(device, getattr(torch, dtype))
+    files = digest.rpartition("-")[2]
+    facts = {"checkpoint": short_digest(folder), "files": files, "configuration": values["configuration"]}
+    facts |= {"backend": model.name} if fast else dtype_facts(dtype)
+    if values["configuration"] == PROMPT:
+        facts |= {"prompt": str(PROMPT_VERSION), "window": str(WINDOW)}
+    tokenizer = None if tokenizer is None else ThreadTokenizer(tokenizer)
+    judge = LoadedJudge(model=model, tokenizer=tokenizer, folder=folder, facts=facts, **values)
+    check_row("judge", folder, lambda: _output(judge))
+    return judge
+
+
+def _output(judge: LoadedJudge) -> np.ndarray:
+    """Return logit and calibrated probability of a known row."""
+    from .judge_reading import JudgeReader
+
+    logits = JudgeReader(judge).logits([KNOWN_ROW])
+    return np.concatenate([logits, judge.calibrated(logits, np.ones(1))])

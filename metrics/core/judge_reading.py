@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .batching import budget_on, budgeted, checked_budget, padded, tensors
 from .causal_judge import answer_prompt, prompt_logits
+from .inference import budget_on, budgeted, checked_budget, padded, tensors
 from .judge_model import CONFIGURATIONS, LINEAR, PROMPT, WORD, linear_features, segments, words
 from .onnx_backend import FastModel
 from .quantities import NUMBER_WORDS, equal, quantities
@@ -194,8 +194,8 @@ class JudgeReader:
     """Runs a judge on triples of texts, in batches of a token budget.
 
     Args:
-        loaded: model, tokenizer and settings, see `judge_loading.LoadedJudge`.
-        batch_tokens: word pieces of a batch at most, padding included; see `batching.budget_on`.
+        loaded: model, tokenizer and settings, see `judge_model.LoadedJudge`.
+        batch_tokens: word pieces of a batch at most, padding included; see `inference.budget_on`.
 
     Attributes:
         cut_triples: number of triples so far of which the model could not read the end.

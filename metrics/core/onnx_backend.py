@@ -10,44 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from .checkpoint_validation import CheckpointError, check_onnx, file_digest, read_json
-from .scorer import require_extra
 
 FAST_FILE = "model.int8.onnx"
-BACKENDS = ("torch", "onnx")
-
-
-def checked_backend(
-    backend: object, device: str | None = None, dtype: object = None, base_model: object = None
-) -> str:
-    """Return the name of a backend, "torch" for None.
-
-    Args:
-        backend: "torch" or "onnx".
-        device: the device asked for; "onnx" runs on the CPU only.
-        dtype: the floating type asked for; "onnx" has its own.
-        base_model: the encoder asked for; "onnx" reads the checkpoint's folder only.
-
-    Raises:
-        ValueError: if there is no such backend, or it cannot have this device or type.
-        ImportError: if its package is not installed.
-
-    >>> checked_backend(None)
-    'torch'
-    """
-    backend = "torch" if backend is None else backend
-    if backend not in BACKENDS:
-        raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, got {backend!r}")
-    if backend == "onnx":
-        if device is not None and str(device) != "cpu":
-            raise ValueError(f"device: backend 'onnx' runs on the CPU, got {device!r}; leave it out")
-        if dtype is not None:
-            raise ValueError(f"dtype: backend 'onnx' runs in 8-bit integers, got {dtype!r}; leave it out")
-        if base_model is not None:
-            raise ValueError("base_model: backend 'onnx' runs what the checkpoint's folder holds; leave it out")
-        require_extra("fast", "onnxruntime", "tokenizers")
-    else:
-        require_extra("models", "torch", "transformers")
-    return backend
 
 
 def _how_to_make(folder: Path, metric: str) -> str:
@@ -131,7 +95,7 @@ class FastModel:
             return self._sessions[key]
 
     def __call__(self, **inputs: np.ndarray) -> np.ndarray:
-        """Return the logits of padded inputs, see `batching.padded`."""
+        """Return the logits of padded inputs, see `inference.padded`."""
         (logits,) = self._session().run(["logits"], {name: inputs[name] for name in self._names})
         return logits
 

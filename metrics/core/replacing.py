@@ -2,8 +2,8 @@
 
 import re
 
-from .passages import COMMON
 from .quantities import NUMBER_WORD
+from .reading import COMMON
 
 MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds the time for a row
 _ITEM = re.compile(r"(?m)^[ \t]*\d{1,2}[.)][ \t]+(?=\S)")  # the number of an item of a list

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import regex
 
-from ..core.encoders import BASE_MODEL, ENCODERS, base_encoder
+from ..core.checkpoints import BASE_MODEL, ENCODERS, base_encoder
 from ..core.scorer import quiet, require_extra
 from .overlap import BETA, MAX_ORDER, Rows, bleu, rouge, words
 

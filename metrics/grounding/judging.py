@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.answers import extract_answer
 from ..core.causal_judge import claim_prompt
-from ..core.characters import readable
 from ..core.judge_model import PROMPT
 from ..core.judge_reading import STATEMENT, JudgeReader
+from ..core.reading import readable
 from ..core.replacing import instead, parts
 from .sentences import Sentence, sentences_of
 from .windows import WINDOW, Window, content_keys, evidence_span, nearest_windows, passage_numbers, windows_of
@@ -59,7 +59,7 @@ class Grounder:
     """Computes the probability that sentences are supported by passages.
 
     Args:
-        loaded: the judge, see `judge_loading.LoadedJudge`.
+        loaded: the judge, see `judge_model.LoadedJudge`.
         batch_tokens: word pieces of a batch at most.
         windows: windows that are read for a sentence.
         citations: whether a sentence that cites passages is judged by those alone.

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..core.batching import checked_budget
-from ..core.devices import check_fork
-from ..core.judge_loading import checked_threshold
-from ..core.languages import language_counts, language_warnings
+from ..core.inference import check_fork, checked_budget
+from ..core.judge_model import checked_threshold
+from ..core.reading import language_counts, language_warnings
 from ..core.scorer import Scorer, require_extra
 from .judging import WINDOWS, Grounder, explained
 from .loading import load_judge
@@ -61,7 +60,7 @@ class GroundingScorer(Scorer):
         backend: str | None = None,
         base_model: str | os.PathLike | None = None,
     ) -> None:
-        """Load the judge; see `loading.load_judge`, and `batching.budget_on` for `batch_tokens`."""
+        """Load the judge; see `loading.load_judge`, and `inference.budget_on` for `batch_tokens`."""
         require_extra("models", "sentencex")
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()

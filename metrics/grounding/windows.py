@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..core.characters import readable
 from ..core.judge_reading import keys
-from ..core.passages import COMMON, overlapping_runs
+from ..core.reading import COMMON, overlapping_runs, readable
 from .sentences import sentence_spans
 
 WINDOW = 120  # words of a window at most

@@ -1,5 +1,6 @@
 """Keyphrase weights and token vectors of texts: each encoded once, longest first, in batches of a token budget."""
 
+import re
 import unicodedata
 import zlib
 from collections.abc import Sequence
@@ -7,13 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.batching import budget_on, checked_budget, run_padded, tensors
-from ..core.encoders import token_limit
+from ..core.checkpoints import token_limit
+from ..core.inference import budget_on, checked_budget, run_padded, tensors
 from ..core.onnx_backend import FastModel
-from .embedder import FastEmbedder
-from .negation import denied_pieces
+from ..core.quantities import NUMBER_WORDS
+from .loading import FastEmbedder
 from .scoring import UNKNOWN, Tokens
-from .values import values_of
 
 MIN_ANSWER = 64  # word pieces reserved for an answer, however long the question
 
@@ -31,7 +31,7 @@ class Encoder:
 
     Args:
         models: predictor, encoder and their tokenizers, see `loading.Models`.
-        batch_tokens: word pieces of a batch at most, padding included; see `batching.budget_on`.
+        batch_tokens: word pieces of a batch at most, padding included; see `inference.budget_on`.
 
     Attributes:
         cut_texts: number of texts so far of which the model could not read the end.
@@ -227,3 +227,87 @@ def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.
         found = (place >= 0) & (wanted[:, 0] < offsets[np.maximum(place, 0), 1])
         out[found] = vectors[place[found]]
     return out
+
+
+LEAST = 0.3  # a denied keyphrase weighs as much,
+SHARE = 0.9  # and as large a part of the heaviest other piece but the cue: what the answer is, not a word beside it
+
+_NEGATION = re.compile(
+    r"\b(?:not|never|cannot|nor|neither)\b|n['\N{RIGHT SINGLE QUOTATION MARK}]\s?t\b", re.IGNORECASE
+)
+_MINUS = re.compile(r"(?<![\w.,)\]%])(?<!\d\s)[-\N{MINUS SIGN}](?=\s?\.?\d)")  # of a number, not of a range
+_OPERATORS = {
+    "\N{GREATER-THAN OR EQUAL TO}": ">=",
+    "\N{LESS-THAN OR EQUAL TO}": "<=",
+    "\N{NOT EQUAL TO}": "!=",
+    "<>": "!=",
+}
+_COMPARISON = re.compile(rf"(?<=[\w)\]])\s*(>=|<=|!=|<>|[{''.join(list(_OPERATORS)[:3])}]|[<>](?=\s*-?\.?\d))")
+_IN_TAG = re.compile(r"<[/\w][^<>\s]*\Z")
+_NEXT_WORD = re.compile(r"\s*([^\s,.;:!?]|[.,:](?=\d))+")
+
+
+def denied_pieces(text: str, offsets: Sequence, weights: np.ndarray) -> np.ndarray:
+    """Return which word pieces are keyphrases that the text denies, or compares by an operator other than equality.
+
+    Args:
+        text: the text.
+        offsets: (tokens, 2) character offsets of its word pieces.
+        weights: (tokens,) keyphrase weights.
+
+    Returns:
+        (tokens,) integers, above 0 for pieces of the word behind a negation, a minus sign (1) or an operator.
+
+    >>> denied_pieces("Not Canberra", [(0, 3), (4, 12)], np.array([0.0, 0.9])).tolist()
+    [0, 1]
+    """
+    weights = np.asarray(weights)
+    denied = np.zeros(len(weights), dtype=np.int64)
+    if not len(weights) or weights.max() < LEAST:
+        return denied
+    cues = [(*found.span(), 1) for pattern in (_NEGATION, _MINUS) for found in pattern.finditer(text)]
+    for found in _COMPARISON.finditer(text):
+        if _IN_TAG.search(text, 0, found.start(1)):
+            continue
+        operator = _OPERATORS.get(found[1], found[1])
+        cues.append((*found.span(1), 2 + zlib.crc32(operator.encode()) % 2**16))
+    if not cues:
+        return denied
+    in_cue = np.array([any(a <= start and end <= b for a, b, _ in cues) for start, end in offsets])
+    heavy = weights >= max(LEAST, SHARE * weights[~in_cue].max(initial=0.0))
+    for _, behind, mark in cues:
+        word = _NEXT_WORD.match(text, behind)
+        if word:
+            inside = np.array([behind <= start and end <= word.end() for start, end in offsets])
+            denied[heavy & inside & (denied == 0)] = mark
+    return denied
+
+
+_SAME = {word: str(number) for word, number in NUMBER_WORDS.items()}
+_SAME |= {word: word for word in ("hundred", "thousand", "million", "billion", "yes", "no")}
+_VALUE = re.compile(rf".*\d|(?:{'|'.join(_SAME)})$", re.IGNORECASE | re.DOTALL)
+
+_CONTINUES = re.compile(r"(?<=\d)|(?<=\d[.,])")  # the 5 of 1,945 is not the number 5
+
+
+def values_of(text: str, offsets: Sequence) -> np.ndarray:
+    """Return a code above 0 for every word piece that has a digit, is a number word, or is yes or no.
+
+    Args:
+        text: the text.
+        offsets: (tokens, 2) character offsets of its word pieces.
+
+    Returns:
+        (tokens,) integers, equal where the values are ("2" and "two"); 0 for pieces without one.
+
+    >>> values = values_of("Two of 2, no 3", [(0, 3), (4, 6), (7, 8), (10, 12), (13, 14)])
+    >>> values[0] == values[2] != values[4], values[1]
+    (np.True_, np.int64(0))
+    """
+    found = np.zeros(len(offsets), dtype=np.int64)
+    for i, (start, end) in enumerate(np.asarray(offsets).reshape(-1, 2).tolist()):
+        piece = text[start:end].lower()
+        if _VALUE.match(piece):
+            value = f"#{piece}" if _CONTINUES.match(text, start) else _SAME.get(piece, piece)
+            found[i] = zlib.crc32(value.encode()) + 1
+    return found

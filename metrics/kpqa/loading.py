@@ -1,10 +1,12 @@
-"""Load the keyphrase predictor and the encoder of BERTScore; no pickle, no remote code."""
+"""Loads the keyphrase predictor, its settings, and the encoder of BERTScore; no pickle, no remote code."""
 
+import json
 import os
 import threading
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -18,13 +20,156 @@ from ..core.checkpoint_validation import (
     whole_model,
     with_adapter,
 )
-from ..core.checkpoints import find_checkpoint, hub_folder, is_checkpoint, signature_digest
-from ..core.devices import checked_device, checked_dtype, dtype_facts, run_in_forked_children, warn_if_emulated
-from ..core.encoders import ThreadTokenizer, base_encoder, encoder_source, load_tokenizer
-from ..core.onnx_backend import FastModel, FastTokenizer, checked_backend, fast_file
+from ..core.checkpoints import (
+    ThreadTokenizer,
+    base_encoder,
+    encoder_source,
+    find_checkpoint,
+    hub_folder,
+    is_checkpoint,
+    load_tokenizer,
+    signature_digest,
+)
+from ..core.inference import (
+    checked_backend,
+    checked_device,
+    checked_dtype,
+    dtype_facts,
+    run_in_forked_children,
+    warn_if_emulated,
+)
+from ..core.onnx_backend import FastModel, FastTokenizer, fast_file
 from ..core.scorer import quiet
-from .embedder import FastEmbedder
-from .settings import PredictorSettings, read_settings
+
+SETTINGS_FILE = "kpqa_config.json"
+SETTINGS_VERSION = 1
+SHORTEST = 16  # word pieces; fewer leave no room for an answer
+HEADS = ("linear", "tanh")
+
+
+@dataclass(frozen=True)
+class PredictorSettings:
+    """Content of `kpqa_config.json`; the defaults apply to a checkpoint without the file.
+
+    Attributes:
+        version: number of this format.
+        question: whether the model reads the question before the answer; False for a predictor trained without (-KP).
+        head: "linear", or "tanh" for the paper's extra layer before the classifier.
+        max_length: word pieces of question and answer that are read at most.
+        keyphrase_label: number of the class that means "keyphrase", 0 or 1.
+    """
+
+    version: int = SETTINGS_VERSION
+    question: bool = True
+    head: str = "linear"
+    max_length: int = 512
+    keyphrase_label: int = 1
+
+    def facts(self) -> dict[str, str]:
+        """Return the settings that differ from the defaults, for the metric's signature.
+
+        >>> PredictorSettings().facts(), PredictorSettings(question=False).facts()
+        ({}, {'question': 'False'})
+        """
+        used = ("question", "max_length", "keyphrase_label")
+        default = PredictorSettings()
+        return {name: str(getattr(self, name)) for name in used if getattr(self, name) != getattr(default, name)}
+
+
+def read_settings(folder: Path, head: str) -> PredictorSettings:
+    """Return the checked settings of a checkpoint.
+
+    Args:
+        folder: checkpoint folder.
+        head: the head that its weights have.
+
+    Raises:
+        ValueError: if the file cannot be read, or a setting is unknown, bad, or not that of the weights; names file,
+            setting and fix.
+    """
+    path = folder / SETTINGS_FILE
+    if not path.exists():
+        return PredictorSettings(head=head)
+    where = f"checkpoint: {path}"
+    try:
+        given = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"{where}: expected a JSON object, got {type(error).__name__}; fetch it again") from error
+    if not isinstance(given, dict):
+        raise ValueError(f"{where}: expected a JSON object, got {type(given).__name__}; fetch it again")
+    known = [field.name for field in fields(PredictorSettings)]
+    fix = "take the version of genqa-metrics that made the checkpoint, or train it again"
+    if unknown := sorted(set(given) - set(known)):  # ignoring a setting it was trained with would change the weights
+        raise ValueError(
+            f"{where}: {unknown[0]}: not a setting of this version, which knows {', '.join(known)}; {fix}"
+        )
+    settings = PredictorSettings(**{"head": head, **given})
+
+    def check(name: str, good: bool, expected: str, way_out: str = fix) -> None:
+        if not good:
+            raise ValueError(f"{where}: {name}: expected {expected}, got {getattr(settings, name)!r}; {way_out}")
+
+    check("version", type(settings.version) is int and settings.version == SETTINGS_VERSION, str(SETTINGS_VERSION))
+    check("question", type(settings.question) is bool, "true or false")
+    check("head", settings.head in HEADS, " or ".join(HEADS))
+    check("head", settings.head == head, f"{head!r}, the head of the weights", "fetch both files again")
+    whole = type(settings.max_length) is int and SHORTEST <= settings.max_length <= 512
+    check("max_length", whole, f"a whole number from {SHORTEST} to 512")
+    label = settings.keyphrase_label
+    check("keyphrase_label", type(label) is int and label in (0, 1), "0 or 1")
+    return settings
+
+
+def write_settings(folder: Path, settings: PredictorSettings) -> None:
+    """Write the settings beside the weights of a checkpoint."""
+    (folder / SETTINGS_FILE).write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
+
+
+EMBEDDINGS_FILE = "embeddings.int8.safetensors"
+
+
+class FastEmbedder:
+    """Replaces the encoder of BERTScore at layer 0: the normalised sum of word-piece and position embeddings.
+
+    Args:
+        folder: of a checkpoint that `genqa-metrics export --metric kpqa` made.
+
+    Attributes:
+        device: the CPU.
+        config: has max_position_embeddings.
+        signature: names the encoder and the file by digest.
+
+    Raises:
+        CheckpointError: if the file is missing or damaged.
+    """
+
+    def __init__(self, folder: Path):
+        from safetensors import safe_open
+
+        path = folder / EMBEDDINGS_FILE
+        try:
+            with safe_open(path, framework="np") as tensors:
+                encoder = json.loads(tensors.metadata()["encoder"])
+                names = ("levels", "steps", "places", "weight", "bias")
+                self._levels, self._steps, self._places, self._weight, self._bias = map(tensors.get_tensor, names)
+        except Exception as error:  # a missing or damaged file raises many types of errors
+            raise CheckpointError(
+                f"checkpoint: {folder} has no readable {EMBEDDINGS_FILE} ({str(error).splitlines()[0]:.80}); make it "
+                "again with genqa-metrics export --metric kpqa, or take backend 'torch'"
+            ) from error
+        self._least = float(encoder["epsilon"])
+        self.device = SimpleNamespace(type="cpu")
+        self.config = SimpleNamespace(max_position_embeddings=len(self._places))
+        self.signature = f"{encoder['digest']}-int8-{file_digest(path)[:8]}"
+
+    def __call__(self, ids: np.ndarray) -> np.ndarray:
+        """Return (rows, tokens, size) unit vectors of (rows, tokens) word pieces."""
+        sums = self._levels[ids] * self._steps[ids] + self._places[: ids.shape[1]]
+        sums -= sums.mean(-1, keepdims=True)
+        sums /= np.sqrt((sums**2).mean(-1, keepdims=True) + self._least)
+        vectors = sums * self._weight + self._bias
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+
 
 _LOADING = threading.Lock()  # one thread loads, the others use its result
 HUB_CHECKPOINTS = {"small": "genqa-metrics/kpqa-minilm"}  # where the package is not installed
@@ -33,9 +178,8 @@ NEW_HEAD = r"^(classifier|score|pooler)\."  # tensors that an encoder may lack: 
 HEAD_SIZE = 768  # Lee et al., section 5.1: a fully connected layer with tanh before the classifier
 
 
-def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str | None = None) -> Path:
-    """Return the folder of a checkpoint, the metric's own by default; see `checkpoints.find_checkpoint`."""
-    return find_checkpoint(checkpoint, revision, Path(__file__).parent, HUB_CHECKPOINTS)
+# The folder of a checkpoint, the metric's own by default.
+checkpoint_folder = partial(find_checkpoint, code=Path(__file__).parent, hub_names=HUB_CHECKPOINTS)
 
 
 def token_classifier(source: str | os.PathLike, head: str = "linear", **kwargs):
@@ -92,7 +236,7 @@ def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = N
 
     Args:
         folder: a checkpoint folder, see `find_checkpoint`; the tokenizer is the folder's own, else the encoder's.
-        base_model: the encoder of an adapter, see `encoders.encoder_source`.
+        base_model: the encoder of an adapter, see `checkpoints.encoder_source`.
 
     Returns:
         Model in evaluation mode, on the CPU in float32, and fast tokenizer.
@@ -164,7 +308,7 @@ def load_models(
             has the base encoder's layer 0 in the checkpoint's folder, and needs torch for any other.
         embedding_layer: its hidden layer, None for 0, the embeddings below the first.
         backend: what runs the keyphrase predictor, "torch" (None) or "onnx", see `fast`.
-        base_model: the encoder of the predictor's adapter, see `encoders.encoder_source`.
+        base_model: the encoder of the predictor's adapter, see `checkpoints.encoder_source`.
 
     Returns:
         The models, ready to run.

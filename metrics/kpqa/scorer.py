@@ -9,12 +9,9 @@ from typing import Self
 
 import numpy as np
 
-from ..core.batching import checked_budget
-from ..core.characters import readable
-from ..core.devices import check_fork
-from ..core.input_checks import checked_texts
-from ..core.languages import language_counts, language_warnings
-from ..core.scorer import Scorer
+from ..core.inference import check_fork, checked_budget
+from ..core.reading import language_counts, language_warnings, readable
+from ..core.scorer import Scorer, checked_texts
 from .encoding import Encoder, word_pieces
 from .loading import load_models
 from .scoring import (
@@ -94,7 +91,7 @@ class KpqaScorer(Scorer):
         backend: str | None = None,
         base_model: str | os.PathLike | None = None,
     ) -> None:
-        """Load predictor and encoder; see `loading.load_models`, and `batching.budget_on` for `batch_tokens`."""
+        """Load predictor and encoder; see `loading.load_models`, and `inference.budget_on` for `batch_tokens`."""
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
         self.models = load_models(

@@ -28,8 +28,7 @@ def with_exported(metric: str, settings: Mapping) -> dict:
     """
     if settings.get("backend") != "onnx" or metric not in WITH_MODEL:
         return dict(settings)
-    from ..core.checkpoints import signature_digest
-    from ..core.encoders import cache_folder, encoder_source
+    from ..core.checkpoints import cache_folder, encoder_source, signature_digest
     from ..core.onnx_backend import FAST_FILE
 
     folder = _loading(metric).checkpoint_folder(settings.get("checkpoint"), settings.get("revision"))
@@ -57,7 +56,7 @@ def _found(metric: str, checkpoint: str | None) -> tuple[Path, object, Sequence[
         folder = checkpoint_folder(checkpoint)
         model, tokenizer = load_token_classifier(folder)
         return folder, model, tokenizer.model_input_names
-    from ..core.judge_loading import check_onnx_support, load_model, read_settings
+    from ..core.judge_model import check_onnx_support, load_model, read_settings
 
     folder = _loading(metric).checkpoint_folder(checkpoint)
     settings = read_settings(folder)
@@ -82,11 +81,10 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         ValueError: if the checkpoint is not found, or the backend cannot run it.
         ImportError: if the packages of the extra `export` are not installed.
     """
-    from ..core.checkpoints import signature_digest
-    from ..core.encoders import base_encoder, encoder_source
+    from ..core.checkpoints import base_encoder, encoder_source, signature_digest
     from ..core.onnx_backend import FAST_FILE, FastModel
     from ..core.scorer import quiet
-    from ..kpqa.embedder import EMBEDDINGS_FILE
+    from ..kpqa.loading import EMBEDDINGS_FILE
 
     require_extra("export", *NEEDED)
     with quiet():

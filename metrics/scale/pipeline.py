@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.batching import listening
+from ..core.inference import listening
 from ..core.scorer import Scorer
 from ..rows.errors import FileError
 from ..rows.items import DIGEST, Item, RowKind

@@ -5,9 +5,9 @@ under which weights, threshold and way with references. `python -m training.stud
 it. It changes no score; the signature has its digest, for intervals depend on it. A calibration of the user's own
 (`genqa-metrics calibrate`) takes its place where there is one.
 
-Both say what the data were like (`ava.row_profile`). Between four kinds of data the judge's shares differ as those of
-samples of 1 correct and 7 incorrect answers do. So where rows are unlike the measured ones, or too few to see that,
-the judge alone tells nothing.
+Both say what the data were like (`ava.scorer.profile`). Between four kinds of data the judge's shares differ as
+those of samples of 1 correct and 7 incorrect answers do. So where rows are unlike the measured ones, or too few to
+see that, the judge alone tells nothing.
 """
 
 import json
@@ -78,7 +78,7 @@ class Measured:
         return "calibrated" if "labels" in self.facts else "measured"
 
     def on(self, rows: Mapping[str, float]) -> "Measured":
-        """Return the same for rows of which the counts of `ava.row_profile`, and of labels in them, are known."""
+        """Return the same for rows of which the counts of `ava.scorer.profile`, and of labels in them, are known."""
         totals = {name: sum(getattr(group, name) for group in self.groups) for name in COUNTS}
         return replace(self, unlike=[*disagreements(totals, rows), *differences(_profile(self.facts), rows)])
 
@@ -171,7 +171,7 @@ class JudgeErrors:
 
     @classmethod
     def of(cls, scorer: Scorer, rows: Mapping[str, float], ignored: bool = False) -> "JudgeErrors":
-        """Return what is known of a judge on rows with these counts of `ava.row_profile` and of labels."""
+        """Return what is known of a judge on rows with these counts of `ava.scorer.profile` and of labels."""
         if ignored:
             return cls(None, "the judge's errors are ignored", True)
         measured = measured_for(scorer)
@@ -251,7 +251,7 @@ def judged_systems(
         sums: {system: sums of its answers by question}.
         scorer: the judge.
         ignore_judge_errors: ignore its errors where there are no labels.
-        rows: counts of `ava.row_profile` of the rows, which show whether they are like those of the measurement.
+        rows: counts of `ava.scorer.profile` of the rows, which show whether they are like those of the measurement.
 
     Returns:
         "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "notes", and

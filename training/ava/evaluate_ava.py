@@ -22,7 +22,7 @@ from genqa_metrics.ava.judging import Judge, aggregated
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
-from genqa_metrics.core.judge_loading import AGGREGATIONS, SETTINGS_FILE, short_digest
+from genqa_metrics.core.judge_model import AGGREGATIONS, SETTINGS_FILE, short_digest
 from genqa_metrics.rows.reading import Skips, inputs_of
 from genqa_metrics.verbs.calibrate.calibration import THRESHOLD
 from genqa_metrics.verbs.calibrate.calibration import cross_fitted as cross_fitted_to_labels

@@ -85,7 +85,7 @@ def settle(args: Arguments) -> dict:
     """
     from genqa_metrics.ava.loading import checkpoint_folder
     from genqa_metrics.core.checkpoint_validation import read_json
-    from genqa_metrics.core.judge_loading import read_settings
+    from genqa_metrics.core.judge_model import read_settings
 
     own: dict = {}
     if args.start:
@@ -149,7 +149,7 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
 def collate(batch: list[dict]) -> dict:
     """Return padded inputs: those of an encoder if there is one pair, else `pairs`, a list of such inputs."""
     import torch
-    from genqa_metrics.core.batching import padded, tensors
+    from genqa_metrics.core.inference import padded, tensors
 
     columns = [tensors(padded(rows)) for rows in zip(*(example["pairs"] for example in batch), strict=True)]
     inputs = dict(columns[0]) if len(columns) == 1 else {"pairs": columns}
@@ -200,11 +200,11 @@ def adapter(model, args: Arguments, rank: int, alpha: int):
 
 def folded(model, args: Arguments):
     """Return a judge as an adapter on the bare encoder: the best approximation of every matrix's change by rank."""
-    from genqa_metrics.core import encoders, judge_model
+    from genqa_metrics.core import checkpoints, judge_model
 
     from training.folding import fold
 
-    encoder = str(encoders.base_encoder(args.encoder)) if args.encoder in encoders.ENCODERS else args.encoder
+    encoder = str(checkpoints.base_encoder(args.encoder)) if args.encoder in checkpoints.ENCODERS else args.encoder
     bare = judge_model.judge_model(encoder, args.configuration, args.marks)
     result = adapter(bare, args, args.fold_rank, args.fold_rank)
     fold(result, model)
@@ -278,7 +278,7 @@ def main() -> None:
     import random
 
     import torch
-    from genqa_metrics.core import encoders, judge_loading, judge_model
+    from genqa_metrics.core import checkpoints, judge_model
     from transformers import AutoTokenizer, EarlyStoppingCallback, TrainerCallback
 
     from training import cards
@@ -292,7 +292,7 @@ def main() -> None:
     held_out = split_rows(args, Path(training.output_dir)) if args.rows else None
 
     # 1. Triples of every source, and their word pieces.
-    encoder = str(encoders.base_encoder(args.encoder)) if args.encoder in encoders.ENCODERS else args.encoder
+    encoder = str(checkpoints.base_encoder(args.encoder)) if args.encoder in checkpoints.ENCODERS else args.encoder
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
     folder = Path(training.output_dir) / "final"
@@ -323,7 +323,7 @@ def main() -> None:
 
     # 2. The model: all weights, or an adapter on every linear layer.
     if args.start and not args.lora_rank:
-        model, _ = judge_loading.load_model(Path(args.start), args.configuration, args.marks)
+        model, _ = judge_model.load_model(Path(args.start), args.configuration, args.marks)
     else:
         model = judge_model.judge_model(encoder, args.configuration, args.marks)
     if args.lora_rank:

@@ -149,8 +149,8 @@ def packed_judge(model):
 def write_checkpoint(model, weights: dict, folder: Path, facts: dict) -> None:
     """Write an adapter with these weights in bfloat16, the settings of the judge, and what made it."""
     import torch
-    from genqa_metrics.core.encoders import CAUSAL_MODEL, ENCODERS
-    from genqa_metrics.core.judge_loading import SETTINGS_FILE
+    from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
+    from genqa_metrics.core.judge_model import SETTINGS_FILE
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ import pandas as pd
 from genqa_metrics.ava.loading import checkpoint_folder as judge_folder
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
-from genqa_metrics.core.judge_loading import SETTINGS_FILE
+from genqa_metrics.core.judge_model import SETTINGS_FILE
 from genqa_metrics.grounding.judging import Grounder
 from genqa_metrics.grounding.loading import checkpoint_folder, load_judge
 from genqa_metrics.grounding.windows import content_keys, windows_of

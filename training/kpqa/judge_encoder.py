@@ -13,7 +13,7 @@ BUNDLED = Path(__file__).parents[2] / "metrics/ava/checkpoint"
 def main() -> None:
     """Write the encoder of a judge, with its own adapter merged, and the tokenizer."""
     import torch
-    from genqa_metrics.core import encoders, judge_loading
+    from genqa_metrics.core import checkpoints, judge_model
     from transformers import AutoModel, AutoTokenizer
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -21,16 +21,16 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the encoder")
     args = parser.parse_args()
 
-    settings = judge_loading.read_settings(args.judge)
-    judge = judge_loading.load_model(args.judge, settings["configuration"], settings["marks"])[0]
-    encoder = AutoModel.from_pretrained(encoders.base_encoder())
+    settings = judge_model.read_settings(args.judge)
+    judge = judge_model.load_model(args.judge, settings["configuration"], settings["marks"])[0]
+    encoder = AutoModel.from_pretrained(checkpoints.base_encoder())
     learned = judge.base_model.state_dict()
     with torch.no_grad():
         for name, tensor in encoder.state_dict().items():
             if name in learned and learned[name].shape == tensor.shape:  # a judge has more types of tokens
                 tensor.copy_(learned[name])
     encoder.save_pretrained(args.output)
-    AutoTokenizer.from_pretrained(encoders.base_encoder()).save_pretrained(args.output)
+    AutoTokenizer.from_pretrained(checkpoints.base_encoder()).save_pretrained(args.output)
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ def token_f1(predictions) -> dict[str, float]:
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     """Write the trained model (an adapter in half precision, or all of it with its tokenizer) and its settings."""
     import torch
-    from genqa_metrics.kpqa.settings import PredictorSettings, write_settings
+    from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
 
     from training.folding import save_adapter
 
@@ -145,7 +145,7 @@ def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
     import random
 
-    from genqa_metrics.core import encoders
+    from genqa_metrics.core import checkpoints
     from genqa_metrics.kpqa import loading
     from transformers import AutoTokenizer
 
@@ -157,7 +157,7 @@ def main() -> None:
     args, training = prepared(Arguments)
 
     # 1. Question, answer sentence and labels of every source.
-    encoder = str(encoders.base_encoder(args.encoder)) if args.encoder in encoders.ENCODERS else args.encoder
+    encoder = str(checkpoints.base_encoder(args.encoder)) if args.encoder in checkpoints.ENCODERS else args.encoder
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
 

@@ -51,8 +51,7 @@ def write_model(
             is of another judge.
     """
     from genqa_metrics.core.scorer import quiet
-    from genqa_metrics.kpqa.loading import checked_settings
-    from genqa_metrics.kpqa.settings import write_settings
+    from genqa_metrics.kpqa.loading import checked_settings, write_settings
     from huggingface_hub import ModelCard
 
     name = metric_of(source)
@@ -103,8 +102,7 @@ def write_model(
 
 def _plain(name: str, source: Path) -> tuple[bool, str]:
     """Return whether transformers alone load a checkpoint, and the paragraph of its card on loading."""
-    from genqa_metrics.core.judge_loading import read_settings
-    from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR
+    from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, read_settings
     from genqa_metrics.kpqa.loading import checked_settings
 
     if name == "kpqa":

@@ -101,8 +101,7 @@ def is_dev(text: str, share: float = DEV_SHARE) -> bool:
 
 def encoder_folder(name: str) -> Path:
     """Return the folder of an encoder: the bundled one by its Hub id, a local folder, or a download."""
-    from genqa_metrics.core.checkpoints import hub_folder, is_checkpoint
-    from genqa_metrics.core.encoders import BASE_MODEL, base_encoder
+    from genqa_metrics.core.checkpoints import BASE_MODEL, base_encoder, hub_folder, is_checkpoint
 
     if name == BASE_MODEL:
         return base_encoder()
@@ -178,8 +177,8 @@ def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]
         Per text an array, words x size.
     """
     import torch
-    from genqa_metrics.core.batching import CPU_BATCH, run_padded, tensors
-    from genqa_metrics.core.encoders import token_limit
+    from genqa_metrics.core.checkpoints import token_limit
+    from genqa_metrics.core.inference import CPU_BATCH, run_padded, tensors
     from genqa_metrics.core.scorer import quiet
     from transformers import AutoModel, AutoTokenizer
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...ava.calibration import Calibration, content_digest
-from ...ava.row_profile import profile
+from ...ava.scorer import profile
 from ...core.scorer import Scorer
 from ...registry import make_scorer
 from ...rows.errors import FileError
@@ -114,7 +114,7 @@ def check_enough(found: Labelled, names: str) -> None:
 
 
 def profile_of(found: Labelled, probabilities: np.ndarray) -> dict[str, float]:
-    """Return what labelled answers are like, with their weights; see `ava.row_profile`."""
+    """Return what labelled answers are like, with their weights; see `ava.scorer.profile`."""
     like: Counter = Counter()
     for item, probability, weight in zip(found.items, probabilities, found.weights.tolist(), strict=True):
         own = profile([item.references], item.predictions, np.array([probability]))

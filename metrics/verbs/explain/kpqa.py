@@ -145,9 +145,8 @@ def explanation(
     """
     import numpy as np
 
-    from ...core.characters import readable
-    from ...core.input_checks import checked_references, checked_texts
-    from ...core.scorer import VERSION
+    from ...core.reading import readable
+    from ...core.scorer import VERSION, checked_references, checked_texts
     from ...kpqa.encoding import Encoder, word_pieces
     from ...kpqa.scoring import (
         METRICS,

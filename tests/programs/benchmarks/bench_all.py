@@ -136,7 +136,7 @@ def encoder_share(rows: list[dict], device: str) -> list[dict]:
 
 def start_ups(fast: dict[str, Path], rows: list[dict], folder: Path) -> dict[str, float]:
     """Return the processor seconds of whole processes, the quicker of two runs; `score` gets ten rows."""
-    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.checkpoints import base_encoder
 
     lines = (json.dumps(row | {"prediction": row["candidate"]}) for row in rows[:10])
     (folder / "ten.jsonl").write_text("\n".join(lines), encoding="utf-8")

@@ -22,8 +22,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
-from genqa_metrics.core import batching
-from genqa_metrics.core.encoders import base_encoder
+from genqa_metrics.core import inference
+from genqa_metrics.core.checkpoints import base_encoder
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.kpqa.scoring import METRICS, pair_statistics, row_scores
@@ -45,12 +45,12 @@ def one_at_a_time(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
     return weights
 
 
-def in_batches(models, pairs: list[tuple[str, str]], budget: int = batching.CPU_BATCH) -> list[np.ndarray]:
+def in_batches(models, pairs: list[tuple[str, str]], budget: int = inference.CPU_BATCH) -> list[np.ndarray]:
     """Return the weights of every pair's text as the metric computes them, in batches of another size."""
-    usual = batching.CPU_BATCH
-    batching.CPU_BATCH = budget
+    usual = inference.CPU_BATCH
+    inference.CPU_BATCH = budget
     weights = [weights for _, weights in Encoder(models, budget).keyphrase_weights(pairs)]
-    batching.CPU_BATCH = usual
+    inference.CPU_BATCH = usual
     return weights
 
 
@@ -83,7 +83,7 @@ def time_in_models(models, rows: list[dict]) -> float:
 
 def matrix_rate(dtype: torch.dtype, device: str = "cpu") -> float:
     """Return the machine's own rate of matrix products of the encoder's sizes, in GFLOP per second."""
-    rows = batching.CPU_BATCH if device == "cpu" else 2**16
+    rows = inference.CPU_BATCH if device == "cpu" else 2**16
     left, right = (torch.randn(count, 384, dtype=dtype, device=device) for count in (rows, 1536))
     seconds = min(timed(lambda: torch.nn.functional.linear(left, right), device)[0] for _ in range(50))
     return 2 * rows * 384 * 1536 / seconds / 1e9

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.causal_judge import END, answer_prompt, prompt_logits
-from genqa_metrics.core.judge_loading import judge_of
 
 from training.common import json_rows, markdown_table
 
@@ -70,7 +70,7 @@ def main() -> None:
     ]
     table = []
     for dtype in args.dtypes:
-        judge = judge_of(args.checkpoint, device="cpu", dtype=dtype)
+        judge = load_judge(args.checkpoint, device="cpu", dtype=dtype)
         shared(judge, prompts[:5])
         for threads in args.threads:
             torch.set_num_threads(threads)

@@ -99,7 +99,7 @@ def asked_texts(rows: list[dict]) -> tuple[list[str], list[str]]:
 def judge_as_folder(device: str) -> Iterator[tuple[str, object]]:
     """Give a folder with the judge as an ordinary model of transformers, and the judge."""
     from genqa_metrics.ava.loading import load_judge
-    from genqa_metrics.core.judge_loading import load_model
+    from genqa_metrics.core.judge_model import load_model
 
     loaded = load_judge(device=device)
     model, tokenizer = load_model(loaded.folder, loaded.configuration, loaded.marks)
@@ -175,7 +175,7 @@ def random_cross_encoder(kind: str, device: str, **sizes: int) -> Callable:
         sizes: settings of the encoder that are not the usual.
     """
     import torch
-    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.checkpoints import base_encoder
     from sentence_transformers import CrossEncoder
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
@@ -190,7 +190,7 @@ def random_cross_encoder(kind: str, device: str, **sizes: int) -> Callable:
 
 def bertscore(device: str, texts: Callable) -> Callable:
     """Return torchmetrics' BERTScore of texts of rows, on the base encoder, all of its layers."""
-    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.checkpoints import base_encoder
     from torchmetrics.text.bert import BERTScore
 
     metric = BERTScore(str(base_encoder()), num_layers=6, truncation=True, device=device)
@@ -206,7 +206,7 @@ def bertscore(device: str, texts: Callable) -> Callable:
 def bert_score_package(device: str, texts: Callable) -> Callable:
     """Return the BERTScore of the package bert_score, which `evaluate`'s module calls too, on the same encoder."""
     from bert_score import BERTScorer
-    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.checkpoints import base_encoder
 
     scorer = BERTScorer(str(base_encoder()), num_layers=6, device=device, nthreads=1)
     scorer._tokenizer.model_max_length = 512  # without it the package fails on this tokenizer
@@ -215,7 +215,7 @@ def bert_score_package(device: str, texts: Callable) -> Callable:
 
 def sentence_vectors(device: str) -> Callable:
     """Return SentenceTransformer.encode of the texts that KPQA's encoder reads."""
-    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.checkpoints import base_encoder
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(base_encoder()), device=device)

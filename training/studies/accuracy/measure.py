@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.loading import checkpoint_folder
-from genqa_metrics.ava.row_profile import profile
-from genqa_metrics.core.judge_loading import short_digest
+from genqa_metrics.ava.scorer import profile
+from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
 from genqa_metrics.statistics.judge_errors import COUNTS, Calibration, pooled, rogan_gladen
@@ -214,7 +214,7 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
 
 
 def profiled(args: Arguments, scorer) -> dict[str, float]:
-    """Return what the sets that the judge has not seen are like, see `ava.row_profile`."""
+    """Return what the sets that the judge has not seen are like, see `ava.scorer.profile`."""
     found: Counter = Counter()
     for name in (name for name in args.sets if not name.endswith(".train")):
         rows = rows_of(args, name)

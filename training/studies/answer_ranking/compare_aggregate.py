@@ -59,7 +59,7 @@ def network_class() -> type:
 @functools.cache
 def _vectors():
     """Return the tokenizer and the (words, size) vectors of MiniLM's first layer."""
-    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.checkpoints import base_encoder
     from safetensors.torch import load_file
     from transformers import AutoTokenizer
 

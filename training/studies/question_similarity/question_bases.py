@@ -35,7 +35,7 @@ def overlap(name: str) -> Callable:
 def bertscore(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
     """Return BERTScore F of two lists of texts with the bundled encoder's last layer, without idf or rescaling."""
     from bert_score import BERTScorer
-    from genqa_metrics.core.encoders import base_encoder
+    from genqa_metrics.core.checkpoints import base_encoder
     from genqa_metrics.core.scorer import quiet
 
     with quiet():

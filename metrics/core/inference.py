@@ -1,0 +1,259 @@
+"""Runs models: devices, floating-point types, forked processes, and batches within a budget of tokens."""
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+
+import numpy as np
+
+from .scorer import require_extra
+
+
+@lru_cache(1)
+def run_in_forked_children() -> None:
+    """Let a loaded model run in processes forked from this one, such as those of `Dataset.map(num_proc=2)`.
+
+    A forked child lacks the threads of torch's pool and would wait for them forever; with one thread it works.
+    """
+
+    def one_thread():
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            torch.set_num_threads(1)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=one_thread)
+
+
+def check_fork(device: str, process: int) -> None:
+    """Refuse to run a model on an accelerator in a process forked from the one that loaded it.
+
+    Args:
+        device: type of device.
+        process: id of the process that loaded the model.
+
+    Raises:
+        RuntimeError: if the process is another one, and the device is no CPU; says the way out.
+    """
+    if device != "cpu" and process != os.getpid():
+        raise RuntimeError(
+            f"a model on {device} cannot run in a forked process; load with device='cpu', load in the process itself, "
+            "or start processes with the method 'spawn'"
+        )
+
+
+def checked_backend(
+    backend: object, device: str | None = None, dtype: object = None, base_model: object = None
+) -> str:
+    """Return the name of a backend, "torch" for None.
+
+    Args:
+        backend: "torch" or "onnx".
+        device: the device asked for; "onnx" runs on the CPU only.
+        dtype: the floating type asked for; "onnx" has its own.
+        base_model: the encoder asked for; "onnx" reads the checkpoint's folder only.
+
+    Raises:
+        ValueError: if there is no such backend, or it cannot have this device or type.
+        ImportError: if its package is not installed.
+
+    >>> checked_backend(None)
+    'torch'
+    """
+    backend = "torch" if backend is None else backend
+    if backend not in BACKENDS:
+        raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, got {backend!r}")
+    if backend == "onnx":
+        if device is not None and str(device) != "cpu":
+            raise ValueError(f"device: backend 'onnx' runs on the CPU, got {device!r}; leave it out")
+        if dtype is not None:
+            raise ValueError(f"dtype: backend 'onnx' runs in 8-bit integers, got {dtype!r}; leave it out")
+        if base_model is not None:
+            raise ValueError("base_model: backend 'onnx' runs what the checkpoint's folder holds; leave it out")
+        require_extra("fast", "onnxruntime", "tokenizers")
+    else:
+        require_extra("models", "torch", "transformers")
+    return backend
+
+
+def checked_device(device: str | None) -> str:
+    """Return the name of a torch device, the best available for None.
+
+    Raises:
+        ValueError: if the device does not exist here.
+    """
+    import torch
+
+    if device is None:
+        return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device: cannot use {device!r}: {error}") from error
+    return str(device)
+
+
+def checked_dtype(dtype: object) -> str:
+    """Return the name of a torch floating-point type, float32 for None.
+
+    Raises:
+        ValueError: if it is not one that a metric runs in.
+    """
+    dtype = "float32" if dtype is None else str(dtype).removeprefix("torch.")
+    if dtype not in ("float32", "bfloat16", "float16"):
+        raise ValueError(f"dtype: expected float32, bfloat16 or float16, got {dtype!r}")
+    return dtype
+
+
+# How far a score can change with the other rows of its batch, whose length changes the order of rounding.
+TOLERANCES = {"bfloat16": 0.01, "float16": 0.002}
+
+
+def dtype_facts(dtype: str) -> dict[str, str]:
+    """Return the facts about a floating-point type for a signature: its name, and how exact scores are.
+
+    >>> dtype_facts("float32"), dtype_facts("bfloat16")
+    ({'dtype': 'float32'}, {'dtype': 'bfloat16', 'tolerance': '0.01'})
+    """
+    return {"dtype": dtype} | ({"tolerance": f"{TOLERANCES[dtype]:g}"} if dtype in TOLERANCES else {})
+
+
+def is_emulated(dtype: str) -> bool:
+    """Return whether this processor lacks arithmetic of "bfloat16" or "float16"; float32 is then many times faster."""
+    import torch
+
+    asked = {"bfloat16": "_is_mkldnn_bf16_supported", "float16": "_is_mkldnn_fp16_supported"}[dtype]
+    return not (torch.backends.mkldnn.is_available() and getattr(torch.ops.mkldnn, asked)())
+
+
+def warn_if_emulated(dtype: str, device: str) -> None:
+    """Warn about a floating-point type that is only emulated on a device."""
+    if device == "cpu" and dtype != "float32" and is_emulated(dtype):
+        message = f"dtype: this processor only emulates {dtype}, slower than float32; use dtype='float32'"
+        warnings.warn(message, stacklevel=2)
+
+
+BACKENDS = ("torch", "onnx")
+CPU_BATCH = 1024  # word pieces: larger batches hold more padding and leave the processor's cache
+FAST_BATCH = 256  # 8-bit products are so fast that everything else must stay in the core's cache
+_LISTENER: ContextVar[Callable[[float], object] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Callable[[float], object]) -> Iterator[None]:
+    """Tell a function of every batch that is done within this context.
+
+    Args:
+        listener: called with the share of the texts of a pass that were in the batch; the shares of a pass sum to 1.
+    """
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def report_done(share: float) -> None:
+    """Tell the listener, if there is one, that a share of the texts of a pass is done; see `listening`."""
+    listener = _LISTENER.get()
+    if listener:
+        listener(share)
+
+
+def checked_budget(batch_tokens: object) -> int:
+    """Return the token budget of a batch.
+
+    Raises:
+        ValueError: if it is not a whole number of at least 1.
+    """
+    if isinstance(batch_tokens, bool) or not isinstance(batch_tokens, int) or batch_tokens < 1:
+        raise ValueError(f"batch_tokens: expected a whole number of at least 1, got {batch_tokens!r}")
+    return batch_tokens
+
+
+def budget_on(device_type: str, batch_tokens: int, fast: bool = False) -> int:
+    """Return the token budget that is used on a device: on a CPU never more than CPU_BATCH.
+
+    Args:
+        device_type: type of device.
+        batch_tokens: the budget asked for.
+        fast: whether the model runs in 8-bit integers; it gets no more than FAST_BATCH.
+
+    >>> budget_on("cpu", 4096), budget_on("cpu", 4096, fast=True), budget_on("cuda", 4096)
+    (1024, 256, 4096)
+    """
+    return min(batch_tokens, FAST_BATCH if fast else CPU_BATCH) if device_type == "cpu" else batch_tokens
+
+
+def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Yield batches of row numbers, longest rows first, so that no padded batch holds more than `budget` tokens.
+
+    Args:
+        lengths: tokens of every row.
+        budget: tokens of a batch, padding included; a longer row makes a batch of its own.
+
+    Yields:
+        Lists of row numbers.
+
+    >>> list(budgeted([3, 5, 1, 3], budget=6))
+    [[1], [0, 3], [2]]
+    """
+    order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
+    batch = []
+    for place, i in enumerate(order):
+        batch.append(i)
+        last = place + 1 == len(order)
+        if last or (len(batch) + 1) * lengths[batch[0]] > budget:
+            yield batch
+            report_done(len(batch) / len(order))
+            batch = []
+
+
+def padded(rows: Sequence[dict]) -> dict[str, np.ndarray]:
+    """Return the inputs of rows as arrays, padded with 0 to the longest.
+
+    Args:
+        rows: per row the inputs of the model, name -> token numbers; all rows have the same names.
+
+    Returns:
+        Name -> (rows, tokens) integers.
+    """
+    longest = max(len(row["input_ids"]) for row in rows)
+    inputs = {}
+    for name in rows[0]:
+        filled = np.zeros((len(rows), longest), dtype=np.int64)
+        for line, row in zip(filled, rows, strict=True):
+            line[: len(row[name])] = row[name]
+        inputs[name] = filled
+    return inputs
+
+
+def tensors(inputs: Mapping[str, np.ndarray], device: object = "cpu") -> dict:
+    """Return padded inputs as tensors of torch on a device."""
+    import torch
+
+    return {name: torch.from_numpy(values).to(device) for name, values in inputs.items()}
+
+
+def run_padded(encoded: Sequence[dict], forward: Callable, budget: int) -> list[np.ndarray]:
+    """Return the model's output per row; rows run longest first, in padded batches.
+
+    Args:
+        encoded: per row the inputs of the model, see `padded`.
+        forward: from padded inputs, name -> (batch, tokens) integers, to (batch, tokens, ...) floats.
+        budget: tokens of a batch, padding included.
+
+    Returns:
+        Per row a float array whose first axis is the row's own tokens.
+    """
+    results: list = [None] * len(encoded)
+    lengths = [len(e["input_ids"]) for e in encoded]
+    for batch in budgeted(lengths, budget):
+        output = forward(padded([encoded[i] for i in batch]))
+        for row, i in zip(output, batch, strict=True):
+            results[i] = row[: lengths[i]]
+    return results
