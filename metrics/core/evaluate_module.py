@@ -171,8 +171,9 @@ class CheckedModule:
         checked = self._checked(columns, len(self))
         if self.num_process > 1:
             return super().add_batch(**checked)
-        added = self._added
-        self._thread.rows = {name: added.get(name, []) + column for name, column in checked.items()}
+        self._thread.rows = self._added or {name: [] for name in checked}
+        for name, column in checked.items():
+            self._added[name] += column
 
     def add(self, **row) -> None:
         """Check and add one row, each input in the singular (prediction=, reference=); see `evaluate.Metric.add`."""
