@@ -17,39 +17,27 @@ SAFE_WEIGHTS = {**NO_CODE, "use_safetensors": True}
 WEIGHTS = ("adapter_model.safetensors", "model.safetensors")
 # Files that can change a score or its interval, in the order in which their digests are combined.
 READ = (
-    *("adapter_config.json", "config.json", "ava_config.json", *WEIGHTS, "tokenizer.json", "tokenizer_config.json"),
-    *("special_tokens_map.json", "added_tokens.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer.model"),
-    *("spiece.model", "sentencepiece.bpe.model", "measured.json"),
-)
+    "adapter_config.json config.json ava_config.json adapter_model.safetensors model.safetensors tokenizer.json "
+    "tokenizer_config.json special_tokens_map.json added_tokens.json vocab.txt vocab.json merges.txt tokenizer.model "
+    "spiece.model sentencepiece.bpe.model measured.json"
+).split()
 # Settings of a config.json that its architecture may not know, and that may hold more than a number.
 COMMON_SETTINGS = (
-    *(
-        "_name_or_path",
-        "architectures",
-        "auto_map",
-        "configuration",
-        "dtype",
-        "encoder",
-        "finetuning_task",
-        "hidden_act",
-    ),
-    *("id2label", "label2id", "layer_types", "model_type", "name_or_path", "position_embedding_type", "problem_type"),
-    *("rope_parameters", "rope_scaling", "summary_activation", "summary_type", "tokenizer_class", "torch_dtype"),
-    "transformers_version",
-)
+    "_name_or_path architectures auto_map configuration dtype encoder finetuning_task hidden_act id2label label2id "
+    "layer_types model_type name_or_path position_embedding_type problem_type rope_parameters rope_scaling "
+    "summary_activation summary_type tokenizer_class torch_dtype transformers_version"
+).split()
 _LAYERS = re.compile(r"(layers?|depth|experts)$")  # settings that say how many modules are built
 _NAMES_FILES = re.compile(r"_files?$")  # settings of a tokenizer that name files to read in place of its own
 _EXTERNAL = b"\x0a\x08location"  # protobuf: the key under which an ONNX tensor names the file that holds it
 # Settings that a LoRA adapter may have; any other setting is refused.
 LORA = (
-    *("r", "lora_alpha", "lora_dropout", "target_modules", "exclude_modules", "modules_to_save", "bias", "use_rslora"),
-    *("rank_pattern", "alpha_pattern", "fan_in_fan_out", "task_type", "inference_mode", "init_lora_weights"),
-    "layers_to_transform",
-)
+    "r lora_alpha lora_dropout target_modules exclude_modules modules_to_save bias use_rslora rank_pattern "
+    "alpha_pattern fan_in_fan_out task_type inference_mode init_lora_weights layers_to_transform"
+).split()
 UNUSED = (
-    *("base_model_name_or_path", "revision", "peft_type", "peft_version", "auto_mapping", "megatron_core"),
-    "qalora_group_size",
-)
+    "base_model_name_or_path revision peft_type peft_version auto_mapping megatron_core qalora_group_size"
+).split()
 MAX_RANK, MAX_SCALE, MAX_LAYERS = 4096, 256, 1000
 MAX_CONFIG = 2**20  # bytes
 MAX_OUTPUT = 1e6  # logits and vectors of trained models are below 100

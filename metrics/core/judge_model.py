@@ -295,6 +295,24 @@ KNOWN_ROW = ("Who wrote Hamlet?", "William Shakespeare", "It was written by Will
 AGGREGATIONS = ("joined", "max", "mean")
 
 
+_DEFAULTS = {
+    "configuration": None,
+    "max_length": 256,
+    "marks": None,
+    "slope": 1.0,
+    "intercept": 0.0,
+    "long_words": None,
+    "long_slope": 1.0,
+    "long_intercept": 0.0,
+    "threshold": 0.5,
+    "long_answer": LONG_ANSWER,
+    "passage": PASSAGE,
+    "unsure_from": 0.1,
+    "unsure_to": 0.9,
+    "reference_aggregation": "mean",
+}  # of the settings of a checkpoint
+
+
 @dataclass(frozen=True)
 class LoadedJudge:
     """A loaded judge; see `judge_model.CONFIGURATIONS` and the settings in `ava_config.json`.
@@ -367,59 +385,31 @@ def read_settings(folder: Path) -> dict:
             f"checkpoint: {folder} has no readable {SETTINGS_FILE} ({error.__cause__!r:.80}); "
             "a judge is made by training/ava/train_ava.py, which writes it"
         ) from error
-    defaults = {
-        "configuration": None,
-        "max_length": 256,
-        "marks": None,
-        "slope": 1.0,
-        "intercept": 0.0,
-        "long_words": None,
-        "long_slope": 1.0,
-        "long_intercept": 0.0,
-        "threshold": 0.5,
-        "long_answer": LONG_ANSWER,
-        "passage": PASSAGE,
-        "unsure_from": 0.1,
-        "unsure_to": 0.9,
-        "reference_aggregation": "mean",
-    }
-    if unknown := sorted(
-        set(given) - set(defaults)
-    ):  # ignoring a setting it was trained with would change its verdicts
+    if unknown := sorted(set(given) - set(_DEFAULTS)):  # ignoring it would change the judge's verdicts
         raise ValueError(
-            f"checkpoint: {path}: {unknown[0]}: not a setting of this version, which knows {', '.join(defaults)}; "
+            f"checkpoint: {path}: {unknown[0]}: not a setting of this version, which knows {', '.join(_DEFAULTS)}; "
             "take the version that made the checkpoint, or train it again"
         )
-    settings = {name: given.get(name, value) for name, value in defaults.items()}
-    if settings["configuration"] not in (*CONFIGURATIONS, LINEAR, PROMPT):
-        known = ", ".join([*CONFIGURATIONS, LINEAR, PROMPT])
-        raise ValueError(f"checkpoint: {path}: configuration: expected one of {known}")
-    checked_threshold(settings["threshold"], f"checkpoint: {path}: threshold")
-    checked_aggregation(settings["reference_aggregation"], f"checkpoint: {path}: reference_aggregation")
-    if settings["marks"] not in (None, *MARKS):
-        known = ", ".join(MARKS)
-        raise ValueError(f"checkpoint: {path}: marks: expected null or one of {known}, got {settings['marks']!r}")
-    for name in ("unsure_from", "unsure_to"):
+    settings = {name: given.get(name, value) for name, value in _DEFAULTS.items()}
+
+    def check(name: str, is_good: bool, expected: str) -> None:
+        if not is_good:
+            raise ValueError(f"checkpoint: {path}: {name}: expected {expected}, got {settings[name]!r}")
+
+    configurations = (*CONFIGURATIONS, LINEAR, PROMPT)
+    check("configuration", settings["configuration"] in configurations, f"one of {', '.join(configurations)}")
+    for name in ("threshold", "unsure_from", "unsure_to"):
         checked_threshold(settings[name], f"checkpoint: {path}: {name}")
-    for name in (
-        "max_length",
-        "long_answer",
-        "passage",
-        "slope",
-        "intercept",
-        "long_words",
-        "long_slope",
-        "long_intercept",
-    ):
-        if name == "long_words" and settings[name] is None:
-            continue
+    checked_aggregation(settings["reference_aggregation"], f"checkpoint: {path}: reference_aggregation")
+    check("marks", settings["marks"] in (None, *MARKS), f"null or one of {', '.join(MARKS)}")
+    whole_numbers = {"max_length": LEAST_LENGTH, "long_answer": 1, "passage": 1}
+    for name in (*whole_numbers, "slope", "intercept", "long_words", "long_slope", "long_intercept"):
         value = settings[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_SETTING:
-            expected = f"a number from -{MAX_SETTING} to {MAX_SETTING}"
-            raise ValueError(f"checkpoint: {path}: {name}: expected {expected}, got {value!r}")
-    for name, least in (("max_length", LEAST_LENGTH), ("long_answer", 1), ("passage", 1)):
-        if settings[name] != int(settings[name]) or settings[name] < least:
-            raise ValueError(f"checkpoint: {path}: {name}: expected a whole number from {least}, got {settings[name]}")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MAX_SETTING
+        is_absent = name == "long_words" and value is None
+        check(name, is_number or is_absent, f"a number from -{MAX_SETTING} to {MAX_SETTING}")
+    for name, least in whole_numbers.items():
+        check(name, settings[name] == int(settings[name]) >= least, f"a whole number from {least}")
     return settings
 
 

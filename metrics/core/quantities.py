@@ -195,18 +195,18 @@ class NumberInText:
         return f"#{self.value:.12g}|{self.kind or ''}"
 
 
-def _of_words(words: str) -> float:
-    """Return the value of number words.
+def _of_words(words: str, zero: float = 0) -> float:
+    """Return the value of number words; exactly, or as a float that cannot overflow with `zero=0.0`.
 
-    >>> _of_words("twelve hundred and fifty"), _of_words("two million five hundred thousand")
-    (1250.0, 2500000.0)
+    >>> _of_words("twelve hundred and fifty"), _of_words("two million five hundred thousand", 0.0)
+    (1250, 2500000.0)
     """
-    total, group = 0.0, 0.0
-    for word in re.findall(r"[a-z]+", words.lower()):
+    total = group = zero
+    for word in re.findall(r"[a-z]+", words):
         if word == "hundred":
-            group = (group or 1) * 100.0
+            group = (group or zero + 1) * 100
         elif word in _SCALES:
-            total, group = total + (group or 1) * float(_SCALES[word]), 0.0
+            total, group = total + (group or zero + 1) * _SCALES[word], zero
         elif word != "and":
             group += NUMBER_WORDS[word]
     return total + group
@@ -227,7 +227,7 @@ def quantities(text: str) -> list[NumberInText]:
                 hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
             found.append(NumberInText(match.start(), end, 60.0 * hour + minute, "clock", hour + minute / 100))
             continue
-        number = float(match["digits"].replace(",", "")) if match["digits"] else _of_words(match["words"])
+        number = float(match["digits"].replace(",", "")) if match["digits"] else _of_words(match["words"].lower(), 0.0)
         if match["sign"]:
             number = -number
         unit = (match["unit"] or "").lower()
@@ -388,8 +388,6 @@ _GROUPED += r"|\d{1,3}(?:\.\d{3})+(?=,\d)|\d{1,2}(?:,\d{2})+,\d{3}"
 _DIGITS = re.compile(rf"(?P<whole>{_GROUPED}|\d+)(?:(?P<mark>[.,])(?P<decimals>\d+))?(?![\d])|(?P<none>\.\d+)")
 _POWER = re.compile(r"(?:e|\s*[x*·]\s*10\s*(?:\^|\*\*)\s*)\(?(?P<power>[+-]?\d{1,3})\)?")
 _ORDINAL = re.compile(r"(?:the )?(\d+)(?:st|nd|rd|th)\b")
-_UNIT = re.compile(r"[ -]?((?:[a-zµ°%][a-zµ°²%.'$]*)(?:[ -][a-z.]+){0,3})")
-_SPOKEN = re.compile(rf"(?:{NUMBER_WORD})")
 _CHANGE = re.compile(
     r"(?:(?:it |they )?(?P<before>increased?|rose|rises?|grew|up|gained|decreased?|fell|falls?|dropped|down|declined?|"
     r"shrank|lost) (?:by )?)?(?P<sign>\+|-)?(?P<number>[\d.,]+) ?(?:%|percent|per cent)"
@@ -466,15 +464,8 @@ def _plain(text: str) -> str:
         text = re.sub(r"\^\s{0,9}\{?\s{0,9}\\circ\s{0,9}\}?|\\degree", "°", text)
         text = re.sub(r"\\(?:times|cdot)", "*", text).replace("\\pi", " π").replace("{,}", ",")
         text = re.sub(r"\\(?=[$%#&])", "", text)
-        for name, sign in (
-            ("leq", "≤"),
-            ("geq", "≥"),
-            ("le", "≤"),
-            ("ge", "≥"),
-            ("neq", "≠"),
-            ("lt", "<"),
-            ("gt", ">"),
-        ):
+        signs = {"leq": "≤", "geq": "≥", "le": "≤", "ge": "≥", "neq": "≠", "lt": "<", "gt": ">"}
+        for name, sign in signs.items():
             text = re.sub(rf"\\{name}(?![a-z])", sign, text)
     text = re.sub(r"√\s*(\d+)", r"√(\1)", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text).translate(str.maketrans("{}", "()")) if "^{" in text else text
@@ -798,8 +789,6 @@ def _of_digits(digits: re.Match, text: str) -> Iterator[tuple]:
     if mark and ((grouped and mark in whole) or (dots and mark == ".")):
         return  # 1,234,5 is no number
     other = None
-    if mark == "," and not grouped and len(decimals) == 3 and len(whole) <= 3 and not whole.startswith("0"):
-        plain, decimals = plain + decimals, ""  # does not happen: 1,234 is grouped
     if not mark and grouped and whole.count(",") == 1 and len(whole.split(",")[1]) == 3:
         other = Fraction(f"{whole.split(',')[0]}.{whole.split(',')[1]}")
     if mark == "." and not grouped and len(decimals) == 3 and len(whole) <= 3 and whole.strip("0"):
@@ -854,7 +843,7 @@ def _in_words(text: str) -> Iterator[tuple]:
         values = [NUMBER_WORDS.get(word, 100) for word in re.findall(r"[a-z]+", match[0]) if word != "and"]
         if any(not a >= 20 > 10 > b for a, b in pairwise(values) if 100 not in (a, b)):
             return  # five two one, fifty-four ten
-        value, end = Fraction(_whole(match[0])), match.end()
+        value, end = Fraction(_of_words(match[0])), match.end()
     tail = text[end:]
     ordinal = re.match(r"-([a-z]+)\b", tail)
     if ordinal and ordinal[1] in _ORDINALS and match[0] in _TENS.split():
@@ -877,19 +866,6 @@ def _in_words(text: str) -> Iterator[tuple]:
         yield Fraction(f"{int(value)}.{digits}"), Fraction(1, 10 ** len(digits)), True, True, tail[point.end() :]
         return
     yield value, Fraction(0), True, True, tail
-
-
-def _whole(words: str) -> int:
-    """Return the value of number words, exactly; see `_of_words`."""
-    total, group = 0, 0
-    for word in re.findall(r"[a-z]+", words):
-        if word == "hundred":
-            group = (group or 1) * 100
-        elif word in _SCALES:
-            total, group = total + (group or 1) * _SCALES[word], 0
-        elif word != "and":
-            group += NUMBER_WORDS[word]
-    return total + group
 
 
 def _scaled(value, step, rest: str, money: str | None) -> Iterator[tuple]:
@@ -950,15 +926,10 @@ def _with_unit(value, step, rest: str, money: str | None) -> Iterator[Quantity]:
     per = re.fullmatch(r"([a-zµ%²]+) ?(?:/|per|an?) ?([a-z]+)", unit)
     if per and per[1] in UNITS and per[2] in UNITS:
         (kind, size), (of, each) = UNITS[per[1]], UNITS[per[2]]
+        size /= each
         if (kind, of) == ("metres", "seconds"):
-            yield Quantity(
-                "km/h",
-                value * size / each * Fraction(18, 5),
-                size / each * Fraction(18, 5),
-                step * size / each * Fraction(18, 5),
-            )
-            return
-        yield Quantity(f"{kind}/{of}", value * size / each, size / each, step * size / each)
+            kind, of, size = "km", "h", size * Fraction(18, 5)
+        yield Quantity(f"{kind}/{of}", value * size, size, step * size)
         return
     parts = re.match(r"([a-z]{1,40})\.?(?:,? and |, | )?(?=\d|[a-z]{1,40} )", rest)
     if parts and parts[1] in UNITS:
@@ -1001,18 +972,13 @@ def _in_two_units(text: str) -> Iterator[Quantity]:
     """Yield the readings of one amount that is given twice: 24,901 miles (40,075 km), 5 ft or 152 cm."""
     match = re.fullmatch(r"(.+?)(?:,? or | ?\(|, | ?/ ?| ?= ?)([^()]+?)\)?", text)
     first, second = (readings(part) for part in match.groups()) if match else ((), ())
-    for one in first:
-        if any(
-            one.kind != "number"
-            and one.kind == other.kind
-            and one.size != other.size
-            and _same_measure(one, other, "")
-            for other in second
-        ):
-            yield one
-        if any(
-            {one.kind, other.kind} == {"celsius", "fahrenheit"} and _same_kinds(one, other, "") for other in second
-        ):
+    for one, other in product(first, second):
+        if {one.kind, other.kind} == {"celsius", "fahrenheit"}:
+            equal_amounts = _same_kinds(one, other, "")
+        else:
+            in_other_unit = one.kind == other.kind != "number" and one.size != other.size
+            equal_amounts = in_other_unit and _same_measure(one, other, "")
+        if equal_amounts:
             yield one
 
 
@@ -1185,13 +1151,8 @@ def _same_share(given: Quantity, said: Quantity, question: str) -> bool | None:
         r"(?i)(?:what|which|how many|how much) (?:percent|per cent|%)|percentage|in percent|in %", question
     )
     if _near(percent.value, other.value):
-        return (
-            True
-            if asked or (abs(other.value) > 1 and percent is given)
-            else None
-            if abs(other.value) > 1 or percent is given
-            else False
-        )
+        is_large = abs(other.value) > 1
+        return True if asked or (is_large and percent is given) else None if is_large or percent is given else False
     return False
 
 
