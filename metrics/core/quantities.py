@@ -731,27 +731,26 @@ def _numbers(text: str) -> Iterator[Quantity]:
     article = re.fullmatch(r"an? ([a-z]+)", text)
     if article and article[1] in UNITS:
         text = f"1 {article[1]}"
-    for value, step, exact, certain, rest in _leading(text):
+    for value, step, certain, rest in _leading(text):
         for scaled, stepped, loose, tail, sure in _scaled(value, step, rest, money):
             for one in _with_unit(scaled, stepped, tail, money):
                 yield replace(
                     one,
                     value=sign * one.value,
                     rounded=int(loose),
-                    exact=exact,
+                    exact=_ends(value),
                     certain=certain and sure and one.certain,
                 )
 
 
 def _leading(text: str) -> Iterator[tuple]:
-    """Yield (value, step, exact, certain, rest of the text) of the number at the start of a text."""
+    """Yield (value, step, certain, rest of the text) of the number at the start of a text."""
     mixed = re.match(r"(?:(\d+)(?: |-| and ))?(\d+) ?/ ?(\d+)(?![\d/.])", text) or re.match(
         rf"(?:(\d+) ?)?([{''.join(_VULGAR)}])", text
     )
     if mixed:
         part = Fraction(_VULGAR[mixed[2]]) if mixed[2] in _VULGAR else Fraction(int(mixed[2]), int(mixed[3]))
-        value = int(mixed[1] or 0) + part
-        yield value, Fraction(0), _ends(value), True, text[mixed.end() :]
+        yield int(mixed[1] or 0) + part, Fraction(0), True, text[mixed.end() :]
         return
     share = re.match(r"(\d+|[a-z]+)(?: in (?:every )?| out of (?:every )?)(\d[\d,]*|[a-z]+)\b", text)
     if share:
@@ -759,13 +758,14 @@ def _leading(text: str) -> Iterator[tuple]:
             Fraction(part.replace(",", "")) if part[0].isdigit() else NUMBER_WORDS.get(part) for part in share.groups()
         )
         if top is not None and bottom and top < bottom:
-            yield Fraction(top) / bottom, Fraction(0), _ends(Fraction(top) / bottom), True, text[share.end() :]
+            yield Fraction(top) / bottom, Fraction(0), True, text[share.end() :]
             return
     digits = _DIGITS.match(text)
     if digits:
         yield from _of_digits(digits, text)
-        return
-    yield from _in_words(text)
+    elif in_words := _in_words(text):
+        value, step, rest = in_words
+        yield value, step, True, rest
 
 
 def _ends(value: Fraction) -> bool:
@@ -805,67 +805,58 @@ def _of_digits(digits: re.Match, text: str) -> Iterator[tuple]:
     elif re.match(r" ?[*x·^] ?\d|e\d", rest):
         return
     if ordinal:
-        yield int(ordinal[1]), Fraction(0), True, True, "\0" + text[ordinal.end() :]
+        yield Fraction(ordinal[1]), Fraction(0), True, "\0" + text[ordinal.end() :]
         return
-    yield value, step, True, True, rest
+    yield value, step, True, rest
     if other is not None:
-        yield other, Fraction(0), True, False, rest
+        yield other, Fraction(0), False, rest
 
 
-def _in_words(text: str) -> Iterator[tuple]:
-    """Yield what number words at the start of a text mean: twenty-five, two thirds, one and a half, half a million."""
-    words = re.findall(r"[a-z]+|[^a-z]+", text)
-    joined = re.compile(
-        rf"(?:an? (?=hundred|thousand|million|billion|dozen|half|third|quarter|fifth|tenth)|(?:{NUMBER_WORD})\b"
-        rf"(?:(?:[ -]|,? and |, )(?:{NUMBER_WORD})\b)*)"
-    )
-    article = re.match(
-        r"(?:an? )?(half|third|quarter|fifth|sixth|eighth|tenth|hundredth|thousandth)\b(?: of)?(?: an? (?=million"
-        r"|billion|thousand|dozen))?",
-        text,
-    )
-    if article and (text.startswith("a") or (article[1] in _PARTS and article[1] in ("half", "quarter"))):
-        value = Fraction(1, _PARTS[article[1]])
-        yield value, Fraction(0), _ends(value), True, text[article.end() :]
-        return
-    match = joined.match(text)
-    if match is None or not words:
+_ARTICLE_PART = re.compile(
+    r"(?:an? )?(half|third|quarter|fifth|sixth|eighth|tenth|hundredth|thousandth)\b(?: of)?"
+    r"(?: an? (?=million|billion|thousand|dozen))?"
+)
+_NUMBER_WORDS = re.compile(
+    rf"an? (?=hundred|thousand|million|billion|dozen|half|third|quarter|fifth|tenth)"
+    rf"|(?:{NUMBER_WORD})\b(?:(?:[ -]|,? and |, )(?:{NUMBER_WORD})\b)*"
+)
+_MORE_PARTS = re.compile(r" and (?:an? )?(half|(?:one|a|two|three)[ -](?:third|quarter|fifth)s?|quarter|third)\b")
+_POINT = re.compile(r" point((?:[ -](?:zero|one|two|three|four|five|six|seven|eight|nine|oh))+)\b")
+
+
+def _in_words(text: str) -> tuple[Fraction, Fraction, str] | None:
+    """Return (value, step, rest of the text) of number words at its start: twenty-five, two thirds, half a million."""
+    article = _ARTICLE_PART.match(text)
+    if article and (text.startswith("a") or article[1] in ("half", "quarter")):
+        return Fraction(1, _PARTS[article[1]]), Fraction(0), text[article.end() :]
+    match = _NUMBER_WORDS.match(text)
+    if match is None:
         ordinal = re.match(r"(?:the )?((?:[a-z]+-)?[a-z]+)\b", text)
         value = _ordinal_value(ordinal[1]) if ordinal and ordinal[1].rpartition("-")[2] in _ORDINALS else None
-        if value:
-            yield value, Fraction(0), True, True, "\0" + text[ordinal.end() :]
-        return
+        return (Fraction(value), Fraction(0), "\0" + text[ordinal.end() :]) if value else None
+    tail = text[match.end() :]
     if match[0].startswith("a"):
-        value, end = Fraction(1), match.end()
-        if not re.match(r"(?:hundred|thousand|million|billion|dozen)\b", text[end:]):
-            return
+        value = Fraction(1)
+        if not re.match(r"(?:hundred|thousand|million|billion|dozen)\b", tail):
+            return None
     else:
         values = [NUMBER_WORDS.get(word, 100) for word in re.findall(r"[a-z]+", match[0]) if word != "and"]
         if any(not a >= 20 > 10 > b for a, b in pairwise(values) if 100 not in (a, b)):
-            return  # five two one, fifty-four ten
-        value, end = Fraction(_of_words(match[0])), match.end()
-    tail = text[end:]
+            return None  # five two one, fifty-four ten
+        value = Fraction(_of_words(match[0]))
     ordinal = re.match(r"-([a-z]+)\b", tail)
     if ordinal and ordinal[1] in _ORDINALS and match[0] in _TENS.split():
-        yield int(value) + _ORDINALS[ordinal[1]], Fraction(0), True, True, "\0" + tail[ordinal.end() :]
-        return
+        return value + _ORDINALS[ordinal[1]], Fraction(0), "\0" + tail[ordinal.end() :]
     part = re.match(r"[ -]([a-z]+)\b", tail)
     if part and part[1] in _PARTS and part[1] != "second":
-        value /= _PARTS[part[1]]
-        yield value, Fraction(0), _ends(value), True, tail[part.end() :]
-        return
-    more = re.match(r" and (?:an? )?(half|(?:one|a|two|three)[ -](?:third|quarter|fifth)s?|quarter|third)\b", tail)
-    if more:
+        return value / _PARTS[part[1]], Fraction(0), tail[part.end() :]
+    if more := _MORE_PARTS.match(tail):
         top, _, bottom = more[1].replace("-", " ").rpartition(" ")
-        value += Fraction(NUMBER_WORDS.get(top, 1), _PARTS[bottom])
-        yield value, Fraction(0), _ends(value), True, tail[more.end() :]
-        return
-    point = re.match(r" point((?:[ -](?:zero|one|two|three|four|five|six|seven|eight|nine|oh))+)\b", tail)
-    if point:
+        return value + Fraction(NUMBER_WORDS.get(top, 1), _PARTS[bottom]), Fraction(0), tail[more.end() :]
+    if point := _POINT.match(tail):
         digits = "".join(str(NUMBER_WORDS.get(word, 0)) for word in re.findall("[a-z]+", point[1]))
-        yield Fraction(f"{int(value)}.{digits}"), Fraction(1, 10 ** len(digits)), True, True, tail[point.end() :]
-        return
-    yield value, Fraction(0), True, True, tail
+        return Fraction(f"{int(value)}.{digits}"), Fraction(1, 10 ** len(digits)), tail[point.end() :]
+    return value, Fraction(0), tail
 
 
 def _scaled(value, step, rest: str, money: str | None) -> Iterator[tuple]:
