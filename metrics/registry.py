@@ -39,12 +39,13 @@ def judge_among(metrics: Iterable[str]) -> str | None:
     return next((metric for metric in metrics if metric in SCORERS and scorer_class(metric).verdict), None)
 
 
-def make_scorer(metric: str, settings: Mapping | None = None) -> "Scorer":
+def make_scorer(metric: str, settings: Mapping | None = None, ready: bool = True) -> "Scorer":
     """Return what computes one metric.
 
     Args:
         metric: a key of `SCORERS`.
         settings: settings of the metric's `load` and `compute`, by name.
+        ready: whether to load its models now; else the first row does that which was not judged before.
 
     Raises:
         ValueError: if there is no such metric or setting, or its value is bad.
@@ -59,7 +60,7 @@ def make_scorer(metric: str, settings: Mapping | None = None) -> "Scorer":
             from .scale.exporting import with_exported
 
             settings = with_exported(metric, settings)
-        return made(**settings or {})
+        return made(ready=ready, **settings or {})
     except ImportError as error:
         raise ValueError(f"{metric}: {error}") from error
     except (ValueError, TypeError) as error:

@@ -10,6 +10,7 @@ import pandas
 import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.cli import app
+from genqa_metrics.core import judge_model
 from genqa_metrics.core.judge_reading import JudgeReader
 from genqa_metrics.rows.errors import RecordedScoresWarning
 from genqa_metrics.rows.inputs import files
@@ -265,3 +266,32 @@ def test_the_command_says_what_was_judged_before(tmp_path, rows):
     done = CliRunner().invoke(app, ["score", str(output)])
     assert done.exit_code == 0
     assert "note: ava, rows: 6 were judged before, by the same judge\n" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["score", "accuracy", "compare", "calibrate", "agree"])
+def test_no_model_is_loaded_where_every_row_is_judged(tmp_path, rows, verb, monkeypatch):
+    path = scored(rows, tmp_path / "judged.jsonl")
+    fresh = tmp_path / "fresh.jsonl"
+    save(fresh, rows)
+    judge_model._loaded.cache_clear()
+
+    def load(*given):
+        raise ValueError("a model is loaded")
+
+    monkeypatch.setattr(judge_model, "load_model", load)
+    with pytest.raises(ValueError, match="a model is loaded"):
+        getattr(genqa_metrics, verb)(str(fresh), **({"metrics": "ava"} if verb in ("agree", "compare") else {}))
+    told(getattr(genqa_metrics, verb), str(path), **({"metrics": "ava"} if verb in ("agree", "compare") else {}))
+    judge_model._loaded.cache_clear()
+
+
+def test_rows_that_were_added_to_a_judged_file_are_judged(tmp_path, rows):
+    path = scored(rows[:40], tmp_path / "judged.jsonl")
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows[40:])
+    judge_model._loaded.cache_clear()
+    found, said = told(genqa_metrics.score, str(path), "ava")
+    assert [found.systems[name]["ava_score"] for name in found.systems] == pytest.approx(
+        [values["ava_score"] for values in genqa_metrics.score(rows, "ava").systems.values()], abs=1e-6
+    )
+    assert "48 were judged for the first time" in said[0]

@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class AvaScorer(Scorer):
     presets = PRESETS
     optional = ("short_answers",)
     recalls = True
+    device = "cpu"  # until the model is loaded
 
     @classmethod
     def check(
@@ -93,10 +95,16 @@ class AvaScorer(Scorer):
         """
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
-        self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model)
+        self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)
         self.title = f"AVA ({_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''})"
-        self.second = None if escalate is None else load_judge(escalate, None, device, dtype)
-        self.device = self.loaded.model.device.type if hasattr(self.loaded.model, "device") else "cpu"
+        self.second = None if escalate is None else load_judge(escalate, None, device, dtype, ready=False)
+
+    def ready(self) -> Self:
+        """Load the models; see `Scorer.ready`."""
+        self.device = self.loaded.device
+        if self.second is not None:
+            self.second.ready()
+        return self
 
     def configure(
         self,

@@ -10,8 +10,9 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -315,11 +316,12 @@ _DEFAULTS = {
 
 @dataclass(frozen=True)
 class LoadedJudge:
-    """A loaded judge; see `judge_model.CONFIGURATIONS` and the settings in `ava_config.json`.
+    """A judge; see `judge_model.CONFIGURATIONS` and the settings in `ava_config.json`.
+
+    Its model is loaded on first use: rows that it has judged before need none.
 
     Attributes:
-        model: torch model whose logits are (rows, 1); of the linear judge its weight (4,) and bias.
-        tokenizer: tokenizer of the encoders, None for the linear judge.
+        load: returns model and tokenizer; called once.
         configuration: name of the configuration.
         max_length: word pieces of a pair of segments.
         marks: meaning of the token types, name in `judge_model.MARKS`; None for the encoder's own token types.
@@ -335,8 +337,7 @@ class LoadedJudge:
         facts: weights and settings by digest, for a signature.
     """
 
-    model: object
-    tokenizer: object
+    load: Callable[[], tuple[object, object]]
     configuration: str
     max_length: int
     marks: str | None
@@ -354,10 +355,39 @@ class LoadedJudge:
     folder: Path
     facts: dict[str, str]
 
+    @cached_property
+    def _parts(self) -> tuple[object, object]:
+        return self.load()
+
+    @property
+    def model(self) -> object:
+        """Torch model whose logits are (rows, 1); of the linear judge its weight (4,) and bias."""
+        return self._parts[0]
+
+    @property
+    def tokenizer(self) -> object:
+        """Tokenizer of the encoders, None for the linear judge."""
+        return self._parts[1]
+
+    @property
+    def device(self) -> str:
+        """Kind of the device that the model runs on."""
+        return self.model.device.type if hasattr(self.model, "device") else "cpu"
+
     @property
     def signature(self) -> str:
         """The facts on one line."""
         return "|".join(f"{name}:{value}" for name, value in self.facts.items())
+
+    def ready(self) -> Self:
+        """Return the judge with its model loaded.
+
+        Raises:
+            ValueError: if that fails.
+            ImportError: if the backend's package is not installed.
+        """
+        _ = self._parts
+        return self
 
     def calibrated(self, logits: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return probabilities.
@@ -490,6 +520,7 @@ def load_judge_of(
     dtype: object = None,
     backend: str | None = None,
     base_model: str | os.PathLike | None = None,
+    ready: bool = True,
 ) -> LoadedJudge:
     """Return the judge of a checkpoint; loaded once per process and set of files.
 
@@ -501,9 +532,7 @@ def load_judge_of(
         dtype: name of a torch floating type, None for float32.
         backend: what runs the model, "torch" (None) or "onnx", see `onnx_backend`.
         base_model: the encoder of an adapter, see `checkpoints.encoder_source`.
-
-    Returns:
-        The judge, ready to run.
+        ready: whether to load the model now; else on first use.
 
     Raises:
         ValueError: if it is not found or cannot be loaded, or the device, type or backend does not exist.
@@ -516,10 +545,22 @@ def load_judge_of(
         check_onnx_support(settings["configuration"], folder)
         source, device, fast = folder, "cpu", file_digest(fast_file(folder, "ava"))
     else:
-        source, device, fast = encoder_source(folder, base_model), checked_device(device), None
-    digest = signature_digest(folder, source)
-    with _LOADING:
-        return _loaded(folder, source, digest, tuple(settings.items()), device, checked_dtype(dtype), fast)
+        source, fast = encoder_source(folder, base_model), None
+        device = None if device is None else checked_device(device)
+    digest, dtype = signature_digest(folder, source), checked_dtype(dtype)
+    facts = {"checkpoint": short_digest(folder), "files": digest.rpartition("-")[2]}
+    facts |= {"configuration": settings["configuration"]}
+    facts |= {"backend": f"onnx-{fast[:12]}"} if fast else dtype_facts(dtype)
+    if settings["configuration"] == PROMPT:
+        facts |= {"prompt": str(PROMPT_VERSION), "window": str(WINDOW)}
+
+    def load() -> tuple[object, object]:
+        with _LOADING:
+            where = device or checked_device(None)
+            return _loaded(folder, source, digest, tuple(settings.items()), where, dtype, fast)
+
+    judge = LoadedJudge(load=load, folder=folder, facts=facts, **settings)
+    return judge.ready() if ready else judge
 
 
 def short_digest(folder: Path) -> str:
@@ -543,7 +584,8 @@ def check_onnx_support(configuration: str, folder: Path) -> None:
 @lru_cache(maxsize=4)
 def _loaded(
     folder: Path, source: Path, digest: str, settings: tuple, device: str, dtype: str, fast: str | None
-) -> LoadedJudge:
+) -> tuple[object, object]:
+    """Return the model of a judge, which has judged a known row, and its tokenizer."""
     run_in_forked_children()
     values = dict(settings)
     if fast:
@@ -563,15 +605,10 @@ def _loaded(
 
             warn_if_emulated(dtype, device)
             model.to(device, getattr(torch, dtype))
-    files = digest.rpartition("-")[2]
-    facts = {"checkpoint": short_digest(folder), "files": files, "configuration": values["configuration"]}
-    facts |= {"backend": model.name} if fast else dtype_facts(dtype)
-    if values["configuration"] == PROMPT:
-        facts |= {"prompt": str(PROMPT_VERSION), "window": str(WINDOW)}
-    tokenizer = None if tokenizer is None else ThreadTokenizer(tokenizer)
-    judge = LoadedJudge(model=model, tokenizer=tokenizer, folder=folder, facts=facts, **values)
+    parts = model, None if tokenizer is None else ThreadTokenizer(tokenizer)
+    judge = LoadedJudge(load=lambda: parts, folder=folder, facts={}, **values)
     check_row("judge", folder, lambda: _output(judge))
-    return judge
+    return parts
 
 
 def _output(judge: LoadedJudge) -> np.ndarray:

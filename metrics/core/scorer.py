@@ -334,7 +334,7 @@ class Scorer:
         )
         cls.setting_names = (*cls.compute_settings, *cls.load_settings)
 
-    def __init__(self, **settings):
+    def __init__(self, *, ready: bool = True, **settings):
         for name in settings:
             if name not in self.setting_names:
                 raise TypeError(unknown_name_message(name, f"not a setting of {self.name}", self.setting_names))
@@ -343,6 +343,8 @@ class Scorer:
         self.check(**others)
         self.load(**loading)
         self.configure(**others)
+        if ready:
+            self.ready()
 
     @classmethod
     def check(cls, **settings) -> None:
@@ -353,7 +355,11 @@ class Scorer:
         """Refuse settings with which rows cannot be scored in parts."""
 
     def load(self) -> None:
-        """Load what the metric needs; called once."""
+        """Load what the metric needs, or find it and leave the loading to `ready`; called once."""
+
+    def ready(self) -> Self:
+        """Return the metric with its models loaded; `statistics` needs them, `recalled` does not."""
+        return self
 
     def configure(self) -> None:
         """Take settings of `compute`."""

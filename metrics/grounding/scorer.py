@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class GroundingScorer(Scorer):
     evidence = "contexts"
     optional = ("questions",)
     recalls = True
+    device = "cpu"  # until the model is loaded
 
     @classmethod
     def check(cls, threshold=None, windows=WINDOWS, citations=True):
@@ -64,8 +66,12 @@ class GroundingScorer(Scorer):
         require_extra("models", "sentencex")
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
-        self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model)
-        self.device = self.loaded.model.device.type
+        self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)
+
+    def ready(self) -> Self:
+        """Load the model; see `Scorer.ready`."""
+        self.device = self.loaded.device
+        return self
 
     def configure(self, threshold: float | None = None, windows: int = WINDOWS, citations: bool = True) -> None:
         """Take settings of `compute`; None is the checkpoint's own value."""

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 from .errors import ColumnError, FileError, InputWarning, RowError
 from .file_types import Row
-from .items import SPLIT_HALF, Item, RowKind, RowReader
+from .items import DIGEST, SPLIT_HALF, Item, RowKind, RowReader
 from .sources import AnySource
 from .values import json_value
 from .writing import type_of
@@ -183,6 +183,18 @@ def first_row_kind(sources: Sequence[AnySource], columns: Mapping[str, str]) -> 
     except FileError:
         pass  # reported when the file is read
     return None
+
+
+def is_judged(sources: Sequence[AnySource]) -> bool:
+    """Return whether the first row has the digest of an earlier judgment, so that a model may not be needed."""
+    if not sources or sources[0].path == "-":
+        return False
+    try:
+        with closing(sources[0].rows()) as rows:
+            first = next(iter(rows), None)
+    except FileError:
+        return False  # reported when the file is read
+    return any(name.endswith(DIGEST) and value for name, value in ((first and first.values) or {}).items())
 
 
 def _missing_column(source: AnySource, columns: Mapping[str, str]) -> str:

@@ -233,12 +233,15 @@ def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ())
     return dict(columns or {})
 
 
-def make_scorers(metrics: Sequence[str], settings: Mapping[str, Mapping] | None = None) -> dict[str, Scorer]:
+def make_scorers(
+    metrics: Sequence[str], settings: Mapping[str, Mapping] | None = None, ready: bool = True
+) -> dict[str, Scorer]:
     """Return {metric: what computes it}.
 
     Args:
         metrics: names of metrics; none for those that have settings.
         settings: {metric: {setting: value}}, or {setting: value} of the only metric.
+        ready: see `registry.make_scorer`.
 
     Raises:
         ValueError: if there is no such metric or setting, a value is bad, or a metric with settings is not computed.
@@ -254,7 +257,8 @@ def make_scorers(metrics: Sequence[str], settings: Mapping[str, Mapping] | None 
     for metric in settings:
         if metrics and metric not in metrics:
             raise ValueError(f"{metric}: has settings but is not computed; add --metric {metric} or drop them")
-    return {metric: make_scorer(metric, settings.get(metric)) for metric in dict.fromkeys((*metrics, *settings))}
+    names = dict.fromkeys((*metrics, *settings))
+    return {metric: make_scorer(metric, settings.get(metric), ready) for metric in names}
 
 
 def default_metrics(row_kind: RowKind) -> tuple[str, ...]:

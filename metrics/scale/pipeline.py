@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
-from threading import Lock
+from threading import Lock, current_thread
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from .tally import (
 # depend on the rows alone, never on the number of threads, so that every machine gives the same numbers.
 WINDOWS = {None: 1000, "cpu": 256, "cuda": 10_000, "mps": 10_000}
 WINDOW_CHARACTERS = 2**20
+WORKERS = "scoring"  # their names begin with it
 
 
 def window_predictions(scorers: Iterable[Scorer]) -> int:
@@ -80,6 +81,9 @@ def explained_statistics(
     if new:
         columns = _columns(scorer, new)
         checked = scorer.checked(columns) if explain else columns
+        scorer.ready()
+        if current_thread().name.startswith(WORKERS) and (torch := sys.modules.get("torch")):
+            torch.set_num_threads(1)  # a model that was loaded only now
         statistics, found_counts, details, counts_of_row = scorer.statistics_with_counts(checked, explain)
         parts.append(np.asarray(statistics))
         counts.update(found_counts)
@@ -305,7 +309,7 @@ def map_in_order(function: Callable, windows: Iterable, workers: int) -> Iterato
     torch, windows, failure = sys.modules.get("torch"), iter(windows), None
     threads = torch.get_num_threads() if torch else 1
     one_core = {"initializer": torch.set_num_threads, "initargs": (1,)} if torch else {}
-    pool = ThreadPoolExecutor(workers, "score", **one_core)
+    pool = ThreadPoolExecutor(workers, WORKERS, **one_core)
     pending: deque = deque()
     try:
         while failure is None:

@@ -17,7 +17,7 @@ from ..rows.errors import FileError
 from ..rows.file_types import format_of
 from ..rows.inputs import sources_of
 from ..rows.items import DIGEST, RowKind
-from ..rows.reading import Message, Reading, RowCounts, Skips, Window, check_columns, ignore
+from ..rows.reading import Message, Reading, RowCounts, Skips, Window, check_columns, ignore, is_judged
 from ..rows.writing import Writer
 from .options import ScoreOptions, checked_columns, default_metrics, length_note, make_scorers, needed_columns
 from .parts import Parts, is_folder
@@ -146,7 +146,7 @@ class Run:
         try:
             self.keeps: Literal["any", "typed"] | None = None
             self._find(inputs, self.options.resume)
-            self.scorers = make_scorers(self.metrics, self.settings)
+            self.scorers = make_scorers(self.metrics, self.settings, not is_judged(self.sources))
             if self.in_parts:
                 self._parts = Parts(str(self.output), self._facts(), self.sources, self.options.resume)
         except FileError as error:  # bad usage: nothing was read yet
@@ -273,7 +273,8 @@ class Run:
         return report
 
     def _checked_scorers(self, row_kind: RowKind) -> dict[str, Scorer]:
-        self.scorers = self.scorers or make_scorers(default_metrics(row_kind))
+        if not self.scorers:
+            self.scorers = make_scorers(default_metrics(row_kind), ready=not is_judged(self.sources))
         for metric, scorer in self.scorers.items():
             if scorer.needs_question and row_kind.text != "question":
                 raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")

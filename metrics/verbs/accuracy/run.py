@@ -13,7 +13,7 @@ from ...registry import make_scorer
 from ...rows.errors import FileError
 from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
-from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of
+from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of, is_judged
 from ...scale.options import AccuracyOptions, checked_columns
 from ...scale.tally import question_key
 from ...statistics.estimation import MIN_LABELS, row_sums
@@ -203,7 +203,7 @@ class AccuracyRun:
             return judged, (judged >= 0.5).astype(float), f"column:{self.judge_column}", errors
         from ...scale.pipeline import item_statistics
 
-        scorer = make_scorer("ava", self.settings)
+        scorer = make_scorer("ava", self.settings, ready=not is_judged(self.sources))
         sums, counts = item_statistics(items, {"ava": scorer}, progress)
         verdicts, judged = sums["ava"][:, 0], sums["ava"][:, 1]
         notes += scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])

@@ -12,7 +12,7 @@ from ...registry import SCORERS
 from ...rows.errors import FileError
 from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
-from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of
+from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of, is_judged
 from ...rows.sources import AnySource
 from ...scale.options import AgreeOptions, checked_columns, make_scorers, needed_columns
 from ...scale.pipeline import item_statistics
@@ -71,7 +71,8 @@ class AgreeRun:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")
         metrics, settings = self.options.metrics, self.options.settings
         self.sources = digested_sources(inputs)
-        self.scorers = make_scorers(metrics or (() if settings or self.score_columns else ("aev",)), settings)
+        metrics = metrics or (() if settings or self.score_columns else ("aev",))
+        self.scorers = make_scorers(metrics, settings, not is_judged(self.sources))
         names = [name for scorer in self.scorers.values() for name in scorer.meta_evaluated]
         for column in self.score_columns:
             if column in names:

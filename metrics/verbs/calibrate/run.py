@@ -10,7 +10,7 @@ from ...ava.scorer import profile
 from ...core.scorer import Scorer
 from ...registry import make_scorer
 from ...rows.errors import FileError
-from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
+from ...rows.reading import Message, Progress, Skips, ignore, inputs_of, is_judged
 from ...rows.writing import output_path
 from ...scale.options import CalibrateOptions, checked_columns
 from ...statistics.judge_errors import COUNTS
@@ -57,7 +57,8 @@ class CalibrationRun:
                 output_path(self.options.output, [source.path for source in [*self.sources, *self.label_sources]])
             except FileError as error:
                 raise ValueError(f"output: {error}") from error
-        self.scorer = make_scorer("ava", settings | {"calibration": False})
+        ready = not is_judged(self.sources)
+        self.scorer = make_scorer("ava", settings | {"calibration": False}, ready)
 
     def report(self, problem: Message = ignore, progress: Progress = ignore) -> dict[str, Any]:
         """Read, judge and fit.

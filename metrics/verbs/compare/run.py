@@ -11,7 +11,7 @@ from ...rows.errors import FileError
 from ...rows.file_types import Row
 from ...rows.inputs import files_of_runs
 from ...rows.items import Item, RowError, RowKind, RowReader
-from ...rows.reading import Message, Progress, Skips, check_columns, good_rows, ignore, inputs_of
+from ...rows.reading import Message, Progress, Skips, check_columns, good_rows, ignore, inputs_of, is_judged
 from ...rows.sources import AnySource
 from ...scale.options import CompareOptions, checked_columns, default_metrics, make_scorers, needed_columns
 from ...scale.pipeline import item_statistics
@@ -64,7 +64,8 @@ class CompareRun:
                 f"runs: expected an old and a new run, got {len(names)}: {', '.join(names)}; name two inputs"
             )
         self._first_systems: dict[str, str | None] = {}
-        self.scorers = make_scorers(self.options.metrics, self.options.settings)
+        ready = not is_judged(self.sources)
+        self.scorers = make_scorers(self.options.metrics, self.options.settings, ready)
         for column in self.score_columns:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
                 raise ValueError(f"column: {column!r} is also a score of --metric; rename the column")
@@ -218,7 +219,9 @@ class CompareRun:
                 nonlocal first
                 try:
                     row_kind = reader.kind or self._row_kind(reader, row.values)
-                    scorers = self.scorers or ({} if self.score_columns else make_scorers(default_metrics(row_kind)))
+                    scorers = self.scorers
+                    if not scorers and not self.score_columns:
+                        scorers = make_scorers(default_metrics(row_kind), ready=not is_judged(self.sources))
                     rows = self._rows(reader, source, row, row_kind, scorers)
                 except RowError as error:
                     error.systems = reader.systems(row.values)

@@ -231,7 +231,8 @@ def judge(arguments: dict, compiled: bool = False) -> Callable:
     if compiled:
         import torch
 
-        loaded = replace(loaded, model=torch.compile(loaded.model, dynamic=True))
+        compiled = torch.compile(loaded.model, dynamic=True), loaded.tokenizer
+        loaded = replace(loaded, load=lambda: compiled)
     return lambda rows: Judge(loaded).logits(triples_of(rows))
 
 
