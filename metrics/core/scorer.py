@@ -364,6 +364,11 @@ class Scorer:
     def configure(self) -> None:
         """Take settings of `compute`."""
 
+    @staticmethod
+    def fault(question: str, references: Sequence[str], answer: str) -> str:
+        """Return in a few words what is wrong with an answer that was judged wrong; "" where that is unknown."""
+        return ""
+
     def with_settings(self, **settings) -> Self:
         """Return this metric with other settings of `compute`; what was loaded is shared.
 

@@ -40,13 +40,13 @@ def first_screen(report: Report, console: Any) -> None:
     for note in dict.fromkeys([*accuracy["notes"], *found.notes]):
         if note != accuracy["measured"]:
             say(f"{note[:1].upper()}{note[1:]}.", "dim", "   ")
-    print_reading(found.to_read, console)
+    print_reading(found.to_read, console, report.faults)
     console.print()
     say(f"{'Why: genqa-metrics explain FILE. ' * bool(report.accuracy)}All tables and signatures: --verbose", "dim")
 
 
-def print_reading(to_read: AnswersToRead, console: Any) -> None:
-    """Print the answers to read first; nothing if there is none."""
+def print_reading(to_read: AnswersToRead, console: Any, faults: Mapping[AnswerToRead, str]) -> None:
+    """Print the answers to read first, those judged wrong with their faults; nothing if there is none."""
     from rich.text import Text
 
     if to_read.first:
@@ -54,7 +54,7 @@ def print_reading(to_read: AnswersToRead, console: Any) -> None:
         more = f" ({len(to_read.first)} of {every:,}; --worst {every} lists all)" * (every > len(to_read.first))
         console.print()
         console.print(Text(f"{READ}{more}", style="bold"))
-        for line in _reading_lines(to_read, min(console.width, WIDTH)):
+        for line in _reading_lines(to_read, min(console.width, WIDTH), faults):
             console.print(Text(line), no_wrap=True, overflow="crop")
 
 
@@ -115,13 +115,13 @@ def findings(report: Report) -> list[str]:
     return [f"{first} is first{near}{f'; {briefly(behind)} clearly behind' if behind else ''}", rests_on]
 
 
-def reading_table(to_read: AnswersToRead) -> Table:
+def reading_table(to_read: AnswersToRead, faults: Mapping[AnswerToRead, str]) -> Table:
     """Return the answers to read first as a table for pages and Markdown."""
     rows = []
     for answer in to_read.first:
         texts = [answer.question or "", answer.prediction, "; ".join(answer.references)]
         texts = [text if len(text) <= LONG else f"{text[:LONG]}..." for text in texts]
-        rows.append([answer.id or str(answer.line), answer.system, why_to_read(answer), *texts])
+        rows.append([answer.id or str(answer.line), answer.system, why_to_read(answer, faults[answer]), *texts])
     every = sum(to_read.counts.values())
     said = (
         f"{len(rows)} of {every:,}: answers on which a label and the judge disagree, answers judged wrong, and answers"
@@ -139,7 +139,7 @@ def _right(values: Mapping[str, Any] | None) -> str:
     return accuracy_cell(values)
 
 
-def _reading_lines(to_read: AnswersToRead, width: int) -> list[str]:
+def _reading_lines(to_read: AnswersToRead, width: int, faults: Mapping[AnswerToRead, str]) -> list[str]:
     """Return the answers to read first below the reason to read them, each line in so many columns."""
     answers = to_read.first
     names = {answer: visible(answer.id or f"line {answer.line}") for answer in answers}
@@ -155,11 +155,12 @@ def _reading_lines(to_read: AnswersToRead, width: int) -> list[str]:
         line = f"  {names[answer][:of_name]:<{of_name}}  "
         line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
         line += f"{'right' if answer.label else 'wrong'}, " * (kind == DISAGREE) + f"{answer.score:.2f}  "
+        line += f"{faults[answer]}: " if faults[answer] else ""
         lines.append(line + _excerpt(answer, max(width - len(line), 30)))
     return [line for line in lines if line]
 
 
-def why_to_read(answer: AnswerToRead) -> str:
+def why_to_read(answer: AnswerToRead, fault: str = "") -> str:
     """Return in a few words why an answer should be read.
 
     >>> from types import SimpleNamespace
@@ -168,7 +169,8 @@ def why_to_read(answer: AnswerToRead) -> str:
     """
     if answer.kind == DISAGREE:
         return f"label {'right' if answer.label else 'wrong'}, judged {answer.score:.2f}"
-    return f"{'score' if answer.kind == LOWEST else answer.kind} {answer.score:.2f}"
+    kind = "score" if answer.kind == LOWEST else answer.kind
+    return f"{kind} {answer.score:.2f}{f': {fault}' if fault else ''}"
 
 
 def _excerpt(answer: AnswerToRead, room: int) -> str:

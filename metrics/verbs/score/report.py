@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
+from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +26,7 @@ from ...scale.options import OnError, ScoreOptions, Settings, bad_usage, errors_
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, agreement
+from ...scale.to_read import WRONG, AnswerToRead
 from .first_screen import READ, first_screen, print_reading, reading_table
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ class ScoreReport(Report):
         if self.found.labelled:
             tables.append(self._labels())
         if self.found.to_read.first:
-            tables.append(reading_table(self.found.to_read))
+            tables.append(reading_table(self.found.to_read, self.faults))
         if self.found.cells:
             rows = [
                 [system, *(f"{share:.4f}" for share in shares.values())] for system, shares in self.found.cells.items()
@@ -277,6 +278,16 @@ class ScoreReport(Report):
             for system, counts in self.found.labelled.items()
         }
 
+    @cached_property
+    def faults(self) -> dict[AnswerToRead, str]:
+        """What is wrong with answers to read that were judged wrong, in a few words, where that is known."""
+        return {
+            answer: scorer_class(self.judge).fault(answer.question or "", answer.references, answer.prediction)
+            if answer.kind == WRONG
+            else ""
+            for answer in self.found.to_read.first
+        }
+
     def _labels(self) -> Table:
         header = ["system", "labelled", "agreement", "kappa", *CONFUSION]
         rows = []
@@ -321,7 +332,7 @@ class ScoreReport(Report):
             "skipped_rows": self.found.skipped,
             "contexts_without_a_second_reference": self.found.single,
             "notes": self.notes,
-            "to_read": [asdict(answer) for answer in self.found.to_read.first],
+            "to_read": [asdict(answer) | {"fault": self.faults[answer]} for answer in self.found.to_read.first],
             **({"labels": self.labels} if self.found.labelled else {}),
             **({"accuracy": self.accuracy} if self.accuracy else {}),
         }
@@ -367,7 +378,7 @@ class ScoreReport(Report):
             wide = sum(len(name) + 3 for name in table.headings) > _WIDTH
             broken = [name for place, name in enumerate(table.header) if wide and place != table.bold]
             print_table(table, console, broken)
-        print_reading(self.found.to_read, console)
+        print_reading(self.found.to_read, console, self.faults)
         say(console, self._remarks())
 
 
