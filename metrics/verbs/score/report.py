@@ -25,8 +25,7 @@ from ...rows.reading import Message, ignore
 from ...scale.options import OnError, ScoreOptions, Settings, bad_usage, errors_of_python
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
-from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, agreement
-from ...scale.to_read import WRONG, AnswerToRead
+from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, WRONG, AnswerToRead, agreement
 from .first_screen import READ, first_screen, print_reading, reading_table
 
 if TYPE_CHECKING:
