@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from ..core.answers import attempts
 from ..core.judge_reading import keys
-from ..core.passages import COMMON
 from ..core.quantities import quantities
+from ..core.reading import COMMON
 from .rules import Rules
 
 LONGEST = 25  # content words of an answer
