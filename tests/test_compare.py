@@ -22,10 +22,10 @@ from genqa_metrics.rows.reading import Skips
 from genqa_metrics.scale.pipeline import item_statistics
 from genqa_metrics.scale.run import Run
 from genqa_metrics.statistics import resampling
-from genqa_metrics.verbs.compare.compared_rows import explanations
+from genqa_metrics.verbs.compare.analysis import most_different
+from genqa_metrics.verbs.compare.comparison import Comparison
 from genqa_metrics.verbs.compare.report import CompareReport
 from genqa_metrics.verbs.compare.run import CompareRun
-from genqa_metrics.verbs.compare.system_comparison import most_different
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -60,7 +60,7 @@ def files(tmp_path):
 
 
 def report(paths, metrics=("aev",), resamples=200, **options):
-    return CompareRun([str(path) for path in paths], metrics, resamples=resamples, **options).report()
+    return CompareRun([str(path) for path in paths], metrics, resamples=resamples, **options).report().to_dict()
 
 
 def run(*arguments, status=0):
@@ -220,8 +220,7 @@ def test_kpqa_encodes_every_text_once(files, monkeypatch):
     encoded = []
     whole = Encoder.keyphrase_weights
     monkeypatch.setattr(Encoder, "keyphrase_weights", lambda self, pairs: encoded.extend(pairs) or whole(self, pairs))
-    run_ = CompareRun([str(path) for path in files], ["kpqa"], resamples=100)
-    found = run_.report()
+    found = CompareRun([str(path) for path in files], ["kpqa"], resamples=100).report().to_dict()
     wanted = {(question, text) for question, references in QUESTIONS for text in references}
     wanted |= {(question, answers[i]) for answers in ANSWERS.values() for i, (question, _) in enumerate(QUESTIONS)}
     assert len(encoded) == len(wanted)
@@ -287,9 +286,9 @@ def test_report_says_what_it_rests_on(files):
         assert entry == {"name": path.name, "sha256": sha256(path.read_bytes()).hexdigest(), "rows": 4}
     for text in (
         run(*files, "--resamples", 200, "--seed", 7, "--verbose")[0],
-        CompareReport(found).to_markdown(),
-        CompareReport(found).to_latex(),
-        CompareReport(found).to_html().replace("<wbr>", ""),
+        CompareReport(Comparison(**found)).to_markdown(),
+        CompareReport(Comparison(**found)).to_latex(),
+        CompareReport(Comparison(**found)).to_html().replace("<wbr>", ""),
     ):
         for fact in ("seed 7", make_scorer("aev").signature, found["inputs"][2]["sha256"], genqa_metrics.__version__):
             assert fact in " ".join(text.split())
@@ -456,7 +455,7 @@ def test_latex_is_escaped(tmp_path):
     for system in ("a_1", "50%"):
         save(tmp_path / f"{system}.jsonl", [{"id": 1, "f_1": 1.0}, {"id": 2, "f_1": 0.5}])
     found = report([tmp_path / "a_1.jsonl", tmp_path / "50%.jsonl"], (), score_columns=["f_1"])
-    latex = CompareReport(found).to_latex()
+    latex = CompareReport(Comparison(**found)).to_latex()
     body = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
     assert r"\textbf{a\_1}" in body
     assert r"\textbf{50\%}" in body
@@ -596,12 +595,12 @@ def test_real_systems(shared_data):
 def test_rows_with_a_question_are_compared_by_a_metric_that_reads_it(files):
     """Right long answers against wrong short ones: AEv alone ranks them the other way round."""
     found = CompareRun([str(path) for path in files], resamples=100).report()
-    assert list(found["metrics"]) == ["ava"]
+    assert list(found.metrics) == ["ava"]
     found = CompareRun(
         {"a": [{"prediction": "x", "references": "x"}] * 3, "b": [{"prediction": "y", "references": "x"}] * 3},
         resamples=100,
     ).report()
-    assert list(found["metrics"]) == ["aev"]
+    assert list(found.metrics) == ["aev"]
 
 
 def test_answers_longer_than_the_references_are_noted_before_the_tables():
@@ -698,7 +697,32 @@ def test_rows_matched_by_their_order_cannot_be_skipped(tmp_path):
 def test_heat_maps_have_the_settings_of_the_scores(files):
     run_ = CompareRun([str(path) for path in files[:2]], ["kpqa"], {"kpqa": {"beta": 3.0}}, resamples=100, rows=2)
     found = run_.report()
-    for row, explained in zip(found["metrics"]["kpqa"]["rows"], explanations(run_.scorers, found), strict=True):
+    for row, explained in zip(found.metrics["kpqa"]["rows"], run_.explanations(found), strict=True):
         for system, heat in explained.items():
             assert heat.scores["rougeL_kpqa"].value == pytest.approx(row["answers"][system]["score"], rel=1e-3)
             assert "|beta:3|" in heat.signature
+
+
+def test_labels_of_people_are_what_is_tested():
+    """Where people labelled every answer, table, difference and p are those of the labels, not of the verdicts."""
+    answers = {"a": "four steps", "b": "seven steps"}
+    rows = [
+        {"question": f"how many steps has {n}?", "references": ["four steps"], "system": system, "prediction": text}
+        | {"label": int((n + (system == "b")) % 3 > 0)}
+        for n in range(20)
+        for system, text in answers.items()
+    ]
+    found = genqa_metrics.compare(rows, "ava", resamples=200)
+    by_label = genqa_metrics.compare(rows, score_columns="label", resamples=200).tests["label"]["label"]
+    assert list(found.tests["ava"]) == ["accuracy", "ava_score"]
+    assert found.tests["ava"]["accuracy"] == by_label
+    assert {system: values["value"] for system, values in found.scores["ava"]["accuracy"].items()} == {
+        system: values["accuracy"] for system, values in found.numbers.accuracy("ava")["systems"].items()
+    }
+    assert found.findings[0].startswith("accuracy: ")
+    some = genqa_metrics.compare([row | {"label": None} if n < 16 else row for n, row in enumerate(rows)], "ava")
+    (pair,) = some.tests["ava"]["accuracy"]["pairs"]
+    values = [some.scores["ava"]["accuracy"][system]["value"] for system in answers]
+    assert pair["difference"]["value"] == pytest.approx(values[0] - values[1], abs=1e-5)
+    without = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", resamples=200)
+    assert next(iter(without.tests["ava"])) == "ava_accuracy"

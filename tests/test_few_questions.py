@@ -11,7 +11,7 @@ import pytest
 from genqa_metrics.aev import scoring
 from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.statistics import correlation, jackknife, resampling
-from genqa_metrics.verbs.compare.system_comparison import Column, analyse
+from genqa_metrics.verbs.compare.analysis import Column, analyse
 from scipy import stats
 
 from tests.factories.files import run, save

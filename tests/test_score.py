@@ -141,7 +141,7 @@ from genqa_metrics.verbs.compare.run import CompareRun
 path, metrics = sys.argv[1], ["aev", "ava", "kpqa"]
 scored = genqa_metrics.score(path, metrics)
 found = [scored.to_dict(), scored.to_pandas().to_json()]
-found.append(CompareRun([path], metrics, resamples=100).report())
+found.append(CompareRun([path], metrics, resamples=100).report().to_dict())
 found.append(AgreeRun([path], metrics=metrics, resamples=100).report())
 print(json.dumps(found))
 """

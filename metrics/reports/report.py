@@ -60,7 +60,8 @@ class Report:
 
     def _inputs(self) -> list[str]:
         """Return one line per file that was read."""
-        sources = [*self._report["inputs"], *(self._report.get("labels") or [])]
+        report = self.to_dict()
+        sources = [*report["inputs"], *(report.get("labels") or [])]
         return [f"{source['name']}: {source['rows']:,} rows, SHA-256 {source['sha256']}" for source in sources]
 
     def to_latex(self) -> str:

@@ -1,13 +1,11 @@
-"""Slices of rows by the value of a column: what `--by` reads, and comparisons of systems within each slice."""
+"""Slices of rows by the value of a column: what `--by` reads."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from ..core.scorer import Scorer
 from ..rows.columns import MAX_NAMES
 from ..rows.errors import FileError, RowError
-from .compare.system_comparison import corrected, measured, tested_pairs
 
 NONE = "(none)"  # the slice of rows without a value
 MAX_SLICES = 100
@@ -60,53 +58,6 @@ def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
             "such as a topic"
         )
     return {name: np.array(found[name]) for name in sorted(found)}
-
-
-def sliced_comparison(
-    systems: Sequence[str],
-    scorers: Mapping[str, Scorer],
-    statistics: Mapping[str, np.ndarray],
-    places: Mapping[str, np.ndarray],
-    samples: int,
-    seed: int,
-    correction: str,
-    questions: np.ndarray | None = None,
-) -> dict[str, dict]:
-    """Return the scores of systems in every slice, and tests corrected over all pairs in all slices.
-
-    Args:
-        systems: names of the systems.
-        scorers: see `system_comparison.analyse`.
-        statistics: see `system_comparison.analyse`.
-        places: slice -> places of its rows.
-        samples: number of bootstrap samples.
-        seed: the same seed gives the same numbers.
-        correction: one of `resampling.CORRECTIONS`; the family is all pairs in all slices, of one score.
-        questions: (rows,) number of every row's question, see `system_comparison.analyse`.
-
-    Returns:
-        metric -> slice -> "questions", "scores" (system -> value, low, high) and "pairs" as `analyse` returns them, of
-        the score that ranks systems.
-    """
-    questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
-    results, asked = {}, {}
-    for slice_name, mine in places.items():
-        asked[slice_name] = np.unique(questions[mine], return_inverse=True)[1]
-        part = {metric: values[mine] for metric, values in statistics.items()}
-        results[slice_name] = measured(systems, scorers, part, samples, seed, asked[slice_name])
-    report: dict[str, dict] = {metric: {} for metric in scorers}
-    for metric, scorer in scorers.items():
-        score = scorer.significance_scores[0]
-        family = corrected([result.tests[metric][score] for result in results.values()], correction)
-        for (slice_name, result), outcome in zip(results.items(), family, strict=True):
-            pairs = tested_pairs(systems, result.tests[metric][score], result.by_row[metric][score], outcome)
-            number = int(asked[slice_name].max()) + 1
-            report[metric][slice_name] = {
-                "questions": number,
-                "scores": result.scores[metric][score],
-                "pairs": pairs,
-            }
-    return report
 
 
 def slice_notes(column: str, rows: Mapping[str, int], what: str) -> list[str]:

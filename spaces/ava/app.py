@@ -96,11 +96,11 @@ def possible_ranks(items: Sequence, labels: Sequence[int]) -> tuple[dict[str, Ma
         report = compare.CompareRun(rows, score_columns=["ava"], on_error="skip").report()
     except errors.FileError:
         return {}, "The systems do not answer the same questions, so ranks are not tested."
-    left_out = sum(report["left_out"].values())
+    left_out = sum(report.left_out.values())
     note = "Possible ranks, given chance (paired tests, Holm's correction, "
-    note += f"{report['questions']:,} questions"
+    note += f"{report.questions:,} questions"
     note += f"; {left_out:,} without an answer of every system are left out)." if left_out else ")."
-    return report["metrics"]["ava"]["tests"]["ava"]["systems"], note
+    return report.metrics["ava"]["tests"]["ava"]["systems"], note
 
 
 def ranking(tick, path: str | None, columns: Mapping) -> tuple[dict, uploads.Rows]:

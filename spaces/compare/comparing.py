@@ -6,7 +6,6 @@ from functools import cache
 from common import checks, server, uploads
 from genqa_metrics import registry
 from genqa_metrics.rows.items import Item
-from genqa_metrics.verbs.compare import compared_rows
 from genqa_metrics.verbs.compare import report as reports
 from genqa_metrics.verbs.compare import run as compare
 
@@ -95,15 +94,11 @@ def compared(tick, rows: list[dict]):
 
     run = compare.CompareRun(rows, METRICS, SETTINGS, on_error="skip")
     run.scorers["kpqa"].significance_scores = tuple(name for name, (metric, _) in SCORES.items() if metric == "kpqa")
-    found = run.report(progress=progress)
-    questions = run.rows()
-    return reports.CompareReport(
-        found, lambda: compared_rows.explanations(run.scorers, found), lambda: questions
-    ), questions
+    return reports.CompareReport(run.report(progress=progress), run), run.rows()
 
 
 def alone(tick, rows: list[dict]) -> tuple[dict[str, float], list[dict]]:
-    """Return the mean scores of one system, and its questions as `compared_rows.scored_rows` returns them."""
+    """Return the mean scores of one system, and its questions as `Matched.scored` returns them."""
     made = [
         Item(
             "rows", i, row["id"], row["system"], row["question"], [row["prediction"]], row["references"], (None, None)

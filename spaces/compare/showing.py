@@ -9,16 +9,15 @@ from common import html, uploads
 from comparing import OF_A_ROW, SCORES
 from genqa_metrics.reports.charts import COLOURS
 from genqa_metrics.reports.table import listed, p_value
-from genqa_metrics.verbs.compare import shown as comparison
-from genqa_metrics.verbs.compare.rows_table import rows_table
+from genqa_metrics.verbs.compare.page import rows_table
 from markupsafe import Markup
 
 FILES = ("HTML report", "LaTeX tables", "All scores (CSV)", "Plots (PNG)")
 
 
-def accuracy_label(facts: dict) -> str:
+def accuracy_label(report) -> str:
     """Return the label of the judge's score, which counts the judge's errors where they were measured."""
-    corrected = comparison.corrected_accuracy(facts, "ava")
+    corrected = report.numbers.accuracy("ava")
     return "AVA: accuracy, corrected" if corrected else SCORES["ava_accuracy"][1]
 
 
@@ -27,9 +26,9 @@ def estimates(report) -> dict[str, list[tuple]]:
 
     The ends are None where there is no interval: with few questions, or if all samples have the same value.
     """
-    facts, found = report.to_dict(), {}
+    found = {}
     for name, (metric, _) in SCORES.items():
-        corrected = comparison.corrected_accuracy(facts, "ava") if name == "ava_accuracy" else None
+        corrected = report.numbers.accuracy("ava") if name == "ava_accuracy" else None
         values = corrected["systems"] if corrected else report.scores[metric][name]
         ends = ("accuracy" if corrected else "value", "low", "high")
         rows = [(system, *(values[system][end] for end in ends)) for system in report.systems]
@@ -60,16 +59,16 @@ def preferred(found: dict[str, list[tuple]], names: Sequence[str]) -> str:
 
 def summary(report, found: dict[str, list[tuple]], questions: Sequence[dict]) -> tuple[str, str, str]:
     """Return which system is better by the judge, how many answers are right, and what shared words say."""
-    facts, rows = report.to_dict(), found["ava_accuracy"]
+    rows = found["ava_accuracy"]
     top = rows[0][0]
     firsts, seconds = ([name for name, value, *_ in rows if value == rows[place][1]] for place in (0, 1))
     first, second = listed(firsts), listed(seconds)
-    pairs = comparison.ranked_pairs(facts, "ava", "ava_accuracy")
+    pairs = report.numbers.ranked_pairs("ava", "ava_accuracy")
     tested = [pair["p_corrected"] for pair in pairs if pair["first"] == top and pair["second"] in seconds]
     p = None if None in tested else max(tested, default=None)
     if first_system(rows) is None:
         judge = f"AVA: {first} are level."
-    elif p is not None and p < facts["settings"]["level"]:
+    elif p is not None and p < report.numbers.settings["level"]:
         judge = f"AVA: {first} beats {second}; chance is unlikely to explain it (p {p_value(p)})."
     else:
         judge = f"AVA: {first} is ahead of {second}, but chance could explain it (p {p_value(p)})."
@@ -86,16 +85,16 @@ def summary(report, found: dict[str, list[tuple]], questions: Sequence[dict]) ->
 
 def scores_table(report, found: dict[str, list[tuple]]) -> Markup:
     """Return a table: every score of every system, the highest in bold, and whether chance could explain it."""
-    facts, lines = report.to_dict(), []
+    lines = []
     order = [system for system, *_ in found["ava_accuracy"]]  # as in the ranking above and the rows below
     for name, (metric, label) in SCORES.items():
-        p = comparison.ranked_pairs(facts, metric, name, neighbours=True)[0]["p_corrected"]
-        clear, first = p is not None and p < facts["settings"]["level"], first_system(found[name])
+        p = report.numbers.ranked_pairs(metric, name, neighbours=True)[0]["p_corrected"]
+        clear, first = p is not None and p < report.numbers.settings["level"], first_system(found[name])
         values = {
             system: html.fill("<b>{value}</b>" if system == first else "{value}", value=f"{value:.3f}")
             for system, value, *_ in found[name]
         }
-        label = accuracy_label(facts) if name == "ava_accuracy" else label
+        label = accuracy_label(report) if name == "ava_accuracy" else label
         chance = f"{'unlikely' if clear else 'possible'} (p\u00a0{p_value(p)})" if first else "tie"
         lines.append([label, *map(values.get, order), chance])
     header = ["score", *order, "chance?"]
@@ -151,7 +150,7 @@ def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
     order = [system for system, *_ in found["ava_accuracy"]]
     shown = {"systems": order, "intervals": found, "rows": questions}
     shown["labels"] = {name: label for name, (_, label) in SCORES.items()}
-    shown["labels"]["ava_accuracy"] = accuracy_label(report.to_dict())
+    shown["labels"]["ava_accuracy"] = accuracy_label(report)
     status = html.headline(*summary(report, found, questions), note) + html.notes(report.notes)
     return results(status + after, scores_table(report, found), shown, report)
 

@@ -15,7 +15,7 @@ from genqa_metrics.statistics.estimation import powered, question_sums
 from genqa_metrics.statistics.intervals import share_interval
 from genqa_metrics.statistics.judge_errors import COUNTS, rogan_gladen
 from genqa_metrics.verbs.calibrate.calibration import effective_counts
-from genqa_metrics.verbs.compare.system_comparison import Column, analyse
+from genqa_metrics.verbs.compare.analysis import Column, analyse
 
 RESULTS = Path(__file__).parent / "results/interval_simulations.md"
 REPEATS = 400

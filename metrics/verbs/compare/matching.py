@@ -1,8 +1,12 @@
-"""Rows of several systems that answer the same questions."""
+"""Rows of several systems that answer the same questions: found, and as reports show them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+import numpy as np
+
+from ...core.scorer import Scorer
 from ...rows.errors import FileError
 from ...rows.items import Item
 from ...rows.sources import Source
@@ -47,6 +51,67 @@ class Matched:
     rows: list[list[SystemRow]]
     matched_by: str
     left_out: int
+
+    @property
+    def items(self) -> list[Item]:
+        """The items question by question, all with the references of the first system."""
+        return [
+            replace(row.item, text=question[0].item.text, references=question[0].item.references)
+            for question in self.rows
+            for row in question
+        ]
+
+    def reported(self, number: int, scores: np.ndarray) -> dict[str, Any]:
+        """Return what is reported of a question; `scores` are (systems,) scores of its row."""
+        rows = self.rows[number]
+        asked = rows[0].item
+        return {
+            "row": number + 1,
+            "id": asked.id if self.matched_by == "id" else None,
+            "text": asked.text,
+            "references": asked.references,
+            "difference": float(np.ptp(scores)),
+            "best": self.systems[int(scores.argmax())],
+            "worst": self.systems[int(scores.argmin())],
+            "answers": {
+                system: {"predictions": row.item.predictions, "score": float(score)}
+                for system, row, score in zip(self.systems, rows, scores, strict=True)
+            },
+        }
+
+    def scored(self, scorers: Mapping[str, Scorer], statistics: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+        """Return every question with the answers of all systems and their scores.
+
+        Args:
+            scorers: {metric: what computed it}.
+            statistics: {metric: (questions, systems, k + 1) sums}.
+
+        Returns:
+            For every question "number" (from 1), "id", "question", "references", and "answers": system ->
+            "prediction" and "scores" (name of a row's score -> value).
+        """
+        scores: dict[str, np.ndarray] = {}
+        for metric, sums in statistics.items():
+            means = sums[..., :-1] / np.maximum(sums[..., -1:], 1)
+            flat, scorer = means.reshape(-1, means.shape[-1]), scorers.get(metric)
+            by_name = scorer.row_scores(flat) if scorer else {metric: flat[:, 0]}
+            scores |= {name: np.asarray(values).reshape(means.shape[:2]) for name, values in by_name.items()}
+        return [
+            {
+                "number": q + 1,
+                "id": rows[0].item.id,
+                "question": rows[0].item.text,
+                "references": rows[0].item.references,
+                "answers": {
+                    system: {
+                        "prediction": " | ".join(row.item.predictions),
+                        "scores": {name: float(values[q, s]) for name, values in scores.items()},
+                    }
+                    for s, (system, row) in enumerate(zip(self.systems, rows, strict=True))
+                },
+            }
+            for q, rows in enumerate(self.rows)
+        ]
 
 
 def _normal(text: str) -> str:

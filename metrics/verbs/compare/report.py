@@ -1,26 +1,22 @@
 """A comparison of systems: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ...reports.report import Report, say
-from ...reports.slices import MAX_ROWS, comparison_tables, reversals
 from ...reports.table import Table, latex_table, markdown, markdown_code, markdown_table, print_table, visible
 from ...rows.reading import Message, Progress, ignore
 from ...scale.options import OnError, Settings, bad_usage, errors_of_python
-from .changes import change_tables, summary
-from .compared_rows import explanations
-from .page import comparison_page
+from .comparison import Comparison, name_of, shown_answers
+from .page import MAX_NOTES, comparison_page
 from .run import CompareRun
-from .shown import (
+from .tables import (
     BEST,
     CLUSTERS,
-    MAX_NOTES,
-    finding,
-    name_of,
-    ordered,
+    MAX_SLICE_TESTS,
+    change_tables,
     pairs_table,
     short_table,
-    shown_answers,
+    slice_tables,
     systems_table,
 )
 
@@ -32,11 +28,11 @@ class CompareReport(Report):
     """Systems on the same questions: scores with intervals, tests of all pairs, ranks.
 
     Args:
-        report: what `analysis.compare.CompareRun.report` returns.
-        explain: makes the heat maps of KPQA's rows for the page, see `compared_rows.explanations`.
-        all_rows: makes all questions for the page, see `compared_rows.scored_rows`.
+        numbers: the comparison.
+        run: what computed it; the page shows its questions. None: the page shows the rows that differ most.
 
     Attributes:
+        numbers: the comparison.
         systems: names of the systems.
         questions: number of questions.
         scores: {metric: {score: {system: {"value", "low", "high"}}}}.
@@ -51,28 +47,23 @@ class CompareReport(Report):
         notes: what a reader must know before the numbers.
     """
 
-    def __init__(
-        self,
-        report: Mapping,
-        explain: Callable[[], Sequence[Mapping]] = tuple,
-        all_rows: Callable[[], Sequence[Mapping]] = tuple,
-    ):
-        self._report, self._explain, self._all_rows = report, explain, all_rows
-        self.systems, self.questions, self.signatures = report["systems"], report["questions"], report["signatures"]
-        self.notes = report["notes"]
+    def __init__(self, numbers: Comparison, run: CompareRun | None = None):
+        self.numbers, self._run = numbers, run
+        self.systems, self.questions, self.signatures = numbers.systems, numbers.questions, numbers.signatures
+        self.notes, self.slices, self.changes = numbers.notes, numbers.slices, numbers.changes
         self.scores, self.tests, self.rows = (
-            {metric: found[part] for metric, found in report["metrics"].items()}
-            for part in ("scores", "tests", "rows")
+            {metric: found[part] for metric, found in numbers.metrics.items()} for part in ("scores", "tests", "rows")
         )
-        self.slices, self.changes = report["slices"], report["changes"]
-        self.findings = [finding(report, metric) for metric in report["metrics"]]
-        self.findings += [line for metric in report["metrics"] for line in reversals(report, metric)]
-        self.findings += summary(report)
+        self.findings = numbers.findings()
         self.title = f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
 
     def __repr__(self) -> str:
         found = f"{len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)}"
         return f"CompareReport({visible(found)})"
+
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        return self.numbers.to_dict()
 
     def to_pandas(self, of: str = "systems"):
         """Return a `pandas.DataFrame` with one row per score and system, or per score and pair of systems.
@@ -103,28 +94,26 @@ class CompareReport(Report):
 
     def tables(self) -> list[Table]:
         """Return the tables."""
-        report, found = self._report, []
+        found = []
         for metric, tests in self.tests.items():
-            found += [systems_table(report, metric), *(pairs_table(report, metric, name) for name in tests)]
-            found += self.sliced(metric)
-        return [*found, *change_tables(report)]
-
-    def sliced(self, metric: str, most: int | None = None) -> list[Table]:
-        """Return the tables of a metric by slice; of more than `most` tests only the significant ones."""
-        order = ordered(self._report, metric, next(iter(self.tests[metric])))
-        return comparison_tables(self._report, metric, order, most)
+            found += [
+                systems_table(self.numbers, metric),
+                *(pairs_table(self.numbers, metric, name) for name in tests),
+            ]
+            found += slice_tables(self.numbers, metric)
+        return [*found, *change_tables(self.numbers)]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
-        report, settings = self._report, self._report["settings"]
-        rows = f" in {report['rows']:,} rows of each" if report["rows"] > self.questions else ""
+        numbers, settings = self.numbers, self.numbers.settings
+        rows = f" in {numbers.rows:,} rows of each" if numbers.rows > self.questions else ""
         return [
-            f"{len(self.systems)} systems, {self.questions:,} questions{rows}, matched by {report['matched_by']}",
-            *(f"left out: {count:,} {what}" for what, count in report["left_out"].items() if count),
+            f"{len(self.systems)} systems, {self.questions:,} questions{rows}, matched by {numbers.matched_by}",
+            *(f"left out: {count:,} {what}" for what, count in numbers.left_out.items() if count),
             *self._inputs(),
             *self.signatures.values(),
             f"intervals: {settings['interval']}",
-            f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples, "
+            f"genqa-metrics {numbers.genqa_metrics}, {settings['resamples']:,} bootstrap samples, "
             f"seed {settings['seed']}, correction {settings['correction']}",
         ]
 
@@ -133,15 +122,15 @@ class CompareReport(Report):
         parts = ["# Comparison of systems", *(f"**Note:** {markdown(note)}" for note in self.notes)]
         parts.append("\n".join(f"- {markdown(line)}" for line in self.findings))
         for metric, tests in self.tests.items():
-            pairs = (pairs_table(self._report, metric, name) for name in tests)
-            for table in (systems_table(self._report, metric), *pairs, *self.sliced(metric)):
+            pairs = (pairs_table(self.numbers, metric, name) for name in tests)
+            for table in (systems_table(self.numbers, metric), *pairs, *slice_tables(self.numbers, metric)):
                 parts.append(f"## {markdown(table.title)}\n\n{markdown(table.explanation)}\n\n{markdown_table(table)}")
             parts += [f"## {markdown(metric)}: rows that differ most"] * bool(self.rows[metric])
             for row in self.rows[metric]:
                 answers = Table("", ["score", "system", "answer"], [list(cells) for cells in shown_answers(row)])
                 about = f"**{markdown(name_of(row))}** {markdown('; '.join(row['references']))}"
                 parts.append(f"{about}\n\n{markdown_table(answers)}")
-        parts += [f"## {markdown(table.title)}\n\n{markdown_table(table)}" for table in change_tables(self._report)]
+        parts += [f"## {markdown(table.title)}\n\n{markdown_table(table)}" for table in change_tables(self.numbers)]
         parts.append(f"## What the numbers rest on\n\n{CLUSTERS}")
         parts.append("\n".join(f"- {markdown_code(line)}" for line in self.facts()))
         return "\n\n".join(parts)
@@ -150,14 +139,14 @@ class CompareReport(Report):
         """Return the tables in LaTeX; they need the package booktabs."""
         parts = []
         for metric, tests in self.tests.items():
-            table = systems_table(self._report, metric)
+            table = systems_table(self.numbers, metric)
             caption = f"{metric} of {len(self.systems)} systems on {self.questions:,} questions. {BEST}"
             parts.append(latex_table(table, f"{metric}-systems", caption, f"{table.explanation} {CLUSTERS}"))
             for name in tests:
-                table = pairs_table(self._report, metric, name, MAX_PAIRS)
+                table = pairs_table(self.numbers, metric, name, MAX_PAIRS)
                 caption = f"{name}: differences of systems. Bold: significant at 5%."
                 parts.append(latex_table(table, f"{name}-pairs", caption, table.explanation))
-            for table in self.sliced(metric, MAX_ROWS):
+            for table in slice_tables(self.numbers, metric, MAX_SLICE_TESTS):
                 parts.append(latex_table(table, table.title.lower(), f"{table.title}.", table.explanation))
         return self._latex(parts)
 
@@ -178,12 +167,12 @@ class CompareReport(Report):
         for metric, tests in self.tests.items():
             name = next(iter(tests))
             console.print()
-            print_table(short_table(self._report, metric, name), console)
-            for table in self.sliced(metric, MAX_ROWS):
+            print_table(short_table(self.numbers, metric, name), console)
+            for table in slice_tables(self.numbers, metric, MAX_SLICE_TESTS):
                 print_table(table, console)
             if not self.changes:  # they have the rows
                 self._show_rows(console, metric, FIRST_ROWS)
-        for table in change_tables(self._report, self._report["settings"]["rows"]):
+        for table in change_tables(self.numbers, self.numbers.settings["rows"]):
             print_table(table, console)
         console.print()
         console.print(Text("All tests, what they rest on, and signatures: --verbose", style="dim"))
@@ -197,14 +186,14 @@ class CompareReport(Report):
         say(console, self.findings, "bold")
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         for metric, tests in self.tests.items():
-            print_table(systems_table(self._report, metric), console)
+            print_table(systems_table(self.numbers, metric), console)
             for name in tests:
-                print_table(pairs_table(self._report, metric, name, MAX_PAIRS), console)
-            for table in self.sliced(metric):
+                print_table(pairs_table(self.numbers, metric, name, MAX_PAIRS), console)
+            for table in slice_tables(self.numbers, metric):
                 print_table(table, console)
             if not self.changes:
                 self._show_rows(console, metric)
-        for table in change_tables(self._report):
+        for table in change_tables(self.numbers):
             print_table(table, console)
         say(console, [CLUSTERS, *self.facts()])
 
@@ -226,7 +215,7 @@ class CompareReport(Report):
 
     def to_html(self) -> str:
         """Return the comparison as one HTML page that needs no outside resource; see `comparison_page`."""
-        return comparison_page(self, self._explain(), self._all_rows())
+        return comparison_page(self, self._run)
 
 
 def compare(
@@ -301,5 +290,5 @@ def compare(
                 calibration=calibration,
                 on_error=on_error,
             )
-        found = run.report(problem, progress)
-    return CompareReport(found, lambda: explanations(run.scorers, found), run.rows)
+        numbers = run.report(problem, progress)
+    return CompareReport(numbers, run)

@@ -1,7 +1,8 @@
-"""Compare systems on the same questions: rows -> what `genqa-metrics compare` reports, as one object."""
+"""Compares systems on the same questions: reads and scores their rows, and returns one `Comparison`."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +14,27 @@ from ...rows.inputs import files_of_runs
 from ...rows.items import Item, RowError, RowKind, RowReader
 from ...rows.reading import Message, Progress, Skips, check_columns, good_rows, ignore, inputs_of, is_judged
 from ...rows.sources import AnySource
-from ...scale.options import CompareOptions, checked_columns, default_metrics, make_scorers, needed_columns
+from ...scale.options import (
+    CompareOptions,
+    checked_columns,
+    default_metrics,
+    length_note,
+    make_scorers,
+    needed_columns,
+)
 from ...scale.pipeline import item_statistics
-from ...scale.tally import totals_by_system
+from ...scale.tally import label_of
 from ...statistics import resampling
+from ...statistics.estimation import LABELS, TOGETHER
+from ...statistics.intervals import MIN_QUESTIONS, kish
+from ...statistics.jackknife import FEW
+from ...statistics.paired_tests import LEVEL, smallest_p
+from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, optional_texts, question_numbers, rounded, score_in_column
-from ..slices import places_of, slice_notes, slice_of, sliced_comparison
-from .compared_rows import reported_row, scored_rows
+from ..slices import places_of, slice_notes, slice_of
+from .analysis import INTERVAL, Column, Judged, analyse, most_different, row_scores, sliced_comparison
+from .comparison import Comparison, Interval, Slices
 from .matching import Matched, SystemRow, match
-from .notes import length_note_of, metric_warnings, question_notes, unequal_rows, unreachable_notes
-from .system_comparison import INTERVAL, LEVEL, Column, analyse, most_different, row_scores
 from .two_runs import changes, check_one_system, recorded_scores
 
 MAX_SYSTEMS = 100
@@ -70,28 +82,114 @@ class CompareRun:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
                 raise ValueError(f"column: {column!r} is also a score of --metric; rename the column")
 
-    def report(self, problem: Message = ignore, progress: Progress = ignore) -> dict[str, object]:
+    def report(self, problem: Message = ignore, progress: Progress = ignore) -> Comparison:
         """Read, score and compare.
 
         Args:
             problem: called with each row or question that is left out.
             progress: called with the metric, and the number of rows scored and of all rows.
 
-        Returns:
-            "genqa_metrics" (the version), "inputs" (name, sha256, rows), "settings", "signatures", "matched_by",
-            "questions", "rows" of every system, "left_out", "skipped_rows" (system -> bad rows), "systems", "notes",
-            and "metrics": what `system_comparison.analyse` returns, with "rows": those that differ most, and of ava
-            "accuracy", see `judge_errors.judged_systems`. "slices" is None, or "column" and "metrics", see
-            `slices.sliced_comparison`; "changes" is None, or of two runs what `runs.changes` returns. Numbers have
-            six significant digits.
-
         Raises:
             FileError: if a file cannot be read, a row is bad, there is only one system, or questions differ.
         """
         from ... import __version__
 
-        skip_bad_rows = self.options.skips
-        skips = Skips(skip_bad_rows, problem)
+        skips, options = Skips(self.options.skips, problem), self.options
+        self.matched, row_kind = self._matched(skips)
+        matched = self.matched
+        items, shape = matched.items, (len(matched.rows), len(matched.systems), -1)
+        asked = question_numbers(
+            [next((row.item.text for row in rows if row.item.text), None) for rows in matched.rows]
+        )
+        sums, counts = item_statistics(items, self.scorers, progress)
+        self.statistics = {metric: of_rows.reshape(shape) for metric, of_rows in sums.items()}
+        scorers: dict[str, Scorer] = dict(self.scorers)
+        for place, column in enumerate(self.score_columns):
+            values = np.array([[row.given[place] for row in question] for question in matched.rows], dtype=float)
+            scorers[column] = Column(column=column)
+            self.statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
+        statistics, judge = self.statistics, judge_among(self.scorers)
+        accuracy, labelled = self._accuracy(judge, items, asked, counts) if judge else (None, {})
+        sampling = options.resamples, options.seed, options.correction, asked, labelled
+        metrics = analyse(matched.systems, scorers, statistics, *sampling)
+        for metric, scorer in scorers.items():
+            main = scorer.significance_scores[0]
+            by_row = labelled[metric].by_row if metric in labelled else row_scores(scorer, statistics[metric], main)
+            metrics[metric]["rows"] = [
+                matched.reported(row, by_row[row]) for row in most_different(by_row, options.rows)
+            ]
+        if accuracy:
+            metrics[judge]["accuracy"] = accuracy
+        slices, slice_remarks = self._slices(scorers, *sampling) if options.by else (None, [])
+        of_run: dict[str, list[AnySource]] = {}
+        for source in self.sources:
+            of_run.setdefault(self._systems[id(source)], []).append(source)
+        sizes = np.bincount(asked)
+        tests = len(metrics) * len(matched.systems) * (len(matched.systems) - 1) // 2
+        return Comparison(
+            genqa_metrics=__version__,
+            inputs=inputs_of(self.sources, skips),
+            settings={
+                "resamples": options.resamples,
+                "seed": options.seed,
+                "confidence": resampling.CONFIDENCE,
+                "interval": INTERVAL,
+                "level": LEVEL,
+                "correction": options.correction,
+                "tests": tests,
+                "rows": options.rows,
+                "columns": self.columns,
+                "score_columns": list(self.score_columns),
+            },
+            signatures={metric: scorer.signature for metric, scorer in scorers.items()},
+            matched_by=matched.matched_by,
+            questions=len(sizes),
+            rows=len(matched.rows),
+            text=row_kind.text,
+            left_out={"bad rows": skips.skipped, "questions that not all systems answer": matched.left_out},
+            skipped_rows=skips.by_system,
+            systems=matched.systems,
+            metrics=rounded(metrics),
+            slices=rounded(slices),
+            changes=rounded(changes(matched, scorers, statistics, of_run)) if self.runs else None,
+            notes=[
+                *(note for metric in scorers if (note := _length_note(metric, metrics[metric]["scores"]))),
+                *slice_remarks,
+                *_unequal_rows(matched, skips),
+                *(accuracy["notes"] if accuracy else []),
+                *_question_notes(sizes),
+                *_unreachable_notes(sizes, tests, options.resamples, options.correction),
+                *_metric_warnings(matched, scorers, statistics, counts),
+            ],
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return every question with the answers of all systems and their scores; see `Matched.scored`."""
+        return self.matched.scored(self.scorers, self.statistics)
+
+    def explanations(self, numbers: Comparison) -> list[dict[str, Explanation]]:
+        """Return how KPQA computes the scores of the best and the worst answer of each row that differs most.
+
+        Args:
+            numbers: what `report` returned.
+
+        Returns:
+            For every such row system -> explanation; none without kpqa.
+        """
+        scorer, explained = self.scorers.get("kpqa"), []
+        for row in numbers.metrics["kpqa"]["rows"] if scorer else ():
+            texts = {system: row["answers"][system]["predictions"] for system in (row["best"], row["worst"])}
+            explained.append(
+                {
+                    system: explanation(row["text"], answers[0], row["references"], scorer.models, scorer.beta)
+                    for system, answers in texts.items()
+                    if len(answers) == 1
+                }
+            )
+        return explained
+
+    def _matched(self, skips: Skips) -> tuple[Matched, RowKind]:
+        """Return the rows question by question."""
         by_system, row_kind = self._read(skips)
         if len(by_system) < 2:
             only = next(iter(by_system))
@@ -104,109 +202,53 @@ class CompareRun:
                 f"expected at most {MAX_SYSTEMS} systems, got {len(by_system):,} such as {next(iter(by_system))!r:.60}"
                 "; is that the right column? Name another with --column system=NAME, none with --column system="
             )
-        matched = match(by_system, skip_bad_rows, problem)
+        matched = match(by_system, self.options.skips, skips.problem)
         if skips.skipped and matched.matched_by.startswith("order"):
             raise FileError(
                 f"{skips.skipped:,} bad rows were skipped, so the order of the rows no longer shows which of them "
                 "belong together; give every row an 'id' or a question"
             )
-        texts = [next((row.item.text for row in rows if row.item.text), None) for rows in matched.rows]
-        asked = question_numbers(texts)
-        shown = len(matched.rows), len(matched.systems), -1
-        sums, counts = item_statistics(_items(matched), self.scorers, progress)
-        statistics = {metric: found.reshape(shown) for metric, found in sums.items()}
-        scorers: dict[str, Scorer] = dict(self.scorers)
-        for place, column in enumerate(self.score_columns):
-            values = np.array([[row.given[place] for row in question] for question in matched.rows], dtype=float)
-            scorers[column] = Column(column=column)
-            statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
-        self.matched, self.statistics = matched, statistics
-        given = self.options
-        found = analyse(matched.systems, scorers, statistics, given.resamples, given.seed, given.correction, asked)
-        for metric, scorer in scorers.items():
-            by_row = row_scores(scorer, statistics[metric], scorer.significance_scores[0])
-            rows = most_different(by_row, self.options.rows)
-            found[metric]["rows"] = [reported_row(matched, row, by_row[row]) for row in rows]
-        judge = judge_among(self.scorers)
-        if judge:
-            found[judge]["accuracy"] = self._accuracy(self.scorers[judge], _items(matched), sums[judge], counts[judge])
-        slices, slice_remarks = self._slices(matched, scorers, statistics, asked) if given.by else (None, [])
-        of_run: dict[str, list[AnySource]] = {}
-        for source in self.sources:
-            of_run.setdefault(self._systems[id(source)], []).append(source)
-        sizes = np.bincount(asked)
-        tests = len(found) * len(matched.systems) * (len(matched.systems) - 1) // 2
-        notes = [note for metric in scorers if (note := length_note_of(metric, found[metric]["scores"]))]
-        report = {
-            "genqa_metrics": __version__,
-            "inputs": inputs_of(self.sources, skips),
-            "settings": {
-                "resamples": self.options.resamples,
-                "seed": self.options.seed,
-                "confidence": resampling.CONFIDENCE,
-                "interval": INTERVAL,
-                "level": LEVEL,
-                "correction": self.options.correction,
-                "tests": tests,
-                "rows": self.options.rows,
-                "columns": self.columns,
-                "score_columns": list(self.score_columns),
-            },
-            "signatures": {metric: scorer.signature for metric, scorer in scorers.items()},
-            "matched_by": matched.matched_by,
-            "questions": len(sizes),
-            "rows": len(matched.rows),
-            "text": row_kind.text,
-            "left_out": {"bad rows": skips.skipped, "questions that not all systems answer": matched.left_out},
-            "skipped_rows": skips.by_system,
-            "systems": matched.systems,
-            "metrics": found,
-            "slices": slices,
-            "changes": changes(matched, scorers, statistics, of_run) if self.runs else None,
-            "notes": [
-                *notes,
-                *slice_remarks,
-                *unequal_rows(matched, skips),
-                *(found[judge]["accuracy"]["notes"] if judge else []),
-                *question_notes(sizes),
-                *unreachable_notes(sizes, tests, given.resamples, given.correction),
-                *metric_warnings(matched, scorers, statistics, counts),
-            ],
-        }
-        return rounded(report)
+        return matched, row_kind
 
-    def rows(self) -> list[dict]:
-        """Return every question with the answers of all systems and their scores; see `compared_rows.scored_rows`."""
-        return scored_rows(self.scorers, self.statistics, self.matched)
+    def _accuracy(
+        self, judge: str, items: Sequence[Item], asked: np.ndarray, counts: Mapping[str, Mapping]
+    ) -> tuple[dict[str, Any], dict[str, Judged]]:
+        """Return the accuracy of every system, and verdicts with labels where all systems have it by labels.
 
-    def _accuracy(self, judge: Scorer, items: Sequence[Item], sums: np.ndarray, counts: Mapping[str, int]) -> dict:
-        """Return the accuracy of every system by labels and a judge's verdicts; `sums` is (items, k + 1)."""
+        Of two runs the verdicts are compared: their rows say what one judge makes of both.
+        """
         from ..judge_errors import judged_systems
 
-        totals = totals_by_system(items, sums[:, 1], sums[:, 0])
-        by_system = {system: of_system.question_sums for system, of_system in totals.items()}
-        return judged_systems(by_system, judge, self.options.ignore_judge_errors, counts)
+        systems, sums = self.matched.systems, self.statistics[judge]
+        labels, chances = (
+            np.array(values).reshape(sums.shape[:2])
+            for values in ([label_of(item) for item in items], [item.chance or 1.0 for item in items])
+        )
+        judged = Judged(sums[..., 1], sums[..., 0], labels, chances)
+        by_system = dict(zip(systems, judged.sums(asked), strict=True))
+        accuracy = judged_systems(by_system, self.scorers[judge], self.options.ignore_judge_errors, counts[judge])
+        told = all(
+            values["basis"] in (LABELS, TOGETHER) and values["low"] is not None
+            for values in accuracy["systems"].values()
+        )
+        return accuracy, {judge: judged} if told and not self.runs else {}
 
-    def _slices(
-        self, matched: Matched, scorers: Mapping, statistics: Mapping, asked: np.ndarray
-    ) -> tuple[dict, list[str]]:
+    def _slices(self, scorers: Mapping[str, Scorer], *sampling: Any) -> tuple[Slices, list[str]]:
         """Return the comparison within every slice, and notes on the slices."""
-        given = self.options
+        by, matched, asked = self.options.by, self.matched, sampling[3]
         for question in matched.rows:
             if len({row.slice for row in question}) > 1:
-                found = ", ".join(
+                values = ", ".join(
                     f"{row.slice!r} for {name}" for name, row in zip(matched.systems, question, strict=True)
                 )
                 raise FileError(
-                    f"{question[0].where}: by: expected one value of {given.by} for a question, got {found}; a column "
+                    f"{question[0].where}: by: expected one value of {by} for a question, got {values}; a column "
                     "for --by says something about the question, such as its topic"
                 )
-        places = places_of(given.by, [question[0].slice for question in matched.rows])
-        found = sliced_comparison(
-            matched.systems, scorers, statistics, places, given.resamples, given.seed, given.correction, asked
-        )
-        notes = slice_notes(given.by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions")
-        return {"column": given.by, "metrics": found}, notes
+        places = places_of(by, [question[0].slice for question in matched.rows])
+        metrics = sliced_comparison(matched.systems, scorers, self.statistics, places, *sampling)
+        notes = slice_notes(by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions")
+        return {"column": by, "metrics": metrics}, notes
 
     def _read(self, skips: Skips) -> tuple[dict[str, list[SystemRow]], RowKind]:
         """Return the rows by system, and their row_kind; `scorers` are complete then."""
@@ -306,15 +348,6 @@ def _check_row_kind(
             raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")
 
 
-def _items(matched: Matched) -> list[Item]:
-    """Return the items question by question, all with the references of the first system."""
-    return [
-        replace(row.item, text=question[0].item.text, references=question[0].item.references)
-        for question in matched.rows
-        for row in question
-    ]
-
-
 def _unscored_item(reader: RowReader, source: AnySource, line: int, values: dict, row_kind: RowKind) -> Item:
     """Return the item of a row whose score is in the file, which needs neither answer nor references."""
     found = optional_texts(reader, values, row_kind.text)
@@ -322,3 +355,91 @@ def _unscored_item(reader: RowReader, source: AnySource, line: int, values: dict
     return Item(
         source.name, line, found["id"], system, found["text"], found["prediction"], found["references"], (None, None)
     )
+
+
+def _question_notes(sizes: np.ndarray) -> list[str]:
+    """Return notes on repeated questions and on too few of them for intervals.
+
+    Args:
+        sizes: (questions,) number of rows of each.
+    """
+    questions, rows, number = len(sizes), int(sizes.sum()), float(kish(sizes))
+    notes = []
+    if questions < rows:
+        notes.append(f"{rows:,} rows of {questions:,} questions: rows of one question count together")
+    if number < questions - 1 and number < FEW:
+        said = f"one question has {sizes.max():,} of {rows:,} rows: all count as {number:.0f} equal questions"
+    else:
+        said = f"only {questions:,} questions"
+    if number < MIN_QUESTIONS - 1e-9:
+        notes.append(f"{said}: too few for intervals, which need {MIN_QUESTIONS}")
+    elif number < FEW:
+        notes.append(f"{said}: only clear differences can be told from chance")
+    return notes
+
+
+def _unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction: str) -> list[str]:
+    """Return a note where no corrected p of so many tests can be below the level; none elsewhere."""
+    questions = float(kish(sizes))
+    times = tests if correction in ("holm", "bonferroni") else 1
+    with_tests = f" and {tests} tests" if times > 1 else ""
+    if smallest_p(questions) * times >= LEVEL:
+        return [
+            f"with {len(sizes):,} questions{with_tests} no p-value can be below {LEVEL:g}, whatever the scores are"
+        ]
+    if times / (1 + resamples) >= LEVEL:
+        return [
+            f"with {tests} tests and {resamples} bootstrap samples hardly a corrected p can be below {LEVEL:g}; use "
+            f"--resamples {math.ceil(2 * times / LEVEL)}"
+        ]
+    return []
+
+
+def _length_note(metric: str, scores: Mapping[str, Mapping[str, Interval]]) -> str | None:
+    """Return a note on systems whose answers differ in length; see `selection.length_note`."""
+    systems: dict[str, dict[str, float]] = {}
+    for name, by_system in scores.items():
+        for system, found in by_system.items():
+            systems.setdefault(system, {})[name] = found["value"]
+    return length_note(metric, systems)
+
+
+def _unequal_rows(matched: Matched, skips: Skips) -> list[str]:
+    """Return a note on bad rows, whose questions were left out for all systems."""
+    if not skips.skipped:
+        return []
+    found = ", ".join(f"{system} {rows:,}" for system, rows in skips.by_system.items())
+    return [
+        f"bad rows were skipped ({found or f'{skips.skipped:,} of no known system'}), and their questions for all "
+        f"systems: {len(matched.rows):,} questions are left, which may be easier than the others; "
+        'write "" for a system that gave no answer, which scores 0'
+    ]
+
+
+def _metric_warnings(
+    matched: Matched, scorers: Mapping[str, Scorer], statistics: Mapping[str, np.ndarray], counts: Mapping
+) -> list[str]:
+    """Return what the metrics warn of; what is the same for several systems once."""
+    notes = []
+    for metric, scorer in scorers.items():
+        sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
+        warnings = scorer.warnings(sums, counts.get(metric, {}))
+        notes += [f"{metric}: {warning}" for warning in _gathered(warnings, matched.systems)]
+    return notes
+
+
+def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
+    """Write warnings that are the same for several systems once.
+
+    >>> _gathered(["a: too long", "b: too long", "b: too short"], ["a", "b"])
+    ['a, b: too long', 'b: too short']
+    """
+    of: dict[str, list[str]] = {}
+    for warning in warnings:
+        system = next((system for system in systems if warning.startswith(f"{system}: ")), "")
+        of.setdefault(warning.removeprefix(f"{system}: "), []).extend([system] * bool(system))
+    notes = []
+    for warning, names in of.items():
+        who = "all systems" if len(names) > 2 and len(names) == len(systems) else ", ".join(names)
+        notes.append(f"{who}: {warning}" if who else warning)
+    return notes

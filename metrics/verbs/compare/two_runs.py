@@ -15,8 +15,8 @@ from ...rows.inputs import recorded_signatures
 from ...rows.items import RowError
 from ...rows.sources import AnySource
 from ...scale.recorded import differing_parts
+from .analysis import row_scores
 from .matching import Matched
-from .system_comparison import row_scores
 
 TOLERANCE = 1e-6  # smaller differences of scores are rounding, also those of recorded scores, which are floats
 
@@ -65,7 +65,7 @@ def changes(
     Args:
         matched: the rows of both, the old run first.
         scorers: {metric: what scores it}.
-        statistics: see `system_comparison.analyse`.
+        statistics: see `analysis.analyse`.
         sources: {run: its files}.
 
     Returns:

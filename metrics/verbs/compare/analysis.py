@@ -3,13 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from ...core.scorer import Scorer
+from ...statistics.estimation import MIN_LABELS, QuestionSums, powered, question_sums
 from ...statistics.intervals import MIN_QUESTIONS, kish, share_interval
 from ...statistics.paired_tests import LEVEL, PairedTests, influences, paired_tests
 from ...statistics.resampling import adjust_p_values, bootstrap_counts, ranking
+from .comparison import ACCURACY, Interval, MetricNumbers, Pair, SliceNumbers
 
 INTERVAL = "95%: of scores Wilson's, of differences studentized bootstrap; questions resampled"
 
@@ -42,7 +45,7 @@ def row_scores(scorer, statistics: np.ndarray, name: str) -> np.ndarray:
     return np.asarray(scorer.row_scores(means.reshape(-1, means.shape[-1]))[row_name]).reshape(means.shape[:2])
 
 
-def _estimate(value: float, low: float, high: float) -> dict[str, float]:
+def _estimate(value: float, low: float, high: float) -> Interval:
     return {"value": float(value), "low": float(low), "high": float(high)}
 
 
@@ -51,6 +54,49 @@ def _outcomes(scores: np.ndarray, first: int, second: int) -> dict[str, int]:
     slack = 1e-12 * np.maximum(np.abs(scores[:, first]), np.abs(scores[:, second]))
     wins, losses = int((difference > slack).sum()), int((difference < -slack).sum())
     return {"wins": wins, "ties": len(scores) - wins - losses, "losses": losses}
+
+
+class Judged(NamedTuple):
+    """A judge's verdicts on answers of which people labelled some. Arrays of (rows, systems).
+
+    Attributes:
+        judged: the judge's probabilities.
+        verdicts: 1 where it accepts, else 0.
+        labels: of people, 0 to 1; NaN without one.
+        chances: probability with which a row was drawn to be labelled.
+    """
+
+    judged: np.ndarray
+    verdicts: np.ndarray
+    labels: np.ndarray
+    chances: np.ndarray
+
+    @property
+    def by_row(self) -> np.ndarray:
+        """(rows, systems) labels, and verdicts where there is none."""
+        return np.where(np.isnan(self.labels), self.verdicts, self.labels)
+
+    def sums(self, questions: np.ndarray) -> list[QuestionSums]:
+        """Return what estimates of the accuracy need of every system."""
+        systems = range(self.judged.shape[1])
+        return [question_sums(*(part[:, system] for part in self), questions) for system in systems]
+
+    def accuracy(self, questions: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return (systems, 3) estimates with limits, (questions, systems) influences, and questions with labels.
+
+        Influences are scaled as those of `influences`; NaN for a system with too few labels.
+        """
+        size, ends, moves, labelled = int(questions.max()) + 1, [], [], [np.inf]
+        for sums in self.sums(questions):
+            if sums.labelled.sum() < MIN_LABELS:
+                ends.append([np.nan] * 3)
+                moves.append(np.full(size, np.nan))
+                continue
+            estimate = powered(sums)
+            ends.append([float(estimate.value), float(estimate.low), float(estimate.high)])
+            moves.append(size * estimate.influence)
+            labelled.append(float(estimate.questions))
+        return np.array(ends), np.stack(moves, axis=-1), min(labelled)
 
 
 @dataclass(frozen=True)
@@ -63,7 +109,7 @@ class Measured:
         tests: metric -> name -> tests of all pairs, for the names that are tested.
     """
 
-    scores: dict[str, dict[str, dict[str, dict[str, float]]]]
+    scores: dict[str, dict[str, dict[str, Interval]]]
     by_row: dict[str, dict[str, np.ndarray]]
     tests: dict[str, dict[str, PairedTests]]
 
@@ -75,12 +121,18 @@ def measured(
     samples: int,
     seed: int,
     questions: np.ndarray,
+    labelled: Mapping[str, Judged] | None = None,
 ) -> Measured:
     """Return scores with intervals, and tests of all pairs of systems; see `analyse`."""
     sizes = np.bincount(questions)
     number = float(kish(sizes))
-    pairs = np.array(list(combinations(range(len(systems)), 2)))
+    first, second = np.array(list(combinations(range(len(systems)), 2))).T
     result = Measured({}, {}, {})
+
+    def tests_of(values: np.ndarray, moves: np.ndarray, bound: float, number: float = number) -> PairedTests:
+        bounds, draws = np.full(len(first), bound), bootstrap_counts(len(sizes), samples, seed)
+        return paired_tests(values[first] - values[second], moves[:, first] - moves[:, second], number, bounds, draws)
+
     for metric, scorer in scorers.items():
         whole = np.zeros((len(sizes), *statistics[metric].shape[1:]))  # sums over the rows of a question
         np.add.at(whole, questions, statistics[metric])
@@ -88,7 +140,14 @@ def measured(
         values = scorer.resampled_scores(totals[..., :-1], totals[..., -1])
         rest = totals - whole
         without = scorer.resampled_scores(rest[..., :-1], rest[..., -1])
-        result.scores[metric], result.tests[metric], result.by_row[metric] = {}, {}, {}
+        result.scores[metric], result.tests[metric], result.by_row[metric] = scores, tests, by_row = {}, {}, {}
+        tested = list(scorer.significance_scores)
+        if labelled and metric in labelled:
+            tested[0] = ACCURACY
+            estimates, moves, with_labels = labelled[metric].accuracy(questions)
+            scores[ACCURACY] = {system: _estimate(*ends) for system, ends in zip(systems, estimates, strict=True)}
+            by_row[ACCURACY] = labelled[metric].by_row
+            tests[ACCURACY] = tests_of(estimates[:, 0], moves, 1.0, min(with_labels, number))
         for name in scorer.names:
             moves = influences(values[name], without[name])
             # The mean of a column is within 0 and 1 by chance if its scores are not.
@@ -106,20 +165,12 @@ def measured(
                 nowhere = np.full(len(systems), np.inf)
                 alone = paired_tests(values[name], moves, number, nowhere, draws)
                 low, high = alone.limits(np.full(len(systems), LEVEL))
-            result.scores[metric][name] = {
-                system: _estimate(values[name][i], low[i], high[i]) for i, system in enumerate(systems)
-            }
-            if name not in scorer.significance_scores:
-                continue
-            by_row = row_scores(scorer, statistics[metric], name)
-            bound = 1.0 if is_share else float(np.ptp(by_row)) or np.inf
-            differences = values[name][pairs[:, 0]] - values[name][pairs[:, 1]]
-            apart = moves[:, pairs[:, 0]] - moves[:, pairs[:, 1]]
-            draws = bootstrap_counts(len(sizes), samples, seed)
-            bounds = np.full(len(pairs), bound)
-            result.tests[metric][name] = paired_tests(differences, apart, number, bounds, draws)
-            result.by_row[metric][name] = by_row
-        result.tests[metric] = {name: result.tests[metric][name] for name in scorer.significance_scores}
+            scores[name] = {system: _estimate(values[name][i], low[i], high[i]) for i, system in enumerate(systems)}
+            if name in tested:
+                by_row[name] = row_scores(scorer, statistics[metric], name)
+                bound = 1.0 if is_share else float(np.ptp(by_row[name])) or np.inf
+                tests[name] = tests_of(values[name], moves, bound)
+        result.tests[metric] = {name: tests[name] for name in tested}
     return result
 
 
@@ -149,7 +200,8 @@ def analyse(
     seed: int = 0,
     correction: str = "holm",
     questions: np.ndarray | None = None,
-) -> dict[str, dict]:
+    labelled: Mapping[str, Judged] | None = None,
+) -> dict[str, MetricNumbers]:
     """Return scores with intervals, tests of all pairs of systems, and ranks.
 
     Args:
@@ -163,6 +215,7 @@ def analyse(
             metric are one family, those by the second ones another, and so on.
         questions: (rows,) number of every row's question, 0, 1, ... without gaps: rows of one question are drawn
             together. None: each row is its own.
+        labelled: judge -> verdicts and labels: the first test is of the accuracy by labels, not of the verdicts.
 
     Returns:
         metric -> "scores": name -> system -> value, low, high; "tests": name -> "systems": system -> cluster, ranks;
@@ -170,35 +223,80 @@ def analyse(
         ties, losses.
     """
     questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
-    result = measured(systems, scorers, statistics, samples, seed, questions)
+    result = measured(systems, scorers, statistics, samples, seed, questions, labelled)
     places, outcomes = [], []
     for number in range(max(map(len, result.tests.values()))):
         family = [(metric, list(tests)[number]) for metric, tests in result.tests.items() if len(tests) > number]
         places += family
         outcomes += corrected([result.tests[metric][name] for metric, name in family], correction)
-    report: dict[str, dict] = {metric: {"scores": result.scores[metric], "tests": {}} for metric in scorers}
+    report: dict[str, MetricNumbers] = {metric: {"scores": result.scores[metric], "tests": {}} for metric in scorers}
+    numbers = {system: i for i, system in enumerate(systems)}
     for (metric, name), outcome in zip(places, outcomes, strict=True):
-        tests, by_row = result.tests[metric][name], result.by_row[metric][name]
-        rows = tested_pairs(systems, tests, by_row, outcome)
+        pairs = tested_pairs(systems, result.tests[metric][name], result.by_row[metric][name], outcome)
         better = np.zeros((len(systems), len(systems)), dtype=bool)
-        numbers = {system: i for i, system in enumerate(systems)}
-        for row in rows:
-            if row["p_corrected"] < LEVEL:
-                pair = numbers[row["first"]], numbers[row["second"]]
-                better[pair if row["difference"]["value"] > 0 else pair[::-1]] = True
+        for pair in pairs:
+            if pair["p_corrected"] < LEVEL:
+                ends = numbers[pair["first"]], numbers[pair["second"]]
+                better[ends if pair["difference"]["value"] > 0 else ends[::-1]] = True
         scores = np.array([values["value"] for values in result.scores[metric][name].values()])
-        clusters, ranks = ranking(scores, better)
         report[metric]["tests"][name] = {
             "systems": {
-                system: {"cluster": clusters[i], "best_rank": ranks[i][0], "worst_rank": ranks[i][1]}
-                for i, system in enumerate(systems)
+                system: {"cluster": cluster, "best_rank": best, "worst_rank": worst}
+                for system, cluster, (best, worst) in zip(systems, *ranking(scores, better), strict=True)
             },
-            "pairs": rows,
+            "pairs": pairs,
         }
     return report
 
 
-def tested_pairs(systems: Sequence[str], tests: PairedTests, by_row: np.ndarray, outcome: tuple) -> list[dict]:
+def sliced_comparison(
+    systems: Sequence[str],
+    scorers: Mapping[str, Scorer],
+    statistics: Mapping[str, np.ndarray],
+    places: Mapping[str, np.ndarray],
+    samples: int,
+    seed: int,
+    correction: str,
+    questions: np.ndarray | None = None,
+    labelled: Mapping[str, Judged] | None = None,
+) -> dict[str, dict[str, SliceNumbers]]:
+    """Return the scores of systems in every slice, and tests corrected over all pairs in all slices.
+
+    Args:
+        systems: as for `analyse`, and so are all others but these:
+        scorers: metric -> what scores it.
+        statistics: metric -> sums.
+        places: slice -> places of its rows.
+        samples: number of bootstrap samples.
+        seed: the same seed gives the same numbers.
+        correction: the family is all pairs in all slices, of one score.
+        questions: (rows,) number of every row's question.
+        labelled: judge -> verdicts and labels.
+
+    Returns:
+        metric -> slice -> numbers by the score that ranks systems.
+    """
+    questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
+    results, asked = {}, {}
+    for slice_name, mine in places.items():
+        asked[slice_name] = np.unique(questions[mine], return_inverse=True)[1]
+        part = {metric: values[mine] for metric, values in statistics.items()}
+        judged = {metric: Judged(*(values[mine] for values in whole)) for metric, whole in (labelled or {}).items()}
+        results[slice_name] = measured(systems, scorers, part, samples, seed, asked[slice_name], judged)
+    report: dict[str, dict[str, SliceNumbers]] = {metric: {} for metric in scorers}
+    for metric in scorers:
+        name = next(iter(next(iter(results.values())).tests[metric]))
+        family = corrected([result.tests[metric][name] for result in results.values()], correction)
+        for (slice_name, result), outcome in zip(results.items(), family, strict=True):
+            report[metric][slice_name] = {
+                "questions": int(asked[slice_name].max()) + 1,
+                "scores": result.scores[metric][name],
+                "pairs": tested_pairs(systems, result.tests[metric][name], result.by_row[metric][name], outcome),
+            }
+    return report
+
+
+def tested_pairs(systems: Sequence[str], tests: PairedTests, by_row: np.ndarray, outcome: tuple) -> list[Pair]:
     """Return the tests of all pairs as reports have them; `outcome` is one of those that `corrected` returns."""
     return [
         {
