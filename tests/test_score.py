@@ -251,7 +251,7 @@ def test_the_page_says_what_was_found_and_a_phone_shows_all_of_it(browser, tmp_p
     wide = "elements => elements.filter(one => one.scrollWidth > one.clientWidth).length"
     assert page.locator("html, .wide").evaluate_all(wide) == 0
     cell = page.locator("table.cards td").first
-    assert cell.evaluate("cell => getComputedStyle(cell, '::before').content") == '"answers"'
+    assert cell.evaluate("cell => getComputedStyle(cell, '::before').content") == '"right"'
     assert "`" not in page.locator("body").inner_text()
     copied = page.evaluate("getSelection().selectAllChildren(document.body) ?? getSelection().toString()")
     assert all(signature in copied for signature in report.signatures.values()), "what is copied has no spaces in it"

@@ -28,6 +28,7 @@ class Report:
     Attributes:
         title: what the page and the Markdown are called.
         notes: what a reader must know before the numbers, one sentence each.
+        headline: what was scored, for the top of the page.
         findings: what the numbers show, one sentence each, for the top of the page.
         styles: style sheets of the page beside page.css, files of the folder templates.
         open_tables: number of tables that the page shows; the others open by a click on their titles. None: all.
@@ -37,6 +38,7 @@ class Report:
     title: str
     styles: tuple[str, ...] = ()
     notes: list[str]
+    headline: str = ""
     findings: Sequence[str] = ()
     open_tables: int | None = None
     next_steps: Sequence[str] = ()
@@ -96,7 +98,7 @@ class Report:
         """Return the report as one HTML page that needs nothing else: no script, no outside resource."""
         facts = self.facts()
         tables = self._html_tables(self.charts(), facts, self.open_tables)
-        said = {"title": self.title, "findings": self.findings, "notes": self.notes}
+        said = {"title": self.title, "headline": self.headline, "findings": self.findings, "notes": self.notes}
         places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
         if self.next_steps:
             places.insert(1, ("next", "How to go on"))

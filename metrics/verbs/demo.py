@@ -111,7 +111,7 @@ def overview(answers, questions, passages) -> list[str]:
         passages: scores of rag.jsonl.
     """
     from ..scale.tally import CONFUSION
-    from .score.first_screen import findings
+    from .score.first_screen import of_accuracy
 
     labels_of, judge_of = answers.labels, answers.found.scores["ava"]
     by_people = max(labels_of, key=lambda system: labels_of[system]["accepted"] + labels_of[system]["missed"])
@@ -148,7 +148,7 @@ def overview(answers, questions, passages) -> list[str]:
         "1 Which system is better? 44 questions, every answer labelled by people",
         *table,
         f"  -> People prefer {by_people}, AVA {by_judge}; shared words prefer {by_words}.",
-        f"     {findings(answers)[0]}.",
+        f"     {of_accuracy(answers)[0]}.",
         "",
         "2 Why shared words mislead",
         f"  Question  {HOW_MANY_STEPS} (four)",

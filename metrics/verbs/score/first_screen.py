@@ -1,12 +1,13 @@
 """Prints what a person sees first of scores: which system is better, how many answers are right, which to read."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
 from ...registry import scorer_class
 from ...reports.glossary import short_names
-from ...reports.report import Report, briefly
+from ...reports.report import Report, briefly, highest
 from ...reports.table import Table, accuracy_cell, listed, number, print_table, visible
 from ...scale.tally import DISAGREE, LOWEST, AnswersToRead, AnswerToRead
 from ...statistics.intervals import newcombe
@@ -14,6 +15,7 @@ from ...statistics.intervals import newcombe
 WIDTH = 100  # columns at most
 LONG = 300  # characters of an answer in a table
 READ = "Read these first"
+SYSTEMS = "Systems"
 
 
 def first_screen(report: Report, console: Any) -> None:
@@ -34,8 +36,8 @@ def first_screen(report: Report, console: Any) -> None:
     found, accuracy = report.found, report.accuracy or {"notes": [], "measured": None}
     say(headline(report), "bold")
     console.print()
-    print_table(systems_table(report), console)
-    for finding in findings(report):
+    print_table(replace(systems_table(report), title=""), console)
+    for finding in of_accuracy(report) if report.accuracy else report.findings:
         say(f"-> {finding}", "bold")
     for note in dict.fromkeys([*accuracy["notes"], *found.notes]):
         if note != accuracy["measured"]:
@@ -84,13 +86,13 @@ def systems_table(report: Report) -> Table:
         rows.append([*row, *(f"{found.scores[metric][system][main]:.3f}" for metric, main in columns.items())])
     header = ["system", *(["right", "declined"] if judged else []), *columns.values()]
     marked = {place for place, row in enumerate(rows) if row[0] in report.best}
-    return Table("", header, rows, "", marked, short=short_names(header))
+    return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))
 
 
-def findings(report: Report) -> list[str]:
+def of_accuracy(report: Report) -> list[str]:
     """Return which system is better and whether that may be chance, and what the accuracy rests on."""
     if not report.accuracy:
-        return report.findings
+        return []
     systems = report.accuracy["systems"]
     ends = {
         system: (values["accuracy"], values["low"], values["high"])
@@ -115,11 +117,21 @@ def findings(report: Report) -> list[str]:
     return [f"{first} is first{near}{f'; {briefly(behind)} clearly behind' if behind else ''}", rests_on]
 
 
+def of_metric(report: Report, metric: str) -> str:
+    """Return which system a metric puts first; "" for the judge, whose accuracy is told."""
+    if metric == report.judge:
+        return ""
+    main = scorer_class(metric).main
+    values = {system: scores[main] for system, scores in report.found.scores[metric].items()}
+    values.pop(report.found.total, None)
+    return highest(main, {system: (value, number(value)) for system, value in values.items()})
+
+
 def reading_table(to_read: AnswersToRead, faults: Mapping[AnswerToRead, str]) -> Table:
     """Return the answers to read first as a table for pages and Markdown."""
     rows = []
     for answer in to_read.first:
-        texts = [answer.question or "", answer.prediction, "; ".join(answer.references)]
+        texts = [answer.question or "", answer.prediction.strip() or "(empty)", "; ".join(answer.references)]
         texts = [text if len(text) <= LONG else f"{text[:LONG]}..." for text in texts]
         rows.append([answer.id or str(answer.line), answer.system, why_to_read(answer, faults[answer]), *texts])
     every = sum(to_read.counts.values())
@@ -127,7 +139,7 @@ def reading_table(to_read: AnswersToRead, faults: Mapping[AnswerToRead, str]) ->
         f"{len(rows)} of {every:,}: answers on which a label and the judge disagree, answers judged wrong, and answers"
     )
     header = ["row", "system", "why", "question", "answer", "accepted"]
-    return Table(READ, header, rows, f"{said} of which the judge is unsure.", texts=(3, 4, 5))
+    return Table(READ, header, rows, f"{said} of which the judge is unsure.", texts=(1, 2, 3, 4, 5))
 
 
 def _right(values: Mapping[str, Any] | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...registry import judge_among, scorer_class
 from ...reports.charts import accuracy_chart
 from ...reports.glossary import short_names
-from ...reports.report import Report, highest, highest_accuracy, say
+from ...reports.report import Report, highest_accuracy, say
 from ...reports.table import (
     Table,
     accuracy_cell,
@@ -26,7 +26,17 @@ from ...scale.options import OnError, ScoreOptions, Settings, bad_usage, errors_
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, WRONG, AnswerToRead, agreement
-from .first_screen import READ, first_screen, print_reading, reading_table
+from .first_screen import (
+    READ,
+    SYSTEMS,
+    first_screen,
+    headline,
+    of_accuracy,
+    of_metric,
+    print_reading,
+    reading_table,
+    systems_table,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -234,23 +244,30 @@ class ScoreReport(Report):
         return Table(metric, header, rows, self.signatures[metric], marked, header.index(main), short=short)
 
     def charts(self) -> dict:
-        """Return a chart of the accuracy, for the table of ava."""
+        """Return a chart of the accuracy, above the table of systems."""
         systems = self.accuracy["systems"] if self.accuracy else {}
         chart = accuracy_chart(systems, self.best, "95%")
-        return {self.judge: chart} if chart else {}
+        return {SYSTEMS: chart} if chart else {}
+
+    def page_tables(self) -> list[Table]:
+        """Return what the first screen shows, and all tables below it."""
+        tables = self.tables()
+        reading = [table for table in tables if table.title == READ]
+        self.open_tables = 1 + len(reading)
+        return [systems_table(self), *reading, *(table for table in tables if table.title != READ)]
+
+    @property
+    def headline(self) -> str:
+        """What was scored by what, in one line."""
+        return headline(self)
 
     @property
     def findings(self) -> list[str]:
-        """Which system each metric puts first; of ava also which others may be as good."""
-        return [found for metric in self.found.scores if (found := self._finding(metric))]
-
-    def _finding(self, metric: str) -> str:
-        if metric == self.judge:
-            return highest_accuracy(self.accuracy["systems"], self.best or None)
-        main = scorer_class(metric).main
-        values = {system: scores[main] for system, scores in self.found.scores[metric].items()}
-        values.pop(self.found.total, None)
-        return highest(main, {system: (value, number(value)) for system, value in values.items()})
+        """Which system is better and whether that may be chance, and what the accuracy rests on."""
+        systems = self.accuracy["systems"] if self.accuracy else {}
+        untold = any(values["low"] is None for values in systems.values())
+        accuracy = [highest_accuracy(systems)] if untold else of_accuracy(self)
+        return accuracy + [said for metric in self.found.scores if (said := of_metric(self, metric))]
 
     @property
     def best(self) -> list[str]:
