@@ -71,7 +71,7 @@ def export(model, names: Sequence[str], path: Path, digest: str) -> None:
 
 
 def export_embeddings(encoder: Path, path: Path) -> None:
-    """Write what `kpqa.embedder` needs of an encoder: its vectors below the first layer, those of word pieces in int8.
+    """Write what `FastEmbedder` of kpqa needs of an encoder: its vectors below the first layer.
 
     Args:
         encoder: folder of an encoder like BERT.
