@@ -120,7 +120,7 @@ def test_a_set_of_questions_goes_on(tmp_path, monkeypatch):
         ({"part_rows": 31}, "part_rows was 30, now it is 31"),
         ({"settings": {"aev": {"alpha": 0.3}}}, "signatures was .*alpha:0.5.* now it is .*alpha:0.3"),
         ({"columns": {"system": ""}}, r'columns was {}, now it is {"system": ""}'),
-        ({"resume": False}, "holds the parts of an earlier run; resume it with --resume"),
+        ({"resume": False}, "holds the parts of an earlier run; resume it with resume=True"),
         ({"output": "file.jsonl/"}, "is a file; name a folder"),
         ({"output": "no/such/"}, "there is no folder"),
         ({"output": "scores.parquet"}, "only the output to a folder can be resumed"),

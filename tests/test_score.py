@@ -12,6 +12,7 @@ import genqa_metrics
 import pandas
 import pytest
 from genqa_metrics.cli import app
+from genqa_metrics.rows.errors import InputWarning
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -256,3 +257,11 @@ def test_the_page_says_what_was_found_and_a_phone_shows_all_of_it(browser, tmp_p
     copied = page.evaluate("getSelection().selectAllChildren(document.body) ?? getSelection().toString()")
     assert all(signature in copied for signature in report.signatures.values()), "what is copied has no spaces in it"
     page.close()
+
+
+def test_notes_on_columns_are_worded_for_who_reads_them(tmp_path):
+    """A note on a guessed column names the argument of Python there, and the option on the command line."""
+    path = save(tmp_path / "a.jsonl", [{"prediction": "a b", "expected": "a b"}])
+    with pytest.warns(InputWarning, match=r'another one: columns=\{"references": "NAME"\}'):
+        genqa_metrics.score(path, "aev")
+    assert "another one: --column references=NAME" in run("score", path, "-m", "aev")[1]

@@ -128,7 +128,7 @@ def test_references_of_some_rows_are_pointed_to(tmp_path):
     assert [item.references for row in source.rows() for item in reader.read(row)] == [[], ["Mary"]]
     assert source.notices == [
         "references: the first row has none, so that rows were scored without references, though others have some; "
-        "-m ava --on-error skip scores those"
+        "metrics='ava', on_error='skip' scores those"
     ]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from .errors import ColumnError
+from .errors import Advice, ColumnError, name_column
 from .values import MISSING, is_path, plain_name, value_at
 
 MAX_NAMES = 30  # of columns in a message
@@ -135,8 +135,8 @@ class ColumnFinder:
         if value is MISSING and is_path(column):
             value = value_at(values, column)
         if value is MISSING:
-            option = "columns names" if self.source.path is None else "--column names"
-            raise ColumnError(f"no column {column!r}, which {option} for {role!r}; {self._listed(values)}")
+            option = Advice("columns names", command="--column names")
+            raise ColumnError(f"no column {column!r}, which ", option, f" for {role!r}; {self._listed(values)}")
         return column, value
 
     def _recognized(self, values: dict) -> Mapping[str, str]:
@@ -150,14 +150,8 @@ class ColumnFinder:
             for role, column in self._roles.items():
                 if role not in self.named and not self.source.form and is_guess(role, column) and role != "id":
                     what = "further references" if role == "aliases" else f"the {role}"
-                    self.source.note(f"column {column!r} was read as {what}; another one: --column {role}=NAME")
+                    self.source.note(Advice(f"column {column!r} was read as {what}; another one: ", name_column(role)))
         return self._roles
-
-    def fix(self, name: str, guess: str, wide: str) -> str:
-        """Return how a column is named: by an argument for rows in memory, else by an option of the command line."""
-        if self.source.path is None:
-            return f'say which one it is with columns={{"{name}": "{guess}"}}'
-        return f"say which one it is with --column {name}={guess}{wide}"
 
     @staticmethod
     def _listed(values: dict) -> str:
@@ -169,9 +163,11 @@ class ColumnFinder:
         column, value = self.value(values, name)
         if value is MISSING:
             wide = ", or where each system has a column, with --systems A,B" if name == "prediction" else ""
-            fix = self.source.elsewhere(values) or self.fix(name, likely(name, values), wide)
+            fix = self.source.elsewhere(values) or Advice(
+                "say which one it is with ", name_column(name, likely(name, values)), Advice(command=wide)
+            )
             named = " or ".join(OWN_NAMES[name])
-            raise ColumnError(f"no {name} (a column named {named}); {self._listed(values)}; {fix}")
+            raise ColumnError(f"no {name} (a column named {named}); {self._listed(values)}; ", fix)
         return column, value
 
     def has(self, values: dict, name: str) -> bool:

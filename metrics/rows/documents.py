@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from .columns import EITHER, recognized
-from .errors import FileError
+from .errors import FileError, RowError
 from .formats import detect_tool_format, inspect, promptfoo
-from .formats.shared import ToolFormatError
 from .values import MISSING, answers_of, plain_name, value_at
 
 # Where the rows of a document may be, if nothing else is known of it.
@@ -236,14 +235,14 @@ def joined_rows(predictions: Mapping[str, str], questions: Mapping[str, dict]) -
     One that has no right answer either is left out, because "" would be right there.
 
     Raises:
-        ToolFormatError: if an id is not in the data set, for then it is another one.
+        RowError: if an id is not in the data set, for then it is another one.
 
     >>> joined_rows({"a": "Ann"}, {"a": {"id": "a", "question": "Who?", "references": ["Ann"]}})
     [{'id': 'a', 'question': 'Who?', 'references': ['Ann'], 'prediction': 'Ann'}]
     """
     strangers = set(predictions) - set(questions)
     if strangers:
-        raise ToolFormatError(
+        raise RowError(
             f"{len(strangers):,} of {len(predictions):,} answers are to questions that are not in the data set, such "
             f"as {json.dumps(min(strangers))}; name the data set that was answered"
         )

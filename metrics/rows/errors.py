@@ -1,4 +1,59 @@
-"""Errors and warnings about arguments, files and rows."""
+"""Errors and warnings about arguments, files and rows, and their advice in words of Python or of the command line."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Advice(str):
+    """A message in words of Python.
+
+    Args:
+        *parts: texts, advice and errors, one after the other.
+        command: the same in words of the command line; None for those of the parts.
+
+    Attributes:
+        command: the same in words of the command line.
+
+    >>> Advice("name it with ", name_column("score")), Advice("name it with ", name_column("score")).command
+    ('name it with columns={"score": "NAME"}', 'name it with --column score=NAME')
+    """
+
+    def __new__(cls, *parts: object, command: str | None = None) -> "Advice":
+        """Join the parts."""
+        advice = super().__new__(cls, "".join(map(str, parts)))
+        advice.command = "".join(map(in_command, parts)) if command is None else command
+        return advice
+
+
+def in_command(message: object) -> str:
+    """Return a text or the message of an error in words of the command line."""
+    if isinstance(message, BaseException):
+        message = message.args[0] if len(message.args) == 1 else str(message)
+    return getattr(message, "command", str(message))
+
+
+def name_column(role: str, column: str = "NAME") -> Advice:
+    """Return how to say which column has a role; "" for none."""
+    return Advice(f'columns={{"{role}": "{column}"}}', command=f"--column {role}={column}")
+
+
+def add_metric(metric: str) -> Advice:
+    """Return how to add a metric."""
+    return Advice(f"add {metric} to metrics", command=f"add --metric {metric}")
+
+
+def too_many_systems(number: str, system: str) -> Advice:
+    """Return what is said of a file with more systems than can be compared, such as this one."""
+    return Advice(
+        f"{number} systems, such as {system!r:.60}; is that the right column? Name another with ",
+        name_column("system"),
+        ", none with ",
+        name_column("system", ""),
+    )
+
+
+SKIP_BAD_ROWS = Advice('on_error="skip"', command="--on-error skip")
+RESUME = Advice("resume=True", command="--resume")
 
 
 class UsageError(ValueError):
@@ -20,18 +75,25 @@ class RecordedScoresWarning(UserWarning):
 class FileError(ValueError):
     """A file cannot be read or written; the message names it, gives the reason, and the fix.
 
+    Args:
+        *parts: of the message, see `Advice`.
+        bad_row: it is only one row that is bad; it could be left out.
+
     Attributes:
         bad_row: it is only one row that is bad; it could be left out.
         finished_parts: number of parts of the output that are kept; a run with --resume starts from them.
     """
 
-    def __init__(self, message: str, bad_row: bool = False):
-        super().__init__(message)
+    def __init__(self, *parts: object, bad_row: bool = False):
+        super().__init__(Advice(*parts))
         self.bad_row, self.finished_parts = bad_row, 0
 
 
 class RowError(ValueError):
     """A bad row; the message says what is wrong and the fix, the caller adds where.
+
+    Args:
+        *parts: of the message, see `Advice`.
 
     Attributes:
         systems: those whose row it is, as far as they are known.
@@ -39,6 +101,20 @@ class RowError(ValueError):
 
     systems: tuple[str, ...] = ()
 
+    def __init__(self, *parts: object):
+        super().__init__(Advice(*parts))
+
 
 class ColumnError(RowError):
     """A row without a column that is needed or was named."""
+
+
+@contextmanager
+def bad_usage() -> Iterator[None]:
+    """Raise a `UsageError` for a ValueError or an ImportError inside: nothing was read yet."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(Advice(error)) from error
+    except ImportError as error:
+        raise MissingPackageError(str(error), name=error.name) from error

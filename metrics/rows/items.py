@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .columns import COLUMNS, ColumnFinder
-from .errors import FileError, RowError
+from .errors import Advice, FileError, RowError, name_column
 from .file_types import Row
 from .sources import AnySource
 from .text_rows import PlainCell
@@ -156,10 +156,10 @@ class RowReader:
         passages = passages_in(value)
         for one in passages:
             if isinstance(one, bool | int | float) and not (isinstance(one, float) and math.isnan(one)):
-                raise RowError(
-                    f"{column}: expected passages, a text or a list of texts, got {kind_of(one)}; "
-                    f"{self.find.fix('contexts', 'NAME', '')}"
+                problem = (
+                    f"{column}: expected passages, a text or a list of texts, got {kind_of(one)}; say which one it "
                 )
+                raise RowError(problem, "is with ", name_column("contexts"))
         texts = [checked_text(column, passage_text(text)) for text in passages]
         return texts if any(text.strip() for text in texts) else []
 
@@ -239,11 +239,11 @@ class RowReader:
             column, given = self.find.value(values, "references")
             references = self._references(values, column, given, row_kind) if is_given(given) else []
             if references and not row_kind.has_references:
-                named = "metrics='ava', on_error='skip'" if self.source.path is None else "-m ava --on-error skip"
-                self.source.note(
+                problem = (
                     f"{column}: the first row has none, so that rows were scored without references, though others "
-                    f"have some; {named} scores those"
                 )
+                named = Advice("metrics='ava', on_error='skip'", command="-m ava --on-error skip")
+                self.source.note(Advice(problem, "have some; ", named, " scores those"))
         default = self._system(values)
         if row_kind.ceiling:
             if self.find.has(values, "prediction"):
@@ -274,10 +274,10 @@ class RowReader:
         text = None if text is MISSING or text is None else checked_text(column, text)
         human, contexts = self.human(values), self.contexts(values)
         if "contexts" in needs and self.find.value(values, "contexts")[1] is MISSING:
-            raise RowError(
+            problem = (
                 f"contexts: expected passages, which {needs['contexts']} reads, got no such column; say where they "
-                "are with --column contexts=NAME, or write [] where there was none"
             )
+            raise RowError(problem, "are with ", name_column("contexts"), ", or write [] where there was none")
         chance = chance_of(values.get("probability"))
         extra = self._extra(values, row_kind) if self.keeps else {}
         recorded = _recorded(values)
@@ -302,10 +302,10 @@ class RowReader:
         value = list_in_cell(value) if self.in_csv else value
         answers = self._several(column, value) if isinstance(value, str) else answers_of(value)
         if answers is None:
-            raise RowError(
-                f"{column}: expected a string or a list of strings, got {kind_of(value)}; "
-                "another column is named with --column references=NAME, a value inside an object with NAME.KEY"
+            problem = (
+                f"{column}: expected a string or a list of strings, got {kind_of(value)}; another column is named "
             )
+            raise RowError(problem, "with ", name_column("references"), ", a value inside an object with NAME.KEY")
         unanswerable = not answers or values.get("answerable") is False or values.get("is_impossible") is True
         if unanswerable and not (row_kind.sets or row_kind.ceiling):
             self.source.note(
@@ -346,9 +346,8 @@ class RowReader:
         if value is MISSING or value is None or value == "":
             return None
         if isinstance(value, dict | list):
-            raise RowError(
-                f"{column}: expected the name of a system, got {kind_of(value)}; leave it out with --column system="
-            )
+            problem = f"{column}: expected the name of a system, got {kind_of(value)}; leave it out with "
+            raise RowError(problem, name_column("system", ""))
         return checked_text(column, str(value))
 
     def _predictions(self, column: str, value: object, row_kind: RowKind, system: str | None) -> dict[str, list[str]]:

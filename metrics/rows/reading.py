@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from .errors import ColumnError, FileError, InputWarning, RowError
+from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name_column
 from .file_types import Row
 from .items import DIGEST, SPLIT_HALF, Item, RowKind, RowReader
 from .sources import AnySource
@@ -105,10 +105,10 @@ class Skips:
             FileError: if bad rows are not to be left out.
         """
         if not self.skip:
-            raise FileError(f"{where}: {error}", bad_row=self.counts.good > 0) from error
+            raise FileError(f"{where}: ", error, bad_row=self.counts.good > 0) from error
         self.counts.skipped += 1
         self.counts.skipped_of.update(error.systems)
-        self.problem(f"{where}: {error}")
+        self.problem(Advice(f"{where}: ", error))
 
 
 def good_rows(
@@ -205,13 +205,13 @@ def _missing_column(source: AnySource, columns: Mapping[str, str]) -> str:
             for row in islice(rows, FIRST_ROWS):
                 where = f"{source.name}, {source.unit} {row.number}"
                 if row.values is None and (source.form or source.options.systems):
-                    problem = problem or f"{where}: {row.problem}"
+                    problem = problem or Advice(f"{where}: ", row.problem)
                     continue
                 try:
                     reader.check_columns(row.values or {})
                 except ColumnError as error:
                     if row.values is not None:
-                        problem = problem or f"{where}: {error}"
+                        problem = problem or Advice(f"{where}: ", error)
                         continue
                 except RowError:
                     pass
@@ -448,10 +448,10 @@ class Reading:
             )
         self.row_kind = self.row_kind or row_kind
         if row_kind.ceiling:
-            self.notify(
+            ceiling = (
                 f"{source.name} has human questions but no predictions. This is the HUMAN CEILING, not the score of a "
-                f"system: in each context references 1, 3, 5 ... are scored as predictions against references 2, 4, "
+                "system: in each context references 1, 3, 5 ... are scored as predictions against references 2, 4, "
                 f"6 ... under the name {SPLIT_HALF!r}. Contexts with one reference are left out. To score a system, "
-                f"add a column 'predictions', or name yours with --column prediction=NAME; columns found: "
-                f"{', '.join(values)}."
+                "add a column 'predictions', or name yours with "
             )
+            self.notify(Advice(ceiling, name_column("prediction"), f"; columns found: {', '.join(values)}."))

@@ -1,8 +1,6 @@
 """Options of the verbs, checked; which metrics are computed with which settings."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Literal
@@ -10,10 +8,11 @@ from typing import Any, Literal
 from ..core.scorer import Scorer
 from ..registry import SCORERS, judge_among, make_scorer, scorer_class
 from ..rows.columns import COLUMNS
-from ..rows.errors import FileError, MissingPackageError, UsageError
+from ..rows.errors import Advice, FileError, add_metric
 from ..rows.items import RowKind
 from .parts import PART_ROWS
 
+LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
 Settings = Mapping[str, Any]  # {metric: {setting: value}}, or {setting: value} of the only metric
 OnError = Literal["fail", "skip"]
 
@@ -173,50 +172,6 @@ class LabelOptions(_Checked):
     on_error: OnError = "fail"
 
 
-@contextmanager
-def bad_usage() -> Iterator[None]:
-    """Raise a `UsageError` for a ValueError or an ImportError inside: nothing was read yet."""
-    try:
-        yield
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    except ImportError as error:
-        raise MissingPackageError(str(error), name=error.name) from error
-
-
-def in_python(message: str) -> str:
-    """Return a message with arguments of Python in place of options of the command line.
-
-    >>> in_python("name another with --column score=NAME; --on-error skip leaves bad rows out")
-    'name another with columns={"score": "NAME"}; on_error="skip" leaves bad rows out'
-    """
-    message = re.sub(r"--column (\w+)=([\w.]*)", r'columns={"\1": "\2"}', message)
-    message = re.sub(r"add --metric (\w+)", r"add \1 to metrics", message)
-    return message.replace("--on-error skip", 'on_error="skip"').replace("--column names", "columns names")
-
-
-def _of_command(rows: Any) -> bool:
-    """Return whether the rows are the files of a command, which opens them before it calls the function."""
-    from ..rows.sources import AnySource
-
-    first = next(iter(rows.values()), None) if isinstance(rows, Mapping) else rows
-    return isinstance(first, list) and bool(first) and all(isinstance(one, AnySource) for one in first)
-
-
-@contextmanager
-def errors_of_python(rows: Any) -> Iterator[None]:
-    """Let errors inside speak of arguments of Python, but of options where the rows are the files of a command."""
-    try:
-        yield
-    except (UsageError, FileError) as error:
-        if not _of_command(rows):
-            error.args = (in_python(str(error)), *error.args[1:])
-        raise
-
-
-LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
-
-
 def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ()) -> dict[str, str]:
     """Return names of columns in the files, by the names of `columns.COLUMNS`.
 
@@ -249,14 +204,16 @@ def make_scorers(
     >>> make_scorers(["aev"], {"f_meta": {"base": "bleu"}})
     Traceback (most recent call last):
         ...
-    ValueError: f_meta: has settings but is not computed; add --metric f_meta or drop them
+    ValueError: f_meta: has settings but is not computed; add f_meta to metrics or drop them
     """
     settings = settings or {}
     if len(metrics) == 1 and settings and not set(settings) & {*SCORERS}:
         settings = {metrics[0]: settings}  # those of the only metric
     for metric in settings:
         if metrics and metric not in metrics:
-            raise ValueError(f"{metric}: has settings but is not computed; add --metric {metric} or drop them")
+            raise ValueError(
+                Advice(f"{metric}: has settings but is not computed; ", add_metric(metric), " or drop them")
+            )
     names = dict.fromkeys((*metrics, *settings))
     return {metric: make_scorer(metric, settings.get(metric), ready) for metric in names}
 
@@ -279,8 +236,9 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
         return "f_meta", "aev"
     if not row_kind.has_references:
         raise FileError(
-            "rows have passages and no references, which only grounding reads; it errs often, so that it is computed "
-            "only where it is named: add --metric grounding"
+            "rows have passages and no references, which only grounding reads; it errs often, so that it is "
+            "computed only where it is named: ",
+            add_metric("grounding"),
         )
     return ("ava",) if row_kind.text == "question" and row_kind.given else ("aev",)
 

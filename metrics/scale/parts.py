@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..rows.errors import FileError
+from ..rows.errors import RESUME, FileError
 from ..rows.sources import Source, check_regular, digest
 from ..rows.writing import TEMPORARY, Writer, lock_folder, new_file
 
@@ -187,9 +187,8 @@ class Parts:
         elif self._resume:
             self._check(read_manifest(self.folder))
         else:
-            raise FileError(
-                f"{self._name}: holds the parts of an earlier run; resume it with --resume, or name another folder"
-            )
+            problem = f"{self._name}: holds the parts of an earlier run; resume it with "
+            raise FileError(problem, RESUME, ", or name another folder")
 
     def _check(self, manifest: dict) -> None:
         if manifest["settings"] != self.settings:
@@ -238,9 +237,8 @@ class Parts:
                 raise ValueError("it was made of other input or settings, or as another part")
             return state
         except (pyarrow.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-            raise FileError(
-                f"{path}: is damaged, or not a part of this run: {error}; remove it, and --resume makes it again"
-            ) from error
+            problem = f"{path}: is damaged, or not a part of this run: {error}; remove it, and "
+            raise FileError(problem, RESUME, " makes it again") from error
 
     def __enter__(self) -> "Parts":
         try:

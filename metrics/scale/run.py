@@ -13,7 +13,7 @@ from .. import __version__
 from ..core.scorer import Scorer
 from ..registry import SCORERS, scorer_class
 from ..rows.columns import COLUMNS
-from ..rows.errors import FileError
+from ..rows.errors import Advice, FileError, too_many_systems
 from ..rows.file_types import format_of
 from ..rows.inputs import sources_of
 from ..rows.items import DIGEST, RowKind
@@ -150,7 +150,7 @@ class Run:
             if self.in_parts:
                 self._parts = Parts(str(self.output), self._facts(), self.sources, self.options.resume)
         except FileError as error:  # bad usage: nothing was read yet
-            raise ValueError(str(error)) from error
+            raise ValueError(Advice(error)) from error
 
     def _find(self, inputs: Any, resume: bool) -> None:
         """Find the input, and a place for the output."""
@@ -257,10 +257,7 @@ class Run:
                     columns, tally = result
                     of_part.add(tally)
                     if len(overall.rows | of_part.rows) > MAX_SYSTEMS:
-                        raise FileError(
-                            f"more than {MAX_SYSTEMS:,} systems, the last is {window.items[-1].system!r:.60}; is that "
-                            "the right column? Name another with --column system=NAME, none with --column system="
-                        )
+                        raise FileError(too_many_systems(f"more than {MAX_SYSTEMS:,}", window.items[-1].system))
                     output.write(window.part, *layout, columns)
                 if window.done:
                     overall.add(Tally(**window.end["tally"]))

@@ -13,7 +13,7 @@ from pathlib import Path
 import typer
 
 from ..reports.table import visible
-from ..rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError
+from ..rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
 from ..rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10
@@ -31,7 +31,7 @@ def say(message: str, style: str = "") -> None:
     from rich.console import Console
     from rich.text import Text
 
-    shown = "\n".join(map(visible, message.split("\n")))
+    shown = "\n".join(map(visible, in_command(message).split("\n")))
     Console(stderr=True).print(Text(shown, style=style), soft_wrap=True)
 
 
@@ -46,7 +46,7 @@ def say_forms(sources: Iterable) -> None:
         if source.form:
             say(f"note: {source.name} was read as rows of {source.form}, see --from")
         for notice in source.notices:
-            say(f"note: {source.name}: {notice}")
+            say(f"note: {source.name}: {in_command(notice)}")
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def usage(verb: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, ImportError) as error:
-        raise stop(f"{error}\nTry 'genqa-metrics {verb} --help'.", 2) from error
+        raise stop(f"{in_command(error)}\nTry 'genqa-metrics {verb} --help'.", 2) from error
 
 
 @contextmanager
@@ -88,14 +88,14 @@ def failures(verb: str = "") -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        raise stop(f"{error}\nTry 'genqa-metrics {verb} --help'.", 2) from error
+        raise stop(f"{in_command(error)}\nTry 'genqa-metrics {verb} --help'.", 2) from error
     except FileError as error:
         hint = "\n--on-error skip leaves bad rows out." if error.bad_row else ""
         if error.finished_parts:
             hint += f"\n{error.finished_parts:,} finished parts are kept; add --resume to continue after them."
-        raise stop(f"{error}{hint}", 1) from error
+        raise stop(f"{in_command(error)}{hint}", 1) from error
     except (ValueError, RuntimeError, ImportError) as error:
-        raise stop(str(error), 1) from error
+        raise stop(in_command(error), 1) from error
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def skipped_rows() -> Iterator[Callable[[str], None]]:
         nonlocal count
         count += 1
         if count <= SHOWN_BAD_ROWS:
-            warn(f"skipped: {message}")
+            warn(f"skipped: {in_command(message)}")
 
     yield problem
     if count > SHOWN_BAD_ROWS:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ..core.scorer import Scorer
+from ..rows.errors import SKIP_BAD_ROWS, Advice
 from ..rows.inputs import sources_of
 from ..rows.items import MAX_SCORE, RowError, RowReader
 from ..rows.sources import AnySource
@@ -69,8 +70,8 @@ def score_in_column(column: str, values: Mapping[str, object], missing: bool = F
     if score is not None and abs(score) > MAX_SCORE:
         raise RowError(f"{column}: expected a number of at most {MAX_SCORE:,.0f}, got {value!r:.60}; scale the column")
     if score is None or not (missing or math.isfinite(score)):
-        fix = "write it as a number" if missing else "--on-error skip leaves such questions out"
-        raise RowError(f"{column}: expected a number, got {value!r:.60}; {fix}")
+        fix = "write it as a number" if missing else Advice(SKIP_BAD_ROWS, " leaves such questions out")
+        raise RowError(f"{column}: expected a number, got {value!r:.60}; ", fix)
     return score
 
 

@@ -240,7 +240,7 @@ def peek(path: str | None) -> tuple[list[str], list[dict]]:
             if row.values is not None:
                 rows.append(row.values)
             elif not rows:
-                problem = _plain(f"{path}, {source.unit} {row.number}: {row.problem}", path)
+                problem = _plain(errors.Advice(f"{path}, {source.unit} {row.number}: ", row.problem), path)
     except errors.FileError as error:
         raise checks.Problem(_plain(error, path)) from error
     if not rows:
@@ -270,7 +270,7 @@ def _plain(message: object, path: str) -> str:
     'File, line 2: no question.'
     """
     kept = []
-    for part in str(message).replace(path, "File").split(";"):
+    for part in errors.in_command(message).replace(path, "File").split(";"):
         places = [place for hint in ("--", "jq ", "iconv ", "name a metric") if (place := part.find(hint)) >= 0]
         if not places:
             kept.append(part)

@@ -4,12 +4,13 @@ A format is detected when its columns are unambiguous, and can be named. The col
 that a column can still be named by hand. A module of a format has:
 
 - `NEEDED`: sets of columns, of which a row has one ("inputs.*" is any column that begins so);
-- `columns_of(row)`: our columns of a row, None where it has none; raises `ToolFormatError` if the row is bad.
+- `columns_of(row)`: our columns of a row, None where it has none; raises `RowError` if the row is bad.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 
+from ..errors import Advice, RowError
 from ..file_types import Row
 from . import (
     azure,
@@ -26,7 +27,7 @@ from . import (
     ragas,
     truthfulqa,
 )
-from .shared import CONTEXTS, EXPECTED, ToolFormatError
+from .shared import CONTEXTS, EXPECTED
 
 # The first that fits a row is taken. "squad" is of two files, see `documents.joined_rows`.
 TOOL_FORMATS: dict[str, ModuleType | None] = {
@@ -89,15 +90,13 @@ def _converted(values: dict, form: str) -> dict:
         return values
     if not any(_has(columns, values) for columns in tool.NEEDED):
         expected = " or ".join(", ".join(columns) for columns in tool.NEEDED)
-        raise ToolFormatError(
-            f"no row of --from {form}, which has {expected}; columns found: {', '.join(values) or 'none'}"
-        )
+        raise RowError(f"no row of --from {form}, which has {expected}; columns found: {', '.join(values) or 'none'}")
     try:
         found = tool.columns_of(values)
-    except ToolFormatError:
+    except RowError:
         raise
     except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
-        raise ToolFormatError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
+        raise RowError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
     if form in OWN_GRADES:
         values = {name: value for name, value in values.items() if name.lower() not in ("score", "label")}
     return {**values, **{name: value for name, value in found.items() if value is not None}}
@@ -106,7 +105,7 @@ def _converted(values: dict, form: str) -> dict:
 def _wide(values: dict, systems: Sequence[str]) -> dict:
     missing = [name for name in systems if name not in values]
     if missing:
-        raise ToolFormatError(f"no column {missing[0]!r}, which --systems names; columns found: {', '.join(values)}")
+        raise RowError(f"no column {missing[0]!r}, which --systems names; columns found: {', '.join(values)}")
     others = {name: value for name, value in values.items() if name not in (*systems, "system", "prediction")}
     return {**others, "prediction": {name: values[name] for name in systems}}
 
@@ -128,6 +127,6 @@ def normalize_rows(rows: Iterator[Row], form: str | None, systems: Sequence[str]
             try:
                 values = _converted(row.values, form) if form else row.values
                 row = Row(row.number, _wide(values, systems)) if systems else Row(row.number, values)
-            except ToolFormatError as error:
-                row = Row(row.number, None, str(error))
+            except RowError as error:
+                row = Row(row.number, None, Advice(error))
         yield row

@@ -1,6 +1,6 @@
 """Test cases of DeepEval, of a data set or of a test run."""
 
-from .shared import ToolFormatError
+from ..errors import RowError
 
 NEEDED = (
     ("input", "actual_output", "expected_output"),
@@ -18,7 +18,7 @@ def columns_of(row: dict) -> dict:
         row[one] if one in row else row.get(other) for one, other in zip(names, camel, strict=True)
     )
     if answer is None:
-        raise ToolFormatError("actual_output: is null; a golden has no answer before it is run")
+        raise RowError("actual_output: is null; a golden has no answer before it is run")
     if isinstance(passages, str) and "|" in passages:  # DeepEval joins them in CSV
         passages = passages.split("|")
     return {"question": row["input"], "prediction": answer, "references": expected, "contexts": passages}

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from .shared import ToolFormatError, passages_of, text_of
+from ..errors import RowError
+from .shared import passages_of, text_of
 
 NEEDED = (("input", "target", "output", "scores"),)
 
@@ -11,7 +12,7 @@ def columns_of(row: dict) -> dict:
     """Return the columns of Inspect: a sample of a log."""
     answer = row.get("output") or {}
     if row.get("error") and not answer.get("choices"):
-        raise ToolFormatError(f"the sample ended with an error and has no answer: {str(row['error'])[:80]}")
+        raise RowError(f"the sample ended with an error and has no answer: {str(row['error'])[:80]}")
     answer = answer["completion"] if isinstance(answer.get("completion"), str) else text_of(answer, "assistant")
     ident, epoch = row.get("id"), row.get("epoch", 1)
     found = {"question": text_of(row["input"]), "prediction": answer, "references": row["target"]}

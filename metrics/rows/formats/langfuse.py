@@ -1,6 +1,7 @@
 """Langfuse: items of a run of a data set or of an experiment, and traces."""
 
-from .shared import ANSWERS, QUESTIONS, ToolFormatError, expected_answers, named_text, opened, passages_of
+from ..errors import RowError
+from .shared import ANSWERS, QUESTIONS, expected_answers, named_text, opened, passages_of
 
 NEEDED = (
     ("input", "output", "expected_output"),
@@ -22,7 +23,7 @@ def columns_of(row: dict) -> dict:
     expected = row.get("expected_output", row.get("expectedOutput"))
     passages = passages_of(row["input"], row["output"], opened(row.get("metadata")))
     if expected in (None, "") and not passages:
-        raise ToolFormatError(
+        raise RowError(
             "expectedOutput: is empty; export the runs of a dataset, whose items have one, or log the retrieved "
             "passages as contexts, which grounding reads"
         )

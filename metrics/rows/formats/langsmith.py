@@ -1,6 +1,7 @@
 """Runs of LangSmith beside their examples, as `evaluate` and `to_pandas` give them."""
 
-from .shared import ANSWERS, QUESTIONS, ToolFormatError, expected_answers, named_text, passages_of
+from ..errors import RowError
+from .shared import ANSWERS, QUESTIONS, expected_answers, named_text, passages_of
 
 NEEDED = (
     ("inputs.*", "outputs.*", "reference.*"),
@@ -26,7 +27,7 @@ def columns_of(row: dict) -> dict:
     if outputs in (None, "") or all(
         value is None for value in (outputs.values() if isinstance(outputs, dict) else "-")
     ):
-        raise ToolFormatError(f"has no outputs: {str(row.get('error') or 'no run')[:80]}")
+        raise RowError(f"has no outputs: {str(row.get('error') or 'no run')[:80]}")
     return {
         "question": named_text(part("inputs"), QUESTIONS),
         "prediction": named_text(outputs, ANSWERS, "assistant"),

@@ -3,8 +3,8 @@
 import string
 from collections.abc import Mapping
 
+from ..errors import RowError
 from ..values import answers_of
-from .shared import ToolFormatError
 
 NEEDED = (("doc", "filtered_resps", "target"),)
 
@@ -15,7 +15,7 @@ def columns_of(row: dict) -> dict:
     answer = answer[0] if isinstance(answer, list) and answer else answer
     answer = answer[0] if isinstance(answer, list) and answer and isinstance(answer[0], str) else answer
     if isinstance(answer, list | tuple):
-        raise ToolFormatError(
+        raise RowError(
             "filtered_resps: expected a text, got log-likelihoods; only tasks with output_type generate_until hold "
             "answers that can be read"
         )

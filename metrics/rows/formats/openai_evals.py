@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from .shared import EXPECTED, QUESTIONS, ToolFormatError, expected_answers, named_text, passages_of, text_of
+from ..errors import RowError
+from .shared import EXPECTED, QUESTIONS, expected_answers, named_text, passages_of, text_of
 
 ANSWER_COLUMNS = ("output", "completion", "sampled")
 NEEDED = (*(("input", "ideal", name) for name in ANSWER_COLUMNS), ("datasource_item", "sample"), ("input", "ideal"))
@@ -13,7 +14,7 @@ def columns_of(row: dict) -> dict:
     if "datasource_item" in row:  # an output item of the Evals API
         item, sample = row["datasource_item"], row.get("sample") or {}
         if sample.get("error"):
-            raise ToolFormatError(f"the sample ended with an error and has no answer: {str(sample['error'])[:80]}")
+            raise RowError(f"the sample ended with an error and has no answer: {str(sample['error'])[:80]}")
         asked = named_text(item, QUESTIONS) if not isinstance(item, str) else item
         found = {"question": asked, "prediction": text_of(sample.get("output"), "assistant"), "id": row.get("id")}
         found["contexts"] = passages_of(item)
@@ -21,7 +22,7 @@ def columns_of(row: dict) -> dict:
         return found | {"references": None if without else expected_answers(item)}
     answer = next((row[name] for name in ANSWER_COLUMNS if row.get(name) is not None), None)
     if answer is None:
-        raise ToolFormatError(
+        raise RowError(
             "a sample of a data set, without an answer; name the log of the run, which oaieval writes to "
             "/tmp/evallogs/ or to --record_path, or add a column 'output'"
         )

@@ -4,7 +4,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from .shared import EXPECTED, QUESTIONS, ToolFormatError, expected_answers, passages_of
+from ..errors import RowError, name_column
+from .shared import EXPECTED, QUESTIONS, expected_answers, passages_of
 
 EXACT_ASSERTIONS = ("equals", "contains", "icontains", "contains-any", "icontains-any", "similar", "factuality",
                     "model-graded-factuality", "context-recall", "levenshtein", "rouge-n", "bleu")  # fmt: skip
@@ -20,7 +21,7 @@ def columns_of(row: dict) -> dict:
     given = row.get("vars") or case.get("vars") or {}
     output = answer.get("output") if isinstance(answer, Mapping) else answer
     if output is None:
-        raise ToolFormatError(f"has no output: {str(row.get('error') or 'no response')[:80]}")
+        raise RowError(f"has no output: {str(row.get('error') or 'no response')[:80]}")
     if not isinstance(output, str):
         output = json.dumps(output, ensure_ascii=False)
     references = next((expected_answers(given[name]) for name in EXPECTED if given.get(name) is not None), None)
@@ -31,9 +32,10 @@ def columns_of(row: dict) -> dict:
             dict.fromkeys(one for value in values for one in ([value] if isinstance(value, str) else value))
         )
     if not references and not passages_of(given):
-        raise ToolFormatError(
+        raise RowError(
             f"no right answer: none of the vars {', '.join(map(str, given))} is one of {', '.join(EXPECTED)}, and no "
-            "assertion such as equals or contains has a value; name one with --column references=vars.NAME"
+            "assertion such as equals or contains has a value; name one with ",
+            name_column("references", "vars.NAME"),
         )
     asked = next((given[name] for name in QUESTIONS if isinstance(given.get(name), str)), None)
     provider, prompt = row["provider"], row.get("prompt") or {}
@@ -69,9 +71,11 @@ def _of_csv(row: dict) -> dict:
     asked = next((given[name] for name in QUESTIONS if given.get(name)), None)
     references = next((given[name] for name in EXPECTED if given.get(name)), None)
     if references is None and not passages_of(given):
-        raise ToolFormatError(
+        raise RowError(
             f"no right answer: promptfoo writes vars, not assertions, and none of {', '.join(given)} is one of "
-            f"{', '.join(EXPECTED)}; name one with --column references=NAME, or read the JSON output of promptfoo"
+            f"{', '.join(EXPECTED)}; name one with ",
+            name_column("references"),
+            ", or read the JSON output of promptfoo",
         )
     return {"question": asked, "prediction": answers, "references": references, "contexts": passages_of(given)}
 

@@ -3,18 +3,16 @@
 import json
 from collections.abc import Iterable, Mapping
 
+from ..errors import Advice, RowError, name_column
+
 # What a question and a right answer are called inside the inputs of a tool; the first that is there is taken.
 QUESTIONS = ("question", "query", "prompt", "problem", "input", "user_input", "instruction", "message", "text")
 ANSWERS = ("answer", "output", "response", "completion", "result", "text", "content", "final_answer", "generated")
 EXPECTED = (
     "expected", "reference", "references", "expected_answer", "expected_output", "expected_response", "ground_truth",
     "ideal", "target", "gold", "answer", "answers", "output", "correct_answer",
-)  # fmt: skip  # fmt: skip
+)  # fmt: skip
 CONTEXTS = ("contexts", "context", "documents", "retrieved_context", "retrieved_contexts", "retrieval_context")
-
-
-class ToolFormatError(ValueError):
-    """A row is not of its form; the message says what is wrong and the fix."""
 
 
 def text_of(value: object, role: str = "user") -> object:
@@ -70,9 +68,12 @@ def named_text(value: object, names: Iterable[str], role: str = "user") -> objec
         if name is None and len(plain) == 1:
             name = next(iter(plain))
         if name is None:
-            raise ToolFormatError(
-                f"expected one of {', '.join(names)} in {{{', '.join(map(str, value))}}}; name it with --column, such "
-                "as --column question=inputs.NAME"
+            problem = f"expected one of {', '.join(names)} in {{{', '.join(map(str, value))}}}; name it with "
+            raise RowError(
+                problem,
+                Advice("columns", command="--column"),
+                ", such as ",
+                name_column("question", "inputs.NAME"),
             )
         return named_text(plain[name], names, role) if isinstance(plain[name], Mapping | list) else plain[name]
     return text_of(value, role)
@@ -86,7 +87,7 @@ def expected_answers(value: object) -> object:
     if isinstance(value, Mapping):
         facts = value.get("expected_facts")
         if facts is not None and not any(value.get(name) is not None for name in EXPECTED):
-            raise ToolFormatError("expected_facts: are no answers; give an expected_response")
+            raise RowError("expected_facts: are no answers; give an expected_response")
         inner = next((value[name] for name in EXPECTED if value.get(name) is not None), None)
         if isinstance(inner, list) and all(isinstance(one, str) for one in inner):
             return inner

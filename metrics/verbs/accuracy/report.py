@@ -8,8 +8,9 @@ from ...reports.glossary import short_names
 from ...reports.report import Report, highest_accuracy
 from ...reports.slices import accuracy_table
 from ...reports.table import Table, accuracy_cell, estimate, number
+from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
-from ...scale.options import OnError, Settings, bad_usage, errors_of_python
+from ...scale.options import OnError, Settings
 from ...scale.tally import CONFUSION
 from ..judge_errors import measured_fact
 from ..labels import agreement_fact
@@ -227,19 +228,18 @@ def accuracy(
     >>> accuracy(answers, labels, columns={"judge": "by"})
     AccuracyReport(rows 0.500 [0.427, 0.573])
     """
-    with errors_of_python(rows):
-        with bad_usage():
-            run = AccuracyRun(
-                rows,
-                labels,
-                columns,
-                settings,
-                finite_population=finite_population,
-                by=by,
-                rater_error=rater_error,
-                confidence=confidence,
-                ignore_judge_errors=ignore_judge_errors,
-                calibration=calibration,
-                on_error=on_error,
-            )
-        return AccuracyReport(run.report(problem, progress))
+    with bad_usage():
+        run = AccuracyRun(
+            rows,
+            labels,
+            columns,
+            settings,
+            finite_population=finite_population,
+            by=by,
+            rater_error=rater_error,
+            confidence=confidence,
+            ignore_judge_errors=ignore_judge_errors,
+            calibration=calibration,
+            on_error=on_error,
+        )
+    return AccuracyReport(run.report(problem, progress))

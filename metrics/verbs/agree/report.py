@@ -7,8 +7,9 @@ import numpy as np
 from ...reports.charts import curve_panels, forest_figure, group_figure, svg_of
 from ...reports.report import Report, briefly
 from ...reports.table import Table, estimate, number, p_value, visible
+from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
-from ...scale.options import OnError, Settings, bad_usage, errors_of_python
+from ...scale.options import OnError, Settings
 from ...statistics.resampling import adjust_p_values
 from .measures import MIN_QUESTIONS, MIN_ROWS
 from .run import AgreeRun
@@ -412,21 +413,20 @@ def agree(
         ValueError: if an argument or a row is bad; names the row and the fix.
         ImportError: if the packages of the extra `agree` are not installed.
     """
-    with errors_of_python(rows):
-        with bad_usage():
-            run = AgreeRun(
-                rows,
-                human,
-                metrics,
-                settings,
-                seed,
-                columns=columns,
-                score_columns=score_columns,
-                group_columns=group_columns,
-                correct=correct,
-                gap=gap,
-                resamples=resamples,
-                worst=worst,
-                on_error=on_error,
-            )
-        return AgreeReport(run.report(problem, progress))
+    with bad_usage():
+        run = AgreeRun(
+            rows,
+            human,
+            metrics,
+            settings,
+            seed,
+            columns=columns,
+            score_columns=score_columns,
+            group_columns=group_columns,
+            correct=correct,
+            gap=gap,
+            resamples=resamples,
+            worst=worst,
+            on_error=on_error,
+        )
+    return AgreeReport(run.report(problem, progress))

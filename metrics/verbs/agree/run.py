@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.scorer import require_extra
 from ...registry import SCORERS
-from ...rows.errors import FileError
+from ...rows.errors import FileError, name_column
 from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
 from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of, is_judged
@@ -104,10 +104,8 @@ class AgreeRun:
             raise FileError(f"column: {column!r} has the human scores, with which metrics are compared; name another")
         judged = [row for row in rows if row.human[place] is not None and math.isfinite(row.human[place])]
         if not judged:
-            raise FileError(
-                f"{', '.join(source.name for source in self.sources)}: no row has a human score, a number in a column "
-                "named score or label; name another with --column score=NAME"
-            )
+            problem = f"{', '.join(source.name for source in self.sources)}: no row has a human score, a number in a "
+            raise FileError(problem, "column named score or label; name another with ", name_column("score"))
         scores, system_scores, warnings = self._scores(judged, progress)
         finite = np.all([np.isfinite(values) for values in scores.values()], axis=0)
         kept = [row for row, good in zip(judged, finite, strict=True) if good]

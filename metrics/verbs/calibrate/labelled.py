@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...rows.errors import FileError
+from ...rows.errors import FileError, name_column
 from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
 from ...rows.reading import Skips, good_rows
@@ -73,10 +73,10 @@ def labelled_rows(sources: Sequence[AnySource], columns: Mapping[str, str], skip
         odds[key] = probability
     if not items:
         names = ", ".join(source.name for source in sources)
-        raise FileError(
+        problem = (
             f"{names}: no row has a label (a column label with 0 or 1, or score from 0 to 1); label some rows with "
-            "genqa-metrics label, or name the column with --column label=NAME"
         )
+        raise FileError(problem, "genqa-metrics label, or name the column with ", name_column("label"))
     drawn = all(probability is not None for probability in odds.values())
     weights = np.array([1 / odds[key] if drawn else 1.0 for key in items])
     return Labelled(

@@ -7,9 +7,10 @@ from typing import Any
 
 from ...reports.report import Report
 from ...reports.table import Table, as_json, number
+from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
 from ...rows.writing import write_text
-from ...scale.options import OnError, Settings, bad_usage, errors_of_python
+from ...scale.options import OnError, Settings
 from ..judge_errors import measured_fact
 from .run import CalibrationRun, signed
 
@@ -116,10 +117,9 @@ def calibrate(
         ValueError: if an argument or a row is bad, or there are too few labels.
         OSError: if the output cannot be written.
     """
-    with errors_of_python(rows):
-        with bad_usage():
-            run = CalibrationRun(rows, output, settings, labels=labels, columns=columns, on_error=on_error)
-        report = CalibrateReport(run.report(problem, progress))
+    with bad_usage():
+        run = CalibrationRun(rows, output, settings, labels=labels, columns=columns, on_error=on_error)
+    report = CalibrateReport(run.report(problem, progress))
     if run.options.output is not None and report.helps:
         report.write(run.options.output)
     elif run.options.output is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.scorer import Scorer
-from ...rows.errors import FileError
+from ...rows.errors import SKIP_BAD_ROWS, FileError, name_column
 from ...rows.items import Item
 from ...rows.sources import Source
 
@@ -150,21 +150,19 @@ def _keys(by_system: Mapping[str, list[SystemRow]]) -> tuple[str, dict[str, list
             first: dict[str, SystemRow] = {}
             for row in rows:
                 if row.item.id in first:
-                    raise FileError(
-                        f"{row.where}: id {row.item.id!r} of system {system!r} was there before, in "
-                        f"{first[row.item.id].where}; give every row of a system an id of its own, or leave the ids "
-                        "unread with --column id="
-                    )
+                    problem = f"{row.where}: id {row.item.id!r} of system {system!r} was there before, in "
+                    fix = f"{first[row.item.id].where}; give every row of a system an id of its own, or leave the ids "
+                    raise FileError(problem, fix, "unread with ", name_column("id", ""))
                 first[row.item.id] = row
         return "id", {system: [item.id for item in rows] for system, rows in items.items()}
     contents = {system: [_content(item) for item in rows] for system, rows in items.items()}
     if not any(text is None for rows in contents.values() for text, _ in rows):
         return "question and references", {system: _counted(rows) for system, rows in contents.items()}
     if not all(references for rows in contents.values() for _, references in rows):
-        raise FileError(
+        problem = (
             "rows cannot be matched: they need an 'id' that the systems share, or a question with references; say "
-            "which column it is with --column id=NAME"
         )
+        raise FileError(problem, "which column it is with ", name_column("id"))
     # Without questions equal references ('yes') say little: only the order can show what belongs together.
     return "order of the rows and references", {system: list(range(len(rows))) for system, rows in items.items()}
 
@@ -191,10 +189,10 @@ def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callabl
 
     def report(key: object, message: str) -> None:
         if not skip:
-            raise FileError(
-                f"{message}; systems are compared on the same questions: add what is missing, or compare on the "
-                "questions that all of them have with --on-error skip",
+            fix = (
+                "; systems are compared on the same questions: add what is missing, or compare on the questions that "
             )
+            raise FileError(message, fix, "all of them have with ", SKIP_BAD_ROWS)
         if key not in bad:
             bad[key] = None
             problem(message)

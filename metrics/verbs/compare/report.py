@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from ...reports.report import Report, say
 from ...reports.table import Table, latex_table, markdown, markdown_code, markdown_table, print_table, visible
+from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
-from ...scale.options import OnError, Settings, bad_usage, errors_of_python
+from ...scale.options import OnError, Settings
 from .comparison import Comparison, name_of, shown_answers
 from .page import MAX_NOTES, comparison_page
 from .run import CompareRun
@@ -272,23 +273,22 @@ def compare(
     >>> compare(rows, ["aev"], {"aev": {"max_order": 1}}, resamples=200).findings
     ['aev: a is significantly better than the other system.']
     """
-    with errors_of_python(systems):
-        with bad_usage():
-            run = CompareRun(
-                systems,
-                metrics,
-                settings,
-                seed,
-                columns=columns,
-                score_columns=score_columns,
-                resamples=resamples,
-                correction=correction,
-                rows=rows,
-                by=by,
-                runs=runs,
-                ignore_judge_errors=ignore_judge_errors,
-                calibration=calibration,
-                on_error=on_error,
-            )
-        numbers = run.report(problem, progress)
+    with bad_usage():
+        run = CompareRun(
+            systems,
+            metrics,
+            settings,
+            seed,
+            columns=columns,
+            score_columns=score_columns,
+            resamples=resamples,
+            correction=correction,
+            rows=rows,
+            by=by,
+            runs=runs,
+            ignore_judge_errors=ignore_judge_errors,
+            calibration=calibration,
+            on_error=on_error,
+        )
+    numbers = run.report(problem, progress)
     return CompareReport(numbers, run)

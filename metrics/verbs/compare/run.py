@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ...registry import judge_among
-from ...rows.errors import FileError
+from ...rows.errors import FileError, name_column, too_many_systems
 from ...rows.file_types import Row
 from ...rows.inputs import files_of_runs
 from ...rows.items import Item, RowError, RowKind, RowReader
@@ -193,15 +193,14 @@ class CompareRun:
         by_system, row_kind = self._read(skips)
         if len(by_system) < 2:
             only = next(iter(by_system))
-            raise FileError(
+            problem = (
                 f"{', '.join(source.name for source in self.sources)}: expected rows of at least two systems, got "
-                f"only {only!r}; name a file for every system, or the column with the system with --column system=NAME"
             )
+            fix = f"only {only!r}; name a file for every system, or the column with the system with "
+            raise FileError(problem, fix, name_column("system"))
         if len(by_system) > MAX_SYSTEMS:
-            raise FileError(
-                f"expected at most {MAX_SYSTEMS} systems, got {len(by_system):,} such as {next(iter(by_system))!r:.60}"
-                "; is that the right column? Name another with --column system=NAME, none with --column system="
-            )
+            problem = f"expected at most {MAX_SYSTEMS} systems, got {len(by_system):,}"
+            raise FileError(too_many_systems(problem, next(iter(by_system))))
         matched = match(by_system, self.options.skips, skips.problem)
         if skips.skipped and matched.matched_by.startswith("order"):
             raise FileError(
@@ -291,10 +290,8 @@ class CompareRun:
             return RowKind(sets=False, ceiling=False, text="context" if asked else "question")
         row_kind = reader.row_kind(values)
         if row_kind.ceiling:
-            raise RowError(
-                "has human questions but no predictions; add a column 'predictions', or name yours with "
-                f"--column prediction=NAME; columns found: {', '.join(values)}"
-            )
+            problem = "has human questions but no predictions; add a column 'predictions', or name yours with "
+            raise RowError(problem, name_column("prediction"), f"; columns found: {', '.join(values)}")
         return row_kind
 
     def _rows(

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...core.answers import attempts
 from ...rows.columns import COLUMNS, recognized
-from ...rows.errors import FileError
+from ...rows.errors import FileError, in_command
 from ...rows.items import RowError, RowReader
 from ...rows.sources import AnySource
 from ...scale.options import LONG, default_metrics
@@ -105,7 +105,10 @@ def diagnose(
         "systems": dict(facts.systems),
         "can": can,
         "cannot": cannot,
-        "notes": [*(f"{source.name}: {one}" for source in sources for one in source.notices), *_notes(facts)],
+        "notes": [
+            *(f"{source.name}: {in_command(one)}" for source in sources for one in source.notices),
+            *_notes(facts),
+        ],
     }
 
 
@@ -122,7 +125,7 @@ def _read(source: AnySource, rows: Sequence, columns: Mapping[str, str], facts: 
             items = reader.read(row)
         except (RowError, FileError) as error:
             facts.bad += 1
-            facts.first_bad = facts.first_bad or f"{source.name}, {source.unit} {row.number}: {error}"
+            facts.first_bad = facts.first_bad or f"{source.name}, {source.unit} {row.number}: {in_command(error)}"
             continue
         for name in COLUMNS:
             column = columns.get(name) or recognized(tuple(row.values)).get(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.scorer import Scorer
 from ...registry import make_scorer
-from ...rows.errors import FileError
+from ...rows.errors import Advice, FileError
 from ...rows.items import Item
 from ...rows.reading import Message, Progress, Reading, Skips, check_columns, ignore
 from ...rows.sources import AnySource
@@ -198,7 +198,7 @@ class UnsupportedRun:
             check_columns(sources, self.columns)
             self.writer = Writer(output, COLUMNS, {}, [one.path for one in sources]) if output is not None else None
         except FileError as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(Advice(error)) from error
         self.scorer = make_scorer("grounding", settings)
 
     def found(self, notify: Message = ignore, problem: Message = ignore, progress: Progress = ignore) -> Grounded:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.scorer import require_extra
-from ...rows.errors import FileError
+from ...rows.errors import FileError, name_column
 from ...rows.file_types import Row
 from ...rows.items import MAX_SCORE, RowError
 from ...rows.reading import Message, Skips, good_rows, ignore, inputs_of
@@ -175,10 +175,10 @@ class RatersRun:
         wanted = (self.columns[name],) if name in self.columns else COLUMNS[name]
         column = next((column for column in wanted if column in values), None)
         if column is None:
-            raise RowError(
+            problem = (
                 f"no {name} (a column named {' or '.join(wanted)}); columns found: {', '.join(values) or 'none'}; say "
-                f"which one it is with --column {name}=NAME"
             )
+            raise RowError(problem, "which one it is with ", name_column(name))
         if values[column] is None or values[column] == "":
             raise RowError(f"{column}: expected a value, got none; drop the row")
         return values[column]

@@ -20,9 +20,9 @@ from ...reports.table import (
     print_table,
     visible,
 )
-from ...rows.errors import FileError
+from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, ignore
-from ...scale.options import OnError, ScoreOptions, Settings, bad_usage, errors_of_python
+from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, WRONG, AnswerToRead, agreement
@@ -104,31 +104,30 @@ def score(
     >>> score([{"prediction": "four steps", "references": ["four steps"]}], "aev").systems["rows"]["aev"]
     1.0
     """
-    with errors_of_python(rows):
-        with bad_usage():
-            options = ScoreOptions(
-                metrics,
-                settings,
-                columns=columns,
-                output=output,
-                resume=resume,
-                part_rows=part_rows,
-                engine=engine,
-                address=address,
-                total=total,
-                worst=worst,
-                ignore_judge_errors=ignore_judge_errors,
-                calibration=calibration,
-                on_error=on_error,
-                keep=keep,
-                explain=explain,
-            )
-            run = _run(rows, options)
-        try:
-            return ScoreReport.of(run, run.score(notify, problem, partial(progress, "scoring")))
-        except FileError as error:
-            error.finished_parts = run.finished_parts
-            raise
+    with bad_usage():
+        options = ScoreOptions(
+            metrics,
+            settings,
+            columns=columns,
+            output=output,
+            resume=resume,
+            part_rows=part_rows,
+            engine=engine,
+            address=address,
+            total=total,
+            worst=worst,
+            ignore_judge_errors=ignore_judge_errors,
+            calibration=calibration,
+            on_error=on_error,
+            keep=keep,
+            explain=explain,
+        )
+        run = _run(rows, options)
+    try:
+        return ScoreReport.of(run, run.score(notify, problem, partial(progress, "scoring")))
+    except FileError as error:
+        error.finished_parts = run.finished_parts
+        raise
 
 
 def _run(rows: Any, options: ScoreOptions) -> Run:
