@@ -8,6 +8,8 @@ import pytest
 from genqa_metrics.statistics import correlation, resampling, thresholds
 from scipy import stats
 
+from training.studies.meta_evaluation.dependent_correlations import steiger, williams
+
 warnings.filterwarnings("error", module="genqa_metrics")
 
 
@@ -123,7 +125,7 @@ STEIGER = [
 
 @pytest.mark.parametrize(
     ("test", "r1", "r2", "r12", "rows", "statistic", "p"),
-    [(correlation.williams, *row) for row in WILLIAMS] + [(correlation.steiger, *row) for row in STEIGER],
+    [(williams, *row) for row in WILLIAMS] + [(steiger, *row) for row in STEIGER],
 )
 def test_published_examples_of_dependent_correlations(test, r1, r2, r12, rows, statistic, p):
     digits = 0.03 if rows == 15549 else 5e-3 if rows == 70 else 5e-5  # what the rounding of the inputs leaves
@@ -131,7 +133,7 @@ def test_published_examples_of_dependent_correlations(test, r1, r2, r12, rows, s
     assert test(r2, r1, r12, rows)[0] == pytest.approx(-test(r1, r2, r12, rows)[0])
 
 
-@pytest.mark.parametrize("test", [correlation.williams, correlation.steiger])
+@pytest.mark.parametrize("test", [williams, steiger])
 def test_dependent_correlations_that_cannot_be_tested(test):
     for r1, r2, r12, rows in [(0.5, 0.4, 0.2, 3), (float("nan"), 0.4, 0.2, 50), (0.5, 0.5, 1.0, 50)]:
         assert np.isnan(test(r1, r2, r12, rows)).all()
@@ -203,8 +205,8 @@ def rejections(rng, rows, per_question, runs=1500):
     for run in range(runs):
         human, x, y = correlated(rng, rows, per_question)
         r12, r1, r2 = np.corrcoef([x, y, human])[np.triu_indices(3, 1)]
-        rejected["williams"] += correlation.williams(r1, r2, r12, rows)[1] < 0.05
-        rejected["steiger"] += correlation.steiger(r1, r2, r12, rows)[1] < 0.05
+        rejected["williams"] += williams(r1, r2, r12, rows)[1] < 0.05
+        rejected["steiger"] += steiger(r1, r2, r12, rows)[1] < 0.05
         for name, sides in (
             ("permutation", (human, x, y)),
             ("permutation of ranks", stats.rankdata((human, x, y), axis=1)),

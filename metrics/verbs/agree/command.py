@@ -44,13 +44,14 @@ def agree(
     gap: Annotated[float | None, typer.Option("--gap", metavar="SCORE", help=_GAP, show_default=False)] = None,
     resamples: options.resamples("Number of bootstrap samples; there are 10 times as many permutations.") = 1000,
     worst: Annotated[int, typer.Option("--worst", metavar="N", help=_WORST)] = 10,
+    verbose: options.Verbose = False,
 ) -> None:
     """Measure how well metrics agree with the human scores in files, with 95% intervals and tests.
 
     Rows are those of `score`, one answer each, with a human `score` (or `label`) as a number.
 
-    **Correlations** (Pearson, Spearman, Kendall) with bootstrap intervals, and tests of their differences: by
-    permutation, Williams' t, Steiger's Z. Answers to one question are alike, so whole questions are resampled.
+    **Correlations** (Pearson, Spearman, Kendall) with bootstrap intervals, and permutation tests of their
+    differences. Answers to one question are alike, so whole questions are resampled.
 
     **Pairs**: the share of pairs of answers, and of systems, that a metric ranks as humans do.
 

@@ -160,7 +160,6 @@ def _differences(judgments: Judgments, estimates: Mapping, samples: Mapping, dra
     from scipy.stats import rankdata
 
     names = [name for name in judgments.scores if math.isfinite(estimates[name]["pearson"]["value"])]
-    rows = len(judgments.human)
     sides = {
         "pearson": (judgments.scores, judgments.human),
         "spearman": (
@@ -178,11 +177,8 @@ def _differences(judgments: Judgments, estimates: Mapping, samples: Mapping, dra
         holm = adjust_p_values(p_values, "holm")
         for place, (entry, (first, second)) in enumerate(zip(found, pairs, strict=True)):
             r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
-            r12 = correlation.pearson(x[place], y[place])
             apart = samples[f"{kind} {first}"] - samples[f"{kind} {second}"]
             entry[kind] = _estimate("difference", r1 - r2, apart, draw)
-            entry[kind]["williams_t"], entry[kind]["williams_p"] = correlation.williams(r1, r2, r12, rows)
-            entry[kind]["steiger_z"], entry[kind]["steiger_p"] = correlation.steiger(r1, r2, r12, rows)
             entry[kind]["permutation_p"] = float(p_values[place])
             entry[kind]["permutation_p_holm"] = float(holm[place])
     return found
@@ -304,10 +300,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
         rough = draw.number >= MIN_QUESTIONS
         notes.append(f"{said}: {FEW_INTERVALS if rough else NO_INTERVALS}")
     if questions < len(human):
-        notes.append(
-            "answers to one question are alike: intervals and permutations draw whole questions; Williams' t and "
-            "Steiger's Z take rows for independent and find differences too easily here"
-        )
+        notes.append("answers to one question are alike: intervals and permutations draw whole questions")
     if not np.ptp(human):
         notes.append("all human scores are equal: no correlation is defined")
     for name, values in judgments.scores.items():

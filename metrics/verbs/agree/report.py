@@ -1,12 +1,13 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ...reports.charts import curve_panels, forest_figure, group_figure, svg_of
-from ...reports.report import Report, briefly
-from ...reports.table import Table, estimate, number, p_value, visible
+from ...reports.report import Report, briefly, say
+from ...reports.table import Table, estimate, number, p_value, print_table, visible
 from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
 from ...scale.options import OnError, Settings
@@ -16,6 +17,8 @@ from .run import AgreeRun
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 LEVEL = 0.05
+FIRST_METRICS, FIRST_ROWS, FIRST_NOTES = 6, 5, 3  # on the first screen
+FIRST_COLUMNS = ("metric", "Pearson r", "AUC", "p corrected")
 AGREEMENT, CLASSIFIED = "Agreement with the humans", "Telling correct answers from wrong ones"
 
 
@@ -230,6 +233,15 @@ def _worst(report: Mapping, whole: bool = False) -> list[Table]:
     return tables
 
 
+def _top(table: Table, most: int) -> Table:
+    """Return the first rows of a table."""
+    more = len(table.rows) - most
+    if more <= 0:
+        return table
+    said = f"{table.explanation} ... and {more:,} more: --verbose."
+    return replace(table, rows=table.rows[:most], marked={i for i in table.marked if i < most}, explanation=said)
+
+
 def _cut(text: str | None, most: int = 50) -> str:
     text = " ".join((text or "").split())
     return text if len(text) <= most else f"{text[:most].rstrip()}…"
@@ -332,6 +344,39 @@ class AgreeReport(Report):
         report = self._report
         one_each = _correlations(report), _pairs(report), _system_scores(report), *_group_tables(report)
         return [table for table in (*one_each, _thresholds(report), _verdicts(report), *worst) if table]
+
+    def show(self, console) -> None:
+        """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        from rich.text import Text
+
+        console.print(Text(f"{self.title}: {self.rows:,} answers to {self.questions:,} questions", style="bold"))
+        for line in self.findings:
+            console.print(Text(f"-> {visible(line)}", style="bold"))
+        more = len(self.notes) - FIRST_NOTES
+        say(console, [f"note: {note}" for note in self.notes[:FIRST_NOTES]], "yellow")
+        say(console, [f"note: ... and {more} more: --verbose"] if more > 0 else [], "yellow")
+        console.print()
+        table = _correlations(self._report)
+        kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]
+        header, *rows = ([cells[i] for i in kept] for cells in (table.header, *table.rows))
+        said = "95% intervals; p: permutation test of the difference from the first Pearson r, corrected (Holm)."
+        short = Table("", header, rows, said if FIRST_COLUMNS[-1] in header else "95% intervals.", table.marked)
+        print_table(_top(short, FIRST_METRICS), console)
+        for name, worst in self.worst.items():
+            title = f"Where {name} and the humans differ most ({min(FIRST_ROWS, len(worst))} of {len(worst)})"
+            say(console, [title] * bool(worst), "bold")
+            for row in worst[:FIRST_ROWS]:
+                answer, references = _cut(row["prediction"]) or "(empty)", " | ".join(row["references"])
+                line = (
+                    f"  {row[name]:.3f}  human {row['human']:g}  {answer} [{_cut(references)}] {row['question'] or ''}"
+                )
+                console.print(Text(visible(line)), no_wrap=True, overflow="ellipsis")
+            say(console, [""] * bool(worst))
+        console.print(Text("All tables, what they rest on, and signatures: --verbose", style="dim"))
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
