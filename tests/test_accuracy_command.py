@@ -100,7 +100,36 @@ def test_a_judge_that_is_biased_is_put_right(judged):
     report = genqa_metrics.accuracy([row | {"judge": 1} for row in rows], labels, columns={"judge": "judge"})
     assert report.systems["a"]["judged"] == 1
     assert report.systems["b"]["high"] < 0.8
-    assert any("too few for the judge" in note for note in report.notes)
+    assert "its verdicts are worth no further label: label more, or take another judge" in report.help_of_judge()
+    assert report.help_of_judge() in str(report).replace("\n", " ")
+
+
+def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
+    """The square of the ratio of the widths, with the judge and without, times the labels."""
+    rows, labels = judged
+    report = genqa_metrics.accuracy(rows, labels, columns={"judge": "judge"})
+    worth = 0.0
+    for values in report.systems.values():
+        alone, together = (ends["high"] - ends["low"] for ends in (values["labels_alone"], values))
+        worth += values["labelled"] * ((alone / together) ** 2 - 1)
+    assert worth > 10
+    assert report.help_of_judge().endswith(f"its verdicts are worth {worth:,.0f} further labels")
+    assert report.help_of_judge() in report.to_markdown()
+    rated = [row | {"label": n % 2} for n, row in enumerate(rows)]
+    every = genqa_metrics.accuracy(rated, columns={"judge": "judge"})
+    assert every.help_of_judge().endswith("every answer has a label, so that its verdicts are not needed")
+    assert genqa_metrics.accuracy(rows, columns={"judge": "judge", "label": ""}).help_of_judge() == ""
+
+
+def test_the_first_screen_is_short_and_the_rest_is_there_where_it_is_asked_for(judged, tmp_path):
+    rows, labels = save(tmp_path / "rows.jsonl", judged[0]), save(tmp_path / "labels.jsonl", judged[1])
+    given = "accuracy", rows, "-l", labels, "-c", "judge=judge"
+    first, every = run(*given).stdout, run(*given, "--verbose").stdout
+    assert len(first.splitlines()) <= 30
+    assert first.startswith("600 answers of 2 systems, judged by the column judge, ")
+    assert "further labels" in " ".join(first.split())
+    assert "How many more labels" not in first
+    assert "further labels" in every
 
 
 def test_without_labels_a_column_tells_no_accuracy_unless_its_errors_are_to_be_ignored(judged):
@@ -245,7 +274,7 @@ def test_command_line_and_python_give_the_same(judged, tmp_path):
     assert "| a | 0." in (tmp_path / "markdown").read_text()
     assert "\\toprule" in (tmp_path / "latex").read_text()
     assert "<h1>Accuracy</h1>" in (tmp_path / "html").read_text()
-    table = run("accuracy", rows, "-l", labels, "-c", "judge=judge")
+    table = run("accuracy", rows, "-l", labels, "-c", "judge=judge", "--verbose")
     assert "Accuracy of the systems" in table.stdout
     assert "How many more labels" in table.stdout
     assert list(python.to_pandas().index) == ["a", "b"]

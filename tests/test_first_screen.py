@@ -95,6 +95,20 @@ def test_everything_is_there_where_it_is_asked_for(repository):
     assert {"prediction", "references", "kind", "score", "label"} <= set(more[0])
 
 
+def test_it_says_whether_the_judge_helps_beside_labels(repository):
+    text = shown(repository, "--verbose")
+    assert "the judge agrees with 90% of 88 labels (accepting every answer: 74%); every answer has a label" in text
+
+
+def test_it_names_a_calibration_that_was_used(repository, tmp_path):
+    rows = repository / "metrics/examples/answers.jsonl"
+    report = genqa_metrics.calibrate(str(rows))
+    assert "calibration does not help" in str(report)
+    report.write(tmp_path / "mine.json")
+    text = " ".join(shown(repository, "--calibration", str(tmp_path / "mine.json")).split())
+    assert "scored by AVA (small, calibrated on 88 labels of yours)" in text
+
+
 def test_without_labels_and_information_it_says_that_it_cannot_tell(repository):
     text = shown(repository, name="rag.jsonl")
     assert "cannot tell (judged 0.83)" in text

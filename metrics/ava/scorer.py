@@ -98,7 +98,7 @@ class AvaScorer(Scorer):
         self.batch_tokens = checked_budget(batch_tokens)
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)
-        self.title = f"AVA ({_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''})"
+        self._size = f"{_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''}"
         self.second = None if escalate is None else load_judge(escalate, None, device, dtype, ready=False)
 
     def ready(self) -> Self:
@@ -121,6 +121,8 @@ class AvaScorer(Scorer):
         beside = self.loaded.folder / CALIBRATION_FILE
         file = beside if calibration is None and beside.is_file() else calibration
         own = self.calibration = read_calibration(file) if file else None
+        calibrated = f", calibrated on {own.content.get('labels')} labels of yours" if own else ""
+        self.title = f"AVA ({self._size}{calibrated})"
         default = self.loaded.threshold if own is None else own.threshold
         self.threshold = default if threshold is None else checked_threshold(threshold)
         self.thresholds = {"ava_score": self.threshold}

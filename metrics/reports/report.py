@@ -1,6 +1,6 @@
 """What the reports of all verbs have in common: the objects that the command line prints and Python returns."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from .glossary import meanings
 from .table import (
@@ -20,6 +20,7 @@ from .table import (
 )
 
 MOST_NAMED = 5  # in a sentence
+WIDTH = 100  # columns of a first screen at most
 
 
 class Report:
@@ -190,6 +191,46 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
 def briefly(names: Sequence[str]) -> str:
     """Return names as one phrase, or how many there are where they would be too many for a sentence."""
     return listed(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
+
+
+def print_first_screen(
+    console,
+    headline: str,
+    table: Table,
+    findings: Sequence[str],
+    notes: Iterable[str],
+    last: str,
+    print_rows: Callable[[], None] = lambda: None,
+) -> None:
+    """Print what a person sees first: one table, the findings below it, and what must be read with them.
+
+    Args:
+        console: a `rich.console.Console`.
+        headline: what was looked at, in one line.
+        table: one line a system.
+        findings: what the table shows, one sentence each.
+        notes: what must be read with it, one sentence each.
+        last: where the rest is.
+        print_rows: prints rows that a person should read.
+    """
+    from rich.text import Text
+
+    width = min(console.width, WIDTH)
+
+    def tell(text: str, style: str = "", indent: str = "") -> None:
+        for line in Text(visible(text)).wrap(console, width - len(indent)):
+            console.print(Text.assemble(indent, (line.plain.rstrip(), style)))
+
+    tell(headline, "bold")
+    console.print()
+    print_table(table, console)
+    for finding in findings:
+        tell(f"-> {finding}", "bold")
+    for note in dict.fromkeys(notes):
+        tell(f"{note[:1].upper()}{note[1:]}.", "dim", "   ")
+    print_rows()
+    console.print()
+    tell(last, "dim")
 
 
 def say(console, lines: list[str], style: str = "dim") -> None:

@@ -205,6 +205,7 @@ class JudgeErrors:
             "method": self.method(result.basis),
             "reason": result.reason,
             "labelled": int(sums.labelled.sum()),
+            "rows": int(sums.rows.sum()),
         }
         if result.labels_alone:
             values["labels_alone"] = dict(zip(("low", "high"), result.labels_alone, strict=True))
@@ -269,6 +270,30 @@ def judged_systems(
         "notes": errors.notes(systems),
         "systems": systems,
     }
+
+
+def help_of_judge(systems: Mapping[str, Mapping[str, Any]], right: float, all_right: float) -> str:
+    """Return in one sentence whether a judge helps beside labels, "" where no system has an interval of labels.
+
+    Args:
+        systems: {system: what `JudgeErrors.accuracy` returns}.
+        right: share of the labelled answers on which the judge agrees with the labels.
+        all_right: share of labels that say right, on which a judge that accepts everything agrees.
+    """
+    known = [values for values in systems.values() if values.get("labels_alone") and values["low"] is not None]
+    if not known:
+        return ""
+    labelled, counts_as = sum(values["labelled"] for values in known), 0.0
+    for values in known:
+        alone, together = (ends["high"] - ends["low"] for ends in (values["labels_alone"], values))
+        gain = (alone / together) ** 2 if together > 0 else 1.0
+        counts_as += values["labelled"] * max(gain, 1.0)
+    said = f"the judge agrees with {right:.0%} of {labelled:,} labels (accepting every answer: {all_right:.0%})"
+    if all(values["labelled"] == values["rows"] for values in known):
+        return f"{said}; every answer has a label, so that its verdicts are not needed"
+    if counts_as - labelled < 1:
+        return f"{said}; its verdicts are worth no further label: label more, or take another judge"
+    return f"{said}; its verdicts are worth {counts_as - labelled:,.0f} further labels"
 
 
 def measured_fact(measured: Mapping[str, Any]) -> str:

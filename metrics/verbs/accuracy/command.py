@@ -35,6 +35,7 @@ def accuracy(
     html: options.Html = None,
     fail_under: options.FailUnder = None,
     form: options.PrintAs = "table",
+    verbose: options.Verbose = False,
     labels: options.Labels = None,
     finite_population: Annotated[bool, typer.Option("--finite-population", help=_FINITE, show_default=False)] = False,
     by: options.By = None,

@@ -5,14 +5,14 @@ from typing import Any
 
 from ...reports.charts import accuracy_chart
 from ...reports.glossary import short_names
-from ...reports.report import Report, highest_accuracy
+from ...reports.report import Report, highest_accuracy, print_first_screen
 from ...reports.slices import accuracy_table
-from ...reports.table import Table, accuracy_cell, estimate, number
+from ...reports.table import Table, accuracy_cell, estimate, number, print_table
 from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
 from ...scale.options import OnError, Settings
 from ...scale.tally import CONFUSION
-from ..judge_errors import measured_fact
+from ..judge_errors import help_of_judge, measured_fact
 from ..labels import agreement_fact
 from .run import AccuracyRun
 
@@ -82,6 +82,63 @@ class AccuracyReport(Report):
             for system in (pair["first"], pair["second"])
         ]
         return [highest_accuracy(self.systems, as_good)]
+
+    def help_of_judge(self) -> str:
+        """Whether the judge helps beside the labels, in one sentence; "" without labels."""
+        systems = {name: values for name, values in self.systems.items() if "confusion" in values}
+        labelled = sum(values["labelled"] for values in systems.values())
+        if not labelled:
+            return ""
+        right = sum(values["agreement"] * values["labelled"] for values in systems.values()) / labelled
+        cases = [values["confusion"] for values in systems.values()]
+        return help_of_judge(systems, right, sum(case["accepted"] + case["missed"] for case in cases) / labelled)
+
+    def show(self, console: Any) -> None:
+        """Print one line a system, the finding and what it rests on; `show_all` prints all tables.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        answers = sum(values["rows"] for values in self.systems.values())
+        labels = sum(values["labelled"] for values in self.systems.values())
+        of = f"{answers:,} answer{'s' * (answers != 1)} of {len(self.systems)} system{'s' * (len(self.systems) != 1)}"
+        print_first_screen(
+            console,
+            f"{of}, judged by {self._report['judged_by']}, {f'{labels:,} labelled' if labels else 'without labels'}",
+            self._short(),
+            [*self.findings, *self._rests_on()],
+            self.notes,
+            "All tables, how many more labels, and the judge's signature: --verbose",
+            lambda: self._print_slices(console),
+        )
+
+    def _print_slices(self, console: Any) -> None:
+        if table := accuracy_table(self._report):
+            console.print()
+            print_table(table, console)
+
+    def _short(self) -> Table:
+        table = self._systems()
+        kept = [table.header.index(name) for name in ("system", "accuracy", "wrong", "declined")]
+        rows = [[row[place] for place in kept] for row in table.rows]
+        for row in rows:
+            values = self.systems[row[0]]
+            row += [f"{values['labelled']:,} of {values['rows']:,}"]
+            row[1] = f"cannot tell (judged {number(values['judged'], 2)})" if values["accuracy"] is None else row[1]
+        return Table("", ["system", "right", "wrong", "declined", "labelled"], rows, "")
+
+    def _rests_on(self) -> list[str]:
+        """Return what the accuracy rests on, and whether the judge helps, one sentence each."""
+        methods = dict.fromkeys(values["method"] for values in self.systems.values() if values["low"] is not None)
+        said = [f"right: {'; '.join(methods)}, {self._percent()} interval"] if methods else []
+        return [*said, *filter(None, [self.help_of_judge()]), *self._more_labels()]
+
+    def _more_labels(self) -> list[str]:
+        """Return how many more labels would give an interval of 5 points on both sides."""
+        needed = {name: values["needed"]["0.05"] for name, values in self.systems.items() if "needed" in values}
+        counts = [count for count in needed.values() if count]
+        most = max(counts, default=0)
+        return [f"about {most:,} more labels of each system would give +-5 points"] if most else []
 
     def charts(self) -> dict:
         """Return a chart of the accuracy, for the table of the systems."""
@@ -169,6 +226,7 @@ class AccuracyReport(Report):
                 facts.append(f"wrong labels: {error:.1%}, added to the intervals on both sides")
         if report["measured"]:
             facts.append(measured_fact(report["measured"]))
+        facts += filter(None, [self.help_of_judge()])
         if report["bad_rows"]:
             facts.append(f"left out: {report['bad_rows']:,} bad rows")
         return [*facts, f"genqa-metrics {report['genqa_metrics']}"]

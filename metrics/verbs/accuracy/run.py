@@ -24,7 +24,6 @@ from ..slices import places_of, slice_notes, slice_of
 from .estimates import JudgedAnswers
 
 FEW_LABELS = 30
-HELPFUL = 1.1  # gain in effective labels, below which a note says that the judge does not help
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
 
 
@@ -74,7 +73,8 @@ class AccuracyRun:
             "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method",
             "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high", or None), and with labels
             "effective_sample_size", "agreement", "kappa", "confusion", "needed" ...}, "differences" of every pair,
-            "notes", "judge", "inputs", "settings", "raters" (see `labels.rater_agreement`), "worst" rows, and
+            "notes", "judge" (signature), "judged_by" (title), "inputs", "settings",
+            "raters" (see `labels.rater_agreement`), "worst" rows, and
             "slices": None, or "column" and "values", {slice: systems}.
 
         Raises:
@@ -95,7 +95,7 @@ class AccuracyRun:
             for name, given_one in (("finite_population", self.finite), ("rater_error", self.options.rater_error)):
                 if given_one:
                     raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
-        judged, verdicts, judge, errors = self._judge(items, given, progress, notes)
+        judged, verdicts, judge, judged_by, errors = self._judge(items, given, progress, notes)
         rater_error = self.options.rater_error
         labels = read_labels(self.label_sources, items, self._plans, self.columns, skips, notes, rater_error)
         places = defaultdict(list)
@@ -134,6 +134,7 @@ class AccuracyRun:
             "inputs": inputs,
             "labels": inputs_of(self.label_sources, skips) if self.label_sources else [] if labels else None,
             "judge": judge,
+            "judged_by": judged_by,
             "settings": {
                 "confidence": self.options.confidence,
                 "truth": "these rows" if self.finite else "questions like these",
@@ -195,12 +196,13 @@ class AccuracyRun:
             raise RowError(f"no column {self.judge_column!r}, which is to have the judge's verdicts")
         return share_of(self.judge_column, values[self.judge_column])
 
-    def _judge(self, items, given, progress, notes) -> tuple[np.ndarray, np.ndarray, str, JudgeErrors]:
+    def _judge(self, items, given, progress, notes) -> tuple[np.ndarray, np.ndarray, str, str, JudgeErrors]:
         ignored = self.options.ignore_judge_errors
         if self.judge_column is not None:
             judged = np.array(given)
             errors = JudgeErrors(None, "the errors of a judge in a column are only known from labels", ignored)
-            return judged, (judged >= 0.5).astype(float), f"column:{self.judge_column}", errors
+            names = f"column:{self.judge_column}", f"the column {self.judge_column}"
+            return judged, (judged >= 0.5).astype(float), *names, errors
         from ...scale.pipeline import item_statistics
 
         scorer = make_scorer("ava", self.settings, ready=not is_judged(self.sources))
@@ -208,7 +210,7 @@ class AccuracyRun:
         verdicts, judged = sums["ava"][:, 0], sums["ava"][:, 1]
         notes += scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
         notes += calibrated_on([scorer], inputs_of(self.sources, Skips()))
-        return judged, verdicts, scorer.signature, JudgeErrors.of(scorer, counts["ava"], ignored)
+        return judged, verdicts, scorer.signature, scorer.title, JudgeErrors.of(scorer, counts["ava"], ignored)
 
     def _slices(self, slices, places: Mapping, answers: JudgedAnswers, notes: list[str]) -> dict[str, Any]:
         """Return the accuracy of every system on the rows of every slice."""
@@ -235,11 +237,6 @@ class AccuracyRun:
                 continue
             if found["labelled"] < FEW_LABELS:
                 notes.append(f"{system}: {found['labelled']} labelled rows; below {FEW_LABELS} an interval is rough")
-            if found["gain"] < HELPFUL and found["labelled"] < found["rows"]:
-                notes.append(
-                    f"{system}: judge and people agree on {found['agreement']:.0%} of the labelled rows, too few for "
-                    "the judge to make the interval narrower; label more, or take another judge"
-                )
         notes += errors.notes(systems)
 
 

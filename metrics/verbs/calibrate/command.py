@@ -24,6 +24,7 @@ def calibrate(
     json: options.Json = None,
     markdown: options.Markdown = None,
     form: options.PrintAs = "table",
+    verbose: options.Verbose = False,
     labels: options.Labels = None,
     output: Annotated[
         str | None,

@@ -2,18 +2,21 @@
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...reports.report import Report
+from ...reports.report import Report, print_first_screen
 from ...reports.table import Table, as_json, number
 from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
 from ...rows.writing import write_text
 from ...scale.options import OnError, Settings
 from ..judge_errors import measured_fact
-from .run import CalibrationRun, signed
+from .run import UNHELPFUL, CalibrationRun, signed
 
+INSTEAD = "genqa-metrics accuracy FILE --labels LABELS"
+WRITE = "genqa-metrics calibrate with --output mine.json writes it for --calibration mine.json"
 SHARES = ("agreement", "sensitivity", "specificity")
 
 
@@ -55,6 +58,33 @@ class CalibrateReport(Report):
         """
         write_text(Path(path), as_json(self.calibration))
         self.output = str(path)
+
+    @property
+    def findings(self) -> list[str]:
+        """Whether the calibrated judge agrees with more labels, and what to do."""
+        before, after = (f"{shares['agreement']:.1%}" for shares in (self.before, self.after))
+        said = f"with {after} of the labels on held-out questions, the judge as it is with {before}"
+        if not self.helps:
+            return [f"calibration does not help: it agrees {said}. Use the labels themselves: {INSTEAD}"]
+        to_do = f"Next: genqa-metrics score FILE --calibration {shlex.quote(self.output)}" if self.output else WRITE
+        return [f"calibration helps: it agrees {said}", to_do]
+
+    def show(self, console: Any) -> None:
+        """Print whether calibration helps, and what to do; `show_all` prints what it rests on too.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        (table,) = self.tables()
+        content = self.calibration
+        print_first_screen(
+            console,
+            f"{content['labels']:,} labels of {content['answers']:,} answers to {content['questions']:,} questions",
+            replace(table, title="", explanation=""),
+            self.findings,
+            [note for note in self.notes if not note.startswith(UNHELPFUL)],
+            "What the columns mean and the numbers rest on: --verbose",
+        )
 
     def tables(self) -> list[Table]:
         """Return the tables."""

@@ -26,6 +26,7 @@ from .calibration import (
 )
 from .labelled import Labelled, labelled_rows, labels_beside
 
+UNHELPFUL = "calibration does not help"
 FEW_LABELS = 50
 FEW_ANSWERS = 15  # effective ones, correct or incorrect, below which intervals are wide
 CHANCE = 0.65  # area under the curve, below which the judge hardly tells right from wrong
@@ -216,7 +217,7 @@ def _notes(report: dict[str, Any]) -> list[str]:
     if not report["helps"]:
         before, after = (report[name]["agreement"] for name in ("before", "after"))
         notes.append(
-            f"calibration does not help: on held-out questions it agrees with {after:.1%} of the labels, the judge as "
+            f"{UNHELPFUL}: on held-out questions it agrees with {after:.1%} of the labels, the judge as "
             f"it is with {before:.1%}. Use the labels themselves: genqa-metrics accuracy --labels"
         )
     if content["labels"] < FEW_LABELS:

@@ -7,12 +7,11 @@ from typing import Any
 
 from ...registry import scorer_class
 from ...reports.glossary import short_names
-from ...reports.report import Report, briefly, highest
-from ...reports.table import Table, accuracy_cell, listed, number, print_table, visible
+from ...reports.report import WIDTH, Report, briefly, highest, print_first_screen
+from ...reports.table import Table, accuracy_cell, listed, number, visible
 from ...scale.tally import DISAGREE, LOWEST, AnswersToRead, AnswerToRead
 from ...statistics.intervals import newcombe
 
-WIDTH = 100  # columns at most
 LONG = 300  # characters of an answer in a table
 READ = "Read these first"
 SYSTEMS = "Systems"
@@ -25,26 +24,16 @@ def first_screen(report: Report, console: Any) -> None:
         report: the scores.
         console: a `rich.console.Console`.
     """
-    from rich.text import Text
-
-    width = min(console.width, WIDTH)
-
-    def say(text: str, style: str = "", indent: str = "") -> None:
-        for line in Text(visible(text)).wrap(console, width - len(indent)):
-            console.print(Text.assemble(indent, (line.plain.rstrip(), style)))
-
     found, accuracy = report.found, report.accuracy or {"notes": [], "measured": None}
-    say(headline(report), "bold")
-    console.print()
-    print_table(replace(systems_table(report), title=""), console)
-    for finding in of_accuracy(report) if report.accuracy else report.findings:
-        say(f"-> {finding}", "bold")
-    for note in dict.fromkeys([*accuracy["notes"], *found.notes]):
-        if note != accuracy["measured"]:
-            say(f"{note[:1].upper()}{note[1:]}.", "dim", "   ")
-    print_reading(found.to_read, console, report.faults)
-    console.print()
-    say(f"{'Why: genqa-metrics explain FILE. ' * bool(report.accuracy)}All tables and signatures: --verbose", "dim")
+    print_first_screen(
+        console,
+        headline(report),
+        replace(systems_table(report), title=""),
+        of_accuracy(report) if report.accuracy else report.findings,
+        [note for note in (*accuracy["notes"], *found.notes) if note != accuracy["measured"]],
+        f"{'Why: genqa-metrics explain FILE. ' * bool(report.accuracy)}All tables and signatures: --verbose",
+        lambda: print_reading(found.to_read, console, report.faults),
+    )
 
 
 def print_reading(to_read: AnswersToRead, console: Any, faults: Mapping[AnswerToRead, str]) -> None:

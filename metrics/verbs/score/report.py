@@ -6,6 +6,8 @@ from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from ...registry import judge_among, scorer_class
 from ...reports.charts import accuracy_chart
 from ...reports.glossary import short_names
@@ -26,6 +28,7 @@ from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, WRONG, AnswerToRead, agreement
+from ..judge_errors import help_of_judge, judged_systems
 from .first_screen import (
     READ,
     SYSTEMS,
@@ -192,8 +195,6 @@ class ScoreReport(Report):
         judge = judge_among(found.scores)
         if judge is None or found.sets:
             return cls(found)
-        from ..judge_errors import judged_systems
-
         sums = {system: totals.question_sums for system, totals in found.questions.items()}
         counts = found.counts.get(judge)
         return cls(found, judged_systems(sums, run.scorers[judge], run.options.ignore_judge_errors, counts))
@@ -328,7 +329,17 @@ class ScoreReport(Report):
             return []
         told = any(values["low"] is not None for values in self.accuracy["systems"].values())
         rests_on = [f"accuracy: 95% interval, {self.accuracy['method']}"] * told
-        return [*rests_on, *self.accuracy["notes"], *([marked] if self.best else [])]
+        return [*rests_on, *self._help(), *self.accuracy["notes"], *([marked] if self.best else [])]
+
+    def _help(self) -> list[str]:
+        """Return whether the judge helps beside the labels in the rows, in one sentence if there are some."""
+        counts = np.sum([*self.found.labelled.values()], axis=0) if self.found.labelled else np.zeros(4)
+        accepted, missed, rejected, _ = counts
+        if not counts.sum():
+            return []
+        shares = (accepted + rejected) / counts.sum(), (accepted + missed) / counts.sum()
+        said = help_of_judge(self.accuracy["systems"], *shares)
+        return [said] if said else []
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, with all digits."""
