@@ -4,7 +4,7 @@ import json
 import shlex
 
 import pytest
-from genqa_metrics.rows.inputs import MemorySource
+from genqa_metrics.rows.sources import Source
 from genqa_metrics.verbs.doctor.report import DoctorReport
 from genqa_metrics.verbs.doctor.run import diagnose
 
@@ -17,7 +17,7 @@ def row(number, system="a", **more):
 
 
 def found(rows, **columns):
-    return diagnose([MemorySource(rows)], columns)
+    return diagnose([Source(memory=rows)], columns)
 
 
 def verbs(report):

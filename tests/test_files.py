@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.file_types import format_of
-from genqa_metrics.rows.inputs import MemorySource, sources_of
+from genqa_metrics.rows.inputs import sources_of
 from genqa_metrics.rows.items import RowError
 from genqa_metrics.rows.reading import Skips, good_rows
 from genqa_metrics.rows.sources import Source
@@ -382,7 +382,7 @@ def test_one_loop_skips_or_raises(tmp_path):
             raise error
         return row.values["id"]
 
-    sources = [MemorySource([{"id": 1}, {"id": 2}, {"id": 3}], "a"), MemorySource([{"id": 4}, 5], "b")]
+    sources = [Source(memory=[{"id": 1}, {"id": 2}, {"id": 3}], name="a"), Source(memory=[{"id": 4}, 5], name="b")]
     problems = []
     skips = Skips(skip=True, problem=problems.append)
     assert [found for _, _, found in good_rows(sources, convert, skips)] == [1, 3, 4]

@@ -109,7 +109,7 @@ class ColumnFinder:
     """Finds the columns of the rows of one source.
 
     Args:
-        source: the source, see `sources.AnySource`; notes say what was guessed.
+        source: the source, see `sources.Source`; notes say what was guessed.
         named: names of columns by role; "" for a column that is not to be read. A name with dots goes into objects and
             lists: "answers.text", "choices.0.text".
     """

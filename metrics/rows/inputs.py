@@ -1,71 +1,20 @@
 """Opens what users name as input: files, folders, rows in memory, a data set beside predictions."""
 
-import hashlib
 import json
-import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .documents import joined_rows, predictions_of, questions_of
 from .errors import FileError
-from .file_types import COMPRESSIONS, READABLE, Row
+from .file_types import COMPRESSIONS, READABLE
 from .formats.openai_evals import event_log_rows
-from .sources import AnySource, ReadOptions, Source, printable
+from .sources import ReadOptions, Source, printable
 from .tables import is_dataset, load_dataset
 
 
-class MemorySource(AnySource):
-    """Rows in memory.
-
-    Args:
-        rows: one mapping from columns to values per row; NaN is a missing value.
-        name: their name, and that of their system where no column says it.
-        options: how they are read; None for the defaults.
-        inputs: names of the files that they were made of.
-    """
-
-    def __init__(
-        self,
-        rows: Sequence[Any],
-        name: str = "rows",
-        options: ReadOptions | None = None,
-        inputs: Sequence[str | os.PathLike] = (),
-    ):
-        super().__init__(name, name, options)
-        self._rows = rows
-        self.inputs = tuple(map(str, inputs)) or (name,)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the rows as JSON lines."""
-        found = hashlib.sha256()
-        for row in self.rows():
-            found.update(json.dumps(row.values, default=str, ensure_ascii=True).encode() + b"\n")
-        return found.hexdigest()
-
-    def _found(self, after: int) -> Iterator[Row]:
-        for number, values in enumerate(self._rows, 1):
-            if number <= after:
-                continue
-            if isinstance(values, Mapping):
-                yield Row(number, {str(column): _plain(value) for column, value in values.items()})
-            else:
-                problem = f"expected a dict with one value per column, got {type(values).__name__} {values!r:.40}"
-                yield Row(number, None, problem)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON would hold it: arrays and tuples are lists, NaN is None."""
-    value = value.tolist() if hasattr(value, "tolist") else list(value) if isinstance(value, tuple) else value
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[AnySource]:
+def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[Source]:
     """Return files as rows, which stand where paths may stand.
 
     Args:
@@ -78,8 +27,8 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
     """
     options = options or ReadOptions()
     folders = {path for path in paths if is_dataset(path)}
-    found: list[AnySource] = [
-        MemorySource(load_dataset(path), Path(path).name, options, [path])
+    found: list[Source] = [
+        Source(options=options, memory=load_dataset(path), name=Path(path).name, inputs=[path])
         if path in folders
         else _event_log(path, options.split)
         if options.form in (None, "openai-evals") and _starts(path, b'{"spec": ')
@@ -87,9 +36,8 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
         for path in paths
     ]
     named: dict[object, str] = {}
-    for path, source in zip(paths, found, strict=True):
-        place = source.identity if isinstance(source, Source) else (os.stat(path).st_dev, os.stat(path).st_ino)
-        if place in named:
+    for source in found:
+        if (place := source.identity) in named:
             names = dict.fromkeys((named[place], source.name))
             raise FileError(f"input: the same file is named twice, {' and '.join(names)}; name it once")
         named[place] = source.name
@@ -105,7 +53,7 @@ def _starts(path: str | os.PathLike, start: bytes) -> bool:
         return file.read(len(start)) == start
 
 
-def _event_log(path: str | os.PathLike, split: str) -> AnySource:
+def _event_log(path: str | os.PathLike, split: str) -> Source:
     """Return a log of OpenAI evals, in which several lines are one row."""
     source = Source(path)
     source.form = ""  # events are no rows of a tool
@@ -120,15 +68,15 @@ def _event_log(path: str | os.PathLike, split: str) -> AnySource:
             f"{source.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
         )
     kept = [row for row in rows if "ideal" in row]
-    found = MemorySource(kept, source.stem, ReadOptions(form="openai-evals", split=split), [path])
-    if len(found) < len(rows):
-        found.note(f"{len(rows) - len(found):,} samples without a right answer were left out")
+    found = Source(options=ReadOptions(form="openai-evals", split=split), memory=kept, name=source.stem, inputs=[path])
+    if len(kept) < len(rows):
+        found.note(f"{len(rows) - len(kept):,} samples without a right answer were left out")
     return found
 
 
-def _tell_apart(sources: Sequence[AnySource]) -> None:
+def _tell_apart(sources: Sequence[Source]) -> None:
     """Name the systems of files with equal names after their folders too, a/x and b/x, or after their endings."""
-    by_stem: dict[str, list[AnySource]] = {}
+    by_stem: dict[str, list[Source]] = {}
     for source in sources:
         by_stem.setdefault(source.stem, []).append(source)
     for stem, alike in by_stem.items():
@@ -144,16 +92,16 @@ def _tell_apart(sources: Sequence[AnySource]) -> None:
                 source.stem = place.name if len(alike) > 1 else stem
 
 
-def _joined(sources: Sequence[AnySource], demanded: bool) -> list[AnySource]:
+def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
     """Return predictions joined with the data set that they answer, where the sources are just that; else none.
 
     Raises:
         FileError: if they are not, but that is demanded, or the predictions are of another data set.
     """
-    predictions: dict[AnySource, dict[str, str]] = {}
+    predictions: dict[Source, dict[str, str]] = {}
     questions: dict[str, dict] = {}
-    gold: list[AnySource] = []
-    local = [source for source in sources if isinstance(source, Source) and source.path != "-" and not source.remote]
+    gold: list[Source] = []
+    local = [source for source in sources if source.path not in (None, "-") and not source.remote]
     for source in sources if demanded or (len(sources) > 1 and len(local) == len(sources)) else ():
         rows = _all_rows(source)
         if (answered := predictions_of(rows)) is not None:
@@ -170,19 +118,20 @@ def _joined(sources: Sequence[AnySource], demanded: bool) -> list[AnySource]:
             "--from squad: expected files of predictions, {id: answer}, and the data set that they answer (with id, "
             f"question and answers), got {', '.join(source.name for source in sources)}"
         )
-    made: list[AnySource] = []
+    made: list[Source] = []
     for source, answered in predictions.items():
         try:
             rows = joined_rows(answered, questions)
         except ValueError as error:
             raise FileError(f"{source.name}: {error}") from error
-        made.append(MemorySource(rows, source.stem, inputs=[path for one in (*gold, source) for path in one.inputs]))
+        inputs = [path for part in (*gold, source) for path in part.inputs]
+        made.append(Source(memory=rows, name=source.stem, inputs=inputs))
         if unanswered := len(set(questions) - set(answered)):
             made[-1].note(f"{unanswered:,} questions of the data set have no prediction; they count as not answered")
     return made
 
 
-def _all_rows(source: AnySource) -> list[dict]:
+def _all_rows(source: Source) -> list[dict]:
     """Return the good rows of a source; only the first one where that shows that no rows are joined."""
     rows: list[dict] = []
     try:
@@ -195,14 +144,14 @@ def _all_rows(source: AnySource) -> list[dict]:
     return rows
 
 
-def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "rows") -> list[AnySource]:
+def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "rows") -> list[Source]:
     """Return sources of rows.
 
     Args:
         rows: a path or a list of paths; or a list of dicts, a pandas DataFrame (NaN is a missing value), or a
             `datasets.Dataset`.
         columns: see `Source`.
-        name: see `MemorySource`.
+        name: see `Source`.
 
     Raises:
         ValueError: if they are something else, or a file is named twice.
@@ -214,7 +163,7 @@ def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "row
         rows = [rows]
     if isinstance(rows, Sequence) and rows and all(isinstance(path, str | os.PathLike) for path in rows):
         rows = files(rows)
-    if isinstance(rows, Sequence) and rows and all(isinstance(source, AnySource) for source in rows):
+    if isinstance(rows, Sequence) and rows and all(isinstance(source, Source) for source in rows):
         for source in rows:
             source.columns = source.columns or columns
         return list(rows)
@@ -229,7 +178,7 @@ def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "row
             f"{name}: expected a path, a list of paths or of dicts, a pandas DataFrame or a datasets.Dataset, got "
             f"{type(rows).__name__}{fix}"
         )
-    return [MemorySource(rows if hasattr(rows, "__len__") else list(rows), name)]
+    return [Source(memory=rows if hasattr(rows, "__len__") else list(rows), name=name)]
 
 
 def files_of_runs(paths: object) -> dict[str, list[str]] | None:
@@ -268,7 +217,7 @@ def files_of_runs(paths: object) -> dict[str, list[str]] | None:
     return found
 
 
-def recorded_signatures(source: AnySource) -> dict[str, str]:
+def recorded_signatures(source: Source) -> dict[str, str]:
     """Return what the scores in a Parquet file that `score --output` wrote depend on, by metric; none elsewhere."""
     if source.format != "Parquet" or source.path is None or "://" in source.path:
         return {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .columns import COLUMNS, ColumnFinder
 from .errors import Advice, FileError, RowError, name_column
 from .file_types import Row
-from .sources import AnySource
+from .sources import Source
 from .text_rows import PlainCell
 from .values import (
     MISSING,
@@ -111,7 +111,7 @@ class RowReader:
 
     def __init__(
         self,
-        source: AnySource,
+        source: Source,
         columns: Mapping[str, str],
         asks: Callable[[RowKind], Mapping[str, str]] = lambda kind: {},
         kind: RowKind | None = None,

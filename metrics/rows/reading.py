@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar
 from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name_column
 from .file_types import Row
 from .items import DIGEST, SPLIT_HALF, Item, RowKind, RowReader
-from .sources import AnySource
+from .sources import Source
 from .values import json_value
 from .writing import type_of
 
@@ -112,8 +112,8 @@ class Skips:
 
 
 def good_rows(
-    sources: Sequence[AnySource], convert: Callable[[AnySource, Row], _Converted], skips: Skips, after: int = 0
-) -> Iterator[tuple[AnySource, Row, _Converted]]:
+    sources: Sequence[Source], convert: Callable[[Source, Row], _Converted], skips: Skips, after: int = 0
+) -> Iterator[tuple[Source, Row, _Converted]]:
     """Yield every good row of sources, converted by a function.
 
     Args:
@@ -147,7 +147,7 @@ def good_rows(
         after = 0
 
 
-def check_columns(sources: Sequence[AnySource], columns: Mapping[str, str]) -> None:
+def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None:
     """Raise if the first rows of a source all lack a column, before any model is loaded.
 
     Args:
@@ -163,7 +163,7 @@ def check_columns(sources: Sequence[AnySource], columns: Mapping[str, str]) -> N
             raise FileError(problem)
 
 
-def first_row_kind(sources: Sequence[AnySource], columns: Mapping[str, str]) -> RowKind | None:
+def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
     """Return what the first good row is; None where it cannot be read ahead, as from standard input.
 
     Args:
@@ -185,7 +185,7 @@ def first_row_kind(sources: Sequence[AnySource], columns: Mapping[str, str]) -> 
     return None
 
 
-def is_judged(sources: Sequence[AnySource]) -> bool:
+def is_judged(sources: Sequence[Source]) -> bool:
     """Return whether the first row has the digest of an earlier judgment, so that a model may not be needed."""
     if not sources or sources[0].path == "-":
         return False
@@ -197,7 +197,7 @@ def is_judged(sources: Sequence[AnySource]) -> bool:
     return any(name.endswith(DIGEST) and value for name, value in ((first and first.values) or {}).items())
 
 
-def _missing_column(source: AnySource, columns: Mapping[str, str]) -> str:
+def _missing_column(source: Source, columns: Mapping[str, str]) -> str:
     """Return the problem that the first rows of a source share, "" if one row has all columns."""
     reader, problem = RowReader(source, columns), ""
     try:
@@ -223,7 +223,7 @@ def _missing_column(source: AnySource, columns: Mapping[str, str]) -> str:
     return problem
 
 
-def inputs_of(sources: Sequence[AnySource], skips: Skips) -> list[dict[str, Any]]:
+def inputs_of(sources: Sequence[Source], skips: Skips) -> list[dict[str, Any]]:
     """Return name, SHA-256 and number of good rows of every source that was read, for a report.
 
     Files of one name are named with their folders.
@@ -282,7 +282,7 @@ class Reading:
 
     def __init__(
         self,
-        sources: Sequence[AnySource],
+        sources: Sequence[Source],
         columns: Mapping[str, str],
         skips: Skips | None = None,
         notify: Message = ignore,
@@ -429,7 +429,7 @@ class Reading:
             self._told.add(name)
             self.notify(message)
 
-    def _items(self, reader: RowReader, source: AnySource, row: Row) -> list[Item]:
+    def _items(self, reader: RowReader, source: Source, row: Row) -> list[Item]:
         items = reader.read(row)
         if self._file_kind is None:
             self._file_kind = reader.kind
@@ -439,7 +439,7 @@ class Reading:
         reader.not_numbers = 0
         return items
 
-    def _check_row_kind(self, source: AnySource, row_kind: RowKind, values: dict) -> None:
+    def _check_row_kind(self, source: Source, row_kind: RowKind, values: dict) -> None:
         if self.row_kind is not None and self.row_kind.sets != row_kind.sets:
             kinds = ("single answers", "sets of questions")
             raise FileError(

@@ -2,7 +2,9 @@
 
 import hashlib
 import io
+import json
 import lzma
+import math
 import os
 import stat
 import sys
@@ -11,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from .documents import document_rows, place_of_rows, predictions_of, questions_of, rows_at
 from .errors import FileError
@@ -87,73 +89,24 @@ class ReadOptions:
             ) from None
 
 
-class AnySource:
-    """Rows under a name, wherever they are from; `position` of `size` bytes are read while `rows` is iterated.
-
-    Args:
-        name: for messages.
-        stem: name of the system of rows without one.
-        options: how they are read; None for the defaults.
-
-    Attributes:
-        path: name of the file; None for rows in memory.
-        inputs: names of the files that it was made of.
-        columns: the columns that are needed, for formats that can leave out the others; None for all.
-        form: the format of the tool that wrote it, once a row was read; "" for rows as we write them.
-        notices: what a user must know of how it was read, one sentence each, without the name of the file.
-    """
-
-    path: str | None = None
-    format, unit = "memory", "row"
-    size: int | None = None
-    position = 0
-    columns: Sequence[str] | None = None
-
-    def __init__(self, name: str, stem: str, options: ReadOptions | None = None):
-        self.name, self.stem, self.inputs = name, stem, (name,)
-        self.options = options or ReadOptions()
-        self.form = self.options.form
-        self._notices: dict[str, str] = {}
-
-    @property
-    def notices(self) -> list[str]:
-        """What a user must know of how the rows were read."""
-        return list(self._notices.values())
-
-    def note(self, message: str, subject: str | None = None) -> None:
-        """Keep a notice: the first of those that begin alike, or the last one on a subject."""
-        if subject is not None or message[:NOTICE] not in self._notices:
-            self._notices[subject or message[:NOTICE]] = message
-
-    def rows(self, after: int = 0) -> Iterator[Row]:
-        """Yield every row behind the first `after`, the bad ones too."""
-
-        def formatted(form: str) -> None:
-            self.form = form
-
-        yield from normalize_rows(self._found(after), self.form, self.options.systems, formatted)
-
-    def _found(self, after: int) -> Iterator[Row]:
-        """Yield the rows as they are."""
-        raise NotImplementedError
-
-    def elsewhere(self, values: Mapping) -> str:
-        """Return where there are rows if these values are none, as a part of a sentence; "" if nowhere."""
-        return ""
-
-    def check_unchanged(self) -> None:
-        """Refuse a source that has changed since it was opened; rows in memory have no state to compare."""
-
-
-class Source(AnySource):
-    """One input file.
+class Source:
+    """Rows under a name: those of a file, or rows in memory.
 
     Args:
         path: name of the file, or its address (https://, s3://, hf:// ..., see `fsspec`), or "-" for JSON lines on
-            standard input.
+            standard input; None for rows in memory.
         columns: the columns that are needed, for formats that can leave out the others; None for all.
         opened: opens the file where the path is only a name, as of what lies on another machine.
-        options: how it is read; None for the defaults.
+        options: how rows are read; None for the defaults.
+        memory: rows in memory, one mapping from columns to values per row; NaN is a missing value.
+        name: of rows in memory, for messages, and that of their system where no column says it.
+        inputs: names of the files that rows in memory were made of.
+
+    Attributes:
+        stem: name of the system of rows without one.
+        inputs: names of the files that it was made of.
+        form: the format of the tool that wrote it, once a row was read; "" for rows as we write them.
+        size: bytes of the file, None where it is unknown.
 
     Raises:
         FileError: if the file does not exist, is a folder, or has an unknown ending.
@@ -161,62 +114,89 @@ class Source(AnySource):
 
     def __init__(
         self,
-        path: str | os.PathLike,
+        path: str | os.PathLike | None = None,
         columns: Sequence[str] | None = None,
         opened: Callable[[], BinaryIO] | None = None,
         options: ReadOptions | None = None,
+        *,
+        memory: Sequence[Any] = (),
+        name: str = "rows",
+        inputs: Sequence[str | os.PathLike] = (),
     ):
-        self.path, self.columns = str(path), columns
-        name = "standard input" if self.path == "-" else printable(self.path)
-        super().__init__(name, _stem(name), options)
-        self.inputs = (self.path,)
-        if os.path.isdir(path):
+        self.path, self.columns, self.memory = None if path is None else str(path), columns, memory
+        self.options = options or ReadOptions()
+        self.form = self.options.form
+        self.size: int | None = None
+        self._notices: dict[str, str] = {}
+        self._stat: tuple | None = None
+        self._sheets: list[str] = []
+        self._raw, self._share = None, [0.0]
+        self.remote = "://" in (self.path or "")
+        if self.path is None:
+            self.name = self.stem = name
+            self.inputs = tuple(map(str, inputs)) or (name,)
+            self.format, self.unit = "memory", "row"
+            return
+        self.name = "standard input" if self.path == "-" else printable(self.path)
+        self.stem, self.inputs = _stem(self.name), (self.path,)
+        if os.path.isdir(self.path):
             raise FileError(
                 f"{path}: is a folder; name the files in it, for example {self.path.rstrip('/')}/*.jsonl.gz"
             )
-        self.format, _ = format_of(path, READABLE)
+        self.format, _ = format_of(self.path, READABLE)
         self.unit = "row" if self.format in PACKED else "line"
-        self._stat: tuple | None = None
-        self._sheets: list[str] = []
-        self._raw = None
-        self._share = [0.0]
-        self._opened = opened or (_standard_input if self.path == "-" else lambda: open(self.path, "rb"))
-        self.remote = "://" in self.path
-        if self.remote:
-            self._opened = opened or partial(remote_file, self.path)
-        elif self.path != "-" and opened is None:
+        self._opened = opened or self._open
+        if not self.remote and self.path != "-" and opened is None:
             try:
-                found = os.stat(path)
+                status = os.stat(self.path)
             except FileNotFoundError:
                 raise FileError(f"{self.name}: no such file; check the name") from None
             except (OSError, ValueError) as error:  # a name that is too long, a loop of links, a zero byte
                 reason = getattr(error, "strerror", None) or error
                 raise FileError(f"{self.name:.200}: cannot be read: {reason}") from error
-            if not stat.S_ISREG(found.st_mode):
+            if not stat.S_ISREG(status.st_mode):
                 raise FileError(f"{self.name}: is a pipe or a device; let it write into '-', standard input")
-            self.size, self._stat = found.st_size, self._state_of(found)
+            self.size, self._stat = status.st_size, self._state_of(status)
+
+    def _open(self) -> BinaryIO:
+        if self.remote:
+            return remote_file(self.path)
+        return _standard_input() if self.path == "-" else open(self.path, "rb")
+
+    @property
+    def notices(self) -> list[str]:
+        """What a user must know of how the rows were read, one sentence each, without the name of the file."""
+        return list(self._notices.values())
+
+    def note(self, message: str, subject: str | None = None) -> None:
+        """Keep a notice: the first of those that begin alike, or the last one on a subject."""
+        if subject is not None or message[:NOTICE] not in self._notices:
+            self._notices[subject or message[:NOTICE]] = message
 
     @property
     def digest(self) -> str | None:
-        """SHA-256 of the file; None for standard input, which cannot be read twice."""
+        """SHA-256 of the file, or of rows in memory as JSON lines; None for standard input, which is read once."""
+        if self.path is None:
+            lines = (json.dumps(row.values, default=str).encode() + b"\n" for row in self.rows())
+            return hashlib.sha256(b"".join(lines)).hexdigest()
         if self.remote:
             with self._opened() as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
-        found = None if self.path == "-" else digest(self.path)
+        sha256 = None if self.path == "-" else digest(self.path)
         self.check_unchanged()
-        return found
+        return sha256
 
     @property
     def identity(self) -> object:
         """What two names of one file have in common, also where they are links."""
         if self.path == "-" or self.remote:
             return self.path
-        found = os.stat(self.path)
-        return found.st_dev, found.st_ino
+        status = os.stat(self.path or self.inputs[0])
+        return status.st_dev, status.st_ino
 
     @staticmethod
-    def _state_of(found: os.stat_result) -> tuple[int, int, int]:
-        return found.st_size, found.st_mtime_ns, found.st_ino
+    def _state_of(status: os.stat_result) -> tuple[int, int, int]:
+        return status.st_size, status.st_mtime_ns, status.st_ino
 
     def check_unchanged(self) -> None:
         """Refuse a file that is another one now than when this object was made.
@@ -229,7 +209,7 @@ class Source(AnySource):
 
     @property
     def position(self) -> int:
-        """Number of bytes read so far; 0 where it is unknown."""
+        """Number of bytes of `size` that were read so far; 0 where it is unknown."""
         if not self.size or self._raw is None:
             return 0
         if self.format in PACKED:
@@ -248,23 +228,44 @@ class Source(AnySource):
         Raises:
             FileError: if the file cannot be read on; names the last row that could be.
         """
+        if self.path is None:
+            yield from self._normalized(self._rows_in_memory(after))
+            return
         number = after
         try:
             with self._opened() as self._raw:
-                for row in super().rows(after):
+                for row in self._normalized(self._rows_of_file(after)):
                     number = row.number
                     yield row
             self.check_unchanged()
         except _DAMAGED as error:
             reason = str(error) or type(error).__name__
-            after = f", after {self.unit} {number}" if number else ""
-            raise FileError(f"{self.name}{after}: cannot be read (on): {reason}; is the file complete?") from error
+            where = f", after {self.unit} {number}" if number else ""
+            raise FileError(f"{self.name}{where}: cannot be read (on): {reason}; is the file complete?") from error
+
+    def _normalized(self, rows: Iterator[Row]) -> Iterator[Row]:
+        def recognized(form: str) -> None:
+            self.form = form
+
+        return normalize_rows(rows, self.form, self.options.systems, recognized)
+
+    def _rows_in_memory(self, after: int) -> Iterator[Row]:
+        for number, values in enumerate(self.memory, 1):
+            if number <= after:
+                continue
+            if isinstance(values, Mapping):
+                yield Row(number, {str(column): _plain(value) for column, value in values.items()})
+            else:
+                problem = f"expected a dict with one value per column, got {type(values).__name__} {values!r:.40}"
+                yield Row(number, None, problem)
 
     def _found_sheets(self, sheets: list[str]) -> None:
         self._sheets = sheets
 
     def elsewhere(self, values: Mapping) -> str:
         """Return where a file has rows if a row of it is none, as a part of a sentence; "" if nowhere."""
+        if self.path is None:
+            return ""
         if len(self._sheets) > 1:
             return f"the workbook has the sheets {', '.join(self._sheets)}: name another one with --sheet NAME"
         if predictions_of([values]) is not None:
@@ -274,7 +275,7 @@ class Source(AnySource):
         place = "" if self.options.rows_at or self.format != "JSON lines" else place_of_rows(values)
         return f"rows stand at {place}: add --rows-at '{place}'" if place else ""
 
-    def _found(self, after: int) -> Iterator[Row]:
+    def _rows_of_file(self, after: int) -> Iterator[Row]:
         """Yield the rows as they are in the file."""
         raw, name = self._raw, self.name
         if self.format == "Parquet":
@@ -290,6 +291,12 @@ class Source(AnySource):
             found = partial(rows_at, path=place, name=name) if place else document_rows
             return json_rows(stream, after, found, self.options.encoding)
         return csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.options.encoding)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON would hold it: arrays and tuples are lists, NaN is None."""
+    value = value.tolist() if hasattr(value, "tolist") else list(value) if isinstance(value, tuple) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _stem(name: str) -> str:

@@ -312,7 +312,7 @@ class Verdicts:
     """Reads the labels of one source; notes which words it read.
 
     Args:
-        source: the source, see `sources.AnySource`.
+        source: the source, see `sources.Source`.
     """
 
     def __init__(self, source: Any):

@@ -9,10 +9,10 @@ from ..core.scorer import Scorer
 from ..rows.errors import SKIP_BAD_ROWS, Advice
 from ..rows.inputs import sources_of
 from ..rows.items import MAX_SCORE, RowError, RowReader
-from ..rows.sources import AnySource
+from ..rows.sources import Source
 
 
-def digested_sources(rows: object, name: str = "rows") -> list[AnySource]:
+def digested_sources(rows: object, name: str = "rows") -> list[Source]:
     """Return the sources of a report, which names their digests.
 
     Args:

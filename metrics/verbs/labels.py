@@ -12,7 +12,7 @@ from ..rows.errors import FileError
 from ..rows.file_types import Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows
-from ..rows.sources import AnySource
+from ..rows.sources import Source
 from ..statistics.estimation import cluster_sums
 from .labelling import item_key, key_of
 from .raters.run import COLUMNS
@@ -84,7 +84,7 @@ def plan_of(values: Mapping) -> tuple[float | None, float | None]:
 
 
 def read_labels(
-    sources: Sequence[AnySource] | None,
+    sources: Sequence[Source] | None,
     items: Sequence[Item],
     plans_of_rows: Sequence[tuple[float | None, float | None]],
     columns: Mapping[str, str],
@@ -175,7 +175,7 @@ def _read_rows(items: Sequence[Item], plans_of_rows: Sequence[tuple], notes: lis
 
 
 def _read_files(
-    sources: Sequence[AnySource],
+    sources: Sequence[Source],
     items: Sequence[Item],
     columns: Mapping[str, str],
     skips: Skips,
@@ -206,7 +206,7 @@ def _read_files(
             )
         return places
 
-    def convert(source: AnySource, row: Row) -> tuple[list[int], float, float | None]:
+    def convert(source: Source, row: Row) -> tuple[list[int], float, float | None]:
         if source.name not in readers:  # columns of other names, where the labels have them too
             own = {name: column for name, column in columns.items() if column.split(".")[0] in row.values}
             readers[source.name] = RowReader(source, own)

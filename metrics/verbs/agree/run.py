@@ -13,7 +13,7 @@ from ...rows.errors import FileError, name_column
 from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
 from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of, is_judged
-from ...rows.sources import AnySource
+from ...rows.sources import Source
 from ...scale.options import AgreeOptions, checked_columns, make_scorers, needed_columns
 from ...scale.pipeline import item_statistics
 from ...statistics.resampling import CONFIDENCE
@@ -179,7 +179,7 @@ class AgreeRun:
         needs = partial(needed_columns, self.scorers)
         readers = {id(source): RowReader(source, self.columns, needs) for source in self.sources}
 
-        def convert(source: AnySource, row: Row) -> _Row:
+        def convert(source: Source, row: Row) -> _Row:
             reader, values, item = readers[id(source)], row.values, None
             scores = [score_in_column(column, values, missing=True) for column in self.score_columns]
             for column in self.options.group_columns:

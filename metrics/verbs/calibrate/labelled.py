@@ -9,7 +9,7 @@ from ...rows.errors import FileError, name_column
 from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
 from ...rows.reading import Skips, good_rows
-from ...rows.sources import AnySource
+from ...rows.sources import Source
 from ..labelling import key_of
 from ..labels import plan_of, read_labels
 
@@ -33,7 +33,7 @@ class Labelled:
     unlabelled: int
 
 
-def labelled_rows(sources: Sequence[AnySource], columns: Mapping[str, str], skips: Skips) -> Labelled:
+def labelled_rows(sources: Sequence[Source], columns: Mapping[str, str], skips: Skips) -> Labelled:
     """Return the labelled answers of files, as `genqa-metrics label` writes them, or any rows with a label.
 
     Args:
@@ -46,7 +46,7 @@ def labelled_rows(sources: Sequence[AnySource], columns: Mapping[str, str], skip
     """
     readers: dict = {}
 
-    def convert(source: AnySource, row: Row) -> tuple[Item, float | None, float | None]:
+    def convert(source: Source, row: Row) -> tuple[Item, float | None, float | None]:
         reader = readers.setdefault(source.name, RowReader(source, columns, lambda kind: "ava"))
         if reader.row_kind(row.values).sets:
             raise RowError("prediction: expected one answer, got a set; labels are of answers")
@@ -89,8 +89,8 @@ def labelled_rows(sources: Sequence[AnySource], columns: Mapping[str, str], skip
 
 
 def labels_beside(
-    sources: Sequence[AnySource],
-    label_sources: Sequence[AnySource],
+    sources: Sequence[Source],
+    label_sources: Sequence[Source],
     columns: Mapping[str, str],
     skips: Skips,
     notes: list[str],
@@ -109,7 +109,7 @@ def labels_beside(
     """
     readers: dict = {}
 
-    def convert(source: AnySource, row: Row) -> list[Item]:
+    def convert(source: Source, row: Row) -> list[Item]:
         needs = {"question": "ava", "references": "ava"}
         return readers.setdefault(source.name, RowReader(source, columns, lambda kind: needs)).read(row)
 

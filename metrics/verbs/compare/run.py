@@ -13,7 +13,7 @@ from ...rows.file_types import Row
 from ...rows.inputs import files_of_runs
 from ...rows.items import Item, RowError, RowKind, RowReader
 from ...rows.reading import Message, Progress, Skips, check_columns, good_rows, ignore, inputs_of, is_judged
-from ...rows.sources import AnySource
+from ...rows.sources import Source
 from ...scale.options import (
     CompareOptions,
     checked_columns,
@@ -121,7 +121,7 @@ class CompareRun:
         if accuracy:
             metrics[judge]["accuracy"] = accuracy
         slices, slice_remarks = self._slices(scorers, *sampling) if options.by else (None, [])
-        of_run: dict[str, list[AnySource]] = {}
+        of_run: dict[str, list[Source]] = {}
         for source in self.sources:
             of_run.setdefault(self._systems[id(source)], []).append(source)
         sizes = np.bincount(asked)
@@ -256,7 +256,7 @@ class CompareRun:
         for source in self.sources:
             reader, before = RowReader(source, self.columns), skips.skipped
 
-            def convert(source: AnySource, row: Row, reader=reader) -> dict[str, SystemRow]:
+            def convert(source: Source, row: Row, reader=reader) -> dict[str, SystemRow]:
                 nonlocal first
                 try:
                     row_kind = reader.kind or self._row_kind(reader, row.values)
@@ -295,7 +295,7 @@ class CompareRun:
         return row_kind
 
     def _rows(
-        self, reader: RowReader, source: AnySource, row: Row, row_kind: RowKind, scorers: Mapping[str, Scorer]
+        self, reader: RowReader, source: Source, row: Row, row_kind: RowKind, scorers: Mapping[str, Scorer]
     ) -> dict[str, SystemRow]:
         given = tuple(score_in_column(column, row.values) for column in self.score_columns)
         if scorers:
@@ -319,7 +319,7 @@ class CompareRun:
         return {item.system: SystemRow(item, source, given, name, recorded) for item in items}
 
 
-def _named_sources(inputs: object) -> tuple[list[AnySource], dict[int, str]]:
+def _named_sources(inputs: object) -> tuple[list[Source], dict[int, str]]:
     """Return sources, and by the `id` of each the system of rows that name none."""
     if isinstance(inputs, Mapping):
         if not inputs:
@@ -331,9 +331,7 @@ def _named_sources(inputs: object) -> tuple[list[AnySource], dict[int, str]]:
     return sources, {id(source): source.stem for source in sources}
 
 
-def _check_row_kind(
-    source: AnySource, row_kind: RowKind, before: RowKind | None, scorers: Mapping[str, Scorer]
-) -> None:
+def _check_row_kind(source: Source, row_kind: RowKind, before: RowKind | None, scorers: Mapping[str, Scorer]) -> None:
     if before is not None and before != row_kind:
         kinds = ("single answers", "sets of predictions")
         raise FileError(
@@ -345,7 +343,7 @@ def _check_row_kind(
             raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")
 
 
-def _unscored_item(reader: RowReader, source: AnySource, line: int, values: dict, row_kind: RowKind) -> Item:
+def _unscored_item(reader: RowReader, source: Source, line: int, values: dict, row_kind: RowKind) -> Item:
     """Return the item of a row whose score is in the file, which needs neither answer nor references."""
     found = optional_texts(reader, values, row_kind.text)
     system = source.stem if found["system"] is None else found["system"]

@@ -13,7 +13,7 @@ from ...core.scorer import Scorer
 from ...rows.errors import FileError
 from ...rows.inputs import recorded_signatures
 from ...rows.items import RowError
-from ...rows.sources import AnySource
+from ...rows.sources import Source
 from ...scale.recorded import differing_parts
 from .analysis import row_scores
 from .matching import Matched
@@ -58,7 +58,7 @@ def changes(
     matched: Matched,
     scorers: Mapping[str, Scorer],
     statistics: Mapping[str, np.ndarray],
-    sources: Mapping[str, Sequence[AnySource]],
+    sources: Mapping[str, Sequence[Source]],
 ) -> dict[str, Any]:
     """Return what changed between two runs.
 
@@ -132,7 +132,7 @@ def _recorded(matched: Matched, changed: np.ndarray, name: str) -> list[dict[str
     return found
 
 
-def _judges(sources: Mapping[str, Sequence[AnySource]], scorers: Mapping[str, Scorer]) -> dict[str, dict[str, Any]]:
+def _judges(sources: Mapping[str, Sequence[Source]], scorers: Mapping[str, Scorer]) -> dict[str, dict[str, Any]]:
     """Return of every metric the signatures in the files of each run, and the parts that differ, as "old -> new"."""
     found = {}
     for metric, scorer in scorers.items():

@@ -15,7 +15,7 @@ from ...core.answers import attempts
 from ...rows.columns import COLUMNS, recognized
 from ...rows.errors import FileError, in_command
 from ...rows.items import RowError, RowReader
-from ...rows.sources import AnySource
+from ...rows.sources import Source
 from ...scale.options import LONG, default_metrics
 from ..slices import MAX_SLICES
 
@@ -68,7 +68,7 @@ class Facts:
 
 
 def diagnose(
-    sources: Sequence[AnySource], columns: Mapping[str, str] | None = None, reading: Sequence[str] = ()
+    sources: Sequence[Source], columns: Mapping[str, str] | None = None, reading: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return what files support.
 
@@ -112,7 +112,7 @@ def diagnose(
     }
 
 
-def _read(source: AnySource, rows: Sequence, columns: Mapping[str, str], facts: Facts) -> None:
+def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: Facts) -> None:
     """Add the rows of a file to the facts."""
     reader = RowReader(source, columns)
     for row in rows:

@@ -11,7 +11,7 @@ from ...registry import make_scorer
 from ...rows.errors import Advice, FileError
 from ...rows.items import Item
 from ...rows.reading import Message, Progress, Reading, Skips, check_columns, ignore
-from ...rows.sources import AnySource
+from ...rows.sources import Source
 from ...rows.writing import Writer
 from ...scale.options import checked_columns, needed_columns
 from ...scale.pipeline import WINDOW_CHARACTERS, counted, map_in_order, window_predictions, worker_count
@@ -186,7 +186,7 @@ class UnsupportedRun:
 
     def __init__(
         self,
-        sources: Sequence[AnySource],
+        sources: Sequence[Source],
         columns: Mapping[str, str] | None = None,
         settings: Mapping[str, Any] | None = None,
         worst: int = 5,

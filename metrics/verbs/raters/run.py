@@ -16,7 +16,7 @@ from ...rows.errors import FileError, name_column
 from ...rows.file_types import Row
 from ...rows.items import MAX_SCORE, RowError
 from ...rows.reading import Message, Skips, good_rows, ignore, inputs_of
-from ...rows.sources import AnySource
+from ...rows.sources import Source
 from ...rows.text_rows import PlainCell
 from ...rows.writing import Writer
 from ..inputs import digested_sources, rounded
@@ -206,7 +206,7 @@ class RatersRun:
         """
         seen: dict[tuple[str, str], str] = {}
 
-        def convert(source: AnySource, row: Row) -> tuple[str, str, float]:
+        def convert(source: Source, row: Row) -> tuple[str, str, float]:
             item, rater = (str(self._cell(row.values, name)) for name in ("item", "rater"))
             score = self._score(row.values)
             if (item, rater) in seen:
