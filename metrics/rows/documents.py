@@ -25,7 +25,8 @@ def document_rows(document: object) -> Iterator[dict] | None:
         return iter(document)
     if not isinstance(document, dict):
         return None
-    for rows_of in (inspect.document_rows, promptfoo.document_rows, data_set_rows):
+    logs = (("samples", inspect.document_rows), ("results", promptfoo.document_rows))
+    for rows_of in (*(rows_of for column, rows_of in logs if column in document), data_set_rows):
         try:
             if (rows := rows_of(document)) is not None:
                 return iter(list(rows))

@@ -11,7 +11,6 @@ from .errors import FileError
 from .file_types import COMPRESSIONS, READABLE
 from .formats.openai_evals import event_log_rows
 from .sources import ReadOptions, Source, printable
-from .tables import is_dataset, load_dataset
 
 
 def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[Source]:
@@ -228,3 +227,26 @@ def recorded_signatures(source: Source) -> dict[str, str]:
     except (OSError, ValueError):  # pyarrow's errors are ValueErrors; reading the rows reports a damaged file
         return {}
     return {str(metric): str(text) for metric, text in found.items()} if isinstance(found, dict) else {}
+
+
+def is_dataset(path: str | os.PathLike) -> bool:
+    """Return whether a path is a folder of `Dataset.save_to_disk`."""
+    return any(os.path.isfile(os.path.join(path, name)) for name in ("state.json", "dataset_dict.json"))
+
+
+def load_dataset(path: str | os.PathLike):
+    """Return the `datasets.Dataset` of a folder of `save_to_disk`.
+
+    Raises:
+        FileError: if it has several splits, or cannot be read.
+    """
+    import datasets
+
+    try:
+        found = datasets.load_from_disk(str(path))
+    except Exception as error:  # datasets and pyarrow raise many kinds
+        raise FileError(f"{path}: not a data set that can be read: {error}") from error
+    if isinstance(found, datasets.DatasetDict):
+        splits = ", ".join(str(Path(path, name)) for name in found)
+        raise FileError(f"{path}: holds several splits; name one of {splits}")
+    return found

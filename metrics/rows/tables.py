@@ -1,10 +1,8 @@
 """Binary tables: Parquet and Arrow files, Excel workbooks, logs of Inspect, folders of `datasets`."""
 
 import json
-import os
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from . import packed
@@ -146,26 +144,3 @@ def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
         raise FileError(f"{path}: not a log of Inspect that can be read: {error}; inspect log convert may help") from (
             error
         )
-
-
-def is_dataset(path: str | os.PathLike) -> bool:
-    """Return whether a path is a folder of `Dataset.save_to_disk`."""
-    return any(os.path.isfile(os.path.join(path, name)) for name in ("state.json", "dataset_dict.json"))
-
-
-def load_dataset(path: str | os.PathLike):
-    """Return the `datasets.Dataset` of a folder of `save_to_disk`.
-
-    Raises:
-        FileError: if it has several splits, or cannot be read.
-    """
-    import datasets
-
-    try:
-        found = datasets.load_from_disk(str(path))
-    except Exception as error:  # datasets and pyarrow raise many kinds
-        raise FileError(f"{path}: not a data set that can be read: {error}") from error
-    if isinstance(found, datasets.DatasetDict):
-        splits = ", ".join(str(Path(path, name)) for name in found)
-        raise FileError(f"{path}: holds several splits; name one of {splits}")
-    return found

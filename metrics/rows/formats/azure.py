@@ -1,12 +1,10 @@
 """Results of Azure AI evaluation: inputs and outputs of a target, each in a column of its own."""
 
+from itertools import product
+
 from .shared import QUESTIONS, named_text, passages_of
 
-NEEDED = tuple(
-    (asked, answer)
-    for asked in ("inputs.query", "inputs.ground_truth")
-    for answer in ("inputs.response", "outputs.response")
-)
+NEEDED = tuple(product(("inputs.query", "inputs.ground_truth"), ("inputs.response", "outputs.response")))
 
 
 def columns_of(row: dict) -> dict:

@@ -1,11 +1,13 @@
 """Rows of an evaluation table of MLflow."""
 
+from itertools import product
+
 from .shared import ANSWERS, CONTEXTS, QUESTIONS, expected_answers, named_text, passages_of
 
 NEEDED = (
-    *(("inputs", "outputs", name) for name in ("expectations", "ground_truth", "targets", "target")),
-    *(("request", "response", name) for name in ("expectations", "expected_response", "retrieved_context")),
-    *(("inputs", "outputs", name) for name in CONTEXTS),
+    *product(("inputs",), ("outputs",), ("expectations", "ground_truth", "targets", "target")),
+    *product(("request",), ("response",), ("expectations", "expected_response", "retrieved_context")),
+    *product(("inputs",), ("outputs",), CONTEXTS),
 )
 
 

@@ -6,7 +6,7 @@ from ..errors import RowError
 from .shared import EXPECTED, QUESTIONS, expected_answers, named_text, passages_of, text_of
 
 ANSWER_COLUMNS = ("output", "completion", "sampled")
-NEEDED = (*(("input", "ideal", name) for name in ANSWER_COLUMNS), ("datasource_item", "sample"), ("input", "ideal"))
+NEEDED = (("datasource_item", "sample"), ("input", "ideal"))
 
 
 def columns_of(row: dict) -> dict:
