@@ -190,7 +190,7 @@ def test_one_core_in_a_process(repository, tmp_path):
     by_package = genqa_metrics.load("ava", keep_in_memory=True, device="cpu")
     scorer = make_scorer("ava", {"device": "cpu"})
     assert type(by_evaluate._scorer) is type(by_package._scorer) is type(scorer) is scorer_class("ava")
-    assert by_evaluate._scorer.loaded is by_package._scorer.loaded is scorer.loaded
+    assert by_evaluate._scorer.loaded.model is by_package._scorer.loaded.model is scorer.loaded.model
     folder = tmp_path / "judge"
     shutil.copytree(scorer.loaded.folder, folder)
     (folder / "adapter_config.json").write_text(
