@@ -12,12 +12,17 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.verbs.agree.measures import Judgments, analyse
 from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import AgreeReport, against_best, ordered
-from genqa_metrics.verbs.agree.run import AgreeRun, length_group
+from genqa_metrics.verbs.agree.run import Agreement, AgreeRun, length_group
 from typer.testing import CliRunner
 
 
 def run(*arguments):
     return CliRunner().invoke(app, ["agree", *map(str, arguments)])
+
+
+def agreed(inputs, **options):
+    """Return the numbers of a run in types that JSON has."""
+    return AgreeRun(inputs, **options).report().to_dict()
 
 
 def write(path, rows):
@@ -57,7 +62,7 @@ def file(tmp_path, rows):
 
 @pytest.fixture
 def report(file):
-    return AgreeRun([str(file)], score_columns=["weak", "good"], resamples=200).report()
+    return agreed([str(file)], score_columns=["weak", "good"], resamples=200)
 
 
 def test_numbers_are_those_of_scipy_and_scikit_learn(report, rows):
@@ -77,15 +82,15 @@ def test_numbers_are_those_of_scipy_and_scikit_learn(report, rows):
     assert report["human"]["share_correct"] == pytest.approx(correct.mean(), rel=1e-5)
     assert found["classifier"]["auc"]["value"] == pytest.approx(roc_auc_score(correct, good), rel=1e-5)
     assert found["classifier"]["average_precision"] == pytest.approx(average_precision_score(correct, good), rel=1e-5)
-    assert ordered(report) == ["good", "weak"]
-    test = against_best(report)["weak"]
+    assert ordered(report["metrics"]) == ["good", "weak"]
+    test = against_best(report["metrics"], report["differences"])["weak"]
     assert test["permutation_p"] < 0.01
     assert test["permutation_p"] == test["permutation_p_holm"]  # one pair of metrics, nothing to correct
 
 
 def test_pairs_of_answers_and_of_systems(file, rows):
     """Counted by plain loops: the two answers to each question, and the two systems."""
-    report = AgreeRun([str(file)], score_columns=["weak", "good"], gap=0.1, resamples=100).report()
+    report = agreed([str(file)], score_columns=["weak", "good"], gap=0.1, resamples=100)
     pairs = [
         pair for pair in zip(rows[::2], rows[1::2], strict=True) if abs(pair[0]["score"] - pair[1]["score"]) > 0.1
     ]
@@ -121,9 +126,7 @@ def test_given_question_types_and_further_columns(tmp_path, rows):
     for number, row in enumerate(rows):
         row |= {"question_type": "easy" if number % 3 else "hard", "module": "m", "few": "a" if number < 9 else "b"}
     file = write(tmp_path / "typed.jsonl", rows)
-    groups = AgreeRun([str(file)], score_columns=["good"], group_columns=["module", "few"], resamples=100).report()[
-        "groups"
-    ]
+    groups = agreed([str(file)], score_columns=["good"], group_columns=["module", "few"], resamples=100)["groups"]
     assert set(groups["question_type"]) == {"easy", "hard"}
     assert "module" not in groups  # one group says nothing
     assert groups["few"]["a"] == {"rows": 9, "questions": 5, "metrics": None}
@@ -135,7 +138,7 @@ def test_metrics_are_those_of_the_modules(tmp_path, rows):
     import genqa_metrics
 
     file = write(tmp_path / "rows.jsonl", rows)
-    report = AgreeRun([str(file)], metrics=["aev"], resamples=100).report()
+    report = agreed([str(file)], metrics=["aev"], resamples=100)
     texts = {name: [row[name] for row in rows] for name in ("prediction", "references")}
     results = genqa_metrics.load("aev").compute(
         predictions=texts["prediction"], references=texts["references"], per_example=True
@@ -187,8 +190,8 @@ def test_constant_scores_missing_scores_and_human_scores(tmp_path, rows):
     file = write(tmp_path / "gaps.jsonl", rows)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        report = AgreeRun([str(file)], score_columns=["flat", "good"], resamples=100).report()
-        shown = AgreeReport(report)
+        report = agreed([str(file)], score_columns=["flat", "good"], resamples=100)
+        shown = AgreeReport(Agreement(**report))
         pages = shown.to_html(), shown.to_markdown(), shown.to_json()
     assert report["left_out"] == {
         "bad rows": 0,
@@ -200,7 +203,7 @@ def test_constant_scores_missing_scores_and_human_scores(tmp_path, rows):
     assert report["metrics"]["flat"]["pearson"] == report["metrics"]["flat"]["kendall"] == nothing
     assert "flat: all its scores are equal: no correlation is defined" in report["notes"]
     assert report["differences"] == []
-    assert ordered(report) == ["good", "flat"]
+    assert ordered(report["metrics"]) == ["good", "flat"]
     assert all("nan" not in page.lower().replace("nance", "") for page in pages[1:])
 
 
@@ -208,8 +211,8 @@ def test_all_human_scores_equal(tmp_path, rows):
     file = write(tmp_path / "same.jsonl", [row | {"score": 1} for row in rows])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        report = AgreeRun([str(file)], score_columns=["good"], resamples=100).report()
-        assert "no correlation is defined" in AgreeReport(report).to_html()
+        report = agreed([str(file)], score_columns=["good"], resamples=100)
+        assert "no correlation is defined" in AgreeReport(Agreement(**report)).to_html()
     assert report["metrics"]["good"]["spearman"]["value"] is None
     assert "classifier" not in report["metrics"]["good"]
     assert any("all human scores are equal" in note for note in report["notes"])
@@ -217,14 +220,12 @@ def test_all_human_scores_equal(tmp_path, rows):
 
 def test_few_rows_and_few_questions(tmp_path, rows):
     with pytest.raises(FileError, match="2 rows have a human score and all metric scores; 3 are the least"):
-        AgreeRun([str(write(tmp_path / "two.jsonl", rows[:2]))], score_columns=["good"], resamples=100).report()
+        agreed([str(write(tmp_path / "two.jsonl", rows[:2]))], score_columns=["good"], resamples=100)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        three = AgreeRun(
-            [str(write(tmp_path / "three.jsonl", rows[:3]))], score_columns=["good"], resamples=100
-        ).report()
+        three = agreed([str(write(tmp_path / "three.jsonl", rows[:3]))], score_columns=["good"], resamples=100)
     assert three["rows"] == 3
-    few = AgreeRun([str(write(tmp_path / "few.jsonl", rows[:12]))], score_columns=["good"], resamples=100).report()
+    few = agreed([str(write(tmp_path / "few.jsonl", rows[:12]))], score_columns=["good"], resamples=100)
     assert "only 6 questions: too few for intervals, which need 10" in few["notes"]
     assert few["metrics"]["good"]["pearson"]["low"] is None
     assert few["rank_pairs"]["metrics"]["good"]["low"] is None
@@ -233,19 +234,19 @@ def test_few_rows_and_few_questions(tmp_path, rows):
 def test_labels_thresholds_and_ranges(tmp_path, rows):
     """Labels decide where every row has one; else the middle of the range; --correct wins."""
     labelled = write(tmp_path / "l.jsonl", [row | {"label": int(row["score"] > 0.7)} for row in rows])
-    found = AgreeRun([str(labelled)], score_columns=["good"], resamples=100).report()["human"]
+    found = agreed([str(labelled)], score_columns=["good"], resamples=100)["human"]
     assert (found["correct"], found["column"]) == ("label = 1", "score")
     assert found["share_correct"] == np.mean([row["score"] > 0.7 for row in rows])
-    found = AgreeRun([str(labelled)], score_columns=["good"], correct=0.2, resamples=100).report()["human"]
+    found = agreed([str(labelled)], score_columns=["good"], correct=0.2, resamples=100)["human"]
     assert found["correct"] == "score >= 0.2"
     only = [{k: v for k, v in row.items() if k != "score"} | {"label": int(row["score"] > 0.7)} for row in rows]
-    found = AgreeRun([str(write(tmp_path / "o.jsonl", only))], score_columns=["good"], resamples=100).report()["human"]
+    found = agreed([str(write(tmp_path / "o.jsonl", only))], score_columns=["good"], resamples=100)["human"]
     assert (found["column"], found["correct"]) == ("label", "label = 1")
 
 
 def test_scores_outside_0_to_1_have_no_calibration(tmp_path, rows):
     file = write(tmp_path / "wide.jsonl", [row | {"wide": 100 * row["good"]} for row in rows])
-    report = AgreeRun([str(file)], score_columns=["wide", "good"], resamples=100).report()
+    report = agreed([str(file)], score_columns=["wide", "good"], resamples=100)
     assert report["metrics"]["wide"]["classifier"]["calibration"] is None
     assert "wide: has scores outside 0 to 1: no calibration" in report["notes"]
     assert report["metrics"]["good"]["classifier"]["calibration"]["ece"] > 0
@@ -255,7 +256,7 @@ def test_a_question_in_several_files_is_one(tmp_path, rows):
     a, b = (write(tmp_path / f"{name}.jsonl", [dict(row) for row in rows]) for name in "ab")
     for row in rows:
         del row["source"]
-    report = AgreeRun([str(write(a, rows)), str(write(b, rows))], score_columns=["good"], resamples=100).report()
+    report = agreed([str(write(a, rows)), str(write(b, rows))], score_columns=["good"], resamples=100)
     assert (report["rows"], report["questions"]) == (160, 40)
     assert set(report["groups"]["source"]) == {"a", "b"}
 
@@ -265,8 +266,8 @@ def test_page_is_one_file_and_shows_what_users_wrote(tmp_path, rows):
         row["<b>&bold</b>"] = row["good"]
         row["system"] = f"<i>{row['system']}</i>"
     file = write(tmp_path / "rows.jsonl", rows)
-    report = AgreeRun([str(file)], score_columns=["<b>&bold</b>"], resamples=100).report()
-    page = AgreeReport(report).to_html()
+    report = agreed([str(file)], score_columns=["<b>&bold</b>"], resamples=100)
+    page = AgreeReport(Agreement(**report)).to_html()
     assert "<b>&bold" not in page
     assert "<i>" not in page
     assert page.count("&lt;b&gt;&amp;bold&lt;/b&gt;") > 3
@@ -274,7 +275,7 @@ def test_page_is_one_file_and_shows_what_users_wrote(tmp_path, rows):
     links = re.findall(r"""(?:src|href)=["']([^"']+)""", page)
     assert all(link.startswith("#") for link in links)
     assert "<script" not in page
-    assert AgreeReport(report).to_markdown().count("\n| --- |") == 3 + 4 + 1
+    assert AgreeReport(Agreement(**report)).to_markdown().count("\n| --- |") == 3 + 4 + 1
 
 
 def test_pages_of_real_judgments(shared_data, tmp_path):
@@ -420,7 +421,7 @@ def test_python_gives_what_the_command_line_prints(tmp_path, rows):
     table = genqa_metrics.agree(pandas.DataFrame(rows), **options)
     assert table.metrics == found.metrics
     assert table.to_pandas().loc["good", "pearson"] == found.metrics["good"]["pearson"]["value"]
-    assert list(found.to_pandas().index) == ordered(found.to_dict())
+    assert list(found.to_pandas().index) == ordered(found.metrics)
     assert len(repr(found)) < 200
     assert "<table" in found._repr_html_()
 

@@ -143,7 +143,7 @@ path, metrics = sys.argv[1], ["aev", "ava", "kpqa"]
 scored = genqa_metrics.score(path, metrics)
 found = [scored.to_dict(), scored.to_pandas().to_json()]
 found.append(CompareRun([path], metrics, resamples=100).report().to_dict())
-found.append(AgreeRun([path], metrics=metrics, resamples=100).report())
+found.append(AgreeRun([path], metrics=metrics, resamples=100).report().to_dict())
 print(json.dumps(found))
 """
 

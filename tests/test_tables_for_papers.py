@@ -107,7 +107,7 @@ def test_agree_corrects_over_the_tests_that_are_shown():
         for i, h in enumerate(human)
     ]
     report = genqa_metrics.agree(rows, score_columns=[f"m{k}" for k in range(4)], resamples=200)
-    tests = against_best(report.to_dict())
+    tests = against_best(report.metrics, report.differences)
     raw = np.array([test["permutation_p"] for test in tests.values()])
     assert [test["permutation_p_holm"] for test in tests.values()] == pytest.approx(adjust_p_values(raw).tolist())
     assert len(tests) == 3

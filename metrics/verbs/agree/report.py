@@ -13,7 +13,7 @@ from ...rows.reading import Message, Progress, ignore
 from ...scale.options import OnError, Settings
 from ...statistics.resampling import adjust_p_values
 from .measures import MIN_QUESTIONS, MIN_ROWS
-from .run import AgreeRun
+from .run import Agreement, AgreeRun
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 LEVEL = 0.05
@@ -30,27 +30,29 @@ def _estimate(found: Mapping | None) -> str:
     return estimate(found, limit_digits=2)
 
 
-def ordered(report: Mapping, kind: str = "pearson") -> list[str]:
+def ordered(metrics: Mapping[str, Mapping], kind: str = "pearson") -> list[str]:
     """Return the names of the metrics, the best correlation first, undefined ones last."""
-    metrics = report["metrics"]
     return sorted(
         metrics, key=lambda name: (metrics[name][kind]["value"] is None, -(metrics[name][kind]["value"] or 0.0), name)
     )
 
 
-def against_best(report: Mapping, kind: str = "pearson") -> dict[str, Mapping]:
+def against_best(
+    metrics: Mapping[str, Mapping], differences: Sequence[Mapping], kind: str = "pearson"
+) -> dict[str, dict]:
     """Return the test of every other metric against the one with the best correlation, by name.
 
     Args:
-        report: see `analysis.human_agreement.analyse`.
+        metrics: see `measures.analyse`.
+        differences: see `measures.analyse`.
         kind: "pearson" or "spearman".
 
     Returns:
         {metric: its test}, with p-values that are corrected (Holm) for these tests alone.
     """
-    best = ordered(report, kind)[0]
+    best = ordered(metrics, kind)[0]
     found = {}
-    for entry in report["differences"]:
+    for entry in differences:
         if best in (entry["first"], entry["second"]):
             found[entry["second"] if entry["first"] == best else entry["first"]] = dict(entry[kind])
     raw = np.array([test["permutation_p"] for test in found.values()], dtype=float)  # None is NaN
@@ -59,12 +61,12 @@ def against_best(report: Mapping, kind: str = "pearson") -> dict[str, Mapping]:
     return found
 
 
-def _correlations(report: Mapping) -> Table:
-    tests = against_best(report)
+def _correlations(numbers: Agreement) -> Table:
+    tests = against_best(numbers.metrics, numbers.differences)
     rows, marked = [], set()
-    classified = any("classifier" in found for found in report["metrics"].values())
-    for place, name in enumerate(ordered(report)):
-        found = report["metrics"][name]
+    classified = any("classifier" in found for found in numbers.metrics.values())
+    for place, name in enumerate(ordered(numbers.metrics)):
+        found = numbers.metrics[name]
         test = tests.get(name)
         cells = [name, *(_estimate(found[kind]) for kind in ("pearson", "spearman", "kendall"))]
         if classified:
@@ -85,8 +87,8 @@ def _correlations(report: Mapping) -> Table:
     return Table(AGREEMENT, [*header, "p", "p corrected"], rows, explanation, marked)
 
 
-def _pairs(report: Mapping) -> Table | None:
-    ranked, systems = report["rank_pairs"], report["systems"]
+def _pairs(numbers: Agreement) -> Table | None:
+    ranked, systems = numbers.rank_pairs, numbers.systems
     if not ranked["pairs"] and not systems:
         return None
     header = ["metric"]
@@ -105,7 +107,7 @@ def _pairs(report: Mapping) -> Table | None:
             "interval of the humans' difference leaves out 0."
         )
     rows = []
-    for name in ordered(report):
+    for name in ordered(numbers.metrics):
         cells = [name]
         if ranked["pairs"]:
             cells.append(_estimate(ranked["metrics"][name]))
@@ -116,11 +118,11 @@ def _pairs(report: Mapping) -> Table | None:
     return Table("Who is better? Pairs of answers and of systems", header, rows, " ".join(said))
 
 
-def _system_scores(report: Mapping) -> Table | None:
-    systems = report["systems"]
+def _system_scores(numbers: Agreement) -> Table | None:
+    systems = numbers.systems
     if not systems:
         return None
-    names = ordered(report)
+    names = ordered(numbers.metrics)
     order = sorted(systems["human"], key=lambda name: (-systems["human"][name], name))
     rows = [
         [
@@ -134,9 +136,9 @@ def _system_scores(report: Mapping) -> Table | None:
     return Table("Scores of the systems", ["system", "answers", "human", *names], rows)
 
 
-def _group_tables(report: Mapping) -> list[Table]:
+def _group_tables(numbers: Agreement) -> list[Table]:
     tables = []
-    for grouping, groups in report["groups"].items():
+    for grouping, groups in numbers.groups.items():
         known = [found["metrics"] for found in groups.values() if found["metrics"]]
         if not known:
             continue
@@ -144,7 +146,7 @@ def _group_tables(report: Mapping) -> list[Table]:
         said = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" if interval else ""
         header = ["metric", *(f"{label} ({found['rows']:,})" for label, found in groups.items())]
         rows = []
-        for name in ordered(report):
+        for name in ordered(numbers.metrics):
             cells = [
                 _estimate(found["metrics"][name]["pearson"]) if found["metrics"] else "-" for found in groups.values()
             ]
@@ -160,13 +162,13 @@ def _group_tables(report: Mapping) -> list[Table]:
     return tables
 
 
-def _thresholds(report: Mapping) -> Table | None:
-    names = [name for name in ordered(report) if "classifier" in report["metrics"][name]]
+def _thresholds(numbers: Agreement) -> Table | None:
+    names = [name for name in ordered(numbers.metrics) if "classifier" in numbers.metrics[name]]
     if not names:
         return None
     rows = []
     for name in names:
-        found = report["metrics"][name]["classifier"]
+        found = numbers.metrics[name]["classifier"]
         cells = [name]
         for criterion in CRITERIA:
             best = found["thresholds"][criterion]
@@ -176,8 +178,8 @@ def _thresholds(report: Mapping) -> Table | None:
         cells += [number(found["average_precision"])]
         cells += [number(calibrated["ece"]), number(calibrated["brier"])] if calibrated else ["-", "-"]
         rows.append(cells)
-    share = report.get("human", {}).get("share_correct")
-    rule = f"Correct: {report['human']['correct']}, {share:.1%} of the answers. " if share is not None else ""
+    share = numbers.human["share_correct"]
+    rule = f"Correct: {numbers.human['correct']}, {share:.1%} of the answers. " if share is not None else ""
     return Table(
         CLASSIFIED,
         ["metric", *(f"best {name}" for name in CRITERIA.values()), "average precision", "ECE", "Brier"],
@@ -187,8 +189,8 @@ def _thresholds(report: Mapping) -> Table | None:
     )
 
 
-def _verdicts(report: Mapping) -> Table | None:
-    judges = {name: found["verdicts"] for name, found in report["metrics"].items() if "verdicts" in found}
+def _verdicts(numbers: Agreement) -> Table | None:
+    judges = {name: found["verdicts"] for name, found in numbers.metrics.items() if "verdicts" in found}
     if not judges:
         return None
     rows = []
@@ -213,10 +215,10 @@ def _verdicts(report: Mapping) -> Table | None:
     )
 
 
-def _worst(report: Mapping, whole: bool = False) -> list[Table]:
+def _worst(numbers: Agreement, whole: bool = False) -> list[Table]:
     """Return a table for each judge; `whole` with the texts in columns of their own, else cut and in one column."""
     tables = []
-    for name, found in report["worst"].items():
+    for name, found in numbers.worst.items():
         rows = []
         for row in found:
             question, answer, references = row["question"] or "", row["prediction"], " | ".join(row["references"])
@@ -251,7 +253,7 @@ class AgreeReport(Report):
     """How well metrics agree with human scores.
 
     Args:
-        report: what `analysis.agree.AgreeRun.report` returns.
+        numbers: what `run.AgreeRun.report` returns.
 
     Attributes:
         metrics: {metric: {"pearson", "spearman", "kendall": {"value", "low", "high"}, "classifier": ...}}; a judge has
@@ -271,24 +273,28 @@ class AgreeReport(Report):
     title = "Agreement with human judgments"
     open_tables = 1
 
-    def __init__(self, report: Mapping):
-        self._report = report
-        self.metrics, self.differences, self.groups = report["metrics"], report["differences"], report["groups"]
-        self.rank_pairs, self.systems, self.human = report["rank_pairs"], report["systems"], report["human"]
-        self.worst = report["worst"]
-        self.rows, self.questions = report["rows"], report["questions"]
-        self.signatures, self.notes = report["signatures"], report["notes"]
+    def __init__(self, numbers: Agreement):
+        self.numbers = numbers
+        self.metrics, self.differences, self.groups = numbers.metrics, numbers.differences, numbers.groups
+        self.rank_pairs, self.systems, self.human = numbers.rank_pairs, numbers.systems, numbers.human
+        self.worst = numbers.worst
+        self.rows, self.questions = numbers.rows, numbers.questions
+        self.signatures, self.notes = numbers.signatures, numbers.notes
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self._report))
+        found = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self.metrics))
         return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(found)})"
+
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        return self.numbers.to_dict()
 
     def to_pandas(self):
         """Return a `pandas.DataFrame` with one row per metric, the best Pearson correlation first."""
         import pandas
 
         rows = {}
-        for name in ordered(self._report):
+        for name in ordered(self.metrics):
             found = self.metrics[name]
             parts = {kind: found[kind] for kind in ("pearson", "spearman", "kendall")}
             parts |= {"auc": found["classifier"]["auc"]} if "classifier" in found else {}
@@ -302,12 +308,12 @@ class AgreeReport(Report):
     @property
     def findings(self) -> list[str]:
         """Which metric agrees best with the humans, which others may agree as well, and how far a judge agrees."""
-        report, best = self._report, ordered(self._report)[0]
+        best = ordered(self.metrics)[0]
         pearson = self.metrics[best]["pearson"]
         if pearson["value"] is None:
             return []
-        p = {name: test["permutation_p_holm"] for name, test in against_best(report).items()}
-        near = [name for name in ordered(report) if name in p and (p[name] is None or p[name] >= LEVEL)]
+        p = {name: test["permutation_p_holm"] for name, test in against_best(self.metrics, self.differences).items()}
+        near = [name for name in ordered(self.metrics) if name in p and (p[name] is None or p[name] >= LEVEL)]
         said = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
         found = [f"{best} agrees best with the humans: Pearson r {_estimate(pearson)}{f'; {said}' if p else ''}."]
         for name, one in self.metrics.items():
@@ -319,7 +325,7 @@ class AgreeReport(Report):
     @property
     def next_steps(self) -> list[str]:
         """What to do with the metric that agrees best, and with a judge."""
-        best, judges = ordered(self._report)[0], [name for name in self.metrics if "verdicts" in self.metrics[name]]
+        best, judges = ordered(self.metrics)[0], [name for name in self.metrics if "verdicts" in self.metrics[name]]
         found = [
             "Every other table below opens by a click on its title; paper and `--format json` have all of them.",
             f"Compare systems by the scores that agree with your humans ({best} first): `genqa-metrics compare ROWS`.",
@@ -334,16 +340,16 @@ class AgreeReport(Report):
 
     def tables(self) -> list[Table]:
         """Return the tables."""
-        return self._tables(_worst(self._report))
+        return self._tables(_worst(self.numbers))
 
     def page_tables(self) -> list[Table]:
         """Return the tables with the texts of the worst rows as they are."""
-        return self._tables(_worst(self._report, whole=True))
+        return self._tables(_worst(self.numbers, whole=True))
 
     def _tables(self, worst: list[Table]) -> list[Table]:
-        report = self._report
-        one_each = _correlations(report), _pairs(report), _system_scores(report), *_group_tables(report)
-        return [table for table in (*one_each, _thresholds(report), _verdicts(report), *worst) if table]
+        numbers = self.numbers
+        one_each = _correlations(numbers), _pairs(numbers), _system_scores(numbers), *_group_tables(numbers)
+        return [table for table in (*one_each, _thresholds(numbers), _verdicts(numbers), *worst) if table]
 
     def show(self, console) -> None:
         """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything.
@@ -360,7 +366,7 @@ class AgreeReport(Report):
         say(console, [f"note: {note}" for note in self.notes[:FIRST_NOTES]], "yellow")
         say(console, [f"note: ... and {more} more: --verbose"] if more > 0 else [], "yellow")
         console.print()
-        table = _correlations(self._report)
+        table = _correlations(self.numbers)
         kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]
         header, *rows = ([cells[i] for i in kept] for cells in (table.header, *table.rows))
         said = "95% intervals; p: permutation test of the difference from the first Pearson r, corrected (Holm)."
@@ -380,8 +386,8 @@ class AgreeReport(Report):
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
-        report, human, settings = self._report, self.human, self._report["settings"]
-        left_out = [f"left out: {count:,} rows {why}" for why, count in report["left_out"].items() if count]
+        numbers, human, settings = self.numbers, self.human, self.numbers.settings
+        left_out = [f"left out: {count:,} rows {why}" for why, count in numbers.left_out.items() if count]
         return [
             f"{self.rows:,} answers to {self.questions:,} questions; human scores: column {human['column']}, from "
             f"{human['minimum']:g} to {human['maximum']:g}, mean {number(human['mean'])}",
@@ -394,14 +400,14 @@ class AgreeReport(Report):
             *self._inputs(),
             *self.signatures.values(),
             f"intervals: {settings['interval']}",
-            f"genqa-metrics {report['genqa_metrics']}, {settings['resamples']:,} bootstrap samples, "
+            f"genqa-metrics {numbers.genqa_metrics}, {settings['resamples']:,} bootstrap samples, "
             f"{settings['permutations']:,} permutations, seed {settings['seed']}",
         ]
 
     def charts(self) -> dict:
         """Return the charts for the page, by the title of the table that they stand above."""
-        report, metrics = self._report, self.metrics
-        names = [name for name in ordered(report) if metrics[name]["pearson"]["value"] is not None]
+        metrics = self.metrics
+        names = [name for name in ordered(self.metrics) if metrics[name]["pearson"]["value"] is not None]
         if not names:
             return {}
         charts = {AGREEMENT: svg_of(forest_figure(metrics, names))}
@@ -409,7 +415,7 @@ class AgreeReport(Report):
             if any(found["metrics"] for found in groups.values()):
                 charts[_by(grouping)] = svg_of(group_figure(groups, names))
         if all("classifier" in metrics[name] for name in names):
-            charts[CLASSIFIED] = curve_panels(report, names)
+            charts[CLASSIFIED] = curve_panels(self.to_dict(), names)
         return charts
 
 

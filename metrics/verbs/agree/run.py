@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,49 @@ class _Row:
     system: str | None
     scores: list[float]
     groups: dict[str, str | None]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How well metrics agree with human scores. Numbers have six significant digits.
+
+    Attributes:
+        genqa_metrics: the version that computed it.
+        inputs: "name", "sha256" and "rows" of every file.
+        rows: number of answers.
+        questions: number of questions.
+        left_out: {reason: number of rows}.
+        settings: what the numbers depend on.
+        human: column, range and mean of the human scores, and from where on they count as correct.
+        signatures: {metric: what its numbers depend on}.
+        metrics: {metric: correlations, and where they are defined "classifier" and "verdicts"}.
+        differences: tests of every pair of metrics.
+        rank_pairs: share of answer pairs that each metric ranks as humans do.
+        systems: scores of systems by humans and metrics, or None.
+        groups: {grouping: {group: "rows", "questions" and "metrics"}}.
+        notes: what a reader must know before the numbers.
+        worst: {judge: the rows on which it and the humans differ most, worst first}.
+    """
+
+    genqa_metrics: str
+    inputs: list[dict[str, Any]]
+    rows: int
+    questions: int
+    left_out: dict[str, int]
+    settings: dict[str, Any]
+    human: dict[str, Any]
+    signatures: dict[str, str]
+    metrics: dict[str, dict[str, Any]]
+    differences: list[dict[str, Any]]
+    rank_pairs: dict[str, Any]
+    systems: dict[str, Any] | None
+    groups: dict[str, dict[str, dict[str, Any]]]
+    notes: list[str]
+    worst: dict[str, list[dict[str, Any]]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers in types that JSON has."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def length_group(answer: str) -> str:
@@ -78,17 +122,12 @@ class AgreeRun:
             if column in names:
                 raise ValueError(f"column: {column!r} is also the name of a score of --metric; rename the column")
 
-    def report(self, problem: Message = ignore, progress: Progress = ignore) -> dict[str, object]:
+    def report(self, problem: Message = ignore, progress: Progress = ignore) -> Agreement:
         """Read, score and measure.
 
         Args:
             problem: called with each bad row that is left out.
             progress: called with the metric, and the number of rows scored and of all rows.
-
-        Returns:
-            What `human_agreement.analyse` returns, and with it "genqa_metrics" (the version), "inputs" (name, sha256,
-            rows), "settings", "human", "signatures", "rows", "questions", "left_out", and "worst": of every judge the
-            rows on which it and the humans differ most, worst first.
 
         Raises:
             FileError: if a file cannot be read, a row is bad, or fewer than 3 rows are left.
@@ -126,17 +165,17 @@ class AgreeRun:
         )
         found = analyse(judgments, self.options.gap, self.options.resamples, self.options.seed)
         found["notes"] += [*warnings, *calibrated_on(self.scorers.values(), inputs_of(self.sources, skips))]
-        return {
-            "genqa_metrics": __version__,
-            "inputs": inputs_of(self.sources, skips),
-            "rows": len(kept),
-            "questions": int(judgments.clusters.max()) + 1,
-            "left_out": {
+        return Agreement(
+            genqa_metrics=__version__,
+            inputs=inputs_of(self.sources, skips),
+            rows=len(kept),
+            questions=int(judgments.clusters.max()) + 1,
+            left_out={
                 "bad rows": skips.skipped,
                 "without a human score": len(rows) - len(judged),
                 "without a score of every metric": len(judged) - len(kept),
             },
-            "settings": {
+            settings={
                 "resamples": self.options.resamples,
                 "permutations": PERMUTATIONS * self.options.resamples,
                 "seed": self.options.seed,
@@ -146,7 +185,7 @@ class AgreeRun:
                 "score_columns": list(self.score_columns),
                 "group_columns": list(self.options.group_columns),
             },
-            "human": rounded(
+            human=rounded(
                 {
                     "column": column,
                     "minimum": float(human.min()),
@@ -156,9 +195,9 @@ class AgreeRun:
                     "share_correct": float(correct.mean()),
                 }
             ),
-            "signatures": {metric: scorer.signature for metric, scorer in self.scorers.items()},
+            signatures={metric: scorer.signature for metric, scorer in self.scorers.items()},
             **found,
-            "worst": {
+            worst={
                 name: [
                     {
                         "file": kept[row].file,
@@ -173,7 +212,7 @@ class AgreeRun:
                 ]
                 for name in judgments.thresholds
             },
-        }
+        )
 
     def _read(self, skips: Skips) -> list[_Row]:
         needs = partial(needed_columns, self.scorers)

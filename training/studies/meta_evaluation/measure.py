@@ -215,7 +215,7 @@ def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]])
 
 def best_and_rest(report: Mapping, judgments: Judgments, kind: str) -> dict[str, object]:
     """Return the best metric of a report of `analyse`, and the tests of all others against it, corrected (Holm)."""
-    tests, best = against_best(report, kind), ordered(report, kind)[0]
+    tests, best = against_best(report["metrics"], report["differences"], kind), ordered(report["metrics"], kind)[0]
     sides = {title: judgments.scores[title] for title in (best, *tests)} | {"": judgments.human}
     sides = {title: rankdata(values) if kind == "spearman" else values for title, values in sides.items()}
     for title, test in tests.items():
