@@ -17,10 +17,17 @@ from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
 from genqa_metrics.reports.table import render
 from genqa_metrics.rows.writing import write_text
 from genqa_metrics.verbs.explain import command as script
-from genqa_metrics.verbs.explain.kpqa import Explanation, Segment, explanation, in_heaviest_subsequence, segments
-from genqa_metrics.verbs.explain.kpqa_report import STEPS, explanation_html, print_explanation
-from genqa_metrics.verbs.explain.verdict import Verdict, Word
-from genqa_metrics.verbs.explain.verdict_report import print_verdict, verdict_html
+from genqa_metrics.verbs.explain.kpqa import (
+    STEPS,
+    Explanation,
+    Segment,
+    explanation,
+    explanation_html,
+    in_heaviest_subsequence,
+    print_explanation,
+    segments,
+)
+from genqa_metrics.verbs.explain.verdict import Verdict, Word, print_verdict, verdict_html
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console

@@ -2,8 +2,8 @@
 
 import genqa_metrics
 import pytest
-from genqa_metrics.verbs.explain.kpqa_report import explanation_html
-from genqa_metrics.verbs.explain.unsupported_report import unsupported_html
+from genqa_metrics.verbs.explain.kpqa import explanation_html
+from genqa_metrics.verbs.explain.unsupported import unsupported_html
 
 from tests.factories.explained import made
 from tests.factories.grounded import judged

@@ -7,7 +7,7 @@ import json
 import genqa_metrics
 import pytest
 from genqa_metrics.verbs.explain import unsupported
-from genqa_metrics.verbs.explain.unsupported_report import by_system, headline, print_unsupported, unsupported_html
+from genqa_metrics.verbs.explain.unsupported import by_system, headline, print_unsupported, unsupported_html
 from rich.console import Console
 
 from tests.factories.files import run, save

@@ -7,7 +7,7 @@ from ...reports.charts import forest_chart, outcome_bar
 from ...reports.glossary import meanings
 from ...reports.report import Report
 from ...reports.table import html_table, number, p_value, page, render
-from ..explain.kpqa_report import heat_map_html, heat_map_legend, heat_map_style
+from ..explain.kpqa import heat_map_html, heat_map_legend, heat_map_style
 from .comparison import ACCURACY, Comparison, name_of, shown_answers
 from .run import CompareRun
 from .tables import CLUSTERS, change_tables, pairs_table, slice_tables, systems_table

@@ -1,7 +1,7 @@
 """The command `explain`: show in the terminal, or on a page, why a metric scored an answer as it did."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -151,30 +151,39 @@ def explain(
         return
     if by_passages:
         from .unsupported import one_answer
-        from .unsupported_report import print_unsupported as show
-        from .unsupported_report import unsupported_html as as_html
+        from .unsupported import print_unsupported as show
+        from .unsupported import unsupported_html as as_html
 
         with console.failures("explain"):
             explained = _found(run) if run else one_answer(texts[0], prediction, context, settings)
-    elif judges:
-        from .verdict import verdict
-        from .verdict_report import print_verdict as show
-        from .verdict_report import verdict_html as as_html
-
-        with console.failures():
-            explained = verdict(texts[0], prediction, reference, {"checkpoint": checkpoint} if checkpoint else None)
     else:
-        from .kpqa import explanation
-        from .kpqa_report import explanation_html as as_html
-        from .kpqa_report import print_explanation as show
-
         with console.failures():
-            from ...kpqa.loading import load_models
-
             corpus = _references_of(idf) if idf else None
-            explained = explanation(texts[0], prediction, reference, load_models(checkpoint), corpus=corpus)
+            explain_one, show, as_html = _one_answer(judges, checkpoint)
+            explained = explain_one(texts[0], prediction, reference, **({"corpus": corpus} if idf else {}))
     console.write_outputs({"--html": (html, lambda: as_html(explained))})
     show(explained, console.output_console(width=100))
+
+
+def _one_answer(judges: bool, checkpoint: str | None) -> tuple[Callable, Callable, Callable]:
+    """Return what explains an answer by its references, what prints that, and what makes a page of it.
+
+    Args:
+        judges: whether the metric judges answers.
+        checkpoint: of the metric, None for its own.
+    """
+    if judges:
+        from .verdict import print_verdict, verdict, verdict_html
+
+        return (
+            partial(verdict, settings={"checkpoint": checkpoint} if checkpoint else None),
+            print_verdict,
+            verdict_html,
+        )
+    from ...kpqa.loading import load_models
+    from .kpqa import explanation, explanation_html, print_explanation
+
+    return partial(explanation, models=load_models(checkpoint)), print_explanation, explanation_html
 
 
 def _run(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any], settings: Mapping[str, Any]):
@@ -212,26 +221,13 @@ def _explain_rows(run, judges: bool, checkpoint: str | None) -> None:
     with console.failures("explain"), console.noted_warnings():
         with console.skipped_rows() as problem, console.progress_bars() as progress:
             answers = run.score(console.say, problem, partial(progress, "scoring")).to_read.first
+        explain_one, show, _ = _one_answer(judges, checkpoint)
     out = console.output_console(width=100)
     for answer in answers:
         name = f"{answer.id or f'line {answer.line}'}, {answer.system}: {why_to_read(answer)}"
         out.print(Text(visible(name), style="bold"))
-        if judges:
-            from .verdict import verdict
-            from .verdict_report import print_verdict
-
-            settings = {"checkpoint": checkpoint} if checkpoint else None
-            found = verdict(answer.question or "", answer.prediction, answer.references, settings)
-            print_verdict(found, out, legend=answer is answers[-1])
-        else:
-            from ...kpqa.loading import load_models
-            from .kpqa import explanation
-            from .kpqa_report import print_explanation
-
-            models = load_models(checkpoint)
-            print_explanation(
-                explanation(answer.question or "", answer.prediction, answer.references, models, corpus=None), out
-            )
+        found = explain_one(answer.question or "", answer.prediction, answer.references)
+        show(found, out, legend=answer is answers[-1])
         out.print()
 
 

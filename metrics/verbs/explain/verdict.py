@@ -1,8 +1,10 @@
-"""Why AVA judged one answer as it did: the reference that decided, and the words that speak for and against."""
+"""Why AVA judged one answer as it did: the reference that decided, and what speaks for and against it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from ...reports.table import page, render, visible
 
 
 class Word(NamedTuple):
@@ -80,3 +82,117 @@ def verdict(question: str, answer: str, references: Sequence[str], settings: Map
         warnings=tuple(scorer.warnings(dict(enumerate(statistics.sum(axis=0))), counts)),
         signature=scorer.signature,
     )
+
+
+# Least size of an effect, and the background of words that count for and against the answer. Black text on it has a
+# contrast of at least 4.5 (WCAG AA).
+STEPS = ((0.05, "#93c5fd", "#fdba74"), (0.3, "#60a5fa", "#fb923c"))
+UNSEEN = STEPS[0][0]
+
+
+def headline(found: Verdict) -> str:
+    """Return the verdict in a line; a probability is never shown as 0 or 1.
+
+    >>> headline(Verdict("q", "a", ("r",), 0, 0.9999, 0.5, (), "", (), ""))
+    'correct: probability above 0.99, correct from 0.50'
+    """
+    shown = "above 0.99" if found.probability > 0.99 else "below 0.01" if found.probability < 0.01 else None
+    shown = shown or f"{found.probability:.2f}"
+    return f"{'correct' if found.correct else 'wrong'}: probability {shown}, correct from {found.threshold:.2f}"
+
+
+def _parts(found: Verdict) -> Iterator[tuple[str, float | None]]:
+    """Yield the pieces of the answer, words with their effect."""
+    end = 0
+    for word in found.words:
+        if word.start > end:
+            yield found.answer[end : word.start], None
+        yield found.answer[word.start : word.end], word.effect
+        end = word.end
+    if end < len(found.answer):
+        yield found.answer[end:], None
+
+
+def _step(effect: float | None) -> int:
+    return sum(abs(effect or 0.0) >= least for least, *_ in STEPS)
+
+
+def _references(found: Verdict) -> list[tuple[str, bool]]:
+    several = len(found.references) > 1
+    return [(text, several and number == found.reference) for number, text in enumerate(found.references)]
+
+
+def print_verdict(found: Verdict, console, legend: bool = True) -> None:
+    """Print a verdict: words with background colours, or without colours the effects as numbers.
+
+    Args:
+        found: the verdict.
+        console: a `rich.console.Console`.
+        legend: print what the marks mean, warnings and the signature too.
+    """
+    from rich.text import Text
+
+    coloured = console.color_system is not None and not console.no_color
+
+    def show(label: str, text: Text | str) -> None:
+        line = text if isinstance(text, Text) else Text(visible(text))
+        console.print(Text.assemble((f"{label:<10}  ", "bold"), line), soft_wrap=not coloured)
+
+    answer = Text()
+    for text, effect in _parts(found):
+        step = _step(effect)
+        colour = STEPS[step - 1][1 if (effect or 0.0) > 0 else 2]
+        answer.append(visible(text), f"#000000 on {colour}" if coloured and step else "")
+        if not coloured and step:
+            answer.append(f"({effect:+.2f})")
+    show("Question", found.question)
+    show("Answer", answer if answer.plain.strip() else Text("(empty)", "italic"))
+    for text, decided in _references(found):
+        show("Reference", f"{text}  (decided)" if decided else text)
+    show("Verdict", headline(found))
+    show("Reason", found.reason)
+    if not legend:
+        return
+    console.print()
+    if coloured:
+        _, speaks_for, against = STEPS[0]
+        console.print(
+            Text.assemble((" for ", f"#000000 on {speaks_for}"), " ", (" against ", f"#000000 on {against}"))
+            + Text(
+                f": the probability falls, or rises, by at least {UNSEEN:.2f} without the word; a wrong number or "
+                "name is replaced with the one in the reference"
+            )
+        )
+    else:
+        console.print(
+            f"(+0.10)     counts for the answer: without the word the probability is 0.10 lower; (-0.10): 0.10 "
+            f"higher, or would be with what the reference says in its place; effects below {UNSEEN:.2f} are not shown",
+            soft_wrap=True,
+        )
+    for warning in found.warnings:
+        console.print(Text(f"note: {visible(warning)}", "italic"), soft_wrap=True)
+    console.print(Text(visible(found.signature), "dim"), soft_wrap=True)
+
+
+def verdict_html(found: Verdict) -> str:
+    """Return a verdict as one HTML page that needs nothing else: no script, no outside resource.
+
+    Args:
+        found: the verdict.
+    """
+    parts = []
+    for text, effect in _parts(found):
+        name = f"{'for' if (effect or 0.0) > 0 else 'against'}{_step(effect)}" if _step(effect) else ""
+        parts.append((text, name, f"{effect:+.2f}" if effect is not None else ""))
+    body = render(
+        "verdict.html",
+        headline=headline(found),
+        reason=found.reason,
+        question=found.question,
+        parts=parts,
+        references=_references(found),
+        unseen=f"{UNSEEN:.2f}",
+        warnings=list(found.warnings),
+        signature=found.signature,
+    )
+    return page(f"AVA: {found.question}", body, render("verdict.css", steps=STEPS))
