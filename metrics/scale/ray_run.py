@@ -260,6 +260,7 @@ class RayRun(Run):
         self.files = listed(inputs)
         if len({file["path"] for file in self.files}) < len(self.files):
             raise FileError("input: the same file is named twice; name it once")
+        self.sources = [source_of(file, self._wanted()) for file in self.files]
         if self.output is not None:
             if "://" not in self.output and not is_folder(self.output):
                 raise FileError(f"output: ray writes parts into a folder; name it with a slash, {self.output}/")
@@ -274,9 +275,8 @@ class RayRun(Run):
         Raises:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored.
         """
-        sources = [source_of(file, self._wanted()) for file in self.files]
         skip_bad_rows = self.options.skips
-        first = Reading(sources, self.columns, Skips(skip_bad_rows), notify, self._needs, self.keeps)
+        first = Reading(self.sources, self.columns, Skips(skip_bad_rows), notify, self._needs, self.keeps)
         first.windows(lambda row_kind: (WINDOWS[None], WINDOW_CHARACTERS))
         row_kind = first.row_kind
         scorers = self._checked_scorers(row_kind)
