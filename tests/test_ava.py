@@ -11,7 +11,7 @@ import torch
 from genqa_metrics.ava import judging, loading
 from genqa_metrics.ava.judging import Judge, aggregated, joined_references
 from genqa_metrics.core import checkpoints, inference, judge_model, judge_reading
-from genqa_metrics.core.judge_model import CONFIGURATIONS
+from genqa_metrics.core.judge_reading import CONFIGURATIONS
 
 from tests.factories.ava import linear_judge, load, random_rows, saved
 from tests.factories.kpqa import WORDS
@@ -19,21 +19,21 @@ from tests.factories.kpqa import WORDS
 
 def test_segments_are_those_of_the_paper():
     """Table 4: the second segment is a concatenation; every configuration reads each of its symbols."""
-    found = {name: judge_model.segments(name, "Who?", "R", "T") for name in CONFIGURATIONS}
+    found = {name: judge_reading.segments(name, "Who?", "R", "T") for name in CONFIGURATIONS}
     assert found["a0-all"] == [("Who?", "R"), ("R", "T"), ("Who?", "T")]
     assert found["a1-all"] == [("Who?", "R T"), ("R", "Who? T"), ("T", "Who? R")]
     assert found["a2"] == [("R", "Who? T"), ("T", "Who? R")]
-    assert judge_model.segments("a1-r_qt", "who ", "R", "T") == [("R", "who? T")]
-    assert judge_model.segments("a1-r_qt", "", "R", "T") == [("R", " T")]
+    assert judge_reading.segments("a1-r_qt", "who ", "R", "T") == [("R", "who? T")]
+    assert judge_reading.segments("a1-r_qt", "", "R", "T") == [("R", " T")]
 
 
 def test_features_of_the_linear_judge():
     """By hand: s = "ann lee" occurs in t; r, t share 2 of 2 + 4 words; r, q none of 2 + 3; q, t "won" of 3 + 4."""
-    features = judge_model.linear_features("Who won it?", "Ann Lee", "It's Ann Lee.")
+    features = judge_reading.linear_features("Who won it?", "Ann Lee", "It's Ann Lee.")
     assert features == pytest.approx([1, 2 * 2 / (2 + 4), 0, 2 * 1 / (3 + 4)])
-    assert judge_model.linear_features("Who?", "Ann Lee", "Ann", short_answer="Ann")[0] == 1
-    assert judge_model.linear_features("Who?", "Ann Lee", "Ann")[0] == 0
-    assert judge_model.linear_features("", "", "") == [0, 0, 0, 0]
+    assert judge_reading.linear_features("Who?", "Ann Lee", "Ann", short_answer="Ann")[0] == 1
+    assert judge_reading.linear_features("Who?", "Ann Lee", "Ann")[0] == 0
+    assert judge_reading.linear_features("", "", "") == [0, 0, 0, 0]
 
 
 def test_settings_of_the_paper_judge_without_rules(judges, repository):
@@ -188,7 +188,7 @@ def test_every_configuration_is_the_plain_loop(judges, configuration, repository
     ):
         each = []
         for reference in references:
-            pairs = judge_model.segments(configuration, question, reference, prediction)
+            pairs = judge_reading.segments(configuration, question, reference, prediction)
             inputs = [tokenizer(*pair, return_tensors="pt") for pair in pairs]
             with torch.no_grad():
                 output = model(**inputs[0]) if len(pairs) == 1 else model(pairs=[dict(part) for part in inputs])

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..core.judge_model import WORD
-from ..core.judge_reading import keys
+from ..core.judge_reading import WORD, keys
 from ..core.reading import COMMON
 from ..core.replacing import instead, parts
 from .rules import Rules, said_quantity

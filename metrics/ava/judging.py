@@ -5,8 +5,7 @@ from collections.abc import Callable, Container, Sequence
 
 import numpy as np
 
-from ..core.judge_model import LINEAR, PROMPT, words
-from ..core.judge_reading import JudgeReader, keys
+from ..core.judge_reading import LINEAR, PROMPT, JudgeReader, keys, words
 from ..core.reading import COMMON, passage
 from .rules import Row, Rules
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..core.answers import attempts
 from ..core.inference import check_fork, checked_budget
-from ..core.judge_model import LINEAR, PROMPT, LoadedJudge, checked_aggregation, checked_threshold
+from ..core.judge_model import LoadedJudge, checked_aggregation, checked_threshold
+from ..core.judge_reading import LINEAR, PROMPT
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
 from ..core.scorer import Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration

@@ -1,12 +1,7 @@
-"""The judges of Vu & Moschitti (2021), section 4: the texts that each configuration reads, and the models.
-
-A configuration is a list of pairs of segments over q (question), r (reference) and t (candidate); "qt" is q and t one
-after the other. Each pair is read by an encoder of its own; the classifier sees their pooled outputs side by side.
-"""
+"""Finds, checks and loads the models of judges, the encoders and classifiers of Vu & Moschitti (2021), section 4."""
 
 import math
 import os
-import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,99 +34,18 @@ from .inference import (
     run_in_forked_children,
     warn_if_emulated,
 )
+from .judge_reading import CONFIGURATIONS, LINEAR, MARKS, PROMPT, JudgeReader
 from .onnx_backend import FastModel, FastTokenizer, fast_file
 from .reading import LONG_ANSWER, PASSAGE
 from .scorer import quiet
 
-WORD = re.compile(r"\w+")
-
-CONFIGURATIONS: dict[str, tuple[tuple[str, str], ...]] = {
-    "a0-qr": (("q", "r"),),
-    "a0-rt": (("r", "t"),),
-    "a0-qt": (("q", "t"),),
-    "a0-all": (("q", "r"), ("r", "t"), ("q", "t")),
-    "a1-q_rt": (("q", "rt"),),
-    "a1-r_qt": (("r", "qt"),),
-    "a1-t_qr": (("t", "qr"),),
-    "a1-q_rt-t_qr": (("q", "rt"), ("t", "qr")),
-    "a1-r_qt-t_qr": (("r", "qt"), ("t", "qr")),
-    "a1-r_qt-q_rt": (("r", "qt"), ("q", "rt")),
-    "a1-all": (("q", "rt"), ("r", "qt"), ("t", "qr")),
-    "a2": (("r", "qt"), ("t", "qr")),
-}
 PEER_ATTENTION = ("a2",)
-LINEAR = "linear"
-PROMPT = "prompt"  # one prompt through a causal language model, see `causal_judge`
 # Encoder types in transformers; all have their class token first.
 ENCODERS = (
     "albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert", "mpnet", "roberta",
     "xlm-roberta",
 )  # fmt: skip
 CROSS_ATTENTION = ("bert", "camembert", "electra", "roberta", "xlm-roberta")  # types with cross attention
-MARKS = {
-    "shared": 3,
-    "asked": 6,
-    "valued": 6,
-}  # number of token types, by kind of marks; see `judge_reading.word_marks`
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, without punctuation.
-
-    >>> words("In 1,905 B.C.")
-    ['in', '1', '905', 'b', 'c']
-    """
-    return WORD.findall(text.lower())
-
-
-def segments(configuration: str, question: str, reference: str, candidate: str) -> list[tuple[str, str]]:
-    """Return the pairs of texts that a configuration reads (section 4.2).
-
-    Args:
-        configuration: name in `CONFIGURATIONS`.
-        question: the question; one without punctuation at its end gets a question mark, so that its end is seen.
-        reference: the reference.
-        candidate: the answer to be judged.
-
-    Returns:
-        One pair of segments per encoder.
-
-    >>> segments("a1-r_qt", "who won", "Ann", "It was Ann.")
-    [('Ann', 'who won? It was Ann.')]
-    """
-    question = question.strip()
-    question += "" if question[-1:] in ("?", ".", "!", "") else "?"
-    texts = {"q": question, "r": reference, "t": candidate}
-    return [
-        tuple(" ".join(texts[symbol] for symbol in segment) for segment in pair)
-        for pair in CONFIGURATIONS[configuration]
-    ]
-
-
-def linear_features(question: str, reference: str, candidate: str, short_answer: str | None = None) -> list[float]:
-    """Return x1 to x4 of the linear judge (section 4.1).
-
-    Args:
-        question: the question q.
-        reference: the reference r.
-        candidate: the answer t to be judged.
-        short_answer: the short answer s; where there is none the reference takes its place.
-
-    Returns:
-        Whether s occurs in t, sim(r, t), sim(r, q) and sim(q, t), with sim(a, b) = 2 |a & b| / (|a| + |b|) on the sets
-        of their words.
-
-    >>> linear_features("who won?", "Ann", "Ann did.")
-    [1.0, 0.6666666666666666, 0.0, 0.0]
-    """
-    wanted = words(reference if short_answer is None else short_answer)
-    found = bool(wanted) and f" {' '.join(wanted)} " in f" {' '.join(words(candidate))} "
-
-    def sim(a: str, b: str) -> float:
-        first, second = set(words(a)), set(words(b))
-        return 2 * len(first & second) / (len(first) + len(second)) if first or second else 0.0
-
-    return [float(found), sim(reference, candidate), sim(reference, question), sim(question, candidate)]
 
 
 def checked_encoder(kind: str, configuration: str) -> None:
@@ -613,7 +527,5 @@ def _loaded(
 
 def _output(judge: LoadedJudge) -> np.ndarray:
     """Return logit and calibrated probability of a known row."""
-    from .judge_reading import JudgeReader
-
     logits = JudgeReader(judge).logits([KNOWN_ROW])
     return np.concatenate([logits, judge.calibrated(logits, np.ones(1))])

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..core.answers import extract_answer
 from ..core.causal_judge import claim_prompt
-from ..core.judge_model import PROMPT
-from ..core.judge_reading import STATEMENT, JudgeReader
+from ..core.judge_reading import PROMPT, STATEMENT, JudgeReader
 from ..core.reading import readable
 from ..core.replacing import instead, parts
 from .sentences import Sentence, sentences_of

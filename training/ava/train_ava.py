@@ -17,7 +17,7 @@ class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
     configuration: str | None = option(
-        "one of judge_model.CONFIGURATIONS, or linear; default that of --start, else a1-r_qt", None
+        "one of judge_reading.CONFIGURATIONS, or linear; default that of --start, else a1-r_qt", None
     )
     rows: list[str] = option(
         "files of labelled rows of your own, as genqa-metrics label writes them or of any form that it reads; a fifth "
@@ -105,7 +105,7 @@ def settle(args: Arguments) -> dict:
 
 def check(args: Arguments) -> None:
     """Refuse what cannot work, before any work is done."""
-    from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, MARKS
+    from genqa_metrics.core.judge_reading import CONFIGURATIONS, LINEAR, MARKS
 
     if args.marks not in (None, *MARKS):
         raise ValueError(f"marks: expected one of {', '.join(MARKS)}, got {args.marks!r}")
@@ -249,7 +249,7 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
 
     import numpy as np
     from genqa_metrics.ava.judging import joined_references
-    from genqa_metrics.core.judge_model import linear_features
+    from genqa_metrics.core.judge_reading import linear_features
     from safetensors.numpy import save_file
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
@@ -301,7 +301,7 @@ def main() -> None:
         rows, facts = training_triples(args, rng)
         if not rows:
             raise ValueError("rows, judged, as2, spans: no triple is left to train on; name a source that has some")
-        if args.configuration == judge_model.LINEAR:
+        if args.configuration == "linear":
             train_linear(rows, args, folder, training.seed)
             cards.judge_card(folder, args, training, facts, {})
             print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)

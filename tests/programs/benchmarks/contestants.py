@@ -111,7 +111,7 @@ def judge_as_folder(device: str) -> Iterator[tuple[str, object]]:
 
 def pairs_of(rows: list[dict]) -> list[tuple[str, str]]:
     """Return the two texts that a judge reads of every row: reference, question with answer."""
-    from genqa_metrics.core.judge_model import segments
+    from genqa_metrics.core.judge_reading import segments
 
     return [segments("a1-r_qt", *triple)[0] for triple in triples_of(rows)]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from genqa_metrics.core.judge_model import linear_features
+from genqa_metrics.core.judge_reading import linear_features
 
 from training.ava.triples import as2_rows, as2_triples, detokenized
 from training.common import json_rows, local_file, option, parsed, write_rows
