@@ -20,11 +20,14 @@ import numpy as np
 
 from .intervals import CONFIDENCE, MIN_QUESTIONS, effective_size, kish, newcombe, wilson
 from .judge_errors import rogan_gladen
+from .paired_tests import LEVEL, paired_tests
+from .resampling import bootstrap_counts
 
 # Of each pair of a human and a judged verdict, this many questions are added to the variance: few labels show few
 # errors of the judge (Agresti & Min 2005 add 0.5 for matched pairs).
 PRIOR = 0.35
 MIN_LABELS = 2
+SAMPLES = 10_000  # of the bootstrap, as those of `compare`
 WIDEST = 0.6  # an interval of the judge alone that is wider says nothing
 
 
@@ -337,6 +340,21 @@ def difference(first: Powered, second: Powered) -> tuple[np.ndarray, np.ndarray,
     size = np.sqrt((first.influence**2).sum(axis=-1) * (second.influence**2).sum(axis=-1))
     correlation = np.clip(together / np.maximum(size, 1e-12), -1, 1)
     return newcombe((first.value, first.low, first.high), (second.value, second.low, second.high), correlation)
+
+
+def tested_difference(first: Powered, second: Powered) -> tuple[float, float, float]:
+    """Return the difference of two systems with the limits that `compare` gives it; NaN for too few questions.
+
+    Args:
+        first: the one system, with questions numbered as those of `second`.
+        second: the other.
+    """
+    moves = np.shape(first.influence)[-1] * np.atleast_2d(first.influence - second.influence).T
+    number = float(min(first.questions, second.questions))
+    draws = bootstrap_counts(len(moves), SAMPLES, 0)
+    tests = paired_tests(np.atleast_1d(first.value - second.value), moves, number, np.ones(1), draws)
+    low, high = tests.limits(np.full(1, LEVEL))
+    return float(tests.differences[0]), float(low[0]), float(high[0])
 
 
 def paired_difference(
