@@ -10,7 +10,6 @@ from ...reports.glossary import short_names
 from ...reports.report import WIDTH, Report, briefly, highest, print_first_screen
 from ...reports.table import Table, accuracy_cell, listed, number, visible
 from ...scale.tally import DISAGREE, LOWEST, AnswersToRead, AnswerToRead
-from ...statistics.intervals import newcombe
 
 LONG = 300  # characters of an answer in a table
 READ = "Read these first"
@@ -83,24 +82,18 @@ def of_accuracy(report: Report) -> list[str]:
     if not report.accuracy:
         return []
     systems = report.accuracy["systems"]
-    ends = {
-        system: (values["accuracy"], values["low"], values["high"])
-        for system, values in systems.items()
-        if values["low"] is not None
-    }
-    if len(ends) < len(systems):
+    if any(values["low"] is None for values in systems.values()):
         return []  # a note says that it cannot be told
     rests_on = f"right: {report.accuracy['method']}, {report.accuracy['confidence']:.0%} interval"
-    if len(ends) < 2:
+    if not report.leads:
         return [rests_on]
-    first = max(ends, key=lambda system: ends[system][0])
-    chance, behind = [], []
-    for system in ends:
-        if system != first:
-            value, low, high = (100 * float(end) for end in newcombe(ends[first], ends[system]))
-            (chance if low <= 0 else behind).append(system)
-    if len(ends) == 2:
-        leads = f"{first} leads {(chance or behind)[0]} by {value:.0f} points [{low:+.0f}, {high:+.0f}]"
+    first = max(systems, key=lambda system: systems[system]["accuracy"])
+    behind = [system for system in report.leads if report.leads[system][1] > 0]
+    chance = [system for system in report.leads if system not in behind]
+    if len(systems) == 2:
+        ((system, ends),) = report.leads.items()
+        value, low, high = (100 * end for end in ends)
+        leads = f"{first} leads {system} by {value:.0f} points [{low:+.0f}, {high:+.0f}]"
         return [f"{leads}: {'this could be chance' if chance else 'chance is unlikely to explain it'}", rests_on]
     near = f"; {briefly(chance)} may be as good" if chance else ""
     return [f"{first} is first{near}{f'; {briefly(behind)} clearly behind' if behind else ''}", rests_on]

@@ -269,22 +269,42 @@ class ScoreReport(Report):
         accuracy = [highest_accuracy(systems)] if untold else of_accuracy(self)
         return accuracy + [said for metric in self.found.scores if (said := of_metric(self, metric))]
 
-    @property
-    def best(self) -> list[str]:
-        """The system with the highest accuracy, and those that may be as good.
+    @cached_property
+    def leads(self) -> dict[str, tuple[float, float, float]]:
+        """How far every other system is behind the first one, with limits; by labels as `compare` has them.
 
-        Their difference from it has an interval that holds 0; the answers count as unpaired. None without ava, of one
-        system, or where no system is clearly worse.
+        Where the accuracy rests on the judge, or questions differ, systems count as unpaired. Empty without a judge, for
+        one system, or where an accuracy cannot be told.
         """
         systems = self.accuracy["systems"] if self.accuracy else {}
         if len(systems) < 2 or any(values["low"] is None for values in systems.values()):
-            return []
+            return {}
+        from ...statistics.estimation import LABELS, TOGETHER, powered, tested_difference
         from ...statistics.intervals import newcombe
 
-        ends = {system: tuple(found[end] for end in ("accuracy", "low", "high")) for system, found in systems.items()}
-        first = max(ends, key=lambda system: ends[system][0])
-        found = [system for system in ends if newcombe(ends[first], ends[system])[1] <= 0 or system == first]
-        return found if len(found) < len(ends) else []
+        totals = self.found.questions
+        first = max(systems, key=lambda system: systems[system]["accuracy"])
+        result = {}
+        for system in systems:
+            pair = (first, system)
+            if system == first:
+                continue
+            by_labels = all(systems[name]["basis"] in (LABELS, TOGETHER) for name in pair)
+            if by_labels and np.array_equal(totals[first].keys, totals[system].keys):
+                result[system] = tested_difference(*(powered(totals[name].question_sums) for name in pair))
+            else:
+                ends = ([systems[name][end] for end in ("accuracy", "low", "high")] for name in pair)
+                result[system] = tuple(map(float, newcombe(*ends)))
+        return result
+
+    @property
+    def best(self) -> list[str]:
+        """The system with the highest accuracy, and those whose difference from it has an interval that holds 0.
+
+        Empty where no system is clearly worse.
+        """
+        behind = [system for system, (_, low, _) in self.leads.items() if low > 0]
+        return [system for system in self.accuracy["systems"] if system not in behind] if behind else []
 
     @property
     def labels(self) -> dict[str, dict]:
