@@ -273,7 +273,7 @@ class ScoreReport(Report):
     def leads(self) -> dict[str, tuple[float, float, float]]:
         """How far every other system is behind the first one, with limits; by labels as `compare` has them.
 
-        Where the accuracy rests on the judge, or questions differ systems are unpaired. Empty without a judge, of
+        Where the accuracy rests on the judge, or questions differ, systems are unpaired. Empty without a judge, of
         one system, or where an accuracy cannot be told.
         """
         systems = self.accuracy["systems"] if self.accuracy else {}
