@@ -1,7 +1,6 @@
 """The command `agree`: rows with human scores in, tables, JSON, Markdown and a page out."""
 
 import json
-import re
 import warnings
 
 import genqa_metrics
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.verbs.agree.measures import Judgments, analyse
 from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import AgreeReport, against_best, ordered
 from genqa_metrics.verbs.agree.run import Agreement, AgreeRun, length_group
@@ -152,37 +150,6 @@ def test_metrics_are_those_of_the_modules(tmp_path, rows):
     assert report["signatures"]["aev"].startswith("aev|alpha:0.5|")
 
 
-def test_twice_the_same_bytes_and_another_seed_other_intervals(tmp_path, file, repository):
-    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        done = run(
-            file, "--column", "good", "--column", "weak", "--resamples", 100, "--seed", seed, "--json",
-            tmp_path / f"{name}.json", "--html", tmp_path / f"{name}.html", "--markdown", tmp_path / f"{name}.md",
-        )  # fmt: skip
-        assert done.exit_code == 0, done.output
-    for ending in ("json", "html", "md"):
-        assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()
-        assert (tmp_path / f"a.{ending}").read_bytes() != (tmp_path / f"c.{ending}").read_bytes()
-    first, other = (json.loads((tmp_path / f"{name}.json").read_text()) for name in "ac")
-    assert first["metrics"]["good"]["pearson"]["value"] == other["metrics"]["good"]["pearson"]["value"]
-    assert first["settings"]["seed"] == 0
-    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]
-
-
-def test_report_names_versions_digests_and_signatures(tmp_path, file):
-    import hashlib
-
-    import genqa_metrics
-
-    done = run(file, "-m", "aev", "--set", "aev.alpha=0.25", "--resamples", 100, "--format", "json")
-    report = json.loads(done.stdout)
-    assert report["genqa_metrics"] == genqa_metrics.__version__
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    assert report["inputs"] == [{"name": "rows.jsonl", "sha256": digest, "rows": 80}]
-    assert "alpha:0.25" in report["signatures"]["aev"]
-    for shown in (done.stdout, run(file, "-s", "aev.alpha=0.25", "--resamples", 100, "--verbose").stdout):
-        assert digest in shown
-
-
 def test_constant_scores_missing_scores_and_human_scores(tmp_path, rows):
     rows[0]["good"] = None
     rows[1]["good"] = float("nan")
@@ -261,23 +228,6 @@ def test_a_question_in_several_files_is_one(tmp_path, rows):
     assert set(report["groups"]["source"]) == {"a", "b"}
 
 
-def test_page_is_one_file_and_shows_what_users_wrote(tmp_path, rows):
-    for row in rows:
-        row["<b>&bold</b>"] = row["good"]
-        row["system"] = f"<i>{row['system']}</i>"
-    file = write(tmp_path / "rows.jsonl", rows)
-    report = agreed([str(file)], score_columns=["<b>&bold</b>"], resamples=100)
-    page = AgreeReport(Agreement(**report)).to_html()
-    assert "<b>&bold" not in page
-    assert "<i>" not in page
-    assert page.count("&lt;b&gt;&amp;bold&lt;/b&gt;") > 3
-    assert page.count("<svg") == 1 + 4 + 4  # correlations, four groupings, three kinds of curves and their legend
-    links = re.findall(r"""(?:src|href)=["']([^"']+)""", page)
-    assert all(link.startswith("#") for link in links)
-    assert "<script" not in page
-    assert AgreeReport(Agreement(**report)).to_markdown().count("\n| --- |") == 3 + 4 + 1
-
-
 def test_pages_of_real_judgments(shared_data, tmp_path):
     """Numbers of Table 3's kind on the paper's own MS MARCO rows, as scipy has them."""
     file = shared_data / "judgments" / "kpqa_marco.dev.jsonl.gz"
@@ -295,13 +245,10 @@ def test_pages_of_real_judgments(shared_data, tmp_path):
     ("arguments", "said"),
     [
         (["--metric", "blue"], "--metric: expected one of"),
-        (["--column", "rating=x"], "column: expected one of"),
         (["--resamples", "99"], "resamples: expected a number of at least 100, got 99"),
         (["--seed", "-1"], "seed: expected a number of at least 0"),
         (["--gap", "-0.5"], "gap: expected a number of at least 0"),
-        (["--html", "nowhere/page.html"], "--html nowhere/page.html: there is no folder"),
         (["-m", "aev", "--column", "aev"], "is also the name of a score of --metric"),
-        (["-m", "aev", "--set", "f_meta.base=bleu"], "f_meta: has settings but is not computed"),
     ],
 )
 def test_bad_usage(file, arguments, said):
@@ -309,10 +256,6 @@ def test_bad_usage(file, arguments, said):
     assert done.exit_code == 2
     assert said in done.stderr
     assert not done.stdout
-
-
-def test_standard_input_and_double_files_are_refused(file):
-    assert run("-").exit_code == run(file, file).exit_code == 2
 
 
 def test_bad_rows(tmp_path, rows):
@@ -374,58 +317,6 @@ def test_length_groups_have_no_gaps():
     assert [length_group("w " * words) for words in range(29)] == expected
 
 
-def test_analyse_takes_arrays():
-    rng = np.random.default_rng(0)
-    human = rng.random(30)
-    judgments = Judgments(human, human > 0.5, {"m": human + 0.1 * rng.random(30)}, list(range(30)))
-    report = analyse(judgments, number=100)
-    assert report["metrics"]["m"]["spearman"]["value"] > 0.9
-    assert report["systems"] is None
-    assert report["rank_pairs"] == {
-        "gap": pytest.approx(np.ptp(human) / 2, rel=1e-5),
-        "pairs": 0,
-        "metrics": {"m": None},
-    }
-
-
-def test_commands_of_the_page(repository, tmp_path, monkeypatch, rows):
-    """As they stand there, in the order in which one needs them."""
-    (tmp_path / "answers.jsonl").symlink_to(repository / "metrics/examples/answers.jsonl")
-    monkeypatch.chdir(tmp_path)
-    ratings = ["item,rater,score,question,prediction,references,my_metric"]
-    ratings += [f"{n},{rater},{1 + (n + rater) % 5},who is {n},one,one,0.{n}" for n in range(9) for rater in range(3)]
-    (tmp_path / "ratings.csv").write_text("\n".join(ratings), encoding="utf-8")
-    write(tmp_path / "rated.jsonl", [row | {"my_metric": row["good"], "stars": row["score"]} for row in rows])
-    commands = re.findall(
-        r"^genqa-metrics ((?:agree|raters) .*)$",
-        (repository / "spaces/docs/pages/how-to/9-agree.md").read_text(),
-        re.MULTILINE,
-    )
-    assert len(commands) == 3
-    for command in commands:
-        done = CliRunner().invoke(app, command.split())
-        assert done.exit_code == 0, done.output
-    assert {"agreement.html", "agreement.json", "rated.jsonl"} <= {path.name for path in tmp_path.iterdir()}
-
-
-def test_python_gives_what_the_command_line_prints(tmp_path, rows):
-    import genqa_metrics
-    import pandas
-
-    path = write(tmp_path / "rows.jsonl", [{**row, "stars": row["score"]} for row in rows])
-    printed = run(path, "-m", "aev", "-c", "good", "-c", "score=stars", "--resamples", 100, "--format", "json").stdout
-    options = {"metrics": "aev", "score_columns": ["good"], "resamples": 100}
-    found = genqa_metrics.agree(str(path), "stars", **options)
-    assert found.to_json() == printed
-    assert "95% expanded percentile bootstrap interval, questions resampled" in found.to_markdown()
-    table = genqa_metrics.agree(pandas.DataFrame(rows), **options)
-    assert table.metrics == found.metrics
-    assert table.to_pandas().loc["good", "pearson"] == found.metrics["good"]["pearson"]["value"]
-    assert list(found.to_pandas().index) == ordered(found.metrics)
-    assert len(repr(found)) < 200
-    assert "<table" in found._repr_html_()
-
-
 @pytest.fixture
 def judged():
     """12 questions with two answers each: the reference itself, which people accept but for one, and another city."""
@@ -452,28 +343,6 @@ def test_a_judge_is_measured_at_its_own_threshold(judged):
     (worst,) = found.worst["ava_score"]
     assert (worst["question"], worst["prediction"], worst["human"]) == ("What is the capital in text 3?", "Bern", 0)
     assert "| What is the capital in text 3? Bern [Bern] |" in found.to_markdown()
-
-
-def test_the_page_begins_with_what_was_found_and_has_the_texts_of_the_worst_rows_as_they_are(judged):
-    """A group too small for correlations is left out, and said to be."""
-    long = "which the atlas names on its third page beside the rivers"
-    for row in judged:
-        row["question"] += f" {long}?"
-    rows = [{**row, "noise": float(place % 3)} for place, row in enumerate(judged)]
-    found = genqa_metrics.agree(rows, metrics="ava", score_columns=["noise"], resamples=200)
-    first, second = found.findings
-    assert re.fullmatch(
-        r"ava_score agrees best with the humans: Pearson r 0\.\d+ \[.*\]; chance is unlikely to explain it\.", first
-    )
-    assert re.fullmatch(r"ava_score and the humans give the same verdict on 0\.972 \[.*\] of the answers\.", second)
-    page = found.to_html()
-    assert f'<p class="finding">{first}</p>' in page
-    assert f"What is the capital in text 3? {long}?</th>" in page.replace("<wbr>", "")
-    assert page.count('<td class="text" dir="auto"') == 2, "the answer and its references"
-    assert "<dt>AUC</dt><dd>Probability that a correct answer scores above a wrong one" in page
-    alone = genqa_metrics.agree(rows[:8], score_columns=["noise"], metrics=[], resamples=100)
-    assert not [table.title for table in alone.tables() if table.title.startswith("By ")]
-    assert "not shown by length: all groups have fewer than 10 answers, or equal scores" in alone.facts()
 
 
 def test_the_rows_that_are_listed_can_be_fewer(judged):

@@ -79,25 +79,6 @@ def test_resamples_draw_whole_clusters_and_keep_their_number(rng):
     assert counts.shape == (50, 100)
 
 
-def test_chunks_do_not_change_the_resamples(monkeypatch):
-    whole = np.concatenate(list(resampling.bootstrap_counts(40, 30, seed=2)))
-    monkeypatch.setattr(resampling, "_CELLS", 300)
-    np.testing.assert_array_equal(np.concatenate(list(resampling.bootstrap_counts(40, 30, seed=2))), whole)
-
-
-def test_interval_is_that_of_scipy(rng):
-    """Percentile bootstrap: scipy's limits from its own draws, 4,000 on each side, agree within their noise."""
-    x, y = tied_sample(rng, 200)
-    theirs = stats.bootstrap(
-        (x, y), lambda a, b: stats.pearsonr(a, b).statistic, paired=True, vectorized=False, n_resamples=4000,
-        method="percentile", rng=1,
-    ).confidence_interval  # fmt: skip
-    samples = resampling.bootstrap(
-        {"r": lambda counts: correlation.resampled_pearson(x, y, counts)}, np.arange(200), 4000, seed=0
-    )["r"]
-    assert resampling.interval(samples, 10**9) == pytest.approx((theirs.low, theirs.high), abs=0.015)
-
-
 def test_interval_needs_defined_samples():
     half, one = [np.nan, 0.2, 0.5, np.nan], [np.nan, 0.2, 0.5, 0.4]
     assert np.isnan(resampling.interval(np.array(half), 10**9)).all()
@@ -169,20 +150,6 @@ def test_permutations_of_pairs_at_once_and_of_constant_sides(rng):
     assert found[0] == alone[0] == found[2]
     assert np.isnan(found[1])
     assert np.isnan(correlation.permutation_p(x, y, np.ones(50), clusters, 500, seed=1)).all()
-
-
-def test_holm_is_that_of_the_definition(rng):
-    """Of m sorted p-values the k-th is multiplied by m - k + 1, and never below the one before; NaN do not count."""
-    p = rng.random(7) ** 3
-    order = np.argsort(p)
-    expected, least = {}, 0.0
-    for k, place in enumerate(order):
-        least = max(least, min(1.0, p[place] * (7 - k)))
-        expected[place] = least
-    assert resampling.adjust_p_values(p) == pytest.approx([expected[i] for i in range(7)])
-    with_nan = resampling.adjust_p_values([0.01, float("nan"), 0.02])
-    assert with_nan == pytest.approx([0.02, float("nan"), 0.02], nan_ok=True)
-    assert resampling.adjust_p_values([]).tolist() == []
 
 
 LEVEL = (0.035, 0.065)  # 5% +- 1.5
@@ -329,7 +296,3 @@ def test_calibration_is_that_of_scikit_learn(rng):
     assert rows.sum() == 300
     assert found["ece"] == pytest.approx((rows * np.abs(share - mean)).sum() / 300)
     assert found["brier"] == pytest.approx(brier_score_loss(positive, scores))
-
-
-def test_perfect_calibration():
-    assert thresholds.calibration(np.array([0.0, 1.0, 1.0]), np.array([False, True, True]))["ece"] == 0

@@ -96,15 +96,7 @@ def test_paper_example_through_the_command_line(tmp_path):
     assert round(found["a"]["f_meta_conventional"], 4) == 0.6240
 
 
-@pytest.mark.parametrize(
-    "ending",
-    [
-        *(f"{e}{c}" for e in (".jsonl", ".csv", ".tsv") for c in ("", ".gz", ".bz2", ".xz", ".zst")),
-        ".json",
-        ".ndjson",
-        ".parquet",
-    ],
-)
+@pytest.mark.parametrize("ending", [".ndjson", ".json", ".csv.gz", ".csv.bz2", ".tsv.xz", ".tsv.zst", ".parquet"])
 def test_every_format_and_compression_gives_the_same_numbers(answers, tmp_path, ending):
     expected = scores(answers)
     assert scores(save(tmp_path / f"same{ending}", ANSWERS)) == expected
@@ -330,15 +322,6 @@ def test_a_bad_parquet_row_is_named_by_its_number(tmp_path):
     assert f"{path}, row 2: " in run("score", path, status=1)[1]
 
 
-def test_many_bad_rows_are_counted_not_listed(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"prediction": "a", "references": "a"}\n' + "{\n" * 1234)
-    _, said = run("score", path, "--on-error", "skip")
-    assert said.count("skipped: ") == 11
-    assert "... and 1,224 more" in said
-    assert "skipped 1,234 bad rows; 1 were scored" in said
-
-
 @pytest.mark.parametrize("arguments", [(), ("--on-error", "skip")])
 def test_nothing_but_bad_rows_and_nothing_at_all_are_errors(tmp_path, arguments):
     path, output = tmp_path / "a.jsonl", tmp_path / "o.jsonl"
@@ -404,8 +387,6 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("missing.jsonl",), "missing.jsonl: no such file"),
-        (("{}", "{}"), "the same file is named twice"),
         (("{}", "-m", "bleurt"), "--metric: expected one of aev, ava, f_meta, grounding, kpqa, got 'bleurt'"),
         (("{}", "-o", "scores.txt"), "expected a name that ends in .jsonl"),
         (("{}", "-o", "-"), "standard output has the table"),
@@ -413,7 +394,6 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
         (("{}", "-o", "s3://bucket/scores.csv"), "only --engine ray writes to an address"),
         (("{}", "-o", "s3://bucket/scores/"), "only --engine ray writes to an address"),
         (("{}", "-s", "aev.alpha=2"), "aev.alpha: expected a number from 0 to 1, got 2"),
-        (("{}", "-s", "aev.alpha=high"), "aev.alpha: expected a number from 0 to 1, got 'high'"),
         (
             ("{}", "-s", "aev.alhpa=1"),
             "aev.alhpa: not a setting of aev; did you mean alpha? Known are alpha, max_order",
@@ -422,13 +402,10 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
         (("{}", "-s", "aev.alpha"), "--set: expected NAME=VALUE, got 'aev.alpha'"),
         (("{}", "-s", "f_meta.base=bleu", "-s", "f_meta.base_key=x"), "f_meta.base_key: only for a module"),
         (("{}", "-s", 'f_meta.base_kwargs={"lang": 1}'), "f_meta.base_kwargs: the default base has no settings"),
-        (("{}", "-m", "aev", "-s", "f_meta.base=bleu"), "f_meta: has settings but is not computed"),
-        (("{}", "-c", "answer=x"), "label as the name, got 'answer'"),
         (("{}", "-c", "prediction"), "--column: expected NAME=VALUE"),
         (("{}", "--settings", "missing.json"), "--settings: missing.json cannot be read as JSON"),
         (("{}", "--format", "xml"), "Invalid value"),
         (("{}", "--on-error", "ignore"), "Invalid value"),
-        (("{}", "--unknown"), "No such option"),
     ],
 )
 def test_bad_usage_is_status_2_and_says_what_is_right(answers, arguments, message, monkeypatch):
@@ -470,22 +447,6 @@ def test_a_settings_file_that_says_nothing_about_a_metric_is_refused(answers, tm
     assert "--settings: " in run("score", answers, "--settings", path, status=2)[1]
 
 
-def test_formats_of_the_result(answers):
-    table, _ = run("score", answers, "-m", "aev", "--verbose")
-    assert [line.split()[:2] for line in table.splitlines() if line.startswith(("A ", "B "))] == [
-        ["A", "2"],
-        ["B", "3"],
-    ]
-    markdown, _ = run("score", answers, "-m", "aev", "--format", "markdown")
-    assert "| system | answers | aev | aev_precision | aev_recall |" in markdown
-    assert "\n| A | 2 | " in markdown
-    whole = json.loads(run("score", answers, "-m", "aev", "--format", "json")[0])
-    assert set(whole["systems"]["A"]) > {"rows", "predictions", "aev", "prediction_length"}
-    signature = whole["signatures"]["aev"]
-    assert signature in table
-    assert signature in markdown
-
-
 def test_no_row_mixes_systems_unless_it_is_asked_for(answers):
     assert list(scores(answers)) == ["A", "B"]
     found = scores(answers, "--total")
@@ -507,13 +468,6 @@ def test_version():
     assert run("--version")[0] == f"genqa-metrics {genqa_metrics.__version__}\n"
 
 
-@pytest.mark.parametrize("command", [(), ("score",), ("demo",)])
-def test_help(command):
-    out, said = run(*command, "--help")
-    assert "Usage: " in out
-    assert not said
-
-
 def test_no_progress_bar_where_standard_error_is_no_terminal(answers):
     assert run("score", answers, "--metric", "f_meta")[1] == ""
 
@@ -529,14 +483,6 @@ def test_progress_is_told_in_rows_and_arrives(tmp_path):
     assert told[-1] == (rows, rows)
     assert len(set(done)) > 4
     assert all(now <= expected <= 1.2 * rows for now, expected in told)
-
-
-def test_a_failing_base_is_status_1(answers, monkeypatch):
-    def broken(*arguments):
-        raise ValueError("base x: expected finite scores")
-
-    monkeypatch.setattr("genqa_metrics.f_meta.scorer.statistics", broken)
-    assert "error: base x: expected finite scores" in run("score", answers, "-m", "f_meta", status=1)[1]
 
 
 def test_run_is_usable_from_python(answers):

@@ -1,148 +1,260 @@
-"""What all commands have in common: exit status, messages, help."""
+"""One contract for all verbs: files, exit status, messages, every form of a report, and the same numbers in Python."""
 
+import base64
+import io
 import json
+import re
+from hashlib import sha256
 
+import genqa_metrics
+import pandas
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.terminal.console import SHOWN_BAD_ROWS
+from rich.console import Console
 from typer.testing import CliRunner
 
-VERBS = ("score", "compare", "agree", "raters", "explain", "export", "demo")
+from tests.factories.files import lines, save
+
 ROWS = [
     {
-        "id": str(number),
+        "id": f"{number}",
+        "item": f"{number // 2}",
+        "rater": f"{number % 2}",
         "system": system,
+        "question": f"How many steps are in test {number}?",
         "prediction": text,
         "references": ["four steps"],
-        "score": len(text),
+        "score": number % 3,
+        "label": number % 2,
+        "by": number % 2,
     }
-    for number in range(6)
+    for number in range(12)
     for system, text in (("a", "four steps"), ("b", f"{number} steps"))
 ]
-RATED = [{"item": str(n // 2), "rater": str(n % 2), **row, "score": n % 3} for n, row in enumerate(ROWS)]
-
-
-def lines(rows):
-    return "".join(json.dumps(row) + "\n" for row in rows)
+RATED = [row | {"item": f"{place // 2}", "rater": f"{place % 2}"} for place, row in enumerate(ROWS)]
+RESAMPLES = ["--resamples", "100"]
+OPTIONS = {
+    "score": ["-m", "aev"],
+    "compare": ["-m", "aev", *RESAMPLES],
+    "agree": ["-m", "aev", *RESAMPLES],
+    "accuracy": ["-c", "judge=by"],
+    "raters": [],
+}
+IN_PYTHON = {
+    "score": lambda rows: genqa_metrics.score(rows, "aev"),
+    "compare": lambda rows: genqa_metrics.compare(rows, "aev", resamples=100),
+    "agree": lambda rows: genqa_metrics.agree(rows, metrics="aev", resamples=100),
+    "accuracy": lambda rows: genqa_metrics.accuracy(rows, columns={"judge": "by"}),
+}
+FILES = {
+    "score": ("latex", "html"),
+    "compare": ("json", "markdown", "latex", "html"),
+    "agree": ("json", "markdown", "latex", "html"),
+    "accuracy": ("json", "markdown", "latex", "html"),
+    "explain": ("html",),
+}
+EXPLAINED = ["who?", "--prediction", "it", "--reference", "it"]
 
 
 @pytest.fixture
 def rows(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    path.write_text(lines(ROWS))
-    return path
+    return save(tmp_path / "rows.jsonl", RATED)
 
 
-def command(verb, rows, *arguments):
+def command(verb, *arguments):
     """Return the exit status, standard output and standard error of a verb."""
-    inputs = {
-        "explain": ["who?", "--prediction", "it", "--reference", "it"],
-        "compare": [rows, "--resamples", "100"],
-        "agree": [rows, "--resamples", "100"],
-    }
-    done = CliRunner().invoke(app, [str(word) for word in (verb, *inputs.get(verb, [rows]), *arguments)])
+    words = EXPLAINED if verb == "explain" else OPTIONS.get(verb, [])
+    done = CliRunner().invoke(app, [str(word) for word in (verb, *words, *arguments)])
     return done.exit_code, done.stdout, done.stderr
 
 
+# Bad usage and bad rows
+
+
+@pytest.mark.parametrize(("verb", "form"), [(verb, form) for verb, forms in FILES.items() for form in forms])
+def test_a_file_that_cannot_be_written_is_bad_usage(verb, form, rows, tmp_path):
+    inputs = [] if verb == "explain" else [rows]
+    for place, problem in ((tmp_path / "none" / "a.x", "there is no folder"), (tmp_path, "is a folder; name a file")):
+        status, out, said = command(verb, *inputs, f"--{form}", place)
+        assert (status, out) == (2, "")
+        assert problem in said
+        assert said.count(f"Try 'genqa-metrics {verb} --help'.") == 1
+
+
+@pytest.mark.parametrize("verb", OPTIONS)
 @pytest.mark.parametrize(
-    ("verb", "option"),
+    ("arguments", "problem"),
     [
-        ("score", "--output"),
-        ("compare", "--json"),
-        ("compare", "--markdown"),
-        ("compare", "--latex"),
-        ("compare", "--html"),
-        ("agree", "--json"),
-        ("agree", "--markdown"),
-        ("agree", "--html"),
-        ("explain", "--html"),
-        ("raters", "--output"),
+        (["{none}"], "none.jsonl: no such file"),
+        (["{rows}", "{rows}"], "the same file is named twice"),
+        (["{rows}", "--column", "note=x"], "column: expected"),
+        (["{rows}", "--unknown"], "No such option"),
     ],
 )
-def test_a_missing_folder_is_bad_usage_in_every_command(verb, option, rows, tmp_path):
-    file = tmp_path / "none" / ("a.csv" if option == "--output" else "a.html")
-    status, out, said = command(verb, rows, option, file)
+def test_bad_usage(verb, arguments, problem, rows):
+    places = {"rows": rows, "none": rows.with_name("none.jsonl")}
+    status, out, said = command(verb, *(word.format(**places) for word in arguments))
     assert (status, out) == (2, "")
-    assert "there is no folder" in said
-    assert said.count(f"Try 'genqa-metrics {verb} --help'.") == 1
+    assert problem in " ".join(said.split())
 
 
-@pytest.mark.parametrize("verb", ["compare", "agree", "explain"])
-def test_a_folder_for_a_file_is_bad_usage(verb, rows, tmp_path):
-    status, _, said = command(verb, rows, "--html", tmp_path)
+@pytest.mark.parametrize(
+    ("verb", "problem"),
+    [(verb, "f_meta: has settings but is not computed; add --metric f_meta") for verb in ("score", "compare", "agree")]
+    + [
+        (verb, "--set: expected ava.SETTING=VALUE, got a setting of f_meta, which is not computed here")
+        for verb in ("accuracy", "calibrate", "label")
+    ],
+)
+def test_settings_of_a_metric_that_is_not_computed_are_refused(verb, problem, rows, tmp_path):
+    more = ["--output", tmp_path / "labels.jsonl"] if verb == "label" else []
+    status, _, said = command(verb, rows, "--set", "f_meta.base=bleu", *more)
     assert status == 2
-    assert "is a folder; name a file in it" in said
+    assert problem in " ".join(said.split())
 
 
-@pytest.mark.parametrize("verb", ["score", "compare", "agree", "raters"])
-def test_a_bad_row_fails_alike_in_every_command(verb, rows):
-    rows.write_text(lines(RATED) + "{\n")
-    status, out, said = command(verb, rows)
-    assert (status, out) == (1, "")
-    assert said.startswith("error: ")
-    assert said.count("--on-error skip leaves bad rows out.") == 1
-    assert "Try 'genqa-metrics" not in said
-
-
-@pytest.mark.parametrize("verb", ["score", "compare", "agree", "raters"])
-def test_skipped_rows_are_listed_once_and_then_counted(verb, rows):
+@pytest.mark.parametrize("verb", OPTIONS)
+def test_bad_rows_fail_or_are_listed_and_then_counted(verb, rows):
     bad = SHOWN_BAD_ROWS + 5
     rows.write_text(lines(RATED) + "{\n" * bad)
-    options = ["-m", "aev"] if verb != "raters" else []
-    status, _, said = command(verb, rows, "--on-error", "skip", *options)
+    status, out, said = command(verb, rows)
+    assert (status, out) == (1, "")
+    assert said.startswith(f"error: {rows}, line {len(RATED) + 1}: not JSON")
+    assert said.count("--on-error skip leaves bad rows out.") == 1
+    assert "Try 'genqa-metrics" not in said
+    status, _, said = command(verb, rows, "--on-error", "skip")
     assert status == 0, said
     listed = [line for line in said.splitlines() if line.startswith("skipped: ")]
-    assert len(listed) == SHOWN_BAD_ROWS + 1
+    assert len(set(listed)) == len(listed) == SHOWN_BAD_ROWS + 1
     assert listed[-1] == "skipped: ... and 5 more"
-    assert len(set(listed)) == len(listed)
 
 
-@pytest.mark.parametrize("verb", ["score", "compare", "agree", "raters", "explain"])
+@pytest.mark.parametrize("verb", OPTIONS)
+def test_no_rows_are_an_error(verb, rows):
+    rows.write_text("\n")
+    status, out, said = command(verb, rows)
+    assert (status, out) == (1, "")
+    assert re.search("error: .*no (row|rating)", said)
+
+
+@pytest.mark.parametrize("verb", [*OPTIONS, "explain"])
 def test_messages_never_control_the_terminal(verb, rows, tmp_path):
     evil = "\x1b]0;title\x07\x9b2J"
     name = tmp_path / f"none{evil}" / "a.csv"
+    inputs = [] if verb == "explain" else [rows]
     for arguments in (["--output", name], ["--html", name], ["--column", f"{evil}=x"], ["--set", evil]):
-        status, out, said = command(verb, rows, *arguments)
+        status, out, said = command(verb, *inputs, *arguments)
         assert status == 2
         assert not {"\x1b", "\x07", "\x9b"} & set(out + said)
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", ["score", "compare", "agree", "raters", "explain", "export", "demo"])
 def test_every_command_has_help_with_its_exit_status(verb):
-    done = CliRunner().invoke(app, [verb, "--help"])
-    assert done.exit_code == 0
-    assert verb == "demo" or "0 done, 1 failed, 2 bad usage" in " ".join(done.stdout.split())
+    status, out, _ = command(verb, "--help")
+    assert status == 0
+    assert verb == "demo" or "0 done, 1 failed, 2 bad usage" in " ".join(out.split())
+
+
+# Reports
+
+
+def numbers(report):
+    """Return a report without the names and digests of what was read."""
+    if isinstance(report, dict):
+        return {name: numbers(value) for name, value in report.items() if name not in ("inputs", "file", "place")}
+    return [numbers(value) for value in report] if isinstance(report, list) else report
+
+
+@pytest.mark.parametrize("verb", IN_PYTHON)
+def test_python_gives_what_the_command_prints_and_writes(verb, rows, tmp_path):
+    """Whatever the rows are in, and however often: the same bytes."""
+    written = []
+    for number in "12":
+        files = [f"--{form}={tmp_path / form}{number}" for form in FILES[verb]]
+        status, out, said = command(verb, rows, "--format", "json", *files)
+        assert status == 0, said
+        written.append([out, *((tmp_path / f"{form}{number}").read_text() for form in FILES[verb])])
+    assert written[0] == written[1]
+    report = IN_PYTHON[verb](str(rows))
+    assert report.to_dict() == json.loads(out)
+    for form, text in zip(FILES[verb], written[0][1:], strict=True):
+        assert getattr(report, f"to_{form}")().strip() == text.strip()
+    for given in (RATED, pandas.DataFrame(RATED)):
+        assert numbers(IN_PYTHON[verb](given).to_dict()) == numbers(report.to_dict())
+    assert len(report.to_pandas()) > 0
+    assert len(repr(report)) < 200
+    assert "<table" in report._repr_html_()
+
+
+@pytest.mark.parametrize("verb", IN_PYTHON)
+def test_a_report_says_what_it_rests_on(verb, rows):
+    found = IN_PYTHON[verb](str(rows))
+    content = found.to_dict()
+    assert content.get("genqa_metrics", genqa_metrics.__version__) == genqa_metrics.__version__
+    facts = {genqa_metrics.__version__, *content.get("signatures", {}).values()}
+    for entry in content.get("inputs", ()):
+        assert entry == {"name": rows.name, "sha256": sha256(rows.read_bytes()).hexdigest(), "rows": len(RATED)}
+        facts.add(entry["sha256"])
+    _, shown, _ = command(verb, rows, *(["--verbose"] if verb in ("score", "compare") else []))
+    for text in (found.to_markdown(), found.to_latex(), found.to_html().replace("<wbr>", ""), shown):
+        for fact in facts:
+            assert fact in " ".join(text.split())
+
+
+HOSTILE = "a\x1b]0;x\x07\x9b31m\u202eb\n# | *c* <img src=x> [d](http://e) $1 %&{} [bold]"
+
+
+@pytest.mark.parametrize("verb", IN_PYTHON)
+def test_hostile_texts_are_raw_in_no_form(verb):
+    names = {"a": HOSTILE, "b": "=b"}
+    made = [row | {"question": f"{row['question']} {HOSTILE}", "system": names[row["system"]]} for row in RATED]
+    found = IN_PYTHON[verb](made)
+    out = io.StringIO()
+    found.show(Console(file=out, width=300, force_terminal=False))
+    texts = {
+        "terminal": out.getvalue(),
+        "markdown": found.to_markdown(),
+        "latex": found.to_latex(),
+        "html": found.to_html(),
+        "notebook": found._repr_html_(),
+        "json": found.to_json(),
+        "repr": repr(found),
+    }
+    for form, text in texts.items():
+        assert not set(text) & set("\x1b\x07\x9b\u202e"), form
+    for form in ("html", "notebook"):
+        assert "<img" not in texts[form]
+    assert "<img" not in texts["markdown"].replace("\\<img", "")
+    assert "[d](" not in texts["markdown"]
+    assert all(line.startswith(("%", "\\", " ")) or not line for line in texts["latex"].splitlines())
+    json.loads(texts["json"])
+    page = texts["html"]
+    scripts = re.findall("<script>(.*?)</script>", page, re.DOTALL)  # one filters and sorts rows, by its digest
+    assert page.count("<script") == len(scripts) == (verb == "compare")
+    allowed = [f"sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}" for script in scripts]
+    assert all(f"script-src '{digest}'" in page for digest in allowed)
+    assert "default-src 'none'; style-src 'unsafe-inline'" in page
+    assert not re.search(r'(src|href)="(?!#)', page)
+    for tag in ("table", "div", "section", "details", "ul", "p", "h2", "h3", "svg"):
+        assert len(re.findall(f"<{tag}[ >]", page)) == page.count(f"</{tag}>"), tag
 
 
 def test_explain_and_score_have_the_same_default_metric():
-    texts = ["who?", "--prediction", "it", "--reference", "it"]
-    explained = CliRunner().invoke(app, ["explain", *texts])
-    assert explained.exit_code == 0
-    assert CliRunner().invoke(app, ["explain", *texts, "--metric", "ava"]).stdout == explained.stdout
     from genqa_metrics.rows.items import RowKind
     from genqa_metrics.scale.options import default_metrics
 
+    explained = command("explain")
+    assert explained[0] == 0
+    assert command("explain", "--metric", "ava") == explained
     assert default_metrics(RowKind(sets=False, ceiling=False, text="question")) == ("ava",)
-
-
-@pytest.mark.parametrize("verb", ["accuracy", "calibrate", "label"])
-def test_settings_of_a_metric_that_is_not_computed_are_refused(verb, tmp_path):
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text(lines(ROWS))
-    more = ["--output", str(tmp_path / "labels.jsonl")] if verb == "label" else []
-    result = CliRunner().invoke(app, [verb, str(rows), "--set", "aev.alpha=0.3", *more])
-    assert result.exit_code == 2
-    told = " ".join(result.stderr.split())
-    assert "--set: expected ava.SETTING=VALUE, got a setting of aev, which is not computed here" in told
 
 
 def test_label_reads_what_the_other_commands_read(tmp_path):
     """Rows inside a document, which `doctor` proposes to label."""
-    (tmp_path / "runs.json").write_text(
-        json.dumps({"runs": [{"items": [row | {"question": "How many?"} for row in ROWS]}]})
-    )
+    (tmp_path / "runs.json").write_text(json.dumps({"runs": [{"items": ROWS}]}))
     labels = tmp_path / "labels.jsonl"
     more = ["--rows-at", "runs[*].items", "--number", "2", "--uniform-share", "1", "--output", str(labels)]
-    result = CliRunner().invoke(app, ["label", str(tmp_path / "runs.json"), *more], input="y\nn\n")
+    result = CliRunner().invoke(app, ["label", str(tmp_path / "runs.json"), *more], input="y\nn\ny\nn\n")
     assert result.exit_code == 0, result.output
-    assert len(labels.read_text().splitlines()) == 2
+    assert len(labels.read_text().splitlines()) == 4

@@ -179,13 +179,6 @@ def test_the_linear_judge_is_measured_with_short_answers(files, monkeypatch, cap
         run(monkeypatch, files, *words)
 
 
-def test_one_configuration_has_no_empty_table_of_claims(files, monkeypatch, capsys):
-    run(monkeypatch, files, "--only", "linear")
-    found = capsys.readouterr().out
-    assert "| linear | 0 | 1 |" in found
-    assert "what the paper says" not in found
-
-
 def test_nothing_trained_is_said(files, monkeypatch, capsys):
     with pytest.raises(ValueError, match=r"--trained: no run of answer sentences in"):
         run(monkeypatch, files, "--seeds", "2")

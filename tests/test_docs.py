@@ -1,7 +1,6 @@
 """The documentation site: what its pages show is what happens, it builds without a warning, and it stands alone."""
 
 import contextlib
-import importlib
 import re
 import subprocess
 import sys
@@ -84,66 +83,6 @@ def test_troubleshooting_quotes_messages_that_there_are(repository):
     quoted = re.findall(r"^## `(.+)`$", text, re.MULTILINE)
     assert len(quoted) > 8
     assert [message for message in quoted if message not in said] == []
-
-
-@pytest.fixture
-def conf(monkeypatch):
-    """The settings of the site."""
-    monkeypatch.syspath_prepend(str(PAGES.parent))
-    return importlib.import_module("conf")
-
-
-def test_every_column_of_the_glossary_is_on_the_page(conf):
-    from genqa_metrics.reports.glossary import QUANTITIES
-
-    lines = conf.columns().splitlines()
-    assert len(lines) == len(QUANTITIES) + 2
-    assert all(line.count(" | ") == 3 for line in lines[2:])
-    assert "\\`" not in conf.columns()
-
-
-def table_of(*rows):
-    """A table as Sphinx writes it, its first row above the others."""
-    tags = ["th", *["td"] * (len(rows) - 1)]
-    head, *body = ["".join(f"<{tag}>{cell}</{tag}>" for cell in row) for tag, row in zip(tags, rows, strict=True)]
-    lines = "".join(f"<tr>{row}</tr>" for row in body)
-    return f'<table class="docutils align-default"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
-
-
-def test_a_table_of_words_becomes_cards_on_a_phone(conf):
-    shown = importlib.import_module("tables").for_phones(
-        table_of(["you have", "use", "because"], ["rows", "<code>ava</code>", "it reads the question"])
-    )
-    assert 'class="docutils align-default cards"' in shown
-    assert '<td data-label="because" role="cell">it reads the question</td>' in shown
-
-
-def test_a_table_of_numbers_stays_a_table(conf):
-    shown = importlib.import_module("tables").for_phones(
-        table_of(["metric", "MS MARCO", "AVSD"], ["AVA", "0.670 (0.62, 0.72) / 0.664", "<strong>0.673</strong>"])
-    )
-    assert 'class="docutils align-default numbers"' in shown
-    assert '0.670 <span class="whole">(0.62, 0.72)</span> / 0.664' in shown
-    assert "data-label" not in shown
-
-
-def test_links_have_names_of_their_own():
-    """What a link is called says where it leads, also to somebody who hears only the links."""
-    names = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^()\s]+)\)")
-    for path in [*PAGES.rglob("*.md"), *PAGES.parent.parent.parent.glob("metrics/*/README.md")]:
-        targets = {}
-        for name, target in names.findall(path.read_text(encoding="utf-8")):
-            assert name.strip("`").casefold() not in {
-                "how to",
-                "here",
-                "this",
-                "link",
-                "page",
-                "more",
-                "it",
-                "readme",
-            }, path
-            assert targets.setdefault(name, target) == target, (path, name)
 
 
 @pytest.mark.slow

@@ -51,47 +51,6 @@ def test_the_first_screen_of_the_demo_says_what_people_say(answers):
     assert "demo --all" in lines[-1]
 
 
-def test_answers_are_many_and_varied(answers):
-    asked = Counter(row["question"] for row in answers)
-    assert len(asked) >= 40
-    assert set(asked.values()) == {2}
-    assert Counter(row["system"] for row in answers) == {"terse": len(asked), "chatty": len(asked)}
-    assert len({row["id"] for row in answers}) == len(answers)
-    assert sum(len(row["references"]) > 1 for row in answers) > len(answers) / 2
-    assert sum(row["prediction"] == "" for row in answers) == 1
-    assert {row["label"] for row in answers} == {0, 1}
-    first_words = {row["question"].split()[0].lower() for row in answers}
-    assert first_words >= {"who", "when", "how", "why", "what", "which", "is", "can", "did", "name"}
-    for row in answers:
-        assert set(row) == {"id", "system", "question", "prediction", "references", "label"}
-        assert isinstance(row["references"], list)
-        assert row["references"]
-
-
-def test_question_sets_are_what_their_systems_are_called(questions):
-    assert len(questions) >= 12
-    assert sum(3 <= len(row["references"]) <= 5 for row in questions) >= 12
-    for row in questions:
-        assert set(row["predictions"]) == {"diverse", "repetitive", "blended"}
-        diverse, repetitive = row["predictions"]["diverse"], row["predictions"]["repetitive"]
-        assert len(set(diverse)) == len(diverse) == len(repetitive) > 1
-        assert len(set(repetitive)) == 1
-        assert len(row["predictions"]["blended"]) == 1
-        assert not set(diverse) & set(row["references"])
-
-
-def test_examples_of_the_papers_are_there(answers, questions):
-    steps = next(row for row in answers if row["id"] == "q01-terse")
-    assert steps["question"] == "How many steps are involved in a hypothesis test?"
-    assert steps["references"] == ["Four steps are involved in a hypothesis test."]
-    assert steps["prediction"] == "There are seven steps involved in a hypothesis test ."
-    cup = questions[0]
-    assert cup["references"] == ["who won the 2014 world cup", "which event did Germany win in 2014"]
-    assert cup["predictions"]["blended"] == ["which event did the 2014 world cup"]
-    assert questions[1]["context"].startswith("Amazon.com, Inc. is an American electronic commerce")
-    assert "Which Seattle-based company was founded in 1994?" in questions[1]["references"]
-
-
 def test_the_labels_in_the_remarks_are_those_of_the_file(answers, demo):
     right = Counter(row["system"] for row in answers if row["label"])
     share = {system: f"{count} times ({count / (len(answers) / 2):.2f})" for system, count in right.items()}

@@ -13,24 +13,10 @@ from genqa_metrics.rows import file_types, packed
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.inputs import sources_of
 from genqa_metrics.rows.sources import Source
-from genqa_metrics.rows.values import list_in_cell
-from genqa_metrics.rows.writing import Writer
 
 from tests.factories.files import lines, made_rows, run, save, scores
 
 TEXTS = ["a\rb", "\r", "a\r\nb", "[citation needed]", '["a"]', "'[x", "[", "=1", '"', "a\0b", "\u2028", "", " [x"]
-
-
-@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz", ".jsonl", ".parquet"])
-def test_every_text_comes_back_as_it_was(tmp_path, ending):
-    columns = {"file": "text", "line": "integer", "prediction": "text", "references": "texts"}
-    with Writer(tmp_path / f"a{ending}", columns, {}) as writer:
-        texts = {"prediction": TEXTS, "references": [[text, "b"] for text in TEXTS]}
-        writer.write({"file": ["a"] * len(TEXTS), "line": range(len(TEXTS)), **texts})
-    source = Source(tmp_path / f"a{ending}")
-    read = [row.values for row in source.rows()]
-    assert [row["prediction"] for row in read] == TEXTS
-    assert [list_in_cell(row["references"]) for row in read] == [[text, "b"] for text in TEXTS]
 
 
 def test_scores_in_csv_are_scored_again_alike(tmp_path):

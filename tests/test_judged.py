@@ -9,13 +9,11 @@ import genqa_metrics
 import pandas
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.cli import app
 from genqa_metrics.core import judge_model
 from genqa_metrics.core.judge_reading import JudgeReader
 from genqa_metrics.rows.errors import RecordedScoresWarning
 from genqa_metrics.rows.inputs import files
 from genqa_metrics.verbs.label.tasks import tasks_of
-from typer.testing import CliRunner
 
 from tests.factories.files import save, score
 
@@ -259,13 +257,6 @@ def test_grounding_is_not_judged_again(tmp_path, judged):
     for name in ("systems", "signatures"):
         assert again.to_dict()[name] == first.to_dict()[name]
     assert again.warnings == first.warnings
-
-
-def test_the_command_says_what_was_judged_before(tmp_path, rows):
-    output = scored(rows[:6], tmp_path / "judged.csv")
-    done = CliRunner().invoke(app, ["score", str(output)])
-    assert done.exit_code == 0
-    assert "note: ava, rows: 6 were judged before, by the same judge\n" in done.stderr
 
 
 @pytest.mark.parametrize("verb", ["score", "accuracy", "compare", "calibrate", "agree"])

@@ -267,10 +267,12 @@ def test_order_of_a_pair_does_not_matter():
 def test_sums_over_chunks(weights, monkeypatch):
     """Every sample is the weighted sum of all rows, whichever chunk it is in; the same seed gives the same."""
     statistics = np.random.default_rng(0).random((37, 2, 3))
+    whole = np.concatenate(list(weights(37, 100, 7)))
     monkeypatch.setattr(resampling, "_CELLS", 37 * 9)
     chunks = list(weights(37, 100, 7))
     assert [len(chunk) for chunk in chunks] == [9] * 11 + [1]
-    expected = np.einsum("sr,rik->sik", np.concatenate(chunks), statistics)
+    assert (np.concatenate(chunks) == whole).all()
+    expected = np.einsum("sr,rik->sik", whole, statistics)
     assert resampling.resampled_sums(weights(37, 100, 7), statistics) == pytest.approx(expected)
 
 
@@ -291,6 +293,8 @@ def test_holm_by_hand():
     """Sorted 0.01, 0.02, 0.02, 0.5 times 4, 3, 2, 1: 0.04, 0.06, 0.04 -> 0.06, 0.5."""
     found = resampling.adjust_p_values(np.array([0.02, 0.5, 0.01, 0.02]))
     assert found.tolist() == pytest.approx([0.06, 0.5, 0.04, 0.06])
+    assert resampling.adjust_p_values([0.01, np.nan, 0.02]) == pytest.approx([0.02, np.nan, 0.02], nan_ok=True)
+    assert resampling.adjust_p_values([]).tolist() == []
     assert resampling.adjust_p_values(np.array([0.02, 0.5]), "none").tolist() == [0.02, 0.5]
     assert resampling.adjust_p_values(np.array([0.02, 0.5]), "bonferroni").tolist() == pytest.approx([0.04, 1.0])
     assert resampling.adjust_p_values(np.array([0.01, 0.02]), "fdr").tolist() == pytest.approx([0.02, 0.02])

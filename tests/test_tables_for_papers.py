@@ -1,6 +1,5 @@
 """Tables for papers: LaTeX and HTML of every verb, short captions, and bold that claims no more than a test."""
 
-import json
 import re
 
 import genqa_metrics
@@ -11,8 +10,6 @@ from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.verbs.agree.report import against_best
 from genqa_metrics.verbs.compare.report import MAX_PAIRS
 from genqa_metrics.verbs.compare.tables import pairs_table, systems_table
-
-from tests.factories.files import run, save
 
 CAPTION = re.compile(r"\\caption\{(.*)\}")
 
@@ -113,17 +110,6 @@ def test_agree_corrects_over_the_tests_that_are_shown():
     assert len(tests) == 3
     assert "tests shown" in report.tables()[0].explanation
     assert r"\toprule" in report.to_latex()
-
-
-def test_the_commands_write_latex_and_html(tmp_path):
-    path = save(tmp_path / "rows.jsonl", [{**row, "prediction": "a", "references": "a"} for row in scored({"a": 0})])
-    latex, page = tmp_path / "t.tex", tmp_path / "t.html"
-    run("score", path, "-m", "aev", "--latex", latex, "--html", page)
-    assert r"\textbf" not in latex.read_text()  # no interval, so no claim
-    assert "aev|alpha" in page.read_text().replace("<wbr>", "")
-    run("agree", path, "-c", "points", "--resamples", "100", "--latex", latex)
-    assert r"\begin{tabular}" in latex.read_text()
-    assert json.loads(run("score", path, "-m", "aev", "-f", "json")[0])
 
 
 def answers(right, of=60, truth="Ann Lee"):

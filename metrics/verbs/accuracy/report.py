@@ -7,7 +7,7 @@ from ...reports.charts import accuracy_chart
 from ...reports.glossary import short_names
 from ...reports.report import Report, highest_accuracy, print_first_screen
 from ...reports.slices import accuracy_table
-from ...reports.table import Table, accuracy_cell, estimate, number, print_table
+from ...reports.table import Table, accuracy_cell, estimate, number, print_table, visible
 from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
 from ...scale.options import OnError, Settings
@@ -45,7 +45,7 @@ class AccuracyReport(Report):
         self.judge, self.notes, self.worst = report["judge"], report["notes"], report["worst"]
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{system} {accuracy_cell(values)}" for system, values in self.systems.items())
+        found = ", ".join(f"{visible(system)} {accuracy_cell(values)}" for system, values in self.systems.items())
         return f"AccuracyReport({found})"
 
     def to_pandas(self):
