@@ -22,6 +22,8 @@ from genqa_metrics.verbs.labelling import (
 )
 from typer.testing import CliRunner
 
+from tests.factories.files import save
+
 
 def made(systems=("a", "b"), number=300, seed=0):
     """Return rows with the truth and a judge's probability: system a is right in 80%, b in 60%."""
@@ -57,11 +59,6 @@ def judged():
     rows = made()
     tasks = tasks_of(rows, "verdict", 80, columns={"judge": "judge"})
     return rows, label_rows(rows, tasks)
-
-
-def written(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 def run(*arguments, input=None):
@@ -239,7 +236,7 @@ def test_these_rows_are_narrower_than_rows_like_these(judged):
 )
 def test_bad_labels_are_named(judged, labels, message, tmp_path):
     place = message.partition("row 1")[2]
-    for given, said in ((labels, message), (written(tmp_path / "people.jsonl", labels), f"line 1{place}")):
+    for given, said in ((labels, message), (save(tmp_path / "people.jsonl", labels), f"line 1{place}")):
         with pytest.raises(ValueError, match=said if place else message):
             genqa_metrics.accuracy(judged[0], given, columns={"judge": "judge"})
 
@@ -262,7 +259,7 @@ def test_bad_arguments_are_named(judged):
 )
 def test_fail_under(judged, tmp_path, demand, status):
     """System b is right in 60%: estimate above 0.5 and below 0.7, lower bound above 0.45 and below 0.6."""
-    rows, labels = written(tmp_path / "rows.jsonl", judged[0]), written(tmp_path / "labels.jsonl", judged[1])
+    rows, labels = save(tmp_path / "rows.jsonl", judged[0]), save(tmp_path / "labels.jsonl", judged[1])
     done = run("accuracy", rows, "-l", labels, "-c", "judge=judge", "--fail-under", demand)
     assert done.exit_code == status, done.output
 
@@ -294,7 +291,7 @@ def test_more_labels_keep_those_drawn_before_and_systems_share_questions():
 
 def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):
     rows, _ = judged
-    path = written(tmp_path / "rows.jsonl", rows)
+    path = save(tmp_path / "rows.jsonl", rows)
     command = "label", path, "-o", tmp_path / "labels.jsonl", "-n", 4, "--rater", "ann", "--uniform-share", 1
     done = run(*command, input="y\ns\nx\n0\nq\n")
     assert done.exit_code == 0, done.output
@@ -409,7 +406,7 @@ pytest_plugins = ["pytester"]
 
 
 def test_the_plugin_shows_the_worst_rows(pytester, judged):
-    written(pytester.path / "rows.jsonl", judged[0])
+    save(pytester.path / "rows.jsonl", judged[0])
     pytester.makepyfile(
         """
         def test_good(assert_accuracy):

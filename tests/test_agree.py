@@ -13,6 +13,8 @@ from genqa_metrics.verbs.agree.report import AgreeReport, against_best, ordered
 from genqa_metrics.verbs.agree.run import Agreement, AgreeRun, length_group
 from typer.testing import CliRunner
 
+from tests.factories.files import save
+
 
 def run(*arguments):
     return CliRunner().invoke(app, ["agree", *map(str, arguments)])
@@ -21,11 +23,6 @@ def run(*arguments):
 def agreed(inputs, **options):
     """Return the numbers of a run in types that JSON has."""
     return AgreeRun(inputs, **options).report().to_dict()
-
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 @pytest.fixture
@@ -55,7 +52,7 @@ def rows():
 
 @pytest.fixture
 def file(tmp_path, rows):
-    return write(tmp_path / "rows.jsonl", rows)
+    return save(tmp_path / "rows.jsonl", rows)
 
 
 @pytest.fixture
@@ -123,7 +120,7 @@ def test_groups(report, rows):
 def test_given_question_types_and_further_columns(tmp_path, rows):
     for number, row in enumerate(rows):
         row |= {"question_type": "easy" if number % 3 else "hard", "module": "m", "few": "a" if number < 9 else "b"}
-    file = write(tmp_path / "typed.jsonl", rows)
+    file = save(tmp_path / "typed.jsonl", rows)
     groups = agreed([str(file)], score_columns=["good"], group_columns=["module", "few"], resamples=100)["groups"]
     assert set(groups["question_type"]) == {"easy", "hard"}
     assert "module" not in groups  # one group says nothing
@@ -135,7 +132,7 @@ def test_metrics_are_those_of_the_modules(tmp_path, rows):
     """AEv of rows is that of `score`; AEv of a system is that of its answers as one corpus, not a mean."""
     import genqa_metrics
 
-    file = write(tmp_path / "rows.jsonl", rows)
+    file = save(tmp_path / "rows.jsonl", rows)
     report = agreed([str(file)], metrics=["aev"], resamples=100)
     texts = {name: [row[name] for row in rows] for name in ("prediction", "references")}
     results = genqa_metrics.load("aev").compute(
@@ -154,7 +151,7 @@ def test_constant_scores_missing_scores_and_human_scores(tmp_path, rows):
     rows[0]["good"] = None
     rows[1]["good"] = float("nan")
     rows[2]["score"] = None
-    file = write(tmp_path / "gaps.jsonl", rows)
+    file = save(tmp_path / "gaps.jsonl", rows)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         report = agreed([str(file)], score_columns=["flat", "good"], resamples=100)
@@ -175,7 +172,7 @@ def test_constant_scores_missing_scores_and_human_scores(tmp_path, rows):
 
 
 def test_all_human_scores_equal(tmp_path, rows):
-    file = write(tmp_path / "same.jsonl", [row | {"score": 1} for row in rows])
+    file = save(tmp_path / "same.jsonl", [row | {"score": 1} for row in rows])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         report = agreed([str(file)], score_columns=["good"], resamples=100)
@@ -187,12 +184,12 @@ def test_all_human_scores_equal(tmp_path, rows):
 
 def test_few_rows_and_few_questions(tmp_path, rows):
     with pytest.raises(FileError, match="2 rows have a human score and all metric scores; 3 are the least"):
-        agreed([str(write(tmp_path / "two.jsonl", rows[:2]))], score_columns=["good"], resamples=100)
+        agreed([str(save(tmp_path / "two.jsonl", rows[:2]))], score_columns=["good"], resamples=100)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        three = agreed([str(write(tmp_path / "three.jsonl", rows[:3]))], score_columns=["good"], resamples=100)
+        three = agreed([str(save(tmp_path / "three.jsonl", rows[:3]))], score_columns=["good"], resamples=100)
     assert three["rows"] == 3
-    few = agreed([str(write(tmp_path / "few.jsonl", rows[:12]))], score_columns=["good"], resamples=100)
+    few = agreed([str(save(tmp_path / "few.jsonl", rows[:12]))], score_columns=["good"], resamples=100)
     assert "only 6 questions: too few for intervals, which need 10" in few["notes"]
     assert few["metrics"]["good"]["pearson"]["low"] is None
     assert few["rank_pairs"]["metrics"]["good"]["low"] is None
@@ -200,19 +197,19 @@ def test_few_rows_and_few_questions(tmp_path, rows):
 
 def test_labels_thresholds_and_ranges(tmp_path, rows):
     """Labels decide where every row has one; else the middle of the range; --correct wins."""
-    labelled = write(tmp_path / "l.jsonl", [row | {"label": int(row["score"] > 0.7)} for row in rows])
+    labelled = save(tmp_path / "l.jsonl", [row | {"label": int(row["score"] > 0.7)} for row in rows])
     found = agreed([str(labelled)], score_columns=["good"], resamples=100)["human"]
     assert (found["correct"], found["column"]) == ("label = 1", "score")
     assert found["share_correct"] == np.mean([row["score"] > 0.7 for row in rows])
     found = agreed([str(labelled)], score_columns=["good"], correct=0.2, resamples=100)["human"]
     assert found["correct"] == "score >= 0.2"
     only = [{k: v for k, v in row.items() if k != "score"} | {"label": int(row["score"] > 0.7)} for row in rows]
-    found = agreed([str(write(tmp_path / "o.jsonl", only))], score_columns=["good"], resamples=100)["human"]
+    found = agreed([str(save(tmp_path / "o.jsonl", only))], score_columns=["good"], resamples=100)["human"]
     assert (found["column"], found["correct"]) == ("label", "label = 1")
 
 
 def test_scores_outside_0_to_1_have_no_calibration(tmp_path, rows):
-    file = write(tmp_path / "wide.jsonl", [row | {"wide": 100 * row["good"]} for row in rows])
+    file = save(tmp_path / "wide.jsonl", [row | {"wide": 100 * row["good"]} for row in rows])
     report = agreed([str(file)], score_columns=["wide", "good"], resamples=100)
     assert report["metrics"]["wide"]["classifier"]["calibration"] is None
     assert "wide: has scores outside 0 to 1: no calibration" in report["notes"]
@@ -220,10 +217,10 @@ def test_scores_outside_0_to_1_have_no_calibration(tmp_path, rows):
 
 
 def test_a_question_in_several_files_is_one(tmp_path, rows):
-    a, b = (write(tmp_path / f"{name}.jsonl", [dict(row) for row in rows]) for name in "ab")
+    a, b = (save(tmp_path / f"{name}.jsonl", [dict(row) for row in rows]) for name in "ab")
     for row in rows:
         del row["source"]
-    report = agreed([str(write(a, rows)), str(write(b, rows))], score_columns=["good"], resamples=100)
+    report = agreed([str(save(a, rows)), str(save(b, rows))], score_columns=["good"], resamples=100)
     assert (report["rows"], report["questions"]) == (160, 40)
     assert set(report["groups"]["source"]) == {"a", "b"}
 
@@ -260,7 +257,7 @@ def test_bad_usage(file, arguments, said):
 
 def test_bad_rows(tmp_path, rows):
     rows[3] = rows[3] | {"good": "high"}
-    file = write(tmp_path / "bad.jsonl", rows)
+    file = save(tmp_path / "bad.jsonl", rows)
     done = run(file, "--column", "good", "--resamples", 100)
     assert done.exit_code == 1
     assert "line 4: good: expected a number, got 'high'; write it as a number" in done.stderr
@@ -275,15 +272,15 @@ def test_bad_rows(tmp_path, rows):
 
 
 def test_rows_without_judgments_and_sets_of_questions(tmp_path, rows):
-    file = write(tmp_path / "none.jsonl", [row | {"score": None} for row in rows])
+    file = save(tmp_path / "none.jsonl", [row | {"score": None} for row in rows])
     done = run(file)
     assert done.exit_code == 1
     assert "no row has a human score" in done.stderr
     sets = [{"context": "c", "predictions": ["who is it", "why"], "references": ["who"], "score": i} for i in range(4)]
-    done = run(write(tmp_path / "sets.jsonl", sets))
+    done = run(save(tmp_path / "sets.jsonl", sets))
     assert done.exit_code == 1
     assert "aev: scores one answer, got rows with sets of predictions" in done.stderr
-    done = run(write(tmp_path / "sets.jsonl", sets), "-m", "f_meta", "--resamples", 100)
+    done = run(save(tmp_path / "sets.jsonl", sets), "-m", "f_meta", "--resamples", 100)
     assert done.exit_code == 0, done.output
 
 

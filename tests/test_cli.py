@@ -32,61 +32,56 @@ def questions(tmp_path):
 # The numbers
 
 
-def test_answers_score_as_the_module_scores_them(answers, tmp_path):
-    output = tmp_path / "scores.parquet"
-    by_system = scores(answers, "--output", output, "--metric", "aev", "--set", "aev.alpha=0.25", "--total")
-    module = genqa_metrics.load("aev")
-    rows = pq.read_table(output).to_pylist()
-    for system in ("A", "B", "all"):
-        mine = [row for row in ANSWERS if system in (row["system"], "all")]
-        expected = module.compute(
-            predictions=[row["prediction"] for row in mine],
-            references=[row["references"] for row in mine],
-            alpha=0.25,
-            per_example=True,
-        )
-        per_row = [row for row in rows if system in (row["system"], "all")]
-        for name, value in by_system[system].items():
-            if name in ("rows", "predictions", "skipped"):
-                assert value == (0 if name == "skipped" else len(mine))
-                continue
-            assert value == pytest.approx(expected[name], abs=1e-12)
-            assert [row[name] for row in per_row] == pytest.approx(expected[f"{name}_per_example"], abs=1e-12)
-    metadata = json.loads(pq.read_schema(output).metadata[b"genqa_metrics"])
-    assert metadata == {"aev": module.signature()}
+@pytest.mark.parametrize(
+    ("name", "metric", "settings"),
+    [
+        ("answers", "aev", {"alpha": 0.25}),
+        ("answers", "ava", {}),
+        ("answers", "kpqa", {"beta": 1.5}),
+        ("answers", "f_meta", {}),  # one answer is a set of one
+        ("questions", "f_meta", {"base": "bleu"}),
+        ("questions", "aev", {}),
+        ("rag", "grounding", {}),
+    ],
+)
+def test_scores_are_those_of_the_module(repository, tmp_path, name, metric, settings):
+    """Of every system, of all of them together, and of every row in the output, with the module's signature."""
+    path, output = repository / f"metrics/examples/{name}.jsonl", tmp_path / "scores.parquet"
+    given = [f"--set={metric}.{setting}={value}" for setting, value in settings.items()]
+    found = json.loads(run("score", path, "-m", metric, *given, "-o", output, "--total", "-f", "json")[0])
+    module, written = genqa_metrics.load(metric), pq.read_table(output).to_pylist()
+    rows = []
+    for row in map(json.loads, path.read_text().splitlines()):
+        texts = row["predictions"] if name == "questions" else {row["system"]: [row["prediction"]]}
+        rows += [row | {"system": system, "predictions": texts[system]} for system in texts]
+    evidence = "contexts" if metric == "grounding" else "references"
+    for system, values in found["systems"].items():
+        mine = [row for row in rows if system in (row["system"], "all")]
+        asked = [(row, row["predictions"]) for row in mine]
+        if metric != "f_meta":
+            asked = [(row, text) for row, texts in asked for text in texts]
+        columns = {"predictions": [text for _, text in asked], evidence: [row[evidence] for row, _ in asked]}
+        if "question" in rows[0] and metric not in ("aev", "f_meta"):
+            columns["questions"] = [row["question"] for row, _ in asked]
+        expected = module.compute(**columns, **settings, per_example=True)
+        assert values["rows"] == len(mine)
+        shared = values.keys() & expected.keys()
+        assert any(score.startswith(metric) or metric == "kpqa" for score in shared)
+        assert {score: values[score] for score in shared} == pytest.approx({s: expected[s] for s in shared}, abs=1e-5)
+        for score in (score for score in shared if f"{score}_per_example" in expected and score in written[0]):
+            cells = [row[score] for row in written if system in (row["system"], "all")]
+            flat = [value for cell in cells for value in (cell if isinstance(cell, list) else [cell])]
+            assert flat == pytest.approx(expected[f"{score}_per_example"], abs=1e-5)
 
 
-def test_questions_score_as_the_modules_score_them(questions, tmp_path):
-    output = tmp_path / "scores.jsonl"
-    by_system = scores(questions, "--output", output, "-m", "f_meta", "-m", "aev", "--set", "f_meta.base=bleu")
-    rows = [json.loads(line) for line in output.read_text().splitlines()]
-    f_meta, aev = genqa_metrics.load("f_meta"), genqa_metrics.load("aev")
-    for system in ("one", "two"):
-        sets = [row["predictions"][system] for row in QUESTIONS]
-        references = [row["references"] for row in QUESTIONS]
-        per_row = [row for row in rows if row["system"] == system]
-        expected = f_meta.compute(predictions=sets, references=references, base="bleu", per_example=True)
-        for name in ("f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional"):
-            assert by_system[system][name] == pytest.approx(expected[name], abs=1e-12)
-            assert [row[name] for row in per_row] == pytest.approx(expected[f"{name}_per_example"], abs=1e-12)
-        expected = aev.compute(
-            predictions=[text for texts in sets for text in texts],
-            references=[refs for texts, refs in zip(sets, references, strict=True) for _ in texts],
-            per_example=True,
-        )
-        assert by_system[system]["aev"] == pytest.approx(expected["aev"], abs=1e-12)
-        assert [x for row in per_row for x in row["aev"]] == pytest.approx(expected["aev_per_example"], abs=1e-12)
-        assert [len(row["aev"]) for row in per_row] == [len(texts) for texts in sets]
-    assert f_meta.signature() in run("score", questions, "--set", "f_meta.base=bleu", "--verbose")[0]
-
-
-def test_one_answer_is_a_set_of_one(answers):
-    by_system = scores(answers, "--metric", "f_meta")
-    expected = genqa_metrics.load("f_meta").compute(
-        predictions=[[row["prediction"]] for row in ANSWERS[:2]], references=[row["references"] for row in ANSWERS[:2]]
-    )
-    assert by_system["A"]["f_meta"] == pytest.approx(expected["f_meta"], abs=1e-6)
-    assert "aev" not in by_system["A"]
+def test_problems_of_kpqa_are_told(tmp_path):
+    path = save(tmp_path / "a.jsonl", [{"question": "who?", "prediction": "it " * 600, "references": ["it"]}])
+    assert "warning: kpqa: 1 texts are longer than the model reads" in run("score", path, "-m", "kpqa")[1]
+    assert "batch_tokens: expected" in run("score", path, "-m", "kpqa", "-s", "kpqa.batch_tokens=x", status=2)[1]
+    save(path, QUESTIONS)
+    assert "kpqa: needs rows with a question, got rows with a context" in run("score", path, "-m", "kpqa", status=1)[1]
+    save(path, [{"prediction": "a", "references": ["a"]}])
+    assert "line 1: question: expected a question, which kpqa reads" in run("score", path, "-m", "kpqa", status=1)[1]
 
 
 def test_paper_example_through_the_command_line(tmp_path):
@@ -156,16 +151,48 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
 # Rows
 
 
-def test_a_row_without_a_system_belongs_to_its_file(tmp_path):
-    rows = [{"prediction": "a", "reference": "a"}, {"candidate": "b", "references": ["a"], "system": None}]
-    assert list(scores(save(tmp_path / "my.model.jsonl.gz", rows))) == ["my.model"]
-    assert list(scores("-", input=lines(rows))) == ["standard input"]
+@pytest.mark.parametrize(
+    ("name", "rows", "found"),
+    [
+        # A row without a system belongs to its file.
+        ("my.model.jsonl.gz", [{"prediction": "a b", "reference": "a b"}], {"my.model": 1.0}),
+        ("a.jsonl", [{"candidate": "a b", "references": ["a b"], "system": None}], {"a": 1.0}),
+        # Systems by name in one row; null is no answer.
+        (
+            "a.jsonl",
+            [{"question": "q", "prediction": {"A": "four steps", "B": "five", "C": None}, "references": "four steps"}],
+            {"A": 1.0, "B": 0.0},
+        ),
+        # A cell that is no list is one text.
+        ("a.csv", [{"prediction": "a, b; c | d", "references": "a, b; c | d"}], {"a": 1.0}),
+    ],
+)
+def test_rows_and_their_systems(tmp_path, name, rows, found):
+    scored = scores(save(tmp_path / name, rows), "-m", "aev")
+    assert {system: values["aev"] for system, values in scored.items()} == found
 
 
-def test_systems_by_name_in_one_row(tmp_path):
-    rows = [{"question": "q", "prediction": {"A": "four steps", "B": "five", "C": None}, "references": "four steps"}]
-    found = scores(save(tmp_path / "a.jsonl", rows), "-m", "aev")
-    assert {system: values["aev"] for system, values in found.items()} == {"A": 1.0, "B": 0.0}
+@pytest.mark.parametrize(
+    ("name", "rows", "problem"),
+    [
+        ("a.jsonl", [{"context": "c", "references": ["r"]}] * 2, "a context needs at least two references"),
+        ("a.jsonl", [*ANSWERS[:1], *QUESTIONS[:1]], "line 2: "),
+        (
+            "a.jsonl",
+            [{"prediction": "a", "references": "a", "system": f"id{i}"} for i in range(1100)],
+            "more than 1,000 systems",
+        ),
+        ("a.csv", [{"prediction": "a", "references": ""}], "expected at least one reference, got none"),
+        ("a.csv", [{"prediction": "a", "references": '["a", ""]'}], "reference, got an empty text as item 2"),
+        (
+            "a.parquet",
+            [{"prediction": "a", "references": ["a"]}, {"prediction": None, "references": []}],
+            "a.parquet, row 2: ",
+        ),
+    ],
+)
+def test_rows_that_are_refused(tmp_path, name, rows, problem):
+    assert problem in run("score", save(tmp_path / name, rows), status=1)[1]
 
 
 def test_columns_with_other_names_and_inside_objects(tmp_path):
@@ -224,14 +251,11 @@ def test_the_human_ceiling_is_never_taken_for_a_system(tmp_path):
     with_system = {**unknown, "system": "A"}
     said = run("score", save(tmp_path / "b.jsonl", [with_system]), status=2)[1]
     assert "line 1: no prediction" in said
+    several = save(tmp_path / "d.jsonl", ANSWERS), save(tmp_path / "e.jsonl", QUESTIONS)
+    assert "score them in two runs" in run("score", *several, status=1)[1]
     mixed = save(tmp_path / "c.jsonl", [human, {**human, "predictions": ["r1"]}])
     for arguments in ((), ("--on-error", "skip")):
         assert "line 2: has predictions, but the rows before have none" in run("score", mixed, *arguments, status=1)[1]
-
-
-def test_no_ceiling_where_no_context_has_two_references(tmp_path):
-    path = save(tmp_path / "a.jsonl", [{"context": "c", "references": ["r"]}] * 2)
-    assert "a context needs at least two references" in run("score", path, status=1)[1]
 
 
 @pytest.mark.parametrize(
@@ -298,30 +322,6 @@ def test_a_bad_row_is_reported_with_file_line_reason_and_fix(tmp_path, line, pro
     assert pq.read_table(output)["line"].to_pylist() == [1, 4]
 
 
-@pytest.mark.parametrize(
-    ("cell", "problem"),
-    [
-        ("", "expected at least one reference, got none"),
-        ('["a", ""]', "expected at least one reference, got an empty text as item 2"),
-    ],
-)
-def test_a_bad_csv_cell_is_reported(tmp_path, cell, problem):
-    path = save(tmp_path / "a.csv", [{"prediction": "a", "references": cell}])
-    assert problem in run("score", path, status=1)[1]
-
-
-def test_a_csv_cell_that_is_no_list_is_one_text(tmp_path):
-    path = save(tmp_path / "a.csv", [{"prediction": "a, b; c | d", "references": "a, b; c | d"}])
-    assert scores(path)["a"]["aev"] == 1.0
-
-
-def test_a_bad_parquet_row_is_named_by_its_number(tmp_path):
-    path = save(
-        tmp_path / "a.parquet", [{"prediction": "a", "references": ["a"]}, {"prediction": None, "references": []}]
-    )
-    assert f"{path}, row 2: " in run("score", path, status=1)[1]
-
-
 @pytest.mark.parametrize("arguments", [(), ("--on-error", "skip")])
 def test_nothing_but_bad_rows_and_nothing_at_all_are_errors(tmp_path, arguments):
     path, output = tmp_path / "a.jsonl", tmp_path / "o.jsonl"
@@ -331,15 +331,6 @@ def test_nothing_but_bad_rows_and_nothing_at_all_are_errors(tmp_path, arguments)
     path.write_text("\n")
     assert "no rows; is this the right file?" in run("score", path, "-o", output, *arguments, status=1)[1]
     assert not output.exists()
-
-
-def test_files_of_two_kinds_do_not_mix(answers, questions):
-    assert "score them in two runs" in run("score", answers, questions, status=1)[1]
-
-
-def test_too_many_systems_are_a_wrong_column(tmp_path):
-    rows = [{"prediction": "a", "references": "a", "system": f"id{i}"} for i in range(1100)]
-    assert "more than 1,000 systems" in run("score", save(tmp_path / "a.jsonl", rows), status=1)[1]
 
 
 def test_a_packed_file_that_was_cut_short_fails_even_when_bad_rows_are_skipped(tmp_path):
@@ -468,10 +459,6 @@ def test_version():
     assert run("--version")[0] == f"genqa-metrics {genqa_metrics.__version__}\n"
 
 
-def test_no_progress_bar_where_standard_error_is_no_terminal(answers):
-    assert run("score", answers, "--metric", "f_meta")[1] == ""
-
-
 def test_progress_is_told_in_rows_and_arrives(tmp_path):
     """All rows are an estimate from the bytes read so far; at the end they are those that were scored."""
     paths = [save(tmp_path / f"{i}.jsonl", ANSWERS * 500) for i in range(2)]
@@ -565,25 +552,6 @@ def test_real_files_run_as_they_are(shared_data, name, systems, rows):
     )
     if "fairytaleqa" in name:
         assert "left out 172 contexts with one reference" in said
-
-
-def test_kpqa_gives_the_numbers_of_the_module(tmp_path):
-    path = tmp_path / "answers.jsonl"
-    path.write_text(lines(ANSWERS))
-    found = scores(path, "--metric", "kpqa", "--set", "kpqa.beta=1.5")
-    for system in ("A", "B"):
-        mine = [row for row in ANSWERS if row["system"] == system]
-        columns = {f"{name}s": [row[name] for row in mine] for name in ("question", "prediction")}
-        references = [row["references"] for row in mine]
-        expected = genqa_metrics.load("kpqa").compute(**columns, references=references, beta=1.5)
-        assert {name: found[system][name] for name in expected} == pytest.approx(expected, abs=1e-5)
-    path.write_text(lines([{"question": "who?", "prediction": "it " * 600, "references": ["it"]}]))
-    assert "warning: kpqa: 1 texts are longer than the model reads" in run("score", path, "-m", "kpqa")[1]
-    assert "batch_tokens: expected" in run("score", path, "-m", "kpqa", "-s", "kpqa.batch_tokens=x", status=2)[1]
-    path.write_text(lines(QUESTIONS))
-    assert "kpqa: needs rows with a question, got rows with a context" in run("score", path, "-m", "kpqa", status=1)[1]
-    path.write_text(lines([{"prediction": "a", "references": ["a"]}]))
-    assert "line 1: question: expected a question, which kpqa reads" in run("score", path, "-m", "kpqa", status=1)[1]
 
 
 def test_warnings_of_a_metric_are_passed_on(tmp_path):

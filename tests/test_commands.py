@@ -196,7 +196,7 @@ def test_a_report_says_what_it_rests_on(verb, rows):
     for entry in content.get("inputs", ()):
         assert entry == {"name": rows.name, "sha256": sha256(rows.read_bytes()).hexdigest(), "rows": len(RATED)}
         facts.add(entry["sha256"])
-    _, shown, _ = command(verb, rows, *(["--verbose"] if verb in ("score", "compare") else []))
+    _, shown, _ = command(verb, rows, "--verbose")
     for text in (found.to_markdown(), found.to_latex(), found.to_html().replace("<wbr>", ""), shown):
         for fact in facts:
             assert fact in " ".join(text.split())

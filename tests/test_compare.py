@@ -23,6 +23,8 @@ from genqa_metrics.verbs.compare.run import CompareRun
 from rich.console import Console
 from typer.testing import CliRunner
 
+from tests.factories.files import save
+
 QUESTIONS = [
     ("how many steps?", ["four steps", "4"]),
     ("who wrote Frankenstein?", ["Mary Shelley"]),
@@ -41,11 +43,6 @@ def rows(system):
     for number, ((question, references), answer) in enumerate(zip(QUESTIONS, ANSWERS[system], strict=True)):
         made.append({"id": f"q{number}", "question": question, "references": references, "prediction": answer})
     return made
-
-
-def save(path, lines):
-    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-    return path
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import genqa_metrics
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.scale.run import Run
-from genqa_metrics.verbs.demo import EXAMPLES, _shown
+from genqa_metrics.verbs.demo import EXAMPLES
 from typer.testing import CliRunner
 
 
@@ -73,12 +73,6 @@ def test_the_demo_fits_in_100_columns_and_its_commands_do_the_same(demo, reposit
         assert "warning" not in again.stderr
         tables = [line.rstrip() for line in again.stdout.splitlines() if line.strip() and "─" not in line]
         assert [line for line in tables if line not in shown and not (len(line) > 100 and line in sentences)] == []
-
-
-def test_the_demo_names_its_files_as_one_would_type_them(repository, monkeypatch, tmp_path):
-    for folder, path in ((repository, "metrics/examples"), (tmp_path, shlex.quote(str(EXAMPLES)))):
-        monkeypatch.chdir(folder)
-        assert _shown(EXAMPLES) == path
 
 
 def test_example_files_need_no_flags_and_have_no_bad_rows():

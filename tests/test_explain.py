@@ -61,19 +61,8 @@ def command(tiny_checkpoint, tiny_encoder, monkeypatch):
     monkeypatch.setattr(loading, "base_encoder", lambda: tiny_encoder)
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
-    return [
-        "how many steps are in a test",
-        "--prediction",
-        "there are seven xyz",
-        "--reference",
-        "four xyz",
-        "--reference",
-        "seven are there",
-        "--metric",
-        "kpqa",
-        "--checkpoint",
-        tiny_checkpoint,
-    ]
+    texts = ["--prediction", "there are seven xyz", "--reference", "four xyz", "--reference", "seven are there"]
+    return ["how many steps are in a test", *texts, "--metric", "kpqa", "--checkpoint", tiny_checkpoint]
 
 
 # The numbers
@@ -248,12 +237,6 @@ def test_with_colours_a_heat_map():
     assert "the \x1b[1;4;38;2;0;0;0;48;2;47;159;224mhypo\x1b[0m\x1b[38;2;0;0;0;48;2;159;180;204mthesis\x1b[0m\n" in out
     assert "a \x1b[4;38;2;0;0;0;48;2;47;159;224mhypo\x1b[0m" in out  # found, but not in the common subsequence
     assert "(0.90" not in out
-    for legend in (
-        " 0.80 ",
-        "\x1b[4munderline\x1b[0m  in the other text too",
-        "\x1b[1mbold\x1b[0m  in the heaviest common",
-    ):
-        assert legend in out
     plain = printed(made(), force_terminal=True, color_system="truecolor", no_color=True)
     assert "hypo(0.90 BL)" in plain
 
@@ -330,21 +313,13 @@ def test_the_page_shows_what_the_terminal_shows():
     html = explanation_html(made())
     page = Page(html)
     assert_safe(page)
-    assert 'title="weight 0.90; in the other text too; in the common subsequence"' in html
     assert '<span class="piece step5 found in-order">hypo</span><rp>(</rp><rt>0.90</rt><rp>)</rp></ruby>' in html
-    assert '<span class="piece step0">the</span><rp>(</rp><rt>0.01</rt><rp>)</rp>' in html
     assert html.count('<span class="word">') == 2 + 2 + 2 + 1  # pieces of a word are one word
     for line in ("the hypothesis", "a hypothesis", "which test?", "Reference 2: best for ROUGE-L-KPQA", "kpqa|beta:1"):
         assert line in page.text
-    assert "ROUGE-L is 0.25 with these weights and 0.40 without. " in page.text
-    assert "The heaviest piece of the answer, 'hypo' (0.90), is in the reference too." in page.text
     html = re.sub(' data-label="[^"]*"', "", html)
     assert '<tr><th scope="row">ROUGE-L</th><td>0.2500</td><td>2</td><td>0.4000</td><td>1</td></tr>' in html
-    for wanted in ("prefers-color-scheme: dark", "color-scheme: light dark"):
-        assert wanted in page.styles
-    assert 'content="width=device-width, initial-scale=1"' in html
-    classes = {f".step{i} " for i in range(1, len(STEPS) + 1)}
-    assert all(name in page.styles for name in classes)
+    assert all(f".step{i} " in page.styles for i in range(1, len(STEPS) + 1))
 
 
 # The command
@@ -504,16 +479,8 @@ def test_a_verdict_as_a_page():
 def test_the_command_explains_a_verdict(tmp_path):
     """The command of the README."""
     file = tmp_path / "page.html"
-    arguments = [
-        "When did the war end?",
-        "--prediction",
-        "It ended in 1944.",
-        "--reference",
-        "1945",
-        "--metric",
-        "ava",
-    ]
-    out, err = run(*arguments, "--html", file)
+    texts = ["When did the war end?", "--prediction", "It ended in 1944.", "--reference", "1945"]
+    out, err = run(*texts, "--metric", "ava", "--html", file)
     assert err == ""
     assert "Verdict     wrong: probability" in out
     assert "'1944'" in out.partition("Reason")[2]

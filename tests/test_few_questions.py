@@ -101,7 +101,8 @@ WORLDS = [
         for share in (0.5, 0.9)
     ),
     *((verdicts, Column("x"), questions, 1, 0.95) for questions in (8, 20)),
-    *((texts, Aev(), *shape, 0.6) for shape in ((8, 10), (20, 5), (40, 3))),
+    *((texts, Aev(), *shape, 0.6) for shape in ((8, 10), (20, 5), (40, 3), (150, 1))),
+    (verdicts, Column("x"), 150, 1, 0.6),
 ]
 
 

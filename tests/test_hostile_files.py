@@ -14,7 +14,7 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.inputs import sources_of
 from genqa_metrics.rows.sources import Source
 
-from tests.factories.files import lines, made_rows, run, save, scores
+from tests.factories.files import lines, made_rows, packed_workbook, run, save, scores
 
 TEXTS = ["a\rb", "\r", "a\r\nb", "[citation needed]", '["a"]', "'[x", "[", "=1", '"', "a\0b", "\u2028", "", " [x"]
 
@@ -108,30 +108,9 @@ def test_a_line_that_would_fill_the_memory_is_refused(tmp_path, ending):
 HEAD = '<c r="A1" t="inlineStr"><is><t>prediction</t></is></c>'
 
 
-def book(cells, shared="", sheet="sheet.xml", method=zipfile.ZIP_DEFLATED, **more):
+def book(cells, shared="", **more):
     """Return a workbook with one sheet of these cells, in XML, and these shared texts."""
-    main = "http://schemas.openxmlformats.org"
-    link = f"{main}/officeDocument/2006/relationships"
-    files = {
-        "_rels/.rels": f'<Relationships xmlns="{main}/package/2006/relationships">'
-        f'<Relationship Id="r" Type="{link}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "[Content_Types].xml": f'<Types xmlns="{main}/package/2006/content-types">'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        '<Default Extension="xml" ContentType="application/xml"/></Types>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}/spreadsheetml/2006/main" xmlns:r="{link}"><sheets>'
-        '<sheet name="a" sheetId="1" r:id="s"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{main}/package/2006/relationships">'
-        f'<Relationship Id="s" Type="{link}/worksheet" Target="{sheet}"/>'
-        f'<Relationship Id="t" Type="{link}/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
-        "xl/sharedStrings.xml": f'<sst xmlns="{main}/spreadsheetml/2006/main">{shared}</sst>',
-        f"xl/{sheet}": f'<worksheet xmlns="{main}/spreadsheetml/2006/main"><sheetData>{cells}</sheetData></worksheet>',
-        **more,
-    }
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method) as file:
-        for name, text in files.items():
-            file.writestr(name, text)
-    return made.getvalue()
+    return packed_workbook({"a": cells}, shared, **more)
 
 
 FAR = f'<row r="1">{HEAD}</row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
@@ -143,7 +122,7 @@ HOSTILE_BOOKS = {
     "far and alone": (book(FAR.replace(HEAD, "")), "reaches to row 1,048,576 and column 16,384"),
     "cells without numbers": (book(UNNUMBERED), "reaches to row 10,001 and column 10,000"),
     "shared text": (book(MANY, LONG), "its cells have more than 134,217,728 characters"),
-    "sheet of another name": (book(FAR, sheet="sheet.png"), "its worksheet is no XML file"),
+    "sheet of another name": (book(FAR, ending="png"), "its worksheet is no XML file"),
     "entities": (book("<!DOCTYPE a>"), "not an Excel workbook that can be read"),
     "bzip2": (book(FAR, method=zipfile.ZIP_BZIP2), "is packed by method 12, neither stored nor deflated"),
     "another kind": (book(FAR, **{"content.xml": "<a/>"}), "another kind of file than .xlsx"),

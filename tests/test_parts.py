@@ -191,22 +191,6 @@ def test_rows_in_memory_and_standard_input_make_parts(tmp_path):
     assert run("verify", tmp_path / "piped")[0]
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1 no", None])
-def test_a_damaged_part_is_named_and_made_again_when_it_is_removed(tmp_path, content):
-    path, folder = save(tmp_path / "a.jsonl", made_rows(100)), tmp_path / "parts"
-    score([path], folder)
-    before, part = contents(folder), folder / "part-000001.parquet"
-    if content is None:  # a Parquet file, but of something else
-        pq.write_table(pq.read_table(path.with_name("parts")).slice(0, 3).replace_schema_metadata(None), part)
-    else:
-        part.write_bytes(content)
-    with pytest.raises(ValueError, match=r"part-000001\.parquet: is damaged, or not a part of this run"):
-        score([path], folder)
-    part.unlink()
-    score([path], folder)
-    assert contents(folder) == before
-
-
 def test_two_runs_do_not_write_to_one_folder(tmp_path):
     path = save(tmp_path / "a.jsonl", made_rows(70))
     runs = [Run([str(path)], output=f"{tmp_path}/parts/", resume=True) for _ in range(2)]

@@ -8,14 +8,11 @@ from genqa_metrics.cli import app
 from genqa_metrics.verbs.raters.run import LEVELS, RatersRun, kept, krippendorff_alpha
 from typer.testing import CliRunner
 
+from tests.factories.files import save
+
 
 def run(*arguments):
     return CliRunner().invoke(app, ["raters", *map(str, arguments)])
-
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 # Ratings, and which of them stay. The arithmetic stands beside each.
@@ -117,7 +114,7 @@ def ratings(tmp_path):
         for item, scores in {"a": [5, 5, 5, 5, 1], "b": [1, 2, 3, 4, 5], "c": [2]}.items()
         for place, score in enumerate(scores)
     ]
-    return write(tmp_path / "ratings.jsonl", rows)
+    return save(tmp_path / "ratings.jsonl", rows)
 
 
 def test_command(ratings, tmp_path):
@@ -173,7 +170,7 @@ def test_columns_of_other_names_and_csv(tmp_path):
 )
 def test_bad_rows(tmp_path, row, said):
     good = [{"item": "b", "rater": name, "score": 2} for name in "xy"]
-    file = write(tmp_path / "r.jsonl", [*good, row])
+    file = save(tmp_path / "r.jsonl", [*good, row])
     done = run(file)
     assert done.exit_code == 1
     assert "line 3" in done.stderr.replace("\n", " ")
@@ -198,6 +195,6 @@ def test_bad_usage(ratings, arguments, said):
 
 def test_too_many_different_ratings(tmp_path):
     rows = [{"item": str(n // 2), "rater": "xy"[n % 2], "score": n / 7} for n in range(10_002)]
-    done = run(write(tmp_path / "fine.jsonl", rows))
+    done = run(save(tmp_path / "fine.jsonl", rows))
     assert done.exit_code == 1
     assert "expected at most 10,000 different ratings for Krippendorff's alpha, got 10,002" in done.stderr

@@ -74,11 +74,6 @@ def test_the_card_of_grounding_shows_what_explain_prints(repository, monkeypatch
     assert [(block.code, printed) for block, printed in page.differences] == []
 
 
-def test_every_metric_is_in_the_tables(readme):
-    for name in genqa_metrics.METRICS:
-        assert f"metrics/{name}/README.md" in readme
-
-
 def test_paths_and_links_exist(readme, repository):
     targets = re.findall(r"\]\(([^)#:]+)\)", readme) + re.findall(r'src(?:set)?="([^"]+)"', readme)
     for target in targets:

@@ -162,15 +162,6 @@ def test_two_folders_say_what_got_better_and_worse(folders):
     assert entry["worse"][0]["new"] == {"predictions": ["nothing"], "score": 0.0}
 
 
-def test_the_terminal_and_the_page_show_the_rows(folders, tmp_path):
-    page = tmp_path / "page.html"
-    out = run("compare", *folders, "-m", "aev", "--resamples", "200", "--html", page)[0]
-    for text in (out, page.read_text()):
-        assert "answers: 4 of 20 differ between 1 and 2." in text
-        assert "aev: 2 got better" in text
-        assert "What is law 0?" in text
-
-
 def test_python_and_files_with_runs(folders):
     old, new = (sorted(map(str, path.iterdir())) for path in folders)
     by_name = genqa_metrics.compare({"old": old, "new": new}, ["aev"], SETTINGS, runs=True, resamples=100)

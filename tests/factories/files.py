@@ -115,28 +115,38 @@ def workbook(**sheets):
             return f"<c><v>{value}</v></c>"
         return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
 
+    return packed_workbook(
+        {name: "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows) for name, rows in sheets.items()}
+    )
+
+
+def packed_workbook(sheets, shared="", ending="xml", method=zipfile.ZIP_DEFLATED, **more):
+    """Return a workbook of {name of a sheet: its rows in XML}, shared texts in XML, and further files."""
     office = "http://schemas.openxmlformats.org"
-    link = f'Type="{office}/officeDocument/2006/relationships'
-    named = list(enumerate(sheets, 1))
-    listed = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="s{n}"/>' for n, name in named)
-    files = "".join(f'<Relationship Id="s{n}" {link}/worksheet" Target="worksheets/{n}.xml"/>' for n, _ in named)
-    relations = f'<Relationships xmlns="{office}/package/2006/relationships">'
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{office}/package/2006/content-types">'
+    main, package = f"{office}/spreadsheetml/2006/main", f"{office}/package/2006"
+    link = f"{office}/officeDocument/2006/relationships"
+    targets = {f"s{n}": ("worksheet", f"worksheets/{n}.{ending}") for n in range(len(sheets))}
+    targets["t"] = ("sharedStrings", "sharedStrings.xml")
+
+    def relations(found):
+        links = [f'<Relationship Id="{i}" Type="{link}/{kind}" Target="{to}"/>' for i, (kind, to) in found.items()]
+        return "".join([f'<Relationships xmlns="{package}/relationships">', *links, "</Relationships>"])
+
+    listed = "".join(f'<sheet name="{name}" sheetId="{n + 1}" r:id="s{n}"/>' for n, name in enumerate(sheets))
+    files = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
         '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
         '<Default Extension="xml" ContentType="application/xml"/></Types>',
-        "_rels/.rels": f'{relations}<Relationship Id="r" {link}/officeDocument" Target="xl/workbook.xml"/>'
-        "</Relationships>",
-        "xl/workbook.xml": f'<workbook xmlns="{office}/spreadsheetml/2006/main" '
-        f'xmlns:r="{office}/officeDocument/2006/relationships"><sheets>{listed}</sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f"{relations}{files}</Relationships>",
+        "_rels/.rels": relations({"r": ("officeDocument", "xl/workbook.xml")}),
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{link}"><sheets>{listed}</sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": relations(targets),
+        "xl/sharedStrings.xml": f'<sst xmlns="{main}">{shared}</sst>',
     }
-    for number, name in named:
-        rows = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in sheets[name])
-        sheet = f'<worksheet xmlns="{office}/spreadsheetml/2006/main"><sheetData>{rows}</sheetData></worksheet>'
-        parts[f"xl/worksheets/{number}.xml"] = sheet
+    for n, rows in enumerate(sheets.values()):
+        sheet = f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>'
+        files[f"xl/worksheets/{n}.{ending}"] = sheet
     data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as file:
-        for name, content in parts.items():
+    with zipfile.ZipFile(data, "w", method) as file:
+        for name, content in (files | more).items():
             file.writestr(name, content)
     return data.getvalue()
