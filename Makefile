@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo docs test test-all quality style lock bench bench-quality bench-parts bench-demos sizes matrix integrations s3 resolve licences dist clean
+.PHONY: demo docs test test-all quality style lock bench bench-quality bench-parts sizes matrix integrations s3 resolve licences dist clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -31,7 +31,7 @@ style: $(VENV)/installed-test
 	$(BIN)/ruff format $(SOURCES)
 
 bench: $(VENV)/installed-test  # writes its tables into tests/programs/benchmarks/results/benchmarks.md
-	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with question_generation/ and judgments/"; exit 2; }
+	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with judgments/"; exit 2; }
 	$(BIN)/python -m tests.programs.benchmarks.bench_all --data "$(DATA)" --write tests/programs/benchmarks/results/benchmarks.md
 
 bench-quality: $(VENV)/installed-test  # the same, of what the faster ways cost
@@ -45,10 +45,6 @@ bench-parts: $(VENV)/installed-test  # one metric after the other, in more detai
 	$(BIN)/python -m tests.programs.benchmarks.bench_kpqa --data "$(DATA)"/judgments/kpqa_marco.dev.jsonl.gz
 	$(BIN)/python -m tests.programs.benchmarks.bench_ava --data "$(DATA)"/judgments/evouna_nq.dev.jsonl.gz
 	$(BIN)/python -m tests.programs.benchmarks.bench_grounding
-	$(BIN)/python -m tests.programs.benchmarks.bench_scale --data "$(DATA)"/judgments/evouna_nq.train.jsonl.gz
-
-bench-demos: $(VENV)/installed-test  # how long visitors of the demos wait; prints a table
-	$(BIN)/python -m tests.programs.benchmarks.bench_demos
 
 sizes: $(BIN)/python
 	$(BIN)/python -m tests.programs.benchmarks.bench_install

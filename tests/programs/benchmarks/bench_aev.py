@@ -9,7 +9,6 @@ import argparse
 import gzip
 import itertools
 import json
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from genqa_metrics.aev.scoring import GRID_ORDERS, Settings, grid_scores, summed
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import corpus_bleu
 
-from tests.programs.benchmarks.report import facts, write
+from tests.programs.benchmarks.report import facts, timed, write
 
 
 def pairs_of_outputs(path: Path, count: int) -> list[tuple[str, str]]:
@@ -32,13 +31,6 @@ def pairs_of_outputs(path: Path, count: int) -> list[tuple[str, str]]:
     if len(pairs) < count:
         raise SystemExit(f"--pairs: {path} gives only {len(pairs)} pairs")
     return pairs
-
-
-def timed(function) -> float:
-    """Return the wall time of a call in seconds."""
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
 
 
 def aev_grid(pairs) -> dict:
@@ -77,7 +69,7 @@ def main() -> None:
     seconds = {name: [] for name in contestants}
     for _ in range(arguments.repeats):
         for name, run in contestants.items():
-            seconds[name].append(timed(run))
+            seconds[name].append(timed(run)[0])
     best = {name: min(values) for name, values in seconds.items()}
     peers = best["sacrebleu_corpus_bleu"] + best["rouge_score_rouge1"]
     result = {

@@ -9,8 +9,6 @@ from the texts too: tokens, n-grams and the removal of duplicates are in its tim
 import argparse
 import gzip
 import json
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,10 +17,8 @@ from genqa_metrics.f_meta.bases import PAPER, base_function
 from genqa_metrics.f_meta.scoring import score_matrices, statistics
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.rouge.rouge import Rouge
-from rich.console import Console
-from rich.table import Table
 
-from tests.programs.benchmarks.report import facts, write
+from tests.programs.benchmarks.report import facts, timed, write
 
 
 def question_sets(path: Path) -> tuple[list[list[str]], list[list[str]]]:
@@ -48,13 +44,6 @@ def coco_rouge(prediction: str, reference: str) -> float:
 def coco_rouge_bare(prediction: str, reference: str) -> float:
     """Return ROUGE-L of one pair, by the method below it that only computes."""
     return Rouge().calc_score([prediction], [reference])
-
-
-def timed(function: Callable) -> tuple[float, list[np.ndarray]]:
-    """Return the wall time of a call in seconds, and its result."""
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
 
 
 def main() -> None:
@@ -119,20 +108,6 @@ def main() -> None:
         "results": rows,
         **facts([path], ["genqa-metrics", "numpy", "pycocoevalcap", "rapidfuzz"]),
     }
-    table = Table(
-        "peer, pair by pair", "peer s", "pairs s", "ratio", "u, v, F, conv. s", "ratio", "largest difference"
-    )
-    for row in rows:
-        table.add_row(
-            row["peer"],
-            f"{row['peer_seconds']:.2f}",
-            f"{row['f_meta_pairs_seconds']:.3f}",
-            f"{row['times_as_fast']:.1f}",
-            f"{row['f_meta_all_scores_seconds']:.3f}",
-            f"{row['times_as_fast_all_scores']:.1f}",
-            f"{row['largest_difference']:.1e}",
-        )
-    Console(file=sys.stderr if arguments.output is None else sys.stdout, width=130).print(table)
     write(result, arguments.output)
 
 

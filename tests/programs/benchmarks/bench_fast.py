@@ -47,24 +47,23 @@ def _agreement(found: np.ndarray, rows: list[dict]) -> dict[str, float]:
     return {name: round(float(correlation(found, said)[0]), 4) for name, correlation in kinds.items()}
 
 
-def quality(data: Path, fast: dict[str, Path], device: str = "cpu", count: int | None = None) -> list[dict]:
+def quality(data: Path, fast: dict[str, Path], count: int | None = None) -> list[dict]:
     """Return for every way and dev set what people and the plain way say about its scores.
 
     Args:
         data: folder of the data.
         fast: folders of the exported checkpoints.
-        device: of torch.
         count: rows of a set, None for all.
     """
     found = []
     for name in AVA_DATA:
         rows, plain = read(dev_file(data, name), count), None
         columns = [[row[column] for row in rows] for column in ("question", "references", "candidate")]
-        given = ways(fast["ava"], device)
+        given = ways(fast["ava"])
         for way, early_stop in [*((way, None) for way in given), (f"float32, early_stop {ENOUGH}", ENOUGH)]:
             loaded = load_judge(**given[way.partition(",")[0]])
             judged = partial(Judge(loaded).probabilities, *columns, "max", early_stop=early_stop)
-            seconds, scores = timed(judged, device)
+            seconds, scores = timed(judged)
             verdicts = scores >= loaded.threshold
             plain = verdicts if plain is None else plain
             found.append(
@@ -74,9 +73,9 @@ def quality(data: Path, fast: dict[str, Path], device: str = "cpu", count: int |
             )
     for name in KPQA_DATA:
         rows = read(dev_file(data, name), count)
-        for way, arguments in ways(fast["kpqa"], device).items():
+        for way, arguments in ways(fast["kpqa"]).items():
             models = load_models(**arguments)
-            seconds, scores = timed(partial(all_scores, models, rows), device)
+            seconds, scores = timed(partial(all_scores, models, rows))
             found += [
                 {"metric": score, "data": name, "rows": len(rows), "way": way, "seconds": round(seconds, 2)}
                 | _agreement(scores[score], rows)
@@ -122,7 +121,6 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with judgments/ and written/")
-    parser.add_argument("--device", default="cpu", help="device of torch")
     parser.add_argument("--rows", type=int, default=600, help="rows of a set at most")
     parser.add_argument("--output", type=Path, help="write the result here as JSON")
     parser.add_argument("--write", type=Path, metavar="PAGE.md", help=f"write the tables between its lines {MARKER}")
@@ -131,7 +129,7 @@ def main() -> None:
         around_markers(arguments.write, MARKER)
     torch.set_num_threads(1)
     with TemporaryDirectory() as folder:
-        found = quality(arguments.data, exported(Path(folder)), arguments.device, arguments.rows)
+        found = quality(arguments.data, exported(Path(folder)), arguments.rows)
     files = [dev_file(arguments.data, name) for name in (*AVA_DATA, *KPQA_DATA)]
     result = {"changes": largest_changes(found), "results": found, "machine": machine()}
     result |= facts(files, ["genqa-metrics", "torch", "onnxruntime"])

@@ -4,9 +4,9 @@
     python -m tests.programs.benchmarks.bench_kpqa --data kpqa_marco.dev.jsonl.gz --memory 1000 10000 100000
 
 Speed is compared with a plain loop, how the paper's own code works: tokenize a question and a text, run the predictor,
-next. Both have the same checkpoint and the same number of threads, and give the same weights. Beside them stand other
-ways to run the predictor, and how far their weights and scores are from those of the loop. Times are processor time
-of all threads, so that other work on the machine does not count.
+next. Both have the same checkpoint and the same number of threads, and give the same weights. Beside them stands the
+predictor in bfloat16, and how far its weights and scores are from those of the loop. Times are processor time of all
+threads, so that other work on the machine does not count.
 
 Memory is the peak of a process that scores so many rows (questions of the data with short texts, all different), less
 what the process holds before: the library, the models and the rows. A process of its own measures each number of rows.
@@ -15,14 +15,12 @@ The predictor is one small layer drawn at random, so that 100,000 rows take minu
 
 import dataclasses
 import sys
-from collections import defaultdict
 from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
-from genqa_metrics.core import inference
 from genqa_metrics.core.checkpoints import base_encoder
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
@@ -45,25 +43,9 @@ def one_at_a_time(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
     return weights
 
 
-def in_batches(models, pairs: list[tuple[str, str]], budget: int = inference.CPU_BATCH) -> list[np.ndarray]:
-    """Return the weights of every pair's text as the metric computes them, in batches of another size."""
-    usual = inference.CPU_BATCH
-    inference.CPU_BATCH = budget
-    weights = [weights for _, weights in Encoder(models, budget).keyphrase_weights(pairs)]
-    inference.CPU_BATCH = usual
-    return weights
-
-
-def of_equal_length(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
-    """Return the weights of every pair's text, in batches without any padding."""
-    groups = defaultdict(list)
-    for i, (question, text) in enumerate(pairs):
-        groups[len(models.tokenizer(question, text)["input_ids"])].append(i)
-    weights = [None] * len(pairs)
-    for group in groups.values():
-        for i, found in zip(group, in_batches(models, [pairs[i] for i in group]), strict=True):
-            weights[i] = found
-    return weights
+def in_batches(models, pairs: list[tuple[str, str]]) -> list[np.ndarray]:
+    """Return the weights of every pair's text as the metric computes them."""
+    return [weights for _, weights in Encoder(models).keyphrase_weights(pairs)]
 
 
 def all_scores(models, rows: list[dict]) -> dict[str, np.ndarray]:
@@ -81,20 +63,6 @@ def time_in_models(models, rows: list[dict]) -> float:
     return time_inside(parts, lambda: all_scores(models, rows))[0]
 
 
-def matrix_rate(dtype: torch.dtype, device: str = "cpu") -> float:
-    """Return the machine's own rate of matrix products of the encoder's sizes, in GFLOP per second."""
-    rows = inference.CPU_BATCH if device == "cpu" else 2**16
-    left, right = (torch.randn(count, 384, dtype=dtype, device=device) for count in (rows, 1536))
-    seconds = min(timed(lambda: torch.nn.functional.linear(left, right), device)[0] for _ in range(50))
-    return 2 * rows * 384 * 1536 / seconds / 1e9
-
-
-def matrix_operations(model, word_pieces: int) -> float:
-    """Return the GFLOP of an encoder's weight matrices for so many word pieces, padding and attention not counted."""
-    layers = (p.numel() for name, p in model.named_parameters() if ".layer." in name and p.ndim == 2)
-    return 2 * sum(layers) * word_pieces / 1e9
-
-
 def speed(rows: list[dict], repeats: int) -> dict:
     """Return the times of all ways, and how far apart their results are."""
     models = load_models(device="cpu")
@@ -105,9 +73,6 @@ def speed(rows: list[dict], repeats: int) -> dict:
         "loop_every_text": lambda: one_at_a_time(models, asked),
         "loop_unique_texts": lambda: one_at_a_time(models, unique),
         "kpqa_weights": lambda: in_batches(models, unique),
-        "kpqa_weights_256_tokens": lambda: in_batches(models, unique, 256),
-        "kpqa_weights_4096_tokens": lambda: in_batches(models, unique, 4096),
-        "kpqa_weights_no_padding": lambda: of_equal_length(models, unique),
         "kpqa_weights_bfloat16": lambda: in_batches(half, unique),
         "kpqa_all_scores": lambda: time_in_models(models, rows),
     }
@@ -119,24 +84,16 @@ def speed(rows: list[dict], repeats: int) -> dict:
             seconds[name].append(elapsed)
         shares.append(results["kpqa_all_scores"] / seconds["kpqa_all_scores"][-1])
     best = {name: min(values) for name, values in seconds.items()}
-    pieces = sum(len(ids) for ids in models.tokenizer(*map(list, zip(*unique, strict=True)))["input_ids"])
-    operations = matrix_operations(models.predictor, pieces)
     full, reduced = all_scores(models, rows), all_scores(half, rows)
     return {
         "rows": len(rows),
         "texts": len(asked),
         "unique_texts": len(unique),
-        "word_pieces": pieces,
         "threads": torch.get_num_threads(),
         "processor_seconds": {name: round(value, 2) for name, value in best.items()},
         "times_as_fast_as_the_loop": round(best["loop_every_text"] / best["kpqa_weights"], 2),
         "times_as_fast_as_the_loop_over_unique_texts": round(best["loop_unique_texts"] / best["kpqa_weights"], 2),
         "share_of_time_in_the_models": round(max(shares), 3),
-        "gflop_of_the_predictors_matrices": round(operations, 1),
-        "gflop_per_second_of_the_machine": {
-            "float32": round(matrix_rate(torch.float32), 1),
-            "bfloat16": round(matrix_rate(torch.bfloat16), 1),
-        },
         "largest_difference_of_a_weight": {
             name: max(float(np.abs(a - b).max()) for a, b in zip(results["loop_unique_texts"], found, strict=True))
             for name, found in results.items()

@@ -8,17 +8,14 @@ import gzip
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.programs.benchmarks.report import timed
-
-SETS = 40  # sets of generated questions: some 18,000 pairs
 MODEL_ROWS, SLOW_ROWS, WORD_ROWS = 250, 24, 20_000
-AVA, KPQA, AEV, F_META = "AVA", "KPQA", "AEv", "F-meta, ROUGE-L"
+AVA, KPQA, AEV = "AVA", "KPQA", "AEv"
 CROSS_ENCODER, BERTSCORE = "CrossEncoder.predict", "torchmetrics BERTScore"
 CROSS_INT8 = f"{CROSS_ENCODER} over ONNX Runtime, int8"
 MODEL_METRICS = ("ava", "kpqa")
@@ -57,10 +54,8 @@ def exported(folder: Path) -> dict[str, Path]:
     return {metric: folder / metric for metric in MODEL_METRICS}
 
 
-def ways(fast: Path, device: str = "cpu") -> dict[str, dict]:
+def ways(fast: Path) -> dict[str, dict]:
     """Return the ways to run a model, the plain one first: name -> arguments of `load`."""
-    if device != "cpu":
-        return {dtype: {"device": device, "dtype": dtype} for dtype in ("float32", "bfloat16", "float16")}
     return {
         "float32": {"device": "cpu"},
         "onnx int8": {"checkpoint": fast, "backend": "onnx"},
@@ -81,11 +76,6 @@ def texts_of(rows: list[dict]) -> tuple[list[str], list[str]]:
     return [row["candidate"] for row in rows], [row["references"][0] for row in rows]
 
 
-def one_reference(rows: list[dict]) -> list[dict]:
-    """Return the rows with their first reference only."""
-    return [row | {"references": row["references"][:1]} for row in rows]
-
-
 def asked_texts(rows: list[dict]) -> tuple[list[str], list[str]]:
     """Return what KPQA's encoder reads of rows: question and answer, question and first reference."""
     questions = [row["question"] for row in rows]
@@ -96,12 +86,12 @@ def asked_texts(rows: list[dict]) -> tuple[list[str], list[str]]:
 
 
 @contextmanager
-def judge_as_folder(device: str) -> Iterator[tuple[str, object]]:
+def judge_as_folder() -> Iterator[tuple[str, object]]:
     """Give a folder with the judge as an ordinary model of transformers, and the judge."""
     from genqa_metrics.ava.loading import load_judge
     from genqa_metrics.core.judge_model import load_model
 
-    loaded = load_judge(device=device)
+    loaded = load_judge(device="cpu")
     model, tokenizer = load_model(loaded.folder, loaded.configuration, loaded.marks)
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
@@ -116,12 +106,12 @@ def pairs_of(rows: list[dict]) -> list[tuple[str, str]]:
     return [segments("a1-r_qt", *triple)[0] for triple in triples_of(rows)]
 
 
-def cross_encoder(device: str) -> Callable:
+def cross_encoder() -> Callable:
     """Return the predictions of a CrossEncoder with the judge's own weights, on the texts that the judge reads."""
     from sentence_transformers import CrossEncoder
 
-    with judge_as_folder(device) as (folder, loaded):
-        peer = CrossEncoder(folder, max_length=loaded.max_length, device=device)
+    with judge_as_folder() as (folder, loaded):
+        peer = CrossEncoder(folder, max_length=loaded.max_length, device="cpu")
     return lambda rows: peer.predict(pairs_of(rows), show_progress_bar=False)
 
 
@@ -139,7 +129,7 @@ def cross_encoder_int8() -> Callable:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    with judge_as_folder("cpu") as (folder, loaded):
+    with judge_as_folder() as (folder, loaded):
         peer = CrossEncoder(folder, max_length=loaded.max_length, device="cpu")
         model, (whole, small) = peer.transformers_model, (f"{folder}/{name}.onnx" for name in ("whole", "small"))
         names = ["input_ids", "attention_mask", "token_type_ids"]
@@ -166,12 +156,11 @@ def cross_encoder_int8() -> Callable:
     return lambda rows: peer.predict(pairs_of(rows), show_progress_bar=False)
 
 
-def random_cross_encoder(kind: str, device: str, **sizes: int) -> Callable:
+def random_cross_encoder(kind: str, **sizes: int) -> Callable:
     """Return the predictions of a CrossEncoder whose weights are drawn from a seed: its speed is that of trained ones.
 
     Args:
         kind: type of the encoder in transformers, whose own sizes it has.
-        device: of torch.
         sizes: settings of the encoder that are not the usual.
     """
     import torch
@@ -184,16 +173,16 @@ def random_cross_encoder(kind: str, device: str, **sizes: int) -> Callable:
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         AutoTokenizer.from_pretrained(base_encoder()).save_pretrained(folder)
-        peer = CrossEncoder(folder, max_length=512, device=device)
+        peer = CrossEncoder(folder, max_length=512, device="cpu")
     return lambda rows: peer.predict(pairs_of(rows), show_progress_bar=False)
 
 
-def bertscore(device: str, texts: Callable) -> Callable:
+def bertscore(texts: Callable) -> Callable:
     """Return torchmetrics' BERTScore of texts of rows, on the base encoder, all of its layers."""
     from genqa_metrics.core.checkpoints import base_encoder
     from torchmetrics.text.bert import BERTScore
 
-    metric = BERTScore(str(base_encoder()), num_layers=6, truncation=True, device=device)
+    metric = BERTScore(str(base_encoder()), num_layers=6, truncation=True, device="cpu")
 
     def run(rows: list[dict]) -> dict:
         metric.reset()
@@ -203,36 +192,31 @@ def bertscore(device: str, texts: Callable) -> Callable:
     return run
 
 
-def bert_score_package(device: str, texts: Callable) -> Callable:
+def bert_score_package(texts: Callable) -> Callable:
     """Return the BERTScore of the package bert_score, which `evaluate`'s module calls too, on the same encoder."""
     from bert_score import BERTScorer
     from genqa_metrics.core.checkpoints import base_encoder
 
-    scorer = BERTScorer(str(base_encoder()), num_layers=6, device=device, nthreads=1)
+    scorer = BERTScorer(str(base_encoder()), num_layers=6, device="cpu", nthreads=1)
     scorer._tokenizer.model_max_length = 512  # without it the package fails on this tokenizer
     return lambda rows: scorer.score(*texts(rows))
 
 
-def sentence_vectors(device: str) -> Callable:
+def sentence_vectors() -> Callable:
     """Return SentenceTransformer.encode of the texts that KPQA's encoder reads."""
     from genqa_metrics.core.checkpoints import base_encoder
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(base_encoder()), device=device)
+    model = SentenceTransformer(str(base_encoder()), device="cpu")
     return lambda rows: model.encode(list(chain(*asked_texts(rows))), show_progress_bar=False)
 
 
-def judge(arguments: dict, compiled: bool = False) -> Callable:
+def judge(arguments: dict) -> Callable:
     """Return the verdicts of a judge that is loaded with some arguments."""
     from genqa_metrics.ava.judging import Judge
     from genqa_metrics.ava.loading import load_judge
 
     loaded = load_judge(**arguments)
-    if compiled:
-        import torch
-
-        compiled = torch.compile(loaded.model, dynamic=True), loaded.tokenizer
-        loaded = replace(loaded, load=lambda: compiled)
     return lambda rows: Judge(loaded).logits(triples_of(rows))
 
 
@@ -327,34 +311,30 @@ def coco(module: str, name: str, *sizes: int, **arguments: int) -> Callable:
     return run
 
 
-def contestants(fast: dict[str, Path], device: str = "cpu", compiled: bool = False) -> list[Contestant]:
+def contestants(fast: dict[str, Path]) -> list[Contestant]:
     """Return all contestants, ours first in every group.
 
     Args:
         fast: folders of the exported checkpoints, by metric.
-        device: of torch.
-        compiled: whether the judge also runs through torch.compile.
     """
-    judges = {way: partial(judge, given) for way, given in ways(fast["ava"], device).items()}
-    if compiled:
-        way, given = list(ways(fast["ava"], device).items())[-1]  # on a GPU 16 bits
-        judges[f"{way}, compiled"] = partial(judge, given, compiled=True)
-    predictors = {way: partial(kpqa, given) for way, given in ways(fast["kpqa"], device).items()}
-    peers = {CROSS_ENCODER: partial(cross_encoder, device)}
-    text_peers = {
-        BERTSCORE: partial(bertscore, device, asked_texts),
-        f"{BERTSCORE}, answers only": partial(bertscore, device, texts_of),
-        "bert_score": partial(bert_score_package, device, asked_texts),
-        "SentenceTransformer.encode": partial(sentence_vectors, device),
+    judges = {way: partial(judge, given) for way, given in ways(fast["ava"]).items()}
+    predictors = {way: partial(kpqa, given) for way, given in ways(fast["kpqa"]).items()}
+    peers = {
+        CROSS_ENCODER: cross_encoder,
+        CROSS_INT8: cross_encoder_int8,
+        "one row at a time": judge_loop,
     }
-    if device == "cpu":
-        peers[CROSS_INT8] = cross_encoder_int8
-        peers["one row at a time"] = judge_loop
-        text_peers["one text at a time, weights only"] = kpqa_loop
+    text_peers = {
+        BERTSCORE: partial(bertscore, asked_texts),
+        f"{BERTSCORE}, answers only": partial(bertscore, texts_of),
+        "bert_score": partial(bert_score_package, asked_texts),
+        "SentenceTransformer.encode": sentence_vectors,
+        "one text at a time, weights only": kpqa_loop,
+    }
     large = {
-        "CrossEncoder.predict, BERT-base (BEM's size)": partial(random_cross_encoder, "bert", device),
+        "CrossEncoder.predict, BERT-base (BEM's size)": partial(random_cross_encoder, "bert"),
         "CrossEncoder.predict, EuroBERT-210M (BERT-as-a-judge's size)": partial(
-            random_cross_encoder, "eurobert", device, pad_token_id=0
+            random_cross_encoder, "eurobert", pad_token_id=0
         ),
     }
     words = {
@@ -374,24 +354,3 @@ def contestants(fast: dict[str, Path], device: str = "cpu", compiled: bool = Fal
         ("words", words, WORD_ROWS),
     )
     return [Contestant(name, group, make, rows) for group, made, rows in fields for name, make in made.items()]
-
-
-def question_pairs(data: Path) -> dict[str, float]:
-    """Return pairs of questions a second, of F-meta and of pycocoevalcap called pair by pair on the same sets."""
-    from genqa_metrics.f_meta.bases import PAPER, base_function
-    from genqa_metrics.f_meta.scoring import score_matrices
-
-    from tests.programs.benchmarks import bench_f_meta
-
-    predictions, references = (column[:SETS] for column in bench_f_meta.question_sets(data))
-    pairs = sum(len(p) * len(r) for p, r in zip(predictions, references, strict=True))
-    runs = {
-        F_META: lambda: score_matrices(predictions, references, base_function("rouge", PAPER)),
-        "pycocoevalcap Rouge().calc_score": lambda: [
-            bench_f_meta.coco_rouge_bare(p, r)
-            for ps, rs in zip(predictions, references, strict=True)
-            for p in ps
-            for r in rs
-        ],
-    }
-    return {name: pairs / min(timed(run)[0] for _ in range(3)) for name, run in runs.items()}

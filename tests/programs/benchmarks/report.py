@@ -82,38 +82,25 @@ def table(header: list, rows: list[list]) -> list[str]:
     return [f"| {' | '.join(map(str, row))} |" for row in (header, ["---"] * len(header), *rows)]
 
 
-def clock(device: str = "cpu") -> float:
-    """Return seconds: of this process's processor time, or of the wall once another device has done what it was told.
-
-    Processor time of all threads does not count other work on the machine.
-    """
-    if device == "cpu":
-        return time.process_time()
-    import torch
-
-    torch.cuda.synchronize(device)
-    return time.perf_counter()
-
-
-def timed(function: Callable, device: str = "cpu") -> tuple[float, object]:
-    """Return the time of a call in seconds, see `clock`, and its result."""
-    start = clock(device)
+def timed(function: Callable) -> tuple[float, object]:
+    """Return the processor seconds of a call, of all threads, and its result: other work does not count."""
+    start = time.process_time()
     result = function()
-    return clock(device) - start, result
+    return time.process_time() - start, result
 
 
-def time_inside(modules: list, function: Callable, device: str = "cpu") -> tuple[float, float]:
+def time_inside(modules: list, function: Callable) -> tuple[float, float]:
     """Return the time of a call that is spent inside torch modules, and the time of the whole call, in seconds."""
     inside, started, hooks = 0.0, [], []
 
     def counted(module, inputs, output):
         nonlocal inside
-        inside += clock(device) - started[-1]
+        inside += time.process_time() - started[-1]
 
     for module in modules:
-        hooks.append(module.register_forward_pre_hook(lambda *_: started.append(clock(device))))
+        hooks.append(module.register_forward_pre_hook(lambda *_: started.append(time.process_time())))
         hooks.append(module.register_forward_hook(counted))
-    whole, _ = timed(function, device)
+    whole, _ = timed(function)
     for hook in hooks:
         hook.remove()
     return inside, whole
