@@ -1,13 +1,10 @@
 """Correct, wrong and declined: three shares that sum to one, in every verb; and the accuracy given an attempt."""
 
-from io import StringIO
-
 import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.core.answers import attempts
 from genqa_metrics.registry import make_scorer
-from rich.console import Console
 
 SHARES = ("ava_accuracy", "ava_wrong", "ava_declined")
 TRUTH = "Alice Walker"
@@ -61,14 +58,6 @@ def test_many_corpora_at_once():
     assert list(found["ava_accuracy_given_attempted"]) == [0.5, 0]
 
 
-def test_module_of_evaluate():
-    found = genqa_metrics.load("ava").compute(
-        questions=["Who?"] * 2, predictions=[TRUTH, "unknown"], references=[TRUTH] * 2, per_example=True
-    )
-    assert found["ava_declined"] == 0.5
-    assert found["ava_declined_per_example"] == [0, 1]
-
-
 def test_tables_have_three_columns():
     header = genqa_metrics.score(ANSWERS).tables()[0].header
     assert {"ava_accuracy", "ava_wrong", "ava_declined", "ava_accuracy_given_attempted"} <= set(header)
@@ -79,33 +68,6 @@ def test_tables_have_three_columns():
     assert report.scores["ava"]["ava_declined"]["a"]["value"] == pytest.approx(1 / 3, abs=1e-5)
     header = genqa_metrics.accuracy(ANSWERS).tables()[0].header
     assert {"accuracy", "wrong", "declined", "accuracy_given_attempted"} <= set(header)
-
-
-def test_terminals_and_pages_shorten_long_names_and_give_them_in_full():
-    """Markdown, JSON and --fail-under have the names of the scores."""
-    report = genqa_metrics.score(ANSWERS)
-    out = StringIO()
-    report.show_all(Console(file=out, width=80))
-    lines = out.getvalue().splitlines()
-    heading = next(place for place, line in enumerate(lines) if line.startswith("system"))
-    assert heading <= 1, "two lines at most"
-    assert lines[heading].split()[-2:] == ["attempted", "accuracy"], "all columns side by side"
-    text = " ".join(out.getvalue().split())
-    names = "score: ava_score; declined: ava_declined; wrong: ava_wrong; if attempted: ava_accuracy_given_attempted"
-    assert names in text
-    assert names in report.to_html()
-    assert '<th scope="col">if attempted</th>' in report.to_html()
-    assert "| ava_accuracy_given_attempted |" in report.to_markdown()
-
-
-def test_the_page_of_scores_draws_the_accuracy_and_says_nothing_twice():
-    answers = rows(*[TRUTH] * 24, *DECLINED)
-    report = genqa_metrics.score(answers)
-    page = report.to_html().replace("<wbr>", "")
-    assert page.count('<div class="forest">') == 1
-    assert "accuracy, with 95% intervals" in page
-    assert page.count(report.signatures["ava"]) == 1
-    assert genqa_metrics.accuracy(answers).to_html().count('<div class="forest">') == 1
 
 
 def test_accuracy_given_an_attempt_is_the_accuracy_of_these_rows():

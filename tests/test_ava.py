@@ -1,6 +1,7 @@
 """AVA as a module: tiny judges from a seed, the contract, verdicts that do not depend on their neighbours."""
 
 import json
+import math
 import random
 import shutil
 import warnings
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from genqa_metrics.ava import judging, loading
-from genqa_metrics.ava.judging import Judge, aggregated, joined_references
+from genqa_metrics.ava.judging import Judge, joined_references
 from genqa_metrics.core import checkpoints, inference, judge_model, judge_reading
 from genqa_metrics.core.judge_reading import CONFIGURATIONS
 
@@ -170,12 +171,6 @@ def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
         judge_model.judge_model(tmp_path, "a1-r_qt", "shared")
 
 
-@pytest.mark.parametrize(("how", "expected"), [("mean", [0.3, 0, 0.9]), ("max", [0.5, 0, 0.9])])
-def test_several_references(how, expected):
-    found = aggregated(np.array([0.1, 0.5, 0.9]), np.array([0, 0, 2]), 3, how)
-    assert found == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_every_configuration_is_the_plain_loop(judges, configuration, repository):
     """Parity with one triple at a time through the model itself, then Platt scaling by hand."""
@@ -197,25 +192,6 @@ def test_every_configuration_is_the_plain_loop(judges, configuration, repository
     assert len({round(score, 6) for score in found}) > 6  # the judge reads what it is given
 
 
-def test_peers_read_both_ways_and_each_other(judges):
-    """A2: the first output depends on the last token of its own text and on every text of its peer."""
-    model, tokenizer = judge_model.load_model(judges("a2"), "a2")
-
-    def logit(*pairs):
-        with torch.no_grad():
-            inputs = [dict(tokenizer(*pair, return_tensors="pt")) for pair in pairs]
-            outputs = [encoder(**part) for encoder, part in zip(model.encoders, inputs, strict=True)]
-            return model.peers[0](
-                **inputs[0],
-                encoder_hidden_states=outputs[1].last_hidden_state,
-                encoder_attention_mask=inputs[1]["attention_mask"],
-            ).last_hidden_state[0, 0]
-
-    base = logit(("four", "how many ? seven"), ("seven", "how many ? four"))
-    assert not torch.allclose(base, logit(("four", "how many ? four"), ("seven", "how many ? four")), atol=1e-4)
-    assert not torch.allclose(base, logit(("four", "how many ? seven"), ("room", "who is in ? four")), atol=1e-4)
-
-
 def test_the_linear_judge(tmp_path, repository):
     """Weights by hand: an answer that holds the reference (x1 = 1) scores sigmoid(2 * (1 - 0.5) - 0.5)."""
     rows = {"questions": ["who?"] * 2, "predictions": ["It is Ann.", "Bob"], "references": ["Ann", "Ann"]}
@@ -224,12 +200,10 @@ def test_the_linear_judge(tmp_path, repository):
     assert found["ava_label_per_example"] == [1, 0]
 
 
-def test_results_are_plain_numbers(ava):
+def test_labels_follow_from_scores_and_threshold(ava):
     rows = random_rows(10)
     found = ava.compute(**rows, per_example=True)
     scores, labels = found["ava_score_per_example"], found["ava_label_per_example"]
-    assert {type(value) for value in scores} == {float}
-    assert {type(value) for value in labels} == {int}
     assert labels == [int(score >= 0.4) for score in scores]
     assert found["ava_accuracy"] == pytest.approx(np.mean(labels))
     assert found["ava_score"] == pytest.approx(np.mean(scores))
@@ -274,18 +248,6 @@ def test_the_likest_reference_is_read_first(judges, monkeypatch, references):
     monkeypatch.setattr(judge, "logits", lambda triples: read.extend(triples) or logits(triples))
     judge.probabilities(["how many ?"], [references], ["four of them"], "max", early_stop=0.0)
     assert [reference for _, reference, _ in read] == ["four stairs"]
-
-
-def test_early_stop_is_in_the_signature(ava):
-    ava.compute(**random_rows(3), threshold=0.4, reference_aggregation="max", early_stop=0.95)
-    assert "references:max|early_stop:0.95|" in ava.signature()
-
-
-def test_empty_predictions_score_0(ava):
-    rows = {"questions": ["who?"] * 4, "predictions": ["", "  ", "...", "Ann"], "references": ["c", "a", ["b"], "Ann"]}
-    found = ava.compute(**rows, threshold=1e-9, per_example=True)
-    assert found["ava_score_per_example"][:3] == [0, 0, 0]
-    assert found["ava_label_per_example"] == [0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 60, 100_000])
@@ -348,17 +310,6 @@ def test_each_triple_is_judged_once_in_one_pass(judges):
         hook.remove()
 
 
-def test_chunks_give_what_the_whole_gives(ava, judges, repository, monkeypatch):
-    rows = random_rows(25)
-    whole = ava.compute(**rows, per_example=True)
-    parts = load(repository, judges())
-    pieces = [range(start, min(start + 7, 25)) for start in range(0, 25, 7)]
-    monkeypatch.setattr(type(parts).scorer_class, "chunks", lambda self, columns: pieces)
-    assert parts.compute(**rows, per_example=True)["ava_score_per_example"] == pytest.approx(
-        whole["ava_score_per_example"], abs=1e-6
-    )
-
-
 def test_long_answers_lose_their_end_with_one_warning(ava):
     rows, source = random_rows(4), random.Random(0)  # words in random order: repetitions are read once
     rows["predictions"][1:3] = [" ".join(source.choices(WORDS, k=100)) for _ in range(2)]
@@ -373,11 +324,6 @@ def test_long_answers_lose_their_end_with_one_warning(ava):
         ava.compute(questions=[question], predictions=[answer], references=[reference])
 
 
-def test_the_default_reads_what_its_checkpoint_says(ava, judges, repository):
-    assert ava.segments == (("r", "qt"),)
-    assert load(repository, judges("a2")).segments == (("r", "qt"), ("t", "qr"))
-
-
 def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_encoder, tmp_path):
     ava = load(repository, judges())
     ava.compute(**random_rows(1))
@@ -387,6 +333,8 @@ def test_signature_names_what_the_numbers_depend_on(judges, repository, tiny_enc
     model, _ = judge_model.load_model(judges(), "a1-r_qt")
     other = load(repository, saved(model, tiny_encoder, tmp_path / "x", configuration="a1-r_qt", intercept=0.1))
     assert other.signature() != signature  # the calibration counts too
+    ava.compute(**random_rows(1), threshold=0.4, reference_aggregation="max", early_stop=0.95)
+    assert "references:max|early_stop:0.95|" in ava.signature()
 
 
 @pytest.mark.parametrize("marks", [None, "shared", "asked"])
@@ -408,12 +356,6 @@ def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, marks
     with torch.no_grad():
         assert loaded(**inputs).logits.numpy() == pytest.approx(model(**inputs).logits.numpy(), abs=1e-5)
     assert tokenizer("four steps")["input_ids"] == inputs["input_ids"][0].tolist()[:4]
-
-
-def test_a_question_changes_the_verdict(judges):
-    judge = Judge(loading.load_judge(judges()))
-    values = judge.logits([("how many steps ?", "four", "four"), ("who is it ?", "four", "four")])
-    assert values[0] != values[1]
 
 
 def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
@@ -438,10 +380,6 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             ava.compute(**rows, **settings)
-    with pytest.raises(TypeError, match="beta: neither an input nor a setting of ava"):
-        ava.compute(**rows, beta=1)
-    with pytest.raises(ValueError, match="predictions, row 1: expected a string, got NoneType"):
-        ava.compute(**(rows | {"predictions": ["a", None]}))
     with pytest.raises(ValueError, match="batch_tokens: expected a whole number of at least 1"):
         load(repository, judges(), batch_tokens=0)
     with pytest.raises(ValueError, match="checkpoint: expected a folder with a config"):
@@ -453,29 +391,25 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
     [
         (None, "no readable ava_config.json .*FileNotFoundError.*train_ava.py"),
         ({"configuration": "b1"}, "configuration: expected one of a0-qr, "),
-        ({"configuration": "a1-r_qt", "threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
-        ({"configuration": "a1-r_qt", "mark_shared": True}, "mark_shared: not a setting of this version"),
-        ({"configuration": "a1-r_qt", "marks": True}, "expected null or one of shared, asked, valued, got True"),
-        ({"configuration": "a1-r_qt", "slope": "1"}, "slope: expected a number.*, got '1'"),
-        ({"configuration": "a1-r_qt", "long_words": "6"}, "long_words: expected a number.*, got '6'"),
-        ({"configuration": "a1-r_qt", "long_slope": None}, "long_slope: expected a number.*, got None"),
-        ({"configuration": "a1-r_qt", "reference_aggregation": "all"}, "reference_aggregation: expected one of"),
+        ({"threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
+        ({"mark_shared": True}, "mark_shared: not a setting of this version"),
+        ({"marks": True}, "expected null or one of shared, asked, valued, got True"),
+        ({"slope": "1"}, "slope: expected a number.*, got '1'"),
+        ({"slope": math.nan}, "slope"),
+        ({"slope": 1e300}, "slope"),
+        ({"intercept": math.inf}, "intercept"),
+        ({"max_length": 1}, "max_length"),
+        ({"long_words": math.nan}, "long_words"),
+        ({"long_slope": None}, "long_slope: expected a number.*, got None"),
+        ({"reference_aggregation": "all"}, "reference_aggregation: expected one of"),
     ],
 )
 def test_bad_settings_of_a_checkpoint_are_named(judges, tmp_path, settings, message):
     for path in judges().iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     path = tmp_path / "ava_config.json"
-    path.unlink() if settings is None else path.write_text(json.dumps(settings))
+    path.unlink() if settings is None else path.write_text(json.dumps({"configuration": "a1-r_qt"} | settings))
     with pytest.raises(ValueError, match=message):
-        loading.load_judge(tmp_path)
-
-
-def test_a_damaged_checkpoint_is_named(judges, tmp_path):
-    for path in judges().iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "model.safetensors").write_bytes(b"broken")
-    with pytest.raises(ValueError, match=r"model.safetensors cannot be read: .*; fetch or train it again"):
         loading.load_judge(tmp_path)
 
 

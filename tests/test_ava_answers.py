@@ -1,6 +1,5 @@
 """What an output says, whether it declines, which quantities are equal, and why a judge decided: by hand."""
 
-import time
 from pathlib import Path
 
 import evaluate
@@ -41,25 +40,30 @@ def load_module():
         ("The final answer is\n\n**4**", "4"),
         ("Rome came to mind.\n**Final answer:** Paris", "Paris"),
         ("", ""),
+        ("Use the <output> element.", "Use the <output> element."),
+        ("Models write <think> before they answer.", "Models write <think> before they answer."),
+        ("The <response> tag holds it.", "The <response> tag holds it."),
+        ("Reasoning. <answer>Paris</answer>", "Paris"),
+        ("[THINK]Bonn?[/THINK]Berlin", "Berlin"),
+        ("<seed:think>Bonn?</seed:think>Berlin", "Berlin"),
+        ("◁think▷Bonn?◁/think▷Berlin", "Berlin"),
+        ("<|channel|>analysis<|message|>Bonn?<|end|><|start|>assistant<|channel|>final<|message|>Berlin", "Berlin"),
+        ("<|channel|>analysis<|message|>Berlin, I am sure", ""),
+        ("~~Raphael~~ Leonardo", "Leonardo"),
+        ("<del>Raphael</del> Leonardo", "Leonardo"),
+        ("[0, 1]", "[0, 1]"),
+        ("<answer>Paris</answer> No, that is wrong: Lyon", "Paris. No, that is wrong: Lyon"),
+        ("Final answer: Paris\nWait, that is wrong. It is Lyon.", "Paris\nWait, that is wrong. It is Lyon."),
+        (r"\boxed{Paris}. Correction: Lyon", "Paris. Correction: Lyon"),
+        (r"\[\boxed{Paris}\]", "Paris"),
+        ('{"answer": "Paris"} Sorry, it is Lyon.', "Paris. Sorry, it is Lyon."),
+        ('```json\n{"answer": "Paris"}\n``` No: Lyon.', "Paris. No: Lyon."),
+        ('["Paris", "Lyon"]', "Paris, Lyon"),
+        ("[1] Paris", "[1] Paris"),
     ],
 )
 def test_the_answer_in_an_output(output, expected):
     assert answers.extract_answer(output) == expected
-
-
-@pytest.mark.parametrize(
-    "output",
-    ["{" * 5000, "<think>" * 3000, "\\boxed{" * 3000, "<" + " a" * 50_000,
-     "I don't know" + " about a" * 40 + " # x", "not possible to say" + " in" * 120 + " #",
-     "\n" * 60_000 + "xfinal answer", "####\n" * 20_000, "final answer" + " " * 60_000, "final answer" + "*\n" * 9_000,
-     '{"answer": ' + "[" * 900 + "]" * 900 + "}"],
-    ids=lambda output: output[:12],
-)  # fmt: skip
-def test_hostile_outputs_are_read_quickly(output):
-    start = time.perf_counter()
-    assert isinstance(answers.extract_answer(output), str)
-    assert not answers.declines(output)
-    assert time.perf_counter() - start < 0.5
 
 
 @pytest.mark.parametrize(
@@ -174,20 +178,36 @@ def test_long_answers_are_taken_apart_into_phrases():
     assert replacing.parts("") == replacing.parts(" -- ") == []
 
 
-def test_rows_near_the_threshold_are_uncertain():
-    reason = explaining.reason("Where?", "Bonn", "Bonn", 0.52, [["Bonn", 0.5, 0, 4]], 0.5)
-    assert reason.startswith("Uncertain (0.52, threshold 0.50): 'Bonn' counts for it")
+COLOURS = "red, blue, yellow"
 
 
-def test_a_word_of_the_reference_is_not_blamed():
-    """The judge falls most without "yellow", which is accepted: what is wrong is what was added, or is missing."""
-    question, reference, answer = "Which colours?", "red, blue, yellow", "red, yellow and green"
-    words = [["red", 0.0, 0, 3], ["yellow", -0.3, 5, 11], ["and", 0.0, 12, 15], ["green", -0.1, 16, 21]]
-    reason = explaining.reason(question, reference, answer, 0.2, words, 0.5)
-    assert reason == "Missing: 'blue'; 'green' counts against it; accepted: 'red, blue, yellow'."
-    words[3][1] = 0.0
-    reason = explaining.reason(question, reference, answer, 0.2, words, 0.5)
-    assert reason == "Missing: 'blue'; accepted: 'red, blue, yellow'."
+@pytest.mark.parametrize(
+    ("reference", "answer", "probability", "effects", "reason"),
+    [
+        ("Bonn", "Bonn", 0.52, {"Bonn": 0.5},
+         "Uncertain (0.52, threshold 0.50): 'Bonn' counts for it; accepted: 'Bonn'."),
+        # The judge falls most without "yellow", which is accepted: what is wrong is what was added, or is missing.
+        (COLOURS, "red, yellow and green", 0.2, {"red": 0, "yellow": -0.3, "and": 0, "green": -0.1},
+         f"Missing: 'blue'; 'green' counts against it; accepted: '{COLOURS}'."),
+        (COLOURS, "red, yellow and green", 0.2, {"red": 0, "yellow": -0.3, "and": 0, "green": 0},
+         f"Missing: 'blue'; accepted: '{COLOURS}'."),
+        ("Twelve eggs a week.", "12 eggs daily", 0.1, {"12": -0.4, "eggs": -0.3, "daily": -0.1},
+         "'daily' counts against it; accepted: 'Twelve eggs a week'."),
+        ("Ann", "by Ann", 0.9, {"by": 0.4, "Ann": 0.3}, "'Ann' counts for it; accepted: 'Ann'."),
+        ("Ann", "by Ann", 0.9, {"by": 0.4}, "'by' counts for it; accepted: 'Ann'."),
+        ("Ann", "not Ann", 0.1, {"not": -0.4, "Ann": 0}, "'not' counts against it; accepted: 'Ann'."),
+        ("1945", "In 1944", 0.1, {"In": 0, "1944": -0.5}, "'1944' counts against it; accepted: '1945'."),
+        ("No, dogs are not allowed.", "Yes, dogs are allowed.", 0.1, {"Yes": 0},
+         "The accepted answer has a negation, and this one has none: 'No, dogs are not allowed'."),
+        ("Peter gave Maria a watch.", "Maria gave Peter a watch.", 0.1, {"a": 0},
+         "It has the words of the accepted answer in another order: 'Peter gave Maria a watch'."),
+        ("a door of oak", "a door of iron", 0.1, {"a": 0}, "It does not match the accepted answer 'a door of oak'."),
+    ],
+)  # fmt: skip
+def test_the_reason_for_a_verdict(reference, answer, probability, effects, reason):
+    places = {word: answer.index(word) for word in effects}
+    words = [[word, effect, places[word], places[word] + len(word)] for word, effect in effects.items()]
+    assert explaining.reason("Which?", reference, answer, probability, words, 0.5) == reason
 
 
 def test_a_word_of_the_reference_has_no_effect_against_an_answer():
@@ -241,46 +261,6 @@ def test_a_wrong_long_answer_shows_the_sentence_nearest_to_the_reference():
     judge = Rules()
     (found,) = explaining.explanations(["Why?"], [["The price was high."]], [answer], judge, 0.5)
     assert found["reason"].startswith("In 'The owner sold it for a low price': ")
-
-
-@pytest.mark.parametrize(
-    ("reference", "answer", "reason"),
-    [
-        (
-            "No, dogs are not allowed.",
-            "Yes, dogs are allowed.",
-            "The accepted answer has a negation, and this one has none: 'No, dogs are not allowed'.",
-        ),
-        (
-            "Peter gave Maria a watch.",
-            "Maria gave Peter a watch.",
-            "It has the words of the accepted answer in another order: 'Peter gave Maria a watch'.",
-        ),
-        ("a door of oak", "a door of iron", "It does not match the accepted answer 'a door of oak'."),
-    ],
-)
-def test_what_no_single_word_decides(reference, answer, reason):
-    assert explaining.reason("What?", reference, answer, 0.1, [["a", 0.0, 0, 1]], 0.5) == reason
-
-
-def test_another_form_of_an_accepted_word_is_not_blamed():
-    words = [["12", -0.4, 0, 2], ["eggs", -0.3, 3, 7], ["daily", -0.1, 8, 13]]
-    reason = explaining.reason("How many?", "Twelve eggs a week.", "12 eggs daily", 0.1, words, 0.5)
-    assert reason == "'daily' counts against it; accepted: 'Twelve eggs a week'."
-
-
-def test_function_words_are_named_only_where_nothing_else_counts():
-    words = [["by", 0.4, 0, 2], ["Ann", 0.3, 3, 6]]
-    assert explaining.reason("Who?", "Ann", "by Ann", 0.9, words, 0.5) == "'Ann' counts for it; accepted: 'Ann'."
-    assert explaining.reason("Who?", "Ann", "by Ann", 0.9, words[:1], 0.5) == "'by' counts for it; accepted: 'Ann'."
-    denied = [["not", -0.4, 0, 3], ["Ann", 0.0, 4, 7]]
-    assert explaining.reason("Who?", "Ann", "not Ann", 0.1, denied, 0.5).startswith("'not' counts against it")
-
-
-def test_the_number_of_the_reference_is_named():
-    words = [["In", 0.0, 0, 2], ["1944", -0.5, 3, 7]]
-    reason = explaining.reason("When?", "1945", "In 1944", 0.1, words, 0.5)
-    assert reason == "'1944' counts against it; accepted: '1945'."
 
 
 def test_explain_of_the_module():

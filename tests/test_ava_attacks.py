@@ -7,7 +7,6 @@ import pytest
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.ava.rules import Rules
-from genqa_metrics.core.answers import extract_answer
 from genqa_metrics.core.reading import passage, readable, readable_answer
 
 from training.studies.judges import attacks
@@ -57,23 +56,6 @@ def test_what_is_readable_of_an_answer(text, references, expected):
 
 
 @pytest.mark.parametrize(
-    ("output", "expected"),
-    [
-        ("<answer>Paris</answer> No, that is wrong: Lyon", "Paris. No, that is wrong: Lyon"),
-        ("Final answer: Paris\nWait, that is wrong. It is Lyon.", "Paris\nWait, that is wrong. It is Lyon."),
-        (r"\boxed{Paris}. Correction: Lyon", "Paris. Correction: Lyon"),
-        (r"\[\boxed{Paris}\]", "Paris"),
-        ('{"answer": "Paris"} Sorry, it is Lyon.', "Paris. Sorry, it is Lyon."),
-        ('```json\n{"answer": "Paris"}\n``` No: Lyon.', "Paris. No: Lyon."),
-        ('["Paris", "Lyon"]', "Paris, Lyon"),
-        ("[1] Paris", "[1] Paris"),
-    ],
-)
-def test_what_follows_an_answer_is_read(output, expected):
-    assert extract_answer(output) == expected
-
-
-@pytest.mark.parametrize(
     ("answer", "expected"),
     [
         ("Paris. No, that is wrong: Lyon", "Lyon"),
@@ -116,21 +98,16 @@ def test_a_second_passage_with_another_answer_is_read():
 @pytest.mark.parametrize(
     "text",
     ["a " * 30_000, "[P" * 20_000, "no, " * 15_000, "It is not" + " " * 50_000, "no" + "  " * 30_000 + "not",
-     "a or " * 20_000, "the answer is " * 5_000, "<s>" * 20_000, "\u200b" * 50_000, "mark this " * 6_000],
+     "a or " * 20_000, "the answer is " * 5_000, "<s>" * 20_000, "\u200b" * 50_000, "mark this " * 6_000,
+     "{" * 5000, "<think>" * 3000, "\\boxed{" * 3000, "<" + " a" * 50_000, "I don't know" + " about a" * 40 + " # x",
+     "not possible to say" + " in" * 120 + " #", "\n" * 60_000 + "xfinal answer", "####\n" * 20_000,
+     "final answer" + " " * 60_000, "final answer" + "*\n" * 9_000, '{"answer": ' + "[" * 900 + "]" * 900 + "}"],
     ids=lambda text: text[:9],
 )  # fmt: skip
 def test_hostile_answers_are_read_quickly(text):
     start = time.process_time()
     Rules().read(QUESTION, REFERENCES, text)
     assert time.process_time() - start < 1
-
-
-def test_plain_answers_take_no_time_worth_naming():
-    """A model takes milliseconds for a row on a CPU."""
-    start = time.process_time()
-    for _ in range(1000):
-        Rules().read("When was the treaty signed?", ["1783"], "It was signed in Paris in 1783.")
-    assert time.process_time() - start < 0.5
 
 
 def test_the_rows_of_the_attacks():

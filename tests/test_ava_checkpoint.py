@@ -35,13 +35,6 @@ def test_it_is_small_and_holds_no_pickle():
     }  # fmt: skip
 
 
-def test_it_is_the_default(ava):
-    assert ava.segments == (("r", "qt"),)
-    assert json.loads((CHECKPOINT / "ava_config.json").read_text())["configuration"] == "a1-r_qt"
-    ava.compute(questions=["who?"], predictions=["Ann"], references=["Ann"])
-    assert "|references:max|" in ava.signature()
-
-
 def test_one_reference_or_twenty(ava):
     """Other references that are nothing like the answer change little."""
     others = [f"{name} {i}" for i, name in enumerate(["Berlin", "the Danube", "Carl May", "blue"] * 5)]

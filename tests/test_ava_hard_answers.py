@@ -1,8 +1,6 @@
 """A hundred answers written for this repository that fool judges which count shared words; a worse judge fails."""
 
 import json
-import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -27,16 +25,6 @@ def share(verdicts, kinds=None) -> float:
         said == row["label"] for said, row in zip(verdicts, ROWS, strict=True) if not kinds or row["kind"] in kinds
     ]
     return sum(good) / len(good)
-
-
-def test_the_rows_are_in_order():
-    assert len(ROWS) == 100
-    assert 0.4 <= sum(row["label"] for row in ROWS) / 100 <= 0.6
-    assert len({(row["question"], row["candidate"]) for row in ROWS}) == 100
-    assert min(Counter(row["kind"] for row in ROWS).values()) >= 3
-    for row in ROWS:
-        assert list(row) == ["id", "kind", "question", "references", "candidate", "label"]
-        assert re.fullmatch(rf"{row['kind']}-\d{{3}}", row["id"])
 
 
 def test_the_bundled_judge_is_above_the_floor(verdicts):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from genqa_metrics.ava import explaining, judging
 from genqa_metrics.ava.rules import EXACT, Rules, chosen, options, same_list
-from genqa_metrics.core.answers import abstention, declines, extract_answer, without_bag, without_retracted
+from genqa_metrics.core.answers import abstention, declines, without_bag, without_retracted
 
 RIGHT = [json.loads(line) for line in (Path(__file__).parent / "data/right_answers.jsonl").open(encoding="utf-8")]
 METALS = "Which metal is liquid at room temperature?\nA. Iron\nB. Mercury\nC. Zinc\nD. Tin"
@@ -24,10 +24,6 @@ def test_a_right_answer_is_not_rejected_by_rule(row):
     read = Rules().read(row["question"], [row["reference"]], row["answer"])
     assert any(map(str.isalnum, read.answer))
     assert read.verdicts[0] is None or read.verdicts[0].right
-
-
-def test_there_are_two_hundred_right_answers():
-    assert len({(row["question"], row["answer"]) for row in RIGHT}) >= 200
 
 
 DECLINING = """
@@ -140,27 +136,6 @@ def test_references_of_one_part_each_do_not_reject_a_list():
 )
 def test_quantities_are_read_out_of_a_sentence_of_the_question(question, reference, answer, expected):
     assert verdict(question, reference, answer) is expected
-
-
-@pytest.mark.parametrize(
-    ("output", "expected"),
-    [
-        ("Use the <output> element.", "Use the <output> element."),
-        ("Models write <think> before they answer.", "Models write <think> before they answer."),
-        ("The <response> tag holds it.", "The <response> tag holds it."),
-        ("Reasoning. <answer>Paris</answer>", "Paris"),
-        ("[THINK]Bonn?[/THINK]Berlin", "Berlin"),
-        ("<seed:think>Bonn?</seed:think>Berlin", "Berlin"),
-        ("◁think▷Bonn?◁/think▷Berlin", "Berlin"),
-        ("<|channel|>analysis<|message|>Bonn?<|end|><|start|>assistant<|channel|>final<|message|>Berlin", "Berlin"),
-        ("<|channel|>analysis<|message|>Berlin, I am sure", ""),
-        ("~~Raphael~~ Leonardo", "Leonardo"),
-        ("<del>Raphael</del> Leonardo", "Leonardo"),
-        ("[0, 1]", "[0, 1]"),
-    ],
-)
-def test_the_answer_in_an_output(output, expected):
-    assert extract_answer(output) == expected
 
 
 def test_what_is_taken_back_is_not_read():

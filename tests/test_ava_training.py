@@ -5,7 +5,6 @@ import json
 import random
 import re
 import sys
-from pathlib import Path
 
 import evaluate
 import numpy as np
@@ -32,8 +31,6 @@ from training.common import local_file, shuffled_batches
 from training.kpqa.data import Answer
 
 FRAMES = wrong_answers.WORDS["frames"]
-FOLDER = Path(__file__).parent.parent / "training/ava"
-
 QUESTION = "who won the cup in 1990?"
 
 
@@ -212,13 +209,10 @@ def test_changes_make_wrong_answers(kind, given, expected):
     assert (len(references) > 2) == (kind in ("negated", "swapped"))
 
 
-def test_names_on_both_sides_of_and_are_not_swapped():
-    """Ann and Bob are Bob and Ann."""
-    assert wrong_answers.changed([triple("It was Ann and Bob.", ("Ann",))], "swapped", ANSWERS, random.Random(0)) == []
-
-
 @pytest.mark.parametrize("kind", wrong_answers.CHANGES)
 def test_what_cannot_be_changed_is_left_out(kind):
+    """Ann and Bob are Bob and Ann."""
+    assert wrong_answers.changed([triple("It was Ann and Bob.", ("Ann",))], "swapped", ANSWERS, random.Random(0)) == []
     assert wrong_answers.changed([triple("Bob", label=0.0)], kind, ANSWERS, random.Random(0)) == []
     assert (
         wrong_answers.changed(
@@ -389,19 +383,6 @@ def test_quantities_are_equal_or_not():
         sign for sign in ("half past", "in the evening", "1/4", "dozen", "century", "II")
         for row in rows if sign in row.references[0] + row.candidate
     }  # fmt: skip
-
-
-def test_dates_and_units_keep_their_value():
-    for seed in range(50):
-        rng = random.Random(seed)
-        _, same, wrong = constructed._day(rng)
-        years = {re.findall(r"\d{4}", text)[0] for text in same}
-        assert len(years) == 1
-        assert not set(same) & set(wrong)
-        _, same, wrong = constructed._time(rng)
-        assert not set(same) & set(wrong)
-    assert constructed._word(1250) == "one thousand, two hundred and fifty"
-    assert constructed._ordinal(21) == "twenty-first"
 
 
 def test_an_answer_that_is_only_named_is_not_given():

@@ -105,12 +105,6 @@ def test_without_torch_the_default_is_lexical_and_says_so(path, monkeypatch):
     assert found == evaluate.load(path).compute(predictions=PREDICTIONS, references=REFERENCES, base="rouge")
 
 
-@pytest.mark.parametrize("threshold", ["high", float("nan"), [0.5], True])
-def test_a_bad_threshold_is_refused(f_meta, threshold):
-    with pytest.raises(ValueError, match="threshold: expected the score from which two questions ask the same"):
-        f_meta.compute(predictions=[["a"]], references=[["a"]], threshold=threshold)
-
-
 def test_per_example_and_best_matches(f_meta, expected):
     results = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=exact, per_example=True)
     assert results["f_meta_precision_per_example"] == [0.5, 0.0, 0.0]
@@ -148,41 +142,6 @@ def test_explanation(f_meta):
     json.dumps(results)
 
 
-@pytest.mark.parametrize("convert", [tuple, np.array], ids=["tuples", "arrays"])
-def test_other_sequences(f_meta, expected, convert):
-    predictions = [convert(texts) for texts in PREDICTIONS]
-    references = tuple(convert(texts) for texts in REFERENCES)
-    assert f_meta.compute(predictions=predictions, references=references) == expected
-
-
-def test_an_empty_first_set(f_meta, expected):
-    results = f_meta.compute(predictions=PREDICTIONS[::-1], references=REFERENCES[::-1])
-    assert results == expected
-
-
-@pytest.mark.parametrize(
-    ("predictions", "references", "message"),
-    [
-        (["who?"], [["who?"]], "predictions, row 0: expected a list of strings, got the string 'who"),
-        ([["who?"]], ["who?"], "references, row 0: expected a list of strings, got the string 'who"),
-        ("who?", [["who?"]], "predictions: expected a list with one entry per row, got str"),
-        ([["who?"], None], [["who?"], ["a"]], "predictions, row 1: expected a list of strings, got NoneType"),
-        ([["who?", None]], [["who?"]], "predictions, row 0, item 1: expected a string, got NoneType"),
-        ([["who?", 3]], [["who?"]], "predictions, row 0, item 1: expected a string, got int 3"),
-        ([["who?"]], [["who?", float("nan")]], "references, row 0, item 1: expected a string, got float nan"),
-        ([["who?"]], [[["who?"]]], "references, row 0, item 0: expected a string, got list"),
-        ([["who?"]], [[]], "references, row 0: expected at least one reference, got an empty list"),
-        ([["a"], ["b"]], [["a"]], r"references: expected as many rows as predictions \(2\), got 1"),
-        ([["a"]], None, "references: expected a list with one entry per row, got None"),
-        ([{"a": 1}], [["a"]], "predictions, row 0: expected a list of strings, got dict"),
-        ([["\ud800"]], [["a"]], "lone surrogate"),
-    ],
-)
-def test_bad_rows_are_refused(f_meta, predictions, references, message):
-    with pytest.raises(ValueError, match=message):
-        f_meta.compute(predictions=predictions, references=references)
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
@@ -191,13 +150,13 @@ def test_bad_rows_are_refused(f_meta, predictions, references, message):
         ({"base_kwargs": {"tokenizer": "word"}}, ValueError, "base_kwargs: the default base has no settings"),
         ({"base": "bleu", "base_kwargs": {"order": 2}}, ValueError, "'order' is no setting of base 'bleu'"),
         ({"base_kwargs": ["word"]}, ValueError, "base_kwargs: expected a dictionary"),
-        ({"base_kwargs": {1: 2}}, ValueError, "base_kwargs: expected a dictionary"),
         ({"base_key": "rougeL"}, ValueError, "base_key: "),
         ({"base": exact, "base_key": "x"}, ValueError, "base_key: "),
         ({"base": "rouge", "base_key": 1}, ValueError, "base_key: expected the name of a result, got 1"),
-        ({"per_example": "yes"}, ValueError, "per_example: expected True or False, got 'yes'"),
-        ({"explain": 1}, ValueError, "explain: expected True or False, got 1"),
-        ({"bse": "bleu"}, TypeError, "bse"),
+        *(
+            ({"threshold": value}, ValueError, "threshold: expected the score from which two questions ask the same")
+            for value in ("high", float("nan"), [0.5], True)
+        ),
     ],
 )
 def test_bad_settings_are_refused_before_any_row_is_lost(f_meta, expected, settings, error, message):

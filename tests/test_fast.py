@@ -5,7 +5,6 @@ import shutil
 import warnings
 from dataclasses import replace
 from threading import Thread
-from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -33,7 +32,6 @@ from tests.factories.kpqa import random_rows
 from tests.factories.light import EXTRAS
 from tests.factories.light import run as run_without
 from training.common import float32_if_emulated
-from training.studies.judges import small_and_base
 
 PRODUCTS_OF_A_LAYER = 6  # query, key, value, output of the attention, and the two of the feed-forward part
 
@@ -65,17 +63,6 @@ def fast_ava(tiny_encoder, tmp_path_factory):
 def triples(count):
     rows = ava_factory.random_rows(count)
     return [(q, r[0], p) for q, r, p in zip(rows["questions"], rows["references"], rows["predictions"], strict=True)]
-
-
-def test_kpqa_is_near_the_torch_model(fast_kpqa, tiny_encoder):
-    pairs = [(q, p) for q, p, _ in random_rows(40) if p]
-    whole, small = (
-        Encoder(load_models(fast_kpqa, embedding_model=tiny_encoder, device="cpu", backend=backend))
-        for backend in ("torch", "onnx")
-    )
-    expected, found = (np.concatenate([w for _, w in it.keyphrase_weights(pairs)]) for it in (whole, small))
-    assert np.abs(found - expected).mean() < 0.02
-    assert np.corrcoef(found, expected)[0, 1] > 0.99
 
 
 def rounded_rows(values):
@@ -133,15 +120,6 @@ def test_a_row_is_the_same_alone_as_among_neighbours(fast_ava, batch_tokens):
     judge = load_judge(fast_ava, backend="onnx")
     alone = np.array([Judge(judge).logits([row])[0] for row in rows])
     assert Judge(judge, batch_tokens).logits(rows) == pytest.approx(alone, abs=1e-4)
-
-
-def test_one_large_row_spoils_no_other(fast_ava):
-    model = load_judge(fast_ava, backend="onnx").model
-    inputs = {name: np.random.default_rng(0).integers(5, 40, (2, 9)) for name in model._names}
-    inputs |= {"attention_mask": np.ones((2, 9), dtype=int), "token_type_ids": np.zeros((2, 9), dtype=int)}
-    alone = model(**{name: values[:1] for name, values in inputs.items()})
-    together = model(**inputs)
-    assert together[0].item() == pytest.approx(alone[0].item(), abs=1e-4)
 
 
 def test_every_large_product_is_one_of_integers(fast_kpqa):
@@ -210,22 +188,6 @@ def test_a_checkpoint_is_exported_once_into_the_cache(tiny_checkpoint, tiny_enco
     assert folder.name.startswith(f"kpqa-{signature_digest(tiny_checkpoint)}-")
     monkeypatch.setattr(quantization, "export", None)  # it would be called if it were made again
     assert make_scorer("kpqa", settings).signature == first.signature
-
-
-def test_score_runs_an_exported_judge(fast_ava, tmp_path):
-    rows = ava_factory.random_rows(6)
-    lines = [
-        {"question": q, "prediction": p, "references": r}
-        for q, p, r in zip(rows["questions"], rows["predictions"], rows["references"], strict=True)
-    ]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    settings = ["--set", "ava.backend=onnx", "--set", f"ava.checkpoint={fast_ava}"]
-    result = run("score", tmp_path / "rows.jsonl", "--metric", "ava", *settings, "--output", tmp_path / "out.jsonl")
-    assert result.exit_code == 0, result.output
-    found = [json.loads(line)["ava_score"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    judge = Judge(load_judge(fast_ava, backend="onnx"))
-    expected = judge.probabilities(rows["questions"], rows["references"], rows["predictions"])
-    assert found == pytest.approx(expected, abs=1e-4)
 
 
 def test_export_keeps_the_checkpoint_and_names_the_next_command(fast_kpqa, tiny_checkpoint, tmp_path):
@@ -405,22 +367,3 @@ def test_an_exported_folder_is_enough_without_torch_and_transformers(fast_ava, f
         numbers = [{name: value for name, value in row.items() if isinstance(value, float)} for row in (one, other)]
         assert len(numbers[0]) > 10
         assert numbers[0] == pytest.approx(numbers[1], abs=1e-4)
-
-
-def test_the_study_of_costs_exports_before_it_measures(judges, tmp_path, monkeypatch):
-    """An export takes several times the memory that the exported judge takes, so it must not be in its process."""
-    monkeypatch.setenv("GENQA_CACHE", str(tmp_path))
-    ways = {"int8": {"checkpoint": str(judges()), "backend": "onnx"}, "float32": {"checkpoint": str(judges())}}
-    monkeypatch.setattr(small_and_base, "WAYS", ways)
-    monkeypatch.setattr(small_and_base, "SIMPLE", ())
-    monkeypatch.setattr(small_and_base, "cuda_is_there", lambda: False)
-    measured = []
-
-    def measure(command, **_):
-        measured.append((command[command.index("--cost_of") + 1], len(list(tmp_path.glob(f"ava-*/{FAST_FILE}")))))
-        return SimpleNamespace(stdout='{"rows_per_second": 1.0, "mb": 2.0}')
-
-    monkeypatch.setattr(small_and_base.subprocess, "run", measure)
-    monkeypatch.setattr(exporting, "export_checkpoint", None)  # in this process nothing is exported
-    assert set(small_and_base.costs([str(tmp_path)], 1)) == set(ways)
-    assert measured == [("int8", 1), ("float32", 1)]

@@ -15,7 +15,6 @@ from training.aev.fit_aev import (
     best_cell,
     bleu_line,
     bootstrap,
-    command,
     fit,
     flooded,
     r_squared_table,
@@ -190,15 +189,6 @@ def test_systems_that_do_not_differ_cannot_be_fitted(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(ValueError, match="data: expected systems that differ"):
         fit(Arguments(data=[str(path)], output_folder=""))
-
-
-def test_command_names_files_without_folders():
-    arguments = Arguments(
-        data=["some/folder/a.jsonl", "b.jsonl"], output_folder="x", flood=True, exclude_system=["human"], wordiness=1.5
-    )
-    assert command(arguments) == (
-        "python -m training.aev.fit_aev --data a.jsonl b.jsonl --exclude_system human --wordiness 1.5 --flood True"
-    )
 
 
 def test_script_writes_settings_that_load_takes(outputs_file, tmp_path):

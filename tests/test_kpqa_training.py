@@ -25,12 +25,9 @@ from training.kpqa import (
     evaluate_kpqa,
     hub,
     judge_encoder,
-    make_bundled,
     train_kpqa,
 )
 from training.studies.kpqa import ablations, rank_errors, seeds, settings
-
-FOLDER = Path(__file__).parent.parent / "training/kpqa"
 
 CONTEXT = "The test was long. There are four steps in a test, said Dr. Smith. The room is not far."
 
@@ -419,39 +416,6 @@ def test_a_predictor_can_begin_as_a_judge(monkeypatch, tmp_path):
     assert torch.equal(
         encoder["embeddings.token_type_embeddings.weight"], base["embeddings.token_type_embeddings.weight"]
     )
-
-
-def test_the_bundled_predictor_is_made_by_one_command(monkeypatch, capsys, tmp_path):
-    """Two trainings, an encoder between them, the mix of both; finished steps are not repeated."""
-    commands = []
-
-    def finished(command, check, stdout):
-        commands.append(command[2:])
-        output = Path(command[-1])
-        for name in {"training.kpqa.train_kpqa": ("final/README.md",)}.get(
-            command[2], ("README.md", "tokenizer.json")
-        ):
-            (output / name).parent.mkdir(parents=True, exist_ok=True)
-            (output / name).write_text("", encoding="utf-8")
-
-    monkeypatch.setattr(make_bundled.subprocess, "run", finished)
-    arguments = ("--data_dir", "DATA", "--work", tmp_path / "runs")
-    run_script(monkeypatch, make_bundled, *arguments)
-    assert [command[0].rpartition(".")[2] for command in commands] == [
-        "train_kpqa",
-        "judge_encoder",
-        "train_kpqa",
-        "mix",
-    ]
-    assert ["--lora_rank", "128"] == commands[0][7:9]
-    assert ["--encoder", str(tmp_path / "runs/encoder"), "--max_steps", "900"] == commands[2][7:11]
-    assert [f"{tmp_path}/runs/r128/final=0.5", f"{tmp_path}/runs/enc900/final=0.5"] == commands[3][2:4]
-    assert capsys.readouterr().out == f"{tmp_path}/runs/mixed\n"
-    shutil.rmtree(tmp_path / "runs/enc900/final")
-    run_script(monkeypatch, make_bundled, *arguments)
-    assert [command[0].rpartition(".")[2] for command in commands[4:]] == ["train_kpqa"]
-    with pytest.raises(ValueError, match="r128 holds a run with other settings"):
-        run_script(monkeypatch, make_bundled, *arguments, "--seed", 2)
 
 
 def test_variants(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):

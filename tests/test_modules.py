@@ -7,9 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 
 import evaluate
 import genqa_metrics
+import numpy as np
+import pandas
 import pytest
 from genqa_metrics.core.checkpoint_validation import CheckpointError
 from genqa_metrics.core.checkpoints import BASE_MODEL
@@ -110,6 +113,120 @@ def test_a_pickled_copy_computes_the_same(name, metric):
 def test_no_rows_are_refused(name, metric):
     with pytest.raises(ValueError, match=r"\w+: no rows, nothing to compute on"):
         metric.compute(**{column: [] for column in ROWS[name]})
+
+
+def numbers(metric, columns):
+    """Return the scores of every row, by name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = metric.compute(**columns, per_example=True)
+    rows = {key: values for key, values in found.items() if key.endswith("_per_example")}
+    return {key: values for key, values in rows.items() if isinstance(values[0], int | float)}
+
+
+def test_results_are_plain_numbers_and_one_of_each_row(name, metric):
+    plain = metric.compute(**ROWS[name])
+    assert all(type(value) is float for value in plain.values())
+    explain = {"explain": True} if "explain" in metric.flags else {}
+    more = metric.compute(**ROWS[name], per_example=True, **explain)
+    assert {key: more[key] for key in plain} == plain
+    assert {len(values) for key, values in more.items() if key.endswith("_per_example")} == {4}
+    assert len(more["explanation"] if explain else more[f"{name}_per_example"]) == 4
+    json.dumps(more)
+
+
+def test_a_row_depends_neither_on_its_neighbours_nor_on_their_order(name, metric):
+    whole = numbers(metric, ROWS[name])
+    alone = [numbers(metric, {column: values[i : i + 1] for column, values in ROWS[name].items()}) for i in range(4)]
+    backwards = numbers(metric, {column: values[::-1] for column, values in ROWS[name].items()})
+    for key, values in whole.items():
+        assert values == pytest.approx([found[key][0] for found in alone], abs=1e-5)
+        assert values == pytest.approx(backwards[key][::-1], abs=1e-5)
+    assert any(len(set(values)) > 1 for values in whole.values())
+
+
+def test_blank_predictions_score_0(name, metric):
+    blank = [["", " \n"], []] * 2 if name == "f_meta" else ["", "  ", "\n\t", "\u2003"]
+    main = {"ava": "ava_score", "kpqa": "rougeL_kpqa"}.get(name, name)
+    assert set(numbers(metric, ROWS[name] | {"predictions": blank})[f"{main}_per_example"]) == {0}
+
+
+@pytest.mark.parametrize("convert", [tuple, np.array, lambda values: pandas.Series(values, index=range(5, 9))])
+def test_columns_of_other_types_give_the_same(name, metric, convert):
+    columns = {
+        column: convert(values) if isinstance(values[0], str) else tuple(map(tuple, values))
+        for column, values in ROWS[name].items()
+    }
+    assert metric.compute(**columns) == metric.compute(**ROWS[name])
+
+
+STRANGE = ["\x00\u200b\x1b[31m", "😀" * 50, "a" * 3000, "ﬁ\u0301", "مرحبا", "||| SCORE |||"]
+
+
+def test_strange_texts_have_scores(name, metric):
+    columns = {
+        column: STRANGE[::-1] if isinstance(values[0], str) else [[text] for text in STRANGE]
+        for column, values in ROWS[name].items()
+    }
+    for key, values in numbers(metric, columns).items():
+        assert all(0 <= value <= 1 + 1e-6 for value in values if "length" not in key and "_reference_" not in key)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda values: [values[0], None], ", row 1: expected a (string|list of strings), got NoneType"),
+        (lambda values: [values[0], 3], ", row 1: expected a (string|list of strings), got int 3"),
+        (lambda values: [values[0], float("nan")], ", row 1: expected a (string|list of strings), got float nan"),
+        (lambda values: [values[0], {"a": 1}], ", row 1: expected a (string|list of strings), got dict"),
+        (lambda values: [values[0], ["\ud800"] if isinstance(values[0], list) else "\ud800"], ".*lone surrogate"),
+        (lambda values: "who", ": expected a list with one entry per row, got str 'who'"),
+        (lambda values: {"a": 1}, ": expected a list with one entry per row, got dict"),
+        (lambda values: None, ": expected a list with one entry per row, got None"),
+        (lambda values: values[:1], r": expected as many rows as \w+ \(2\), got 1"),
+    ],
+)
+def test_bad_rows_are_named(name, metric, change, message):
+    good = {column: values[:2] for column, values in ROWS[name].items()}
+    for column in list(good)[message.startswith(": expected as many") :]:
+        with pytest.raises(ValueError, match=f"^{column}{message}"):
+            metric.compute(**good | {column: change(good[column])})
+
+
+def test_bad_items_of_lists_are_named(name, metric):
+    good = {column: values[:2] for column, values in ROWS[name].items()}
+    for column, values in good.items():
+        if isinstance(values[0], list):
+            for item in (None, 3, ["a"]):
+                with pytest.raises(ValueError, match=f"^{column}, row 1, item 1: expected a string, got "):
+                    metric.compute(**good | {column: [values[0], ["a", item]]})
+            if column == "references":
+                with pytest.raises(ValueError, match="references, row 0: expected at least one reference"):
+                    metric.compute(**good | {column: [[], values[1]]})
+
+
+def test_a_refused_call_loses_no_row(name, metric):
+    good = {column: values[:2] for column, values in ROWS[name].items()}
+    expected = metric.compute(**good)
+    signature = metric.signature()
+    metric.add_batch(**good)
+    for settings, error, message in (
+        ({"per_example": "yes"}, ValueError, "per_example: expected True or False, got 'yes'"),
+        ({"alhpa": 1}, TypeError, f"alhpa: neither an input nor a setting of {name}"),
+    ):
+        with pytest.raises(error, match=message):
+            metric.compute(**settings)
+    with pytest.raises(ValueError, match=r"^predictions, row 2: expected a .*, got NoneType"):
+        metric.add(**{column.removesuffix("s"): values[0] for column, values in good.items()} | {"prediction": None})
+    assert metric.signature() == signature
+    assert metric.compute() == pytest.approx(expected, abs=1e-6)
+    with pytest.raises(ValueError, match="nothing to compute on"):
+        metric.compute()
+
+
+def test_unknown_arguments_of_load_are_refused(name, folder):
+    with pytest.raises(TypeError, match=f"alhpa: .*{name}"):
+        evaluate.load(str(folder), alhpa=1)
 
 
 def test_combine_with_another_module(name, folder, tmp_path):

@@ -170,13 +170,6 @@ def test_labels_that_do_not_do_are_named(rows, message, settings):
         genqa_metrics.calibrate(rows, settings=settings)
 
 
-def test_its_columns_are_those_of_the_glossary(calibrated):
-    from genqa_metrics.reports.glossary import named
-
-    [table] = calibrated[0].tables()
-    assert all("calibrate" in named(name).verbs for name in table.header[1:])
-
-
 def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
     rows = file_of(tmp_path / "rows.csv", [])
     import pandas
@@ -233,18 +226,6 @@ def test_weights_undo_the_draw():
     for hit, number in (("accepted", "correct"), ("rejected", "incorrect")):
         assert some[hit] / some[number] == pytest.approx(every[hit] / every[number], abs=0.03)
         assert some[number] < drawn.sum()
-
-
-def test_errors_that_come_together_in_a_question_count_as_fewer():
-    """Each question has four answers that are all right or all wrong: the judge's errors are as of one answer each."""
-    rng = np.random.default_rng(2)
-    labels = np.ones(400)
-    verdicts = np.repeat((rng.random(100) < 0.7).astype(float), 4)
-    questions = np.repeat(np.arange(100), 4)
-    alone = calibration.effective_counts(verdicts, labels, np.ones(400), range(400), ["x"] * 400)
-    together = calibration.effective_counts(verdicts, labels, np.ones(400), questions, ["x"] * 400)
-    assert alone["correct"] == pytest.approx(400)
-    assert together["correct"] == pytest.approx(100, rel=0.05)
 
 
 def test_no_answer_is_judged_by_its_own_label():

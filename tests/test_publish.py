@@ -5,7 +5,6 @@ import re
 import shutil
 import sys
 from functools import partial
-from pathlib import Path
 
 import genqa_metrics
 import huggingface_hub
@@ -19,7 +18,7 @@ from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
 from huggingface_hub import ModelCard, RepoCard
 
-from tests.factories.ava import encoder_of_type, linear_judge, load, random_rows
+from tests.factories.ava import encoder_of_type, linear_judge, random_rows
 from tests.factories.ava import saved as saved_judge
 from tests.factories.kpqa import saved
 from training.publish import hub as publish_hub
@@ -309,27 +308,6 @@ def test_refusals_before_anything_is_uploaded(hub, tiny, run, monkeypatch, tmp_p
     with pytest.raises(ValueError, match=r"not logged in to http://127\.0\.0\.1.*hf auth login"):
         run("--metrics", "aev")
     assert hub.writes() == []
-
-
-@pytest.mark.parametrize("configuration", ["a0-all", "a1-all", "a2", "linear"])
-def test_judges_that_only_the_metric_loads_are_published(
-    configuration, hub, tiny, run, judges, monkeypatch, tmp_path, repository
-):
-    """What the Hub has scores as the folder does; the card promises no plain from_pretrained."""
-    monkeypatch.setattr(publish, "recorded_results", lambda name, source: [])
-    if configuration == "linear":
-        source = linear_judge(tmp_path / "linear")
-    else:
-        source = Path(shutil.copytree(judges(configuration), tmp_path / configuration))
-    (source / "README.md").write_text("---\nlicense: mit\n---\n# Tiny\n\n## Limits\n", encoding="utf-8")
-    monkeypatch.setattr(publish, "CHECKPOINTS", {"ava": source})
-    run("--metrics", "ava")
-    rows = random_rows(6)
-    found, expected = (load(repository, f).compute(**rows) for f in (downloaded(hub, "ava", tmp_path), source))
-    assert found == expected
-    card = (tmp_path / "downloaded/README.md").read_text(encoding="utf-8")
-    assert "ava_config.json" in card
-    assert "AutoModelForSequenceClassification" not in card
 
 
 def test_a_tanh_head_without_question_is_published(tiny, run, tiny_encoder, tiny_checkpoints, monkeypatch, tmp_path):

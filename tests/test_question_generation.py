@@ -4,7 +4,6 @@ import gzip
 import itertools
 import json
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +11,9 @@ import torch
 from safetensors.torch import load_file
 
 from tests.factories.question_generation import PAIRS, WORDS, Vectors, batch_of, examples, generator, run
-from training.batches import LikeLengthSampler
 from training.question_generation import contexts as data
 from training.question_generation import decoding, train_generator
 from training.question_generation import generator as m
-
-FOLDER = Path(__file__).parent.parent / "training/question_generation"
 
 
 def test_a_batch_holds_numbers_vectors_and_places_to_copy_from():
@@ -74,30 +70,6 @@ def test_padding_changes_nothing(latent):
             found = model(**alone)
             for name in ("nll", "kl", "tokens"):
                 torch.testing.assert_close(found[name][0], together[name][i])
-
-
-def test_scaled_attention_is_that_of_a_smaller_w_a():
-    plain, scaled = generator(), generator(scaled=True)
-    batch = batch_of(PAIRS)
-    assert not torch.allclose(plain(**batch)["nll"], scaled(**batch)["nll"])
-    with torch.no_grad():
-        plain.keys.weight /= plain.config.hidden**0.5
-    torch.testing.assert_close(plain(**batch)["nll"], scaled(**batch)["nll"])
-
-
-def test_padding_gets_no_attention():
-    model = generator()
-    batch = batch_of(PAIRS)
-    encoded, state = model.encode(batch["context"], batch["lengths"])
-    _, attention = model.step(model.read(batch["previous"][:, 0], None), state, encoded)
-    torch.testing.assert_close(attention.sum(1), torch.ones(3))
-    assert not attention[~encoded.mask].any()
-    assert not encoded.states[~encoded.mask].any()
-    noisy = batch["context"].clone()
-    noisy[~encoded.mask] = 9.0
-    again, last = model.encode(noisy, batch["lengths"])
-    assert torch.equal(again.states, encoded.states)
-    assert torch.equal(last.hidden[0], state.hidden[0])
 
 
 def test_a_question_does_not_repeat_itself():
@@ -352,12 +324,6 @@ def test_contexts_of_files_and_of_the_hub(tmp_path, monkeypatch):
     assert data.read_contexts("org/qg:validation") == [data.Context("it rains .", ("why ?", "when ?"))]
 
 
-def test_the_held_out_part_is_a_share_of_the_contexts():
-    share = np.mean([data.is_dev(f"context {i}") for i in range(5000)])
-    assert 0.085 < share < 0.115
-    assert not any(data.is_dev(f"context {i}", 0.0) for i in range(100))
-
-
 def test_word_vectors_are_means_of_pieces_and_their_components(tiny_encoder):
     table = load_file(tiny_encoder / "model.safetensors")["embeddings.word_embeddings.weight"].numpy()
     vectors = data.WordVectors(tiny_encoder)
@@ -391,15 +357,6 @@ def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):
     assert np.array_equal(data.mean_states(tiny_encoder, texts, tmp_path), means)
 
 
-def test_batches_come_in_another_order_in_every_epoch():
-    sampler = LikeLengthSampler([i % 40 for i in range(103)], 10, seed=1)
-    first, again = list(sampler), list(sampler)
-    assert first == again
-    sampler.set_epoch(1)
-    assert sorted(sampler) == sorted(first) == list(range(103))
-    assert list(sampler) != first
-
-
 def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path):
     """Killed in the middle of the second of two epochs, of 4 batches each."""
     more = [
@@ -431,14 +388,6 @@ def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path)
     assert model.config.layers == 1
 
 
-def test_the_baseline_has_two_layers(made_up, tiny_encoder, tmp_path):
-    facts = run(made_up, tmp_path, tiny_encoder, "--num_train_epochs", "1")
-    assert facts["kl_per_dimension"] == []
-    assert facts["dev"]["kl"] == 0
-    config = m.load(tmp_path / "final").config
-    assert (config.layers, config.latent, config.vector) == (2, 0, 16)
-
-
 def test_weights_begin_between_two_numbers_where_asked(made_up, tiny_encoder, tmp_path):
     stopped = "--learning_rate 0 --max_steps 1 --eval_strategy no --save_strategy no --patience 0".split()
     run(made_up, tmp_path, tiny_encoder, "--init", "0.05", *stopped)
@@ -461,13 +410,3 @@ def test_weights_begin_between_two_numbers_where_asked(made_up, tiny_encoder, tm
 def test_bad_arguments_are_refused_at_once(settings, message):
     with pytest.raises(ValueError, match=message):
         train_generator.check(train_generator.Arguments(**settings))
-
-
-def test_an_odd_hidden_size_is_refused():
-    with pytest.raises(ValueError, match="hidden: expected an even number of at least 2, got 7"):
-        generator(hidden=7)
-
-
-def test_an_encoder_that_is_nowhere_is_refused():
-    with pytest.raises(ValueError, match="encoder: expected a folder or a Hub id, got 'no/such'"):
-        data.encoder_folder("no/such")

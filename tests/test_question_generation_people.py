@@ -48,11 +48,6 @@ def test_accepted_and_rejected_questions_have_the_same_references():
     assert task.scores(same).tolist() == [1 / 3, 0, 1 / 3, 0]
 
 
-def test_the_best_reference_counts():
-    task = people.Task("", "order", ["a", "a"], ["b", "a"], np.array([0, 0]), np.zeros(1), np.zeros(1, int))
-    assert task.scores(same).tolist() == [1.0]
-
-
 def rating(variety, relevance=1.0, correctness=1.0):
     return {"variety": variety, "relevance": relevance, "correctness": correctness}
 
@@ -173,11 +168,6 @@ def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
         parts["recall"]["value"] - parts["precision"]["value"], abs=2e-4
     )
     assert capsys.readouterr().out.count("| BERTScore |") == 4
-
-
-def test_an_unknown_base_is_refused():
-    with pytest.raises(ValueError, match=r"bases: expected some of bleu, .*, got 'blue'"):
-        question_bases.base("blue")
 
 
 def test_rated_questions_leave_out_the_copy_of_the_reference():

@@ -15,6 +15,7 @@ from genqa_metrics.core.checkpoint_validation import file_digest
 from tests.factories.question_generation import PAIRS, WORDS, batch_of, examples, generator, run
 from training.question_generation import ask, decoding, export, prepare_pairs
 from training.question_generation import contexts as data
+from training.studies import harness
 from training.studies.question_generation import held_out
 
 
@@ -74,24 +75,6 @@ def test_the_next_beams_help_where_the_latent_variable_brings_nothing(trained):
     assert all(len(set(questions)) == len(questions) > 1 for questions in asked)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--model", "nowhere/at/all"], "error: model: expected a folder or a Hub id, got 'nowhere/at/all'"),
-        (["--model", "trained", "--count", "0"], "error: count: expected at least 1, got 0"),
-        (["--model", "trained"], "error: text: expected a sentence, after --text or on standard input"),
-    ],
-)
-def test_the_command_says_what_is_wrong_in_one_line(trained, monkeypatch, words, message):
-    words = [str(trained[3]) if word == "trained" else word for word in words]
-    monkeypatch.setattr(sys, "argv", ["ask", *words, *["--text", "Ada won."] * ("error: text" not in message)])
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
-    with pytest.raises(SystemExit) as stopped:
-        ask.main()
-    assert str(stopped.value).startswith(message)
-    assert "\n" not in str(stopped.value)
-
-
 def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch, capsys):
     words = ["held_out", "--data_dir", str(made_up), "--source", "squad_du2017.test", "--resamples", "30"]
     words += ["--models", f"plain={trained[0]}", f"varied={trained[3]}"]
@@ -107,23 +90,6 @@ def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch
     assert middle == pytest.approx(varied["different"]["mean"] - plain["different"]["mean"], abs=1e-4)
     table = capsys.readouterr().out.strip()
     assert re.search(r"^\| plain \| 25.0 \|", table, flags=re.M)
-
-
-def test_the_result_file_is_of_the_bundled_generators(repository):
-    path = repository / "training/studies/question_generation/results/held_out.json"
-    results = json.loads(path.read_text(encoding="utf-8"))
-    for name in ask.BUNDLED:
-        assert results["models"][name] == file_digest(ask.CHECKPOINTS / name / "model.safetensors")
-
-
-def test_nothing_to_load(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match=r"expected config.json and model.safetensors"):
-        ask.load(tmp_path)
-    monkeypatch.setattr(
-        "genqa_metrics.core.checkpoints.hub_folder", lambda name, revision, good, tried: tried.append("no network")
-    )
-    with pytest.raises(ValueError, match=r"model: expected a folder or a Hub id, got 'a/b'; no network"):
-        ask.load("a/b")
 
 
 def test_the_small_checkpoint_asks_the_same(trained, tmp_path, monkeypatch):
@@ -159,23 +125,6 @@ def test_the_small_checkpoint_asks_the_same(trained, tmp_path, monkeypatch):
     assert not (tmp_path / "large").exists()
 
 
-def test_pushing(trained, tmp_path, monkeypatch):
-    calls = []
-
-    class Api:
-        def create_repo(self, name, exist_ok):
-            calls.append((name, exist_ok))
-
-        def upload_folder(self, repo_id, folder_path, commit_message):
-            calls.append((repo_id, sorted(path.name for path in folder_path.iterdir())))
-            return type("Commit", (), {"commit_url": "url"})
-
-    monkeypatch.setattr("huggingface_hub.HfApi", Api)
-    monkeypatch.setattr(export, "Path", type("Elsewhere", (type(tmp_path),), {"is_dir": lambda self: False}))
-    export.export(export.Arguments(str(trained[0]), str(tmp_path / "small"), hub_model_id="ns/generator"))
-    assert calls == [("ns/generator", True), ("ns/generator", ["README.md", "config.json", "model.safetensors"])]
-
-
 def test_an_encoder_with_other_weights_is_refused(trained, tmp_path):
     shutil.copytree(trained[0], tmp_path / "model")
     path = tmp_path / "model/config.json"
@@ -192,6 +141,8 @@ def test_the_output_layer_as_printed():
     assert not hasattr(model, "projects")
     with pytest.raises(ValueError, match="output: expected one of vectors, free, got 'tied'"):
         generator(output="tied")
+    with pytest.raises(ValueError, match="hidden: expected an even number of at least 2, got 7"):
+        generator(hidden=7)
 
 
 def test_the_context_states_as_printed():
@@ -239,7 +190,10 @@ def test_the_bundled_generators(name):
     assert len(set(asked)) > 1 if loaded.is_diverse else len(set(asked)) == 1
     assert sum(path.stat().st_size for path in folder.iterdir()) < export.MAX_BYTES
     card = (folder / "README.md").read_text()
-    assert file_digest(folder / "model.safetensors") in card
+    digest = file_digest(folder / "model.safetensors")
+    assert digest in card
+    measured = harness.read(harness.ROOT / "training/studies/question_generation/results/held_out.json")
+    assert measured["models"][name] == digest
     licences = json.loads(prepare_pairs.LICENCES.read_text())
     rows = re.findall(r"^\| ([\w.]+) \| \d+ \| (.+?) \|", card, flags=re.M)
     assert len(rows) > 5

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +12,6 @@ from tests.factories.question_generation import TINY, WORDS, examples, generator
 from training.question_generation import contexts as data
 from training.studies import harness
 from training.studies.question_generation import appendix_d, held_out, measures, study, tables
-
-FOLDER = Path(__file__).parent.parent / "training/question_generation"
 
 
 def test_diversity_by_hand():
@@ -36,22 +33,6 @@ def scores(effect, contexts=80, seeds=3, noise=0.02):
 
 
 RISING = {"cvae_25": 0.05, "cvae_50": 0.1, "cvae_100": 0.15, "baseline_rbs": 0.03, "cvae_100_rbs": 0.2}
-
-
-def test_means_and_paired_intervals():
-    rows = scores(RISING)
-    means, ends, differences = measures.measured(rows, 400)
-    assert means == pytest.approx(rows.mean(axis=(0, 2)))
-    assert (ends[0] < means).all()
-    assert (means < ends[1]).all()
-    middle, low, high = differences["cvae_100 - baseline"]
-    assert middle == pytest.approx(means[3] - means[0])
-    assert ((low <= middle) & (middle <= high)).all()
-    # The contexts differ much more than the systems do on one context: pairing makes the interval narrow.
-    assert (high - low < (ends[1] - ends[0])[3] / 3).all()
-    assert all(
-        x.tobytes() == y.tobytes() for x, y in zip(measures.measured(rows, 400)[:2], (means, ends), strict=True)
-    )
 
 
 def test_seeds_are_resampled_too():
@@ -119,15 +100,6 @@ def test_statistics_are_those_of_f_meta():
             np.testing.assert_allclose(found["rouge"][:, i, j], expected)
 
 
-def test_the_sample_of_contexts_is_fixed(made_up):
-    first = study.sampled("squad_du2017.test", made_up, 8)
-    assert first == study.sampled("squad_du2017.test", made_up, 8)
-    assert len(first) == 8
-    everything = data.read_contexts("squad_du2017.test", made_up)
-    assert [everything.index(context) for context in first] == sorted(everything.index(context) for context in first)
-    assert len(study.sampled("squad_du2017.test", made_up, 1000)) == len(everything)
-
-
 def test_questions_are_known_while_model_and_contexts_are_the_same(tmp_path):
     contexts = [data.Context("a", ("who won ?",)), data.Context("b", ("where is it ?", "why ?"))]
     model, path = tmp_path / "model.safetensors", tmp_path / "questions" / "set.jsonl"
@@ -142,30 +114,12 @@ def test_questions_are_known_while_model_and_contexts_are_the_same(tmp_path):
     assert study.known_questions(path, contexts, {"baseline": tmp_path}) is None
 
 
-def test_the_kl_weight_by_hand():
-    """0.03 every 10 steps: after 335 steps 33 x 0.03 = 0.99; it stops at 1."""
-    arguments = {"kl_rate": 0.03, "kl_steps": 10}
-    assert tables.kl_weight(arguments, 335) == pytest.approx(0.99)
-    assert tables.kl_weight(arguments, 5000) == 1
-
-
 def test_the_kl_weight_is_that_of_the_model_that_is_kept():
     results = harness.read(study.FOLDER / "results/large.json")
     assert "**KL weight: 0.09 at the end of training**" in tables.settings_line(results)
     for run in results["training"]["cvae_100"].values():
         run["kept_step"] = 1100
     assert "**KL weight: 0.06 at step 1,100, whose model is kept**" in tables.settings_line(results)
-
-
-def test_an_unknown_base_is_refused():
-    with pytest.raises(ValueError, match="bases: expected some of meteor, rouge, bleu, cosine, got 'x'"):
-        measures.base_of("x")
-
-
-def test_the_cosine_of_equal_questions_is_one():
-    same, other = measures.base_of("cosine").pairs(["who won ?", "who won ?"], ["who won ?", "where is my house ?"])
-    assert same == pytest.approx(1, abs=1e-5)
-    assert other < 0.6
 
 
 def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):

@@ -21,13 +21,6 @@ def overlap_judge(asked, references, answers):
     return [2 * len(r & a) / (len(r) + len(a)) for r, a in pairs]
 
 
-def test_rows_become_questions_in_their_order():
-    found = questions()
-    assert [q.text for q in found][:2] == ["who wrote the blue book?", "when was the old bridge built?"]
-    assert found[0].candidates[0] == "Ann Lee wrote the blue book in 1901."
-    assert [q.labels for q in found] == [(1, 1, 0, 0), (0, 1, 1), (1, 0), (0,)]
-
-
 def test_equal_answers_are_one_and_correct_if_one_of_them_is():
     rows = [{"question": "q", "answer": "a b", "label": label} for label in (0, 1, 0)]
     assert candidates.questions_of(rows) == [Question("q", ("a b",), (1,))]
@@ -73,11 +66,6 @@ def test_training_pairs_are_all_correct_answers_and_some_others():
 def test_no_candidate_is_its_own_reference():
     first, second, _, _ = questions()[0].candidates
     assert rank_systems.references_of(questions()[0]) == [[second], [first], [first, second], [first, second]]
-
-
-def test_a_question_with_one_correct_answer_or_none_is_left_out():
-    _, _, one, none = questions()
-    assert rank_systems.references_of(one) is rank_systems.references_of(none) is None
 
 
 def test_answers_of_the_same_words_are_no_reference_for_each_other():

@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
-from genqa_metrics.reports import charts
 
-from training.common import around_markers
 from training.studies import harness
 from training.studies.judges import compare_judges, inspect_judge, small_and_base, summary, worst_errors
 
@@ -49,13 +47,6 @@ def test_the_harness_renews_and_names_what_is_out_of_date(tmp_path, monkeypatch,
     assert page.read_text(encoding="utf-8") == "Before\n<!-- own -->\n\n3\n\n<!-- end of own -->\nAfter\n"
     monkeypatch.setattr(sys, "argv", ["harness"])
     harness.main()
-
-
-def test_a_page_without_markers_is_left_alone(tmp_path):
-    page = tmp_path / "README.md"
-    page.write_text("<!-- systems -->", encoding="utf-8")
-    with pytest.raises(ValueError, match="expected the lines <!-- systems --> and <!-- end of systems --> once"):
-        around_markers(page, "systems")
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: f"{path.parent.parent.name}/{path.name}")
@@ -153,11 +144,3 @@ def test_the_page_of_the_judges_has_every_dev_set():
     page = summary.page()
     assert set(summary.SETS) == {*compare_judges.VERDICTS, *compare_judges.GRADES}
     assert all(f"| {title}" in page for title, _ in summary.SETS.values())
-
-
-@pytest.mark.parametrize("path", sorted(TRAINING.glob("studies/*/results/*.svg")), ids=lambda path: path.stem)
-def test_figures_have_the_palette(path):
-    """Okabe and Ito's colours and greys, as the pictures of the reports have."""
-    found = set(re.findall("#[0-9a-fA-F]{6}", path.read_text(encoding="utf-8")))
-    greys = {colour for colour in found if colour[1:3] == colour[3:5] == colour[5:7]}
-    assert found - greys <= set(charts.PALETTE)
