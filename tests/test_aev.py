@@ -272,14 +272,7 @@ def test_stop_words_and_stemmer_settings():
     assert terms_function(Settings(stop_words="smart"))(text) == ["step"]
     assert terms_function(Settings(stop_words=None))(text) == ["the", "seven", "step"]
     assert terms_function(Settings(stop_words=["Seven"], stemmer=None))(text) == ["the", "steps"]
-    assert terms_function(Settings(tokenizer="13a", stemmer=None))("The U.S. Flag.") == [
-        "U",
-        ".",
-        "S",
-        ".",
-        "Flag",
-        ".",
-    ]
+    assert terms_function(Settings(tokenizer="13a", stemmer=None))("The U.S. Flag.") == "U . S . Flag .".split()
 
 
 @pytest.mark.parametrize(
@@ -344,11 +337,9 @@ def test_warnings_say_what_cannot_be_scored():
     assert warned(["red car", "blue bus"], [["green boat"], ["van"]]) == []
     assert warned(["red car", "blue bus"], [["car red"], ["bus"]], weights=[1, 0]) == []
     wordy = ["red car on a hill beside another blue car and big green trees"]  # 8 terms against 2: WP = exp(1 - 8 / 4)
-    (penalty,) = warned(wordy, [["red car"]])
-    assert penalty.startswith("the answers are 4 times as long as the references, so the wordiness_penalty is 0.37")
+    assert "the wordiness_penalty is 0.37" in warned(wordy, [["red car"]])[0]
     assert warned(wordy, [["red car"]], wordiness=math.inf) == []
-    (penalty,) = warned(["red car"], [wordy])
-    assert "times as long as the references, so the brevity_penalty is 0.05; brevity=inf" in penalty
+    assert "the brevity_penalty is 0.05" in warned(["red car"], [wordy])[0]
 
 
 # the module

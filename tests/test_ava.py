@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from genqa_metrics.ava import judging, loading
-from genqa_metrics.ava.judging import Judge, joined_references
+from genqa_metrics.ava.judging import Judge
 from genqa_metrics.core import checkpoints, inference, judge_model, judge_reading
 from genqa_metrics.core.judge_reading import CONFIGURATIONS
 
@@ -26,15 +26,6 @@ def test_segments_are_those_of_the_paper():
     assert found["a2"] == [("R", "Who? T"), ("T", "Who? R")]
     assert judge_reading.segments("a1-r_qt", "who ", "R", "T") == [("R", "who? T")]
     assert judge_reading.segments("a1-r_qt", "", "R", "T") == [("R", " T")]
-
-
-def test_features_of_the_linear_judge():
-    """By hand: s = "ann lee" occurs in t; r, t share 2 of 2 + 4 words; r, q none of 2 + 3; q, t "won" of 3 + 4."""
-    features = judge_reading.linear_features("Who won it?", "Ann Lee", "It's Ann Lee.")
-    assert features == pytest.approx([1, 2 * 2 / (2 + 4), 0, 2 * 1 / (3 + 4)])
-    assert judge_reading.linear_features("Who?", "Ann Lee", "Ann", short_answer="Ann")[0] == 1
-    assert judge_reading.linear_features("Who?", "Ann Lee", "Ann")[0] == 0
-    assert judge_reading.linear_features("", "", "") == [0, 0, 0, 0]
 
 
 def test_settings_of_the_paper_judge_without_rules(judges, repository):
@@ -95,12 +86,6 @@ def test_other_judges_say_that_they_read_no_short_answers(ava):
 def test_bad_short_answers_are_refused(ava, given, message):
     with pytest.raises(ValueError, match=message):
         ava.compute(**ROW, short_answers=given)
-
-
-def test_the_likest_reference_comes_first():
-    references = ["Lisbon", "the city of Lisbon", "Porto", "lisbon!"]
-    assert joined_references(references, "It was the city of Porto") == "Porto; the city of Lisbon; Lisbon"
-    assert joined_references(["?", "!"], "no") == "?; !"
 
 
 def test_shared_words_are_marked_in_both_texts(judges):

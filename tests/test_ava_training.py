@@ -27,7 +27,6 @@ from training.ava import (
     wrong_answers,
 )
 from training.ava import triples as t
-from training.common import local_file, shuffled_batches
 from training.kpqa.data import Answer
 
 FRAMES = wrong_answers.WORDS["frames"]
@@ -130,16 +129,6 @@ def test_pairs_of_sentences_as_triples():
     for label, turned in (("entailment", {"b"}), ("neutral", {"b"}), ("contradiction", {"a", "b"})):
         own = [row for row in rows if row["label"] == label]
         assert {x.candidate for x in t.pair_triples(own, "n", random.Random(0))} == turned
-
-
-def test_files_of_several_folders(tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / f"{name}.jsonl").write_text("{}")
-    folders = [str(tmp_path / "a"), str(tmp_path / "b")]
-    assert local_file("b", folders) == tmp_path / "b/b.jsonl"
-    assert local_file("a", str(tmp_path / "a")) == tmp_path / "a/a.jsonl"
-    assert local_file("c", folders) is None
 
 
 def test_buried_answers_stand_in_long_text_without_the_reference():
@@ -446,18 +435,6 @@ def test_every_configuration_trains_and_is_loaded(
     assert "| flooded | " in card
 
 
-def test_batches_have_rows_of_like_length_and_come_in_any_order():
-    rows = [1 + i % 50 for i in range(403)]
-    found = shuffled_batches(rows, 4, random.Random(0))
-    assert sorted(found) == list(range(403))
-    lengths = [[rows[row] for row in found[i : i + 4]] for i in range(0, 400, 4)]
-    assert max(max(own) - min(own) for own in lengths) <= 5
-    firsts = [own[0] for own in lengths]
-    assert abs(np.corrcoef(firsts, range(100))[0, 1]) < 0.3
-    assert len({np.sign(b - a) for a, b in itertools.pairwise(firsts[:50])}) > 1  # not from long to short
-    assert found != shuffled_batches(rows, 4, random.Random(1))
-
-
 def test_an_adapter_resumes_where_it_was_killed(monkeypatch, files, tiny_encoder, tmp_path):
     more = "--lora_rank", "4", "--class_weight", "2", "--marks", "asked", "--shuffled_batches", "True"
     whole = train(monkeypatch, files, tiny_encoder, tmp_path / "whole", *more)
@@ -544,13 +521,6 @@ def test_wrong_arguments_are_named(monkeypatch, files, tiny_encoder, tmp_path, m
 def test_stopping_early_needs_dev_rows():
     with pytest.raises(ValueError, match="patience: stopping early needs dev rows; name a file with --dev"):
         train_ava.check(train_ava.Arguments(configuration="a1-r_qt", patience=2))
-
-
-def test_calibration_error_by_hand():
-    """Bins [0.9, 1] hold 0.95 four times with 3 correct, a gap of 0.2; [0, 0.1] holds 0.05 twice with none: 0.05."""
-    probabilities = np.array([0.95] * 4 + [0.05] * 2)
-    labels = np.array([1, 1, 1, 0, 0, 0])
-    assert evaluate_ava.calibration_error(probabilities, labels) == pytest.approx((4 * 0.2 + 2 * 0.05) / 6)
 
 
 def test_platt_scaling_finds_the_scale():

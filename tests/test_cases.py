@@ -8,7 +8,6 @@ import genqa_metrics
 import numpy as np
 import pandas
 import pytest
-from genqa_metrics.integrations.common import explained
 from genqa_metrics.kpqa.encoding import denied_pieces
 from genqa_metrics.kpqa.scoring import UNKNOWN, Tokens, pair_statistics
 from genqa_metrics.rows.columns import recognized
@@ -277,12 +276,6 @@ def test_a_cell_that_begins_with_a_bracket_is_text(first, header, tmp_path):
     assert [item.predictions for item in found] == [[text] for text in (first, *BRACKETS)]
 
 
-def test_references_between_semicolons_are_noted(tmp_path):
-    found, told = read(save(tmp_path / "a.csv", [{"prediction": "b", "references": "a; b; c"}]))
-    assert found[0].references == ["a; b; c"]
-    assert "if ';' stands between several, add --split-references ';'" in told
-
-
 def test_files_of_one_name_in_two_folders_are_two_systems(tmp_path):
     rows = [{"prediction": "a", "references": "a"}]
     for folder in ("old", "new"):
@@ -373,21 +366,6 @@ def test_the_area_of_many_labels_needs_little_memory():
     pairs = (weights * labels)[few, None] * (weights * (1 - labels))[few]
     assert _area(scores[few], labels[few], weights[few]) == pytest.approx((above * pairs).sum() / pairs.sum())
     assert _area(scores, labels, weights) == pytest.approx(0.5, abs=0.02)
-
-
-def test_reasons_come_from_the_pass_that_scores(monkeypatch):
-    from genqa_metrics.aev.scorer import AevScorer
-
-    rows = [{"prediction": f"{n} steps", "references": "four steps"} for n in range(5)]
-    seen = []
-    plain = AevScorer.statistics
-    monkeypatch.setattr(
-        AevScorer, "statistics", lambda self, columns: (seen.extend(columns["predictions"]), plain(self, columns))[1]
-    )
-    report, table = explained(rows, "aev")
-    assert len(seen) == 5
-    assert table["aev_reason"].str.startswith("Its precision is ").all()
-    assert report.systems["rows"]["aev"] == genqa_metrics.score(rows, "aev").systems["rows"]["aev"]
 
 
 CASES = {

@@ -298,12 +298,6 @@ def test_texts_of_a_megabyte(base):
         (None, None, "base: expected"),
         ("bleu", {"max_order": 2}, "'max_order' is no setting of base 'bleu'; it has tokenizer"),
         ("meteor", {"tokenizer": "word"}, "'tokenizer' is no setting of base 'meteor'; it has no settings"),
-        ("cosine", {"tokenizer": "word"}, "'tokenizer' is no setting of base 'cosine'; it has no settings"),
-        (
-            "same_question",
-            {"tokenizer": "word"},
-            "'tokenizer' is no setting of base 'same_question'; it has no settings",
-        ),
         ("rouge", {"tokenizer": "words"}, "expected 'whitespace', 'word' or a function"),
         ("rouge", {"tokenizer": None}, "expected 'whitespace', 'word' or a function"),
     ],
@@ -342,20 +336,11 @@ def test_the_encoder_says_what_it_needs(monkeypatch):
     ("answer", "message"),
     [
         (lambda ps, rs: 0.5, r"base .*<lambda>: expected a list of 4 numbers, got 0.5; a base gets two equally long"),
-        (lambda ps, rs: None, "expected a list of 4 numbers, got None"),
-        (lambda ps, rs: {"score": [0] * 4}, "expected a list of 4 numbers, got {'score'"),
-        (lambda ps, rs: "1234", "expected a list of 4 numbers, got '1234'"),
         (lambda ps, rs: ["1", "2", "3", "4"], "expected a list of 4 numbers, got .'1'"),
         (lambda ps, rs: [1, None, 3, 4], "finite scores, got nan for prediction 'a' and reference 'd'"),
-        (lambda ps, rs: [[1], [2, 3], [4], [5]], "expected a list of 4 numbers, got"),
-        (lambda ps, rs: [1.0], r"expected a list of 4 numbers, got an array of shape \(1,\)"),
         (lambda ps, rs: np.ones((4, 1)), r"got an array of shape \(4, 1\)"),
         (lambda ps, rs: (0.1 for _ in ps), "expected a list of 4 numbers, got <generator"),
         (lambda ps, rs: [1.0, 2.0, float("nan"), 0.0], "finite scores, got nan for prediction 'b' and reference 'c'"),
-        (
-            lambda ps, rs: [1.0, float("-inf"), 0.0, 0.0],
-            "finite scores, got -inf for prediction 'a' and reference 'd'",
-        ),
         (lambda p, r: float(p == r), "a base gets two equally long lists"),
         (lambda p, r: len(set(p.split()) & set(r.split())), "AttributeError.*a base gets two equally long lists"),
         (lambda text: 1.0, "TypeError.*a base gets two equally long lists"),
@@ -364,15 +349,6 @@ def test_the_encoder_says_what_it_needs(monkeypatch):
 def test_bad_answers_of_a_base_are_refused(answer, message):
     with pytest.raises(ValueError, match=message):
         statistics([["a", "b"]], [["c", "d"]], base_function(answer))
-
-
-def test_good_answers_of_a_base():
-    for answer in (
-        lambda ps, rs: np.ones(len(ps), dtype=np.float32),
-        lambda ps, rs: tuple(p != r for p, r in zip(ps, rs, strict=True)),
-        lambda ps, rs: [Fraction(1, 1)] * len(ps),
-    ):
-        assert statistics([["a", "b"]], [["c", "d"]], base_function(answer)).tolist() == [[1.0] * 4]
 
 
 def test_settings_of_a_function_and_its_errors():

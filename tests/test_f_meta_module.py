@@ -201,12 +201,6 @@ def test_a_module_with_one_reference_per_row(f_meta, module):
     assert half == {name: value / 2 for name, value in whole.items()}
 
 
-def test_a_module_is_loaded_once(f_meta, module):
-    base = module("Loaded", SINGLE, 'return {"score": [len(self.loads)] * len(predictions)}')
-    for _ in range(3):
-        assert f_meta.compute(predictions=[["a"]], references=[["a"]], base=base)["f_meta"] == 1.0
-
-
 def test_a_loaded_module_and_a_script_are_bases(f_meta, module):
     base = module("Script", SINGLE, 'return {"score": [float(p == r) for p, r in zip(predictions, references)]}')
     whole = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=exact)

@@ -23,7 +23,7 @@ from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import EMBEDDINGS_FILE, FastEmbedder, load_models, load_token_classifier
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.scale import exporting, quantization
-from transformers import AutoModel, AutoTokenizer, TrainingArguments
+from transformers import AutoModel, AutoTokenizer
 from typer.testing import CliRunner
 
 from tests.factories import ava as ava_factory
@@ -31,7 +31,6 @@ from tests.factories import kpqa as kpqa_factory
 from tests.factories.kpqa import random_rows
 from tests.factories.light import EXTRAS
 from tests.factories.light import run as run_without
-from training.common import float32_if_emulated
 
 PRODUCTS_OF_A_LAYER = 6  # query, key, value, output of the attention, and the two of the feed-forward part
 
@@ -307,15 +306,6 @@ def test_a_processor_that_emulates_a_floating_type_is_warned_of(name, loading, m
         about = [str(one.message) for one in said if str(one.message).startswith("dtype")]
         text = "dtype: this processor only emulates bfloat16, slower than float32; use dtype='float32'"
         assert about == [text] * emulated
-
-
-def test_trainings_do_without_an_emulated_floating_type(monkeypatch, tmp_path, capsys):
-    for emulated, precision in ((True, "no"), (False, "bf16")):
-        monkeypatch.setattr(inference, "is_emulated", lambda dtype, emulated=emulated: emulated)
-        training = TrainingArguments(str(tmp_path), bf16=True, use_cpu=True)
-        float32_if_emulated(training)
-        assert (training.bf16, training.mixed_precision) == (not emulated, precision)
-    assert capsys.readouterr().err == "this processor only emulates bfloat16: training in float32\n"
 
 
 def test_pieces_are_those_of_transformers(fast_ava):

@@ -282,14 +282,6 @@ def test_large_and_foreign_passages(grounding):
         grounding.compute(predictions=foreign, contexts=[foreign])
 
 
-def test_changed_claims_keep_what_the_passage_has():
-    assert judging.changed_claims("Ann Lee won in 1999.", "In 2001 Bob Ray won.") == [
-        ("Bob Ray Lee won in 1999.", "Bob Ray"),
-        ("Ann Bob Ray won in 1999.", "Bob Ray"),
-        ("Ann Lee won in 2001.", "2001"),
-    ]
-
-
 def test_score_shows_correctness_and_grounding_and_their_four_cells():
     """Right and grounded, right only, grounded only, neither; a refusal is in no cell."""
     question = {"question": "When was the bridge built?", "references": ["1889"]}

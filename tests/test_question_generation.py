@@ -144,19 +144,6 @@ def test_the_kl_term_is_annealed_and_leaves_free_bits():
     torch.testing.assert_close(found["loss"], found["nll"].mean() + 2 * 1e3)
 
 
-def test_the_latent_variable_is_dropped_whole():
-    """The share of examples that are decoded without z is latent_dropout."""
-    model = generator(latent=4, dropout=0.0, latent_dropout=0.2).train()
-    read, seen = model.read, []
-    model.read = lambda previous, latent: seen.append(latent) or read(previous, latent)
-    model(**batch_of([PAIRS[0]] * 1000))
-    dropped = (seen[0] == 0).all(-1).all(-1)
-    assert not ((seen[0] == 0).any(-1) & ~dropped[:, None]).any()
-    assert 0.15 < dropped.float().mean() < 0.25
-    model.eval()(**batch_of(PAIRS))
-    assert (seen[1] != 0).all()
-
-
 def ended(beams, row):
     """Return (words, score) of the beams of a row that have an end."""
     return [
@@ -207,30 +194,6 @@ def test_a_narrow_beam_search_keeps_the_best_and_rows_do_not_mix():
         assert (np.diff(alone.scores[0]) <= 0).all()
 
 
-@pytest.mark.parametrize("top", [1, 2])
-def test_a_search_ends_with_the_beams_that_are_wanted(top):
-    maker = examples()
-    contexts = ["ann won ?", "bob lost the cup in may", "?", "who won the cup ?"]
-    batch, saved = maker.collate(maker.of_contexts(contexts)), 0
-    for seed in range(8):
-        model = generator(seed=seed)
-        whole, found = (decoding.beam_search(model, batch, width=4, top=wanted) for wanted in (None, top))
-        for i, context in enumerate(contexts):
-            for beam in range(top):
-                texts = [beams.text(i, beam, WORDS, context.split()) for beams in (whole, found)]
-                assert texts[0] == texts[1]
-        np.testing.assert_allclose(found.scores[:, :top], whole.scores[:, :top], rtol=1e-4)
-        saved += whole.words.shape[2] - found.words.shape[2]
-    assert saved > 0
-
-
-def test_without_a_latent_variable_every_question_is_the_same_one():
-    model, maker = generator(), examples()
-    said = decoding.generate(model, maker, ["ann won ?", "bob lost", "it"], [3, 0, 1])
-    assert [len(texts) for texts in said] == [3, 0, 1]
-    assert len(set(said[0])) == 1
-
-
 def test_random_beam_selection_draws_from_the_best_b_only():
     model, maker = generator(), examples()
     beams = decoding.beam_search(model, maker.collate(maker.of_contexts(["ann won ?"])), width=3)
@@ -260,25 +223,6 @@ def test_the_latent_variable_is_drawn_from_the_prior_once_for_every_question():
     torch.testing.assert_close(decoding.draws_of_prior(model, batch, noise), mean + noise * log_sigma.exp())
     model.prior_of = lambda encoded: (mean, torch.full_like(mean, -30.0))  # a prior without width
     assert len(set(decoding.generate(model, maker, ["ann won ?"], [8])[0])) == 1
-
-
-@pytest.mark.parametrize("latent", [0, 4])
-def test_twenty_pairs_are_learned_by_heart(latent):
-    names = "ann bob cat dan eve fay gus hal ida jon kim leo may ned oli pam quin ray sue tom".split()
-    verbs = "won lost had saw".split()
-    pairs = [(f"{a} {verbs[i % 4]} the cup", f"what did {a} {verbs[i % 4]} ?") for i, a in enumerate(names)]
-    maker = examples(data.vocabulary((text for _, text in pairs), 2))
-    assert "ann" not in maker.number  # names are copied
-    model = generator(maker.words, latent, hidden=32, scale=1.0, dropout=0.0).train()
-    batch = batch_of(pairs, maker)
-    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
-    for _ in range(150):
-        loss = model(**batch)["loss"]
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    said = decoding.generate(model.eval(), maker, [text for text, _ in pairs], [1] * len(pairs))
-    assert sum(texts == [question] for texts, (_, question) in zip(said, pairs, strict=True)) >= 19
 
 
 def test_save_and_load(tmp_path):
@@ -324,21 +268,6 @@ def test_contexts_of_files_and_of_the_hub(tmp_path, monkeypatch):
     assert data.read_contexts("org/qg:validation") == [data.Context("it rains .", ("why ?", "when ?"))]
 
 
-def test_word_vectors_are_means_of_pieces_and_their_components(tiny_encoder):
-    table = load_file(tiny_encoder / "model.safetensors")["embeddings.word_embeddings.weight"].numpy()
-    vectors = data.WordVectors(tiny_encoder)
-    pieces = vectors.tokenizer("zq", add_special_tokens=False)["input_ids"]
-    assert len(pieces) == 2
-    np.testing.assert_allclose(vectors(["zq", "how"])[0], table[pieces].mean(0) / table.std(), rtol=1e-5)
-    small = data.WordVectors(tiny_encoder, 8)
-    found = small(list("abcdefgh"))
-    assert found.shape == (8, 8)
-    everything = data.WordVectors(tiny_encoder, 32)(list("abcdefgh"))
-    assert everything.std() == pytest.approx(1, abs=0.2)
-    with pytest.raises(ValueError, match="vector: expected a size from 1 to 32, got 33"):
-        data.WordVectors(tiny_encoder, 33)
-
-
 def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):
     from transformers import AutoModel, AutoTokenizer
 
@@ -359,18 +288,7 @@ def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):
 
 def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path):
     """Killed in the middle of the second of two epochs, of 4 batches each."""
-    more = [
-        "--latent",
-        "3",
-        "--patience",
-        "0",
-        "--eval_strategy",
-        "no",
-        "--save_strategy",
-        "steps",
-        "--save_steps",
-        "6",
-    ]
+    more = "--latent 3 --patience 0 --eval_strategy no --save_strategy steps --save_steps 6".split()
     facts = run(made_up, tmp_path / "whole", tiny_encoder, *more)
     assert facts["steps"] == 8
     assert facts["dev"]["active_dimensions"] == sum(kl > 0.01 for kl in facts["kl_per_dimension"])
@@ -386,15 +304,6 @@ def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path)
     model = m.load(tmp_path / "whole/final")
     assert model.config.latent == 3
     assert model.config.layers == 1
-
-
-def test_weights_begin_between_two_numbers_where_asked(made_up, tiny_encoder, tmp_path):
-    stopped = "--learning_rate 0 --max_steps 1 --eval_strategy no --save_strategy no --patience 0".split()
-    run(made_up, tmp_path, tiny_encoder, "--init", "0.05", *stopped)
-    weights = load_file(tmp_path / "final/model.safetensors")
-    for name in weights.keys() - {"vectors", "steps"}:  # also b_o, which begins with 0 else
-        assert weights[name].abs().max() <= 0.05
-        assert weights[name].std() == pytest.approx(0.05 / 3**0.5, rel=0.3)
 
 
 @pytest.mark.parametrize(

@@ -122,9 +122,3 @@ def test_a_test_set_that_both_folders_have_keeps_all_its_questions_away(folder, 
     assert facts["sources"]["squadshifts_reddit"]["dropped"] == {"question of the test set": 1}
     digest = hashlib.sha256((folder / "question_generation" / "both.test.jsonl.gz").read_bytes()).hexdigest()
     assert facts["data_digests"]["both.test.jsonl.gz"] == digest
-
-
-def test_a_source_that_is_nowhere(folder, tmp_path):
-    args = prepare_pairs.Arguments(str(folder), str(tmp_path / "a"), sources=["newsqa"])
-    with pytest.raises(ValueError, match=r"sources: no newsqa.jsonl.gz in span_qa or question_generation"):
-        prepare_pairs.prepare(args)

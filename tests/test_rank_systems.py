@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import sys
 
 import numpy as np
@@ -108,25 +107,6 @@ def test_compare_aggregate_does_not_read_padding():
     assert both[0].item() == pytest.approx(network(*compare_aggregate._inputs(question, [short])).item(), abs=1e-5)
 
 
-def test_compare_aggregate_starts_from_another_and_keeps_it_if_nothing_is_better(tmp_path, monkeypatch, capsys):
-    from safetensors.torch import load_file
-
-    monkeypatch.setattr(compare_aggregate, "EPOCHS", 1)
-    first = compare_aggregate.trained(questions(), questions(), tmp_path / "first", 0)
-    best = float(capsys.readouterr().out.split("MAP ")[1].split()[0])
-    monkeypatch.setattr(compare_aggregate, "_mean_average_precision", lambda network, dev: best)
-    second = compare_aggregate.trained(questions(), questions(), tmp_path / "second", 1, first)
-    assert capsys.readouterr().out.startswith(f"Compare-Aggregate, start: MAP {best:.3f} on dev\n")
-    own, other = (load_file(folder / "model.safetensors") for folder in (first, second))
-    assert all((own[name] == other[name]).all() for name in own)
-
-
-def test_the_threshold_makes_estimates_true_where_one_can():
-    rng = np.random.default_rng(0)
-    tops = rng.random((6, 40))
-    assert rank_systems.best_threshold(tops, (tops >= 0.37).mean(axis=1)) == pytest.approx(0.37, abs=0.01)
-
-
 def test_measures_by_hand():
     """Two questions, ranker one.
 
@@ -212,14 +192,6 @@ def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, jud
     assert len(result["data"]) == 6 + len(rankers.SOURCES)
     assert set(result["hours"]) == {"wall", "core"}
     assert str(tmp_path.parent) not in json.dumps(result)
-
-    monkeypatch.setattr(sys, "argv", ["rank_systems.py", *words, "--adapted"])
-    rank_systems.STUDY.main()  # Compare-Aggregate is trained twice more, the other models are there
-    networks = {path.parent.name for path in (tmp_path / "runs").glob("compare_aggregate*/model.safetensors")}
-    assert networks == {"compare_aggregate", "compare_aggregate_transferred", "compare_aggregate_adapted"}
-    monkeypatch.setattr(sys, "argv", ["rank_systems.py", *words])
-    for name in ("transferred", "adapted"):
-        shutil.rmtree(tmp_path / f"runs/compare_aggregate_{name}")
 
     rank_systems.STUDY.main()  # the models are there
     assert [model.stat().st_mtime_ns for model in models] == trained

@@ -13,7 +13,7 @@ from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.studies import harness
-from training.studies.judges import compare_judges, inspect_judge, small_and_base, summary, worst_errors
+from training.studies.judges import compare_judges, inspect_judge, summary, worst_errors
 
 TRAINING = Path(__file__).parent.parent / "training"
 RESULTS = sorted(TRAINING.rglob("results/*.json"))
@@ -84,12 +84,6 @@ def test_codes_of_the_worst_errors():
     assert all(set(error) == {"set", "id", "label", "kind"} for error in found["errors"])  # no texts of the data
 
 
-@pytest.mark.parametrize(("kind", "message"), [(None, "1 errors have no kind"), ("odd", "kinds odd: expected one of")])
-def test_errors_need_a_kind(kind, message):
-    with pytest.raises(ValueError, match=message):
-        worst_errors.table([{"set": "beetle.dev", "id": "1", "label": 0, "kind": kind}])
-
-
 def test_errors_are_counted_by_kind_and_side():
     """Two names: 0.5 is at the threshold and accepted, 0.4 is rejected; the right answer with 0.2 is rejected."""
     probability = {"Bern": 0.5, "Bonn": 0.4, "Pariss": 0.2}
@@ -105,39 +99,6 @@ def test_errors_are_counted_by_kind_and_side():
         "wrong answers judged right": {"name": (1, 2)},
         "right answers judged wrong": {"typo": (1, 1)},
     }
-
-
-def test_a_kind_needs_a_title():
-    with pytest.raises(ValueError, match="wrong answers judged right: kinds odd have no title"):
-        inspect_judge.table({"wrong answers judged right": {"odd": (1, 2)}, "right answers judged wrong": {}})
-
-
-@pytest.fixture
-def measured_again(tmp_path, monkeypatch):
-    """Result files of the judges of which one number is another one."""
-    for name in ("judges", "small_and_base"):
-        found = harness.read(summary.RESULTS / f"{name}.json")
-        if name == "judges":
-            found["results"]["BERTScore"]["sets"]["beetle.dev"]["accuracy"] = 0.12345
-            found["results"]["bundled"]["checkpoint"] = "0" * 64
-        else:
-            found["sets"]["beetle.dev"]["bands"][small_and_base.BAND]["accuracy"] = 0.98765
-            found["costs"]["small, GPU"] = {"rows_per_second": 4321.0, "mb": 2000.0}
-        (tmp_path / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
-    monkeypatch.setattr(summary, "RESULTS", tmp_path)
-    summary.results.cache_clear()
-    yield
-    summary.results.cache_clear()
-
-
-def test_the_page_of_the_judges_shows_what_was_measured_last(measured_again):
-    page = summary.page()
-    row = next(line for line in page.splitlines() if line.startswith("| Beetle"))
-    assert "**0.988**" in row
-    assert " 0.123 " in row
-    assert "| rows a second, GPU | 4,321 |" in page
-    assert "Measured with an earlier version of the judge small." in page
-    assert "0.988" in summary.card()
 
 
 def test_the_page_of_the_judges_has_every_dev_set():
