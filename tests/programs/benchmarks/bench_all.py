@@ -32,8 +32,8 @@ from tests.programs.benchmarks.contestants import (
     exported,
     read,
 )
-from tests.programs.benchmarks.report import facts, machine, megabytes, table, timed
-from training.common import around_markers, put_between_markers
+from tests.programs.benchmarks.report import facts, machine, megabytes, timed
+from training.common import around_markers, markdown_table, put_between_markers
 
 DATA = ("evouna_nq", "evouna_tq")
 PACKAGES = ["genqa-metrics", "torch", "transformers", "onnxruntime", "sentence-transformers", "torchmetrics"]
@@ -199,7 +199,12 @@ def page(result: dict) -> str:
         "and loading included.",
     ]
     for title, text, header, rows in sections(result):
-        lines += ["", f"## {title}", *(["", text] if text else []), *(["", *table(header, rows)] if header else [])]
+        lines += [
+            "",
+            f"## {title}",
+            *(["", text] if text else []),
+            *(["", markdown_table(header, rows)] if header else []),
+        ]
     return "\n".join(lines)
 
 

@@ -1,15 +1,10 @@
-"""Speed and memory of AVA, in one run on the same rows.
+"""Speed of AVA, in one run on the same rows.
 
     python -m tests.programs.benchmarks.bench_ava --data evouna_nq.dev.jsonl.gz --threads 1
-    python -m tests.programs.benchmarks.bench_ava --data evouna_nq.train.jsonl.gz --memory 1000 9000
 
 Speed is compared with a plain loop, one triple at a time, with the same checkpoint and the same number of threads;
 both give the same logits. Times are processor time of all threads, so that other work on the machine does not count.
-Memory is the peak of one `compute` above what the process holds before; a process of its own measures each number of
-rows.
 """
-
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -17,9 +12,7 @@ from genqa_metrics.ava.judging import Judge, joined_references
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.judge_reading import encoded
 
-from tests.programs.benchmarks.report import peak_of, speed_or_memory, timed
-
-METRIC = Path(__file__).parents[3] / "metrics/ava/ava.py"
+from tests.programs.benchmarks.report import speed_or_memory, timed
 
 
 def one_at_a_time(loaded, triples: list[tuple[str, str, str]]) -> np.ndarray:
@@ -63,23 +56,5 @@ def speed(rows: list[dict], repeats: int) -> dict:
     }
 
 
-def memory_of(rows: list[dict], count: int) -> dict:
-    """Return the memory of this process while it judges `count` rows in one call."""
-    import evaluate
-
-    ava = evaluate.load(str(METRIC), device="cpu", progress=False)
-
-    def compute(used: list[dict]) -> None:
-        ava.compute(
-            questions=[row["question"] for row in used],
-            predictions=[row["candidate"] for row in used],
-            references=[row["references"] for row in used],
-            per_example=True,
-        )
-
-    compute(rows[:300])  # what the libraries set up at first use
-    return {"rows": count} | peak_of(lambda: compute(rows[-count:]))
-
-
 if __name__ == "__main__":
-    speed_or_memory(__doc__, speed, memory_of)
+    speed_or_memory(__doc__, speed)

@@ -20,8 +20,8 @@ from scipy.stats import pearsonr, spearmanr
 
 from tests.programs.benchmarks.bench_kpqa import all_scores
 from tests.programs.benchmarks.contestants import exported, read, ways
-from tests.programs.benchmarks.report import facts, machine, table, timed, write
-from training.common import around_markers, put_between_markers
+from tests.programs.benchmarks.report import facts, machine, timed, write
+from training.common import around_markers, markdown_table, put_between_markers
 
 AVA_DATA = ("evouna_nq", "evouna_tq", "written", "sas_nqopen", "beetle")
 KPQA_DATA = ("kpqa_marco", "kpqa_avsd")
@@ -113,8 +113,8 @@ def page(result: dict) -> str:
         for way, change in result["changes"].items()
     ]
     rows = [[row.get(name, "") for name in names] for row in result["results"]]
-    shown = table(["", "data", "rows", "", "seconds", "same verdict", "Pearson", "Spearman"], rows)
-    return "\n\n".join([f"Written by `{result['command']}`.", *lines, "\n".join(shown)])
+    shown = markdown_table(["", "data", "rows", "", "seconds", "same verdict", "Pearson", "Spearman"], rows)
+    return "\n\n".join([f"Written by `{result['command']}`.", *lines, shown])
 
 
 def main() -> None:

@@ -5,12 +5,10 @@
 
 The file is made here from a seed, so the truth is known: two systems answer 1,000 questions of three topics, a judge
 accepts 93% of the correct answers and rejects 80% of the wrong ones, and people label some questions, drawn by chance,
-for both systems. Both packages get the same verdicts and labels. Times are processor times.
+for both systems. Both packages get the same verdicts and labels.
 """
 
 import argparse
-import csv
-import time
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -18,15 +16,17 @@ from tempfile import TemporaryDirectory
 
 import genqa_metrics
 import numpy as np
+import pandas
 from genqa_metrics.statistics.estimation import paired_difference, prediction_powered
 from genqa_metrics.statistics.judge_errors import rogan_gladen
+
+from training.common import markdown_table
 
 QUESTIONS, LABELS, REPEATS = 1000, (30, 100, 300), 500
 TOPICS = {"law": 0.1, "medicine": 0.0, "history": -0.1}  # added to the accuracy of both systems
 ACCURACY = {"a": 0.75, "b": 0.65}
 SENSITIVITY, SPECIFICITY = 0.93, 0.80
 TARGETS = {"accuracy": ACCURACY["a"], "difference": ACCURACY["a"] - ACCURACY["b"]}  # of all questions like these
-TIMED = 5  # runs, of which the quickest counts
 
 Numbers = tuple[float, float, float]
 
@@ -59,15 +59,6 @@ def rows_of(made: dict[str, np.ndarray]) -> list[dict]:
         for number, system in enumerate(ACCURACY)
         for place in range(QUESTIONS)
     ]
-
-
-def write(path: Path, rows: list[dict]) -> Path:
-    """Write rows as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
 
 
 def ours(path: Path) -> dict[str, Numbers]:
@@ -160,29 +151,13 @@ def repeated(labels: int, repeats: int) -> dict[tuple[str, str], np.ndarray]:
     return {key: np.array(ends) for key, ends in found.items()}
 
 
-def quickest(run: Callable[[], object]) -> float:
-    """Return the least processor time of some runs, in seconds."""
-    times = []
-    for _ in range(TIMED):
-        start = time.process_time()
-        run()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def page(repeats: int) -> str:
     """Return the page of results in Markdown."""
     made = world(np.random.default_rng(0), LABELS[1])
     with TemporaryDirectory() as folder:
-        path = write(Path(folder) / "labelled.csv", rows_of(made))
+        path = Path(folder) / "labelled.csv"
+        pandas.DataFrame(rows_of(made)).to_csv(path, index=False)
         first, second, truth = ours(path), theirs(path), truths(made)
-        seconds = quickest(lambda: ours(path)), quickest(lambda: theirs(path))
 
     def cells(ends: Numbers) -> list[str]:
         value, low, high = ends
@@ -207,15 +182,11 @@ def page(repeats: int) -> str:
         f"genqa-metrics {genqa_metrics.__version__}, truescore {version('truescore')}.",
         "## One file",
         f"{QUESTIONS:,} questions, two systems, {LABELS[1]} labelled questions.",
-        table(["quantity", "truth", "genqa-metrics", "width", "TRUESCORE", "width"], one),
+        markdown_table(["quantity", "truth", "genqa-metrics", "width", "TRUESCORE", "width"], one, "---:"),
         "## Repeated draws",
         f"{repeats:,} draws of such a file: how often the 95% interval holds the truth, its mean width, and the error "
         "of the estimate (root of the mean square).",
-        table(["what", "by", "holds the truth", "width", "error", "refused"], many),
-        "## Time",
-        f"Reading the file with {2 * QUESTIONS:,} rows and estimating all of the first table: genqa-metrics "
-        f"{seconds[0]:.2f} s, TRUESCORE {seconds[1]:.2f} s of processor time, a ratio of "
-        f"{seconds[0] / seconds[1]:.1f}. No model runs in either.",
+        markdown_table(["what", "by", "holds the truth", "width", "error", "refused"], many, "---:"),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -77,11 +77,6 @@ def write(result: dict, output: Path | None) -> None:
         output.write_text(text + "\n", encoding="utf-8")
 
 
-def table(header: list, rows: list[list]) -> list[str]:
-    """Return the lines of a table in Markdown."""
-    return [f"| {' | '.join(map(str, row))} |" for row in (header, ["---"] * len(header), *rows)]
-
-
 def timed(function: Callable) -> tuple[float, object]:
     """Return the processor seconds of a call, of all threads, and its result: other work does not count."""
     start = time.process_time()
@@ -132,13 +127,13 @@ def measured_apart(counts: list) -> list[dict]:
     return measured
 
 
-def speed_or_memory(description: str, speed: Callable, memory_of: Callable) -> None:
+def speed_or_memory(description: str, speed: Callable, memory_of: Callable | None = None) -> None:
     """Run a benchmark of a metric on rows of a file, as its command line says, and print the result.
 
     Args:
         description: what `--help` prints.
         speed: called with the rows and the number of repeats; returns the result.
-        memory_of: called with the rows and how many of them; returns what was measured, in a process of its own.
+        memory_of: called with the rows and how many of them; returns what was measured. Without it no memory is measured.
     """
     import torch
 
@@ -146,9 +141,11 @@ def speed_or_memory(description: str, speed: Callable, memory_of: Callable) -> N
     parser.add_argument("--data", type=Path, required=True, help="JSON lines with question, candidate and references")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many runs counts")
-    parser.add_argument("--memory", type=int, nargs="+", help="measure memory at these numbers of rows, not speed")
-    parser.add_argument("--memory_of", type=int, help=argparse.SUPPRESS)  # the process that is measured
+    if memory_of:
+        parser.add_argument("--memory", type=int, nargs="+", help="measure memory at these numbers of rows, not speed")
+        parser.add_argument("--memory_of", type=int, help=argparse.SUPPRESS)  # the process that is measured
     parser.add_argument("--output", type=Path, help="write the result here as JSON")
+    parser.set_defaults(memory=None, memory_of=None)
     arguments = parser.parse_args()
 
     torch.set_num_threads(arguments.threads)
