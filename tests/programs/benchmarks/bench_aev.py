@@ -5,32 +5,25 @@
 A pair is the outputs of two systems for one source sentence: the texts overlap as candidates and references do.
 """
 
-import argparse
-import gzip
 import itertools
-import json
 import tracemalloc
-from pathlib import Path
 
 from genqa_metrics.aev.scoring import GRID_ORDERS, Settings, grid_scores, summed_statistics
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import corpus_bleu
 
-from tests.programs.benchmarks.report import facts, timed, write
+from tests.programs.benchmarks.report import quickest, speed_or_memory
+
+PAIRS = 100_000
 
 
-def pairs_of_outputs(path: Path, count: int) -> list[tuple[str, str]]:
-    """Return pairs of two systems' outputs for the same segment, from a file of outputs of several systems."""
+def pairs_of_outputs(rows: list[dict], count: int) -> list[tuple[str, str]]:
+    """Return pairs of two systems' outputs for the same segment, from the outputs of several systems."""
     by_segment: dict[str, list[str]] = {}
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            by_segment.setdefault(row["segment_id"], []).append(row["candidate"])
+    for row in rows:
+        by_segment.setdefault(row["segment_id"], []).append(row["candidate"])
     everything = (pair for outputs in by_segment.values() for pair in itertools.permutations(outputs, 2))
-    pairs = list(itertools.islice(everything, count))
-    if len(pairs) < count:
-        raise SystemExit(f"--pairs: {path} gives only {len(pairs)} pairs")
-    return pairs
+    return list(itertools.islice(everything, count))
 
 
 def aev_grid(pairs) -> dict:
@@ -49,16 +42,9 @@ def peak_memory(count: int, pairs: list) -> int:
     return peak
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="JSON lines, gzip, with segment_id and candidate")
-    parser.add_argument("--pairs", type=int, default=100_000)
-    parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many runs counts")
-    parser.add_argument("--output", type=Path, help="write the result here as JSON")
-    arguments = parser.parse_args()
-
-    pairs = pairs_of_outputs(arguments.data, arguments.pairs)
+def speed(rows: list[dict], repeats: int) -> dict:
+    """Return the times of AEv and its peers, and the peak memory of AEv."""
+    pairs = pairs_of_outputs(rows, PAIRS)
     predictions, references = map(list, zip(*pairs, strict=True))
     rouge = RougeScorer(["rouge1"])
     contestants = {
@@ -66,13 +52,9 @@ def main() -> None:
         "sacrebleu_corpus_bleu": lambda: corpus_bleu(predictions, [references]),
         "rouge_score_rouge1": lambda: [rouge.score(reference, prediction) for prediction, reference in pairs],
     }
-    seconds = {name: [] for name in contestants}
-    for _ in range(arguments.repeats):
-        for name, run in contestants.items():
-            seconds[name].append(timed(run)[0])
-    best = {name: min(values) for name, values in seconds.items()}
+    best, _ = quickest(contestants, repeats)
     peers = best["sacrebleu_corpus_bleu"] + best["rouge_score_rouge1"]
-    result = {
+    return {
         "pairs": len(pairs),
         "words_per_text": round(sum(len(text.split()) for pair in pairs for text in pair) / (2 * len(pairs)), 1),
         "seconds": {name: round(value, 2) for name, value in best.items()},
@@ -80,10 +62,8 @@ def main() -> None:
         "peak_mib_by_pairs": {
             str(count): round(peak_memory(count, pairs) / 2**20, 1) for count in (len(pairs) // 10, len(pairs))
         },
-        **facts([arguments.data], ["genqa-metrics", "sacrebleu", "rouge-score"]),
     }
-    write(result, arguments.output)
 
 
 if __name__ == "__main__":
-    main()
+    speed_or_memory(__doc__, speed, packages=("sacrebleu", "rouge-score"))

@@ -1,6 +1,6 @@
 """Speed of AVA, in one run on the same rows.
 
-    python -m tests.programs.benchmarks.bench_ava --data evouna_nq.dev.jsonl.gz --threads 1
+    python -m tests.programs.benchmarks.bench_ava --data evouna_nq.dev.jsonl.gz
 
 Speed is compared with a plain loop, one triple at a time, with the same checkpoint and the same number of threads;
 both give the same logits. Times are processor time of all threads, so that other work on the machine does not count.
@@ -12,7 +12,7 @@ from genqa_metrics.ava.judging import Judge, joined_references
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.judge_reading import encoded
 
-from tests.programs.benchmarks.report import speed_or_memory, timed
+from tests.programs.benchmarks.report import quickest, speed_or_memory
 
 
 def one_at_a_time(loaded, triples: list[tuple[str, str, str]]) -> np.ndarray:
@@ -35,12 +35,7 @@ def speed(rows: list[dict], repeats: int) -> dict:
         "ava": lambda: Judge(loaded).logits(triples),
     }
     runs["ava"]()
-    seconds, results = {name: [] for name in runs}, {}
-    for _ in range(repeats):
-        for name, run in runs.items():
-            elapsed, results[name] = timed(run)
-            seconds[name].append(elapsed)
-    best = {name: min(values) for name, values in seconds.items()}
+    best, results = quickest(runs, repeats)
     ((*inputs,),) = encoded(loaded.tokenizer, loaded.configuration, triples, loaded.max_length)
     rate = len(rows) / best["ava"]
     return {
@@ -57,4 +52,4 @@ def speed(rows: list[dict], repeats: int) -> dict:
 
 
 if __name__ == "__main__":
-    speed_or_memory(__doc__, speed)
+    speed_or_memory(__doc__, speed, packages=("torch", "transformers"))

@@ -6,11 +6,7 @@ The odd-numbered questions of a sentence are the predictions and the even-number
 from the texts too: tokens, n-grams and the removal of duplicates are in its time.
 """
 
-import argparse
-import gzip
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from genqa_metrics.f_meta.bases import PAPER, base_function
@@ -18,16 +14,15 @@ from genqa_metrics.f_meta.scoring import score_matrices, statistics
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.rouge.rouge import Rouge
 
-from tests.programs.benchmarks.report import facts, timed, write
+from tests.programs.benchmarks.report import quickest, speed_or_memory
 
 
-def question_sets(path: Path) -> tuple[list[list[str]], list[list[str]]]:
+def question_sets(rows: list[dict]) -> tuple[list[list[str]], list[list[str]]]:
     """Return predictions and references, one list of each per sentence.
 
     pycocoevalcap's ROUGE-L takes two blanks in a row for an empty word, so blanks are made single.
     """
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        sets = [[" ".join(text.split()) for text in json.loads(line)["references"]] for line in lines]
+    sets = [[" ".join(text.split()) for text in row["references"]] for row in rows]
     return [texts[::2] for texts in sets], [texts[1::2] for texts in sets]
 
 
@@ -46,19 +41,9 @@ def coco_rouge_bare(prediction: str, reference: str) -> float:
     return Rouge().calc_score([prediction], [reference])
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="qamr.test.jsonl.gz, or a folder that holds it")
-    parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many runs counts")
-    parser.add_argument("--output", type=Path, help="write the result here as JSON")
-    arguments = parser.parse_args()
-    path = arguments.data
-    if path.is_dir():
-        path = next(iter(sorted(path.rglob("question_generation/qamr.test.jsonl.gz"))), path / "qamr.test.jsonl.gz")
-    if not path.is_file():
-        raise SystemExit(f"--data: there is no {path}")
-    predictions, references = question_sets(path)
+def speed(questions: list[dict], repeats: int) -> dict:
+    """Return the times of both ways for every peer, and how far apart their results are."""
+    predictions, references = question_sets(questions)
 
     def pair_by_pair(score: Callable[[str, str], float]) -> list[np.ndarray]:
         sets = zip(predictions, references, strict=True)
@@ -79,12 +64,7 @@ def main() -> None:
     }
     for name, (_, score) in peers.items():
         runs[name] = lambda score=score: pair_by_pair(score)
-    seconds, results = dict.fromkeys(runs, float("inf")), {}
-    for _ in range(arguments.repeats):
-        for name, run in runs.items():
-            elapsed, results[name] = timed(run)
-            seconds[name] = min(seconds[name], elapsed)
-
+    seconds, results = quickest(runs, repeats)
     rows = []
     for name, (base, _) in peers.items():
         ours = f"f_meta {base}, pairs"
@@ -101,15 +81,9 @@ def main() -> None:
                 "largest_difference": max(map(float, differences)),
             }
         )
-    result = {
-        "contexts": len(predictions),
-        "pairs": sum(len(p) * len(r) for p, r in zip(predictions, references, strict=True)),
-        "repeats": arguments.repeats,
-        "results": rows,
-        **facts([path], ["genqa-metrics", "numpy", "pycocoevalcap", "rapidfuzz"]),
-    }
-    write(result, arguments.output)
+    pairs = sum(len(p) * len(r) for p, r in zip(predictions, references, strict=True))
+    return {"contexts": len(predictions), "pairs": pairs, "repeats": repeats, "results": rows}
 
 
 if __name__ == "__main__":
-    main()
+    speed_or_memory(__doc__, speed, packages=("numpy", "pycocoevalcap", "rapidfuzz"))

@@ -84,6 +84,16 @@ def timed(function: Callable) -> tuple[float, object]:
     return time.process_time() - start, result
 
 
+def quickest(runs: dict[str, Callable], repeats: int) -> tuple[dict[str, float], dict[str, object]]:
+    """Return the processor seconds of the quickest of some runs of each, which take turns, and the last results."""
+    seconds, results = dict.fromkeys(runs, float("inf")), {}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            elapsed, results[name] = timed(run)
+            seconds[name] = min(seconds[name], elapsed)
+    return seconds, results
+
+
 def time_inside(modules: list, function: Callable) -> tuple[float, float]:
     """Return the time of a call that is spent inside torch modules, and the time of the whole call, in seconds."""
     inside, started, hooks = 0.0, [], []
@@ -127,19 +137,20 @@ def measured_apart(counts: list) -> list[dict]:
     return measured
 
 
-def speed_or_memory(description: str, speed: Callable, memory_of: Callable | None = None) -> None:
+def speed_or_memory(
+    description: str, speed: Callable, memory_of: Callable | None = None, packages: tuple = ()
+) -> None:
     """Run a benchmark of a metric on rows of a file, as its command line says, and print the result.
 
     Args:
         description: what `--help` prints.
         speed: called with the rows and the number of repeats; returns the result.
-        memory_of: called with the rows and how many of them; returns what was measured. Without it no memory is measured.
+        memory_of: called with the rows and how many of them; returns what was measured. None: no memory.
+        packages: distributions whose versions matter, beside genqa-metrics.
     """
-    import torch
-
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="JSON lines with question, candidate and references")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--data", type=Path, required=True, help="JSON lines, gzip")
+    parser.add_argument("--threads", type=int, default=1, help="of torch")
     parser.add_argument("--repeats", type=int, default=3, help="the quickest of so many runs counts")
     if memory_of:
         parser.add_argument("--memory", type=int, nargs="+", help="measure memory at these numbers of rows, not speed")
@@ -148,7 +159,10 @@ def speed_or_memory(description: str, speed: Callable, memory_of: Callable | Non
     parser.set_defaults(memory=None, memory_of=None)
     arguments = parser.parse_args()
 
-    torch.set_num_threads(arguments.threads)
+    if "torch" in packages:
+        import torch
+
+        torch.set_num_threads(arguments.threads)
     with gzip.open(arguments.data, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     if arguments.memory_of:
@@ -158,5 +172,5 @@ def speed_or_memory(description: str, speed: Callable, memory_of: Callable | Non
         result = {"memory": measured_apart(arguments.memory)}
     else:
         result = speed(rows, arguments.repeats)
-    result |= facts([arguments.data], ["genqa-metrics", "torch", "transformers"])
+    result |= facts([arguments.data], ["genqa-metrics", *packages])
     write(result, arguments.output)
