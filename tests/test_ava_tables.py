@@ -26,16 +26,6 @@ def test_statistics_by_hand():
     }
 
 
-def test_the_statistics_command_writes_a_table(tmp_path, monkeypatch, capsys):
-    lines = [json.dumps(dict(zip(("question", "answer", "label"), row, strict=True))) for row in ROWS]
-    (tmp_path / "own.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    command = ["x", "--as2", tmp_path, "--corpora", "own", "--json", tmp_path / "data.json"]
-    monkeypatch.setattr(sys, "argv", list(map(str, command)))
-    data_statistics.STUDY.main()
-    assert "| own | 4 | 10 | 5 | 2 | 2.00 | 4 | 6 | 0.50 |" in capsys.readouterr().out
-    assert list(json.loads((tmp_path / "data.json").read_text(encoding="utf-8"))["data"]) == ["own"]
-
-
 @pytest.fixture
 def keep(tmp_path, monkeypatch):
     """Run compare_judges --keep without judges on one dev set, with what the result file holds."""

@@ -201,7 +201,6 @@ def test_the_large_judge_is_bundled_and_says_what_its_base_model_needs(repositor
     config = json.loads((folder / "adapter_config.json").read_text())
     assert config["base_model_name_or_path"] == checkpoints.CAUSAL_MODEL
     assert config["revision"] == checkpoints.ENCODERS[checkpoints.CAUSAL_MODEL].revision
-    assert sum(path.stat().st_size for path in folder.iterdir()) < 18e6
     assert "/" not in json.loads((folder / "training.json").read_text())["arguments"]["model"]
     monkeypatch.setattr(checkpoints, "cached_folder", lambda *_: None)
     monkeypatch.setattr(checkpoints, "hub_folder", lambda *_: None)

@@ -7,14 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from training.studies.meta_evaluation import measure as meta_evaluation
+from training.studies.meta_evaluation import measure as meta
 
 QUESTIONS = ("who", "when did", "why does", "where is", "what is")
-
-
-@pytest.fixture(scope="module")
-def meta():
-    return meta_evaluation
 
 
 def made_up(number_of_questions, systems, labels, seed):
@@ -58,30 +53,19 @@ def judgments(tmp_path):
     return folder
 
 
-def run(meta, monkeypatch, folder, output, *arguments):
+def run(monkeypatch, folder, output, *arguments):
     options = ["--peers", "squad", "bleu", "rouge", "--ours", "aev", "aev_content", "--resamples", "100"]
     options += ["--output", str(output), "--json", str(output / "results/meta_evaluation.json")]
     monkeypatch.setattr(sys, "argv", ["meta_evaluation.py", "--judgments", str(folder), *options, *arguments])
     meta.STUDY.main()
 
 
-def test_page_and_second_run(meta, monkeypatch, capsys, judgments, tmp_path):
+def test_page_and_second_run(monkeypatch, capsys, judgments, tmp_path):
     output = tmp_path / "out"
-    run(meta, monkeypatch, judgments, output)
+    run(monkeypatch, judgments, output)
     results = json.loads((output / "results" / "meta_evaluation.json").read_text())
     assert list(results["sets"]) == ["kpqa_marco", "evouna_nq", "own"]
     page = capsys.readouterr().out
-    for heading in (
-        "(Table 7 of",
-        "(Table 9 of",
-        "(Figure 4 of",
-        "(Tables 3 and 6 of",
-        "## Others",
-        "## Pairs of systems",
-    ):
-        assert heading in page
-    for link in ("meta_heat_map.svg", "meta_types_kpqa_marco.svg", "meta_curves_evouna_nq.svg"):
-        assert f"({link})" in page
     for figure in meta.FIGURES:
         assert meta.drawn(figure, results).startswith("<svg")
     assert (output / "results/meta_curves_evouna_nq.svg").read_text().startswith("<svg")
@@ -104,11 +88,11 @@ def test_page_and_second_run(meta, monkeypatch, capsys, judgments, tmp_path):
     for name in ("squad", "bleu", "rouge"):
         peer = meta.PEERS[name]
         monkeypatch.setitem(meta.PEERS, name, meta.Peer(peer.signature, lambda rows: pytest.fail("computed again")))
-    run(meta, monkeypatch, judgments, output)
+    run(monkeypatch, judgments, output)
     assert {path: path.read_bytes() for path in output.rglob("*") if path.is_file()} == before
 
 
-def test_scores_are_computed_again_for_other_rows_and_other_metrics(meta, tmp_path):
+def test_scores_are_computed_again_for_other_rows_and_other_metrics(tmp_path):
     path, calls = tmp_path / "scores" / "x.json", []
 
     def compute():
@@ -127,7 +111,7 @@ ROWS = [
 ]
 
 
-def test_peers_by_hand(meta):
+def test_peers_by_hand():
     """Row 0: SQuAD drops articles, big cat sat against cat sat: P 2/3, R 1, F1 0.8.
 
     BLEU-1: "cat" and "sat" of 4 tokens match, the closest reference has 4 tokens: 0.5. ROUGE-L: cat sat of 4 and of 3
@@ -142,7 +126,7 @@ def test_peers_by_hand(meta):
 
 
 @pytest.mark.needs("Java")
-def test_peers_of_java_and_of_the_encoder(meta):
+def test_peers_of_java_and_of_the_encoder():
     """No arithmetic by hand here: the same text is best, nothing in common is worst, the best reference counts."""
     rows = [*ROWS, {"question": "q", "candidate": "a cat sat", "references": ["dogs ran", "a cat sat"]}]
     for peer in (meta.meteor, meta.bertscore, meta.cosine):
@@ -155,7 +139,7 @@ def test_peers_of_java_and_of_the_encoder(meta):
     assert meta.bertscore(empty)["BERTScore"] == pytest.approx([0, 1], abs=1e-5)
 
 
-def test_our_scores_are_those_of_the_module(meta):
+def test_our_scores_are_those_of_the_module():
     import genqa_metrics
     from genqa_metrics.registry import make_scorer
 
@@ -175,6 +159,6 @@ def test_our_scores_are_those_of_the_module(meta):
         (["--judgments", "nowhere"], "--judgments: no NAME.dev.jsonl.gz in nowhere"),
     ],
 )
-def test_bad_usage(meta, monkeypatch, judgments, tmp_path, arguments, said):
+def test_bad_usage(monkeypatch, judgments, tmp_path, arguments, said):
     with pytest.raises(ValueError, match=said):
-        run(meta, monkeypatch, judgments, tmp_path / "out", *arguments)
+        run(monkeypatch, judgments, tmp_path / "out", *arguments)

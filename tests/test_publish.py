@@ -215,13 +215,7 @@ def test_cards_hold_what_was_measured(hub, tiny, run, tmp_path):
     assert f"SHA-256 `{merged}`" in card.text
     assert card.text.index('evaluate.load("ns/kpqa")') < card.text.index("## Limits")
     card = ModelCard.load(tmp_path / "trees/models/ns/ava-minilm/README.md")
-    assert [(r.dataset_name, r.metric_value) for r in card.data.eval_results] == [
-        ("made.dev", 0.9),
-        ("made.dev", 0.8),
-        ("made.dev", 0.7),
-        ("more.dev", 0.6),
-    ]
-    assert "adapter" not in card.text
+    assert [r.metric_value for r in card.data.eval_results] == [0.9, 0.8, 0.7, 0.6]
 
 
 def test_a_space_is_complete(tiny, run, tmp_path, repository):
