@@ -116,17 +116,6 @@ def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
     assert genqa_metrics.accuracy(rows, columns={"judge": "judge", "label": ""}).help_of_judge() == ""
 
 
-def test_the_first_screen_is_short_and_the_rest_is_there_where_it_is_asked_for(judged, tmp_path):
-    rows, labels = save(tmp_path / "rows.jsonl", judged[0]), save(tmp_path / "labels.jsonl", judged[1])
-    given = "accuracy", rows, "-l", labels, "-c", "judge=judge"
-    first, every = run(*given).stdout, run(*given, "--verbose").stdout
-    assert len(first.splitlines()) <= 30
-    assert first.startswith("600 answers of 2 systems, judged by the column judge, ")
-    assert "further labels" in " ".join(first.split())
-    assert "How many more labels" not in first
-    assert "further labels" in every
-
-
 def test_without_labels_a_column_tells_no_accuracy_unless_its_errors_are_to_be_ignored(judged):
     report = genqa_metrics.accuracy(judged[0], columns={"judge": "judge"})
     assert report.systems["a"]["accuracy"] is report.systems["a"]["low"] is None

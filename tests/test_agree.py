@@ -367,15 +367,3 @@ def test_the_human_scores_are_not_compared_with_themselves(file):
     found = run(file, "--column", "score", "--column", "good")
     assert found.exit_code == 1
     assert "column: 'score' has the human scores, with which metrics are compared; name another" in found.stderr
-
-
-def test_the_first_screen_has_the_finding_first_and_at_most_30_lines(repository):
-    example = repository / "metrics/examples/answers.jsonl"
-    short = run(example, "-m", "aev", "-m", "ava", "--resamples", 100).stdout.splitlines()
-    whole = run(example, "-m", "aev", "-m", "ava", "--resamples", 100, "--verbose").stdout
-    assert short[1].startswith("-> ava_score agrees best with the humans: Pearson r ")
-    assert len(short) <= 30
-    assert "Where ava_score and the humans differ most (5 of 9)" in short
-    assert "Kendall" in whole
-    assert "SHA-256" in whole
-    assert not {"Kendall", "SHA-256"} & set(" ".join(short).split())

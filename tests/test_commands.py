@@ -202,6 +202,15 @@ def test_a_report_says_what_it_rests_on(verb, rows):
             assert fact in " ".join(text.split())
 
 
+@pytest.mark.parametrize("verb", IN_PYTHON)
+def test_the_first_screen_has_at_most_30_lines(verb, rows):
+    """What the numbers rest on is there with --verbose, as the test above sees."""
+    _, out, _ = command(verb, rows)
+    assert 0 < len(out.splitlines()) <= 30
+    assert genqa_metrics.__version__ not in out
+    assert "SHA-256" not in out
+
+
 HOSTILE = "a\x1b]0;x\x07\x9b31m\u202eb\n# | *c* <img src=x> [d](http://e) $1 %&{} [bold]"
 
 

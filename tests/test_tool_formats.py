@@ -18,20 +18,10 @@ WHO = "Who wrote Frankenstein?"
 HERS = ["Mary Shelley", "Shelley"]
 CHAT = [{"role": "system", "content": "Be short."}, {"role": "user", "content": WHO}]
 SAID = {"role": "assistant", "content": "Mary Shelley"}
-DOC = {"question": WHO, "answer": {"aliases": HERS}}
+LM_EVAL = {"doc_id": 7, "doc": {"question": WHO, "answer": {"aliases": HERS}}, "target": HERS, "filter": "none"}
 SAMPLE = {"id": 7, "epoch": 1, "input": CHAT, "target": HERS, "scores": {"match": {"value": "C"}}}
 SAMPLE["output"] = {"model": "m", "choices": [{"message": SAID}], "completion": "Mary Shelley"}
 LOG = {"version": 2, "status": "success", "eval": {"task": "qa", "model": "mock/a"}, "samples": [SAMPLE]}
-ROWS = {
-    "ragas": {"user_input": WHO, "response": "Mary Shelley", "reference": "Mary Shelley", "retrieved_contexts": ["x"]},
-    "ragas, 0.1": {"question": WHO, "answer": "Mary Shelley", "contexts": ["x"], "ground_truths": HERS},
-    "ragas, dialogue": {"user_input": [{"type": "human", "content": WHO}], "response": "M", "reference": "Mary"},
-    "lm-eval": {"doc_id": 7, "doc": DOC, "target": HERS, "filtered_resps": ["Mary Shelley"], "filter": "none"},
-    "lm-eval, listed": {"doc_id": 7, "doc": {"x": 1}, "arguments": {"gen_args_0": {"arg_0": WHO}}, "target": "Shelley",
-                        "filtered_resps": [["Mary Shelley"]], "filter": "strict"},
-    "openai-evals": {"input": CHAT, "ideal": HERS, "output": SAID},
-    "openai-evals, text": {"input": WHO, "ideal": "Mary Shelley", "completion": [{"type": "text", "text": "Mary"}]},
-}  # fmt: skip
 
 
 def read(*paths, **kwargs):
@@ -41,21 +31,6 @@ def read(*paths, **kwargs):
     assert not [row.problem for row in found if row.problem]
     kept = ("question", "prediction", "references", "id", "system")
     return source, [{name: row.values[name] for name in kept if row.values.get(name) is not None} for row in found]
-
-
-@pytest.mark.parametrize("kind", ROWS)
-@pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
-def test_rows_of_a_tool_are_recognised(kind, ending, tmp_path):
-    if ending == ".parquet" and "openai" in kind:
-        pytest.skip("chats of mixed types have no Arrow type")
-    path = save(tmp_path / f"rows{ending}", [ROWS[kind]] * 2)
-    source, (row, _) = read(path)
-    assert source.form == kind.partition(",")[0]
-    assert row["question"] == WHO
-    assert row["prediction"].startswith("M")
-    assert set([row["references"]] if isinstance(row["references"], str) else row["references"]) <= {"Mary", *HERS}
-    if "lm-eval" in kind:
-        assert (row["id"], row.get("system")) == (7, "strict" if "listed" in kind else None)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +108,7 @@ def test_references_of_some_rows_are_pointed_to(tmp_path):
 
 
 def test_a_question_with_log_likelihoods_has_no_answer(tmp_path):
-    row = ROWS["lm-eval"] | {"filtered_resps": [[-3.5, False]]}
+    row = LM_EVAL | {"filtered_resps": [[-3.5, False]]}
     _, told = run("score", save(tmp_path / "samples.jsonl", [row]), "--metric", "aev", status=2)
     assert "filtered_resps: expected a text, got log-likelihoods" in told
 
@@ -288,11 +263,6 @@ def test_a_wrong_column_is_found_before_a_model_is_loaded(command, tmp_path, mon
     assert "a.jsonl, line 1: no prediction (a column named prediction or candidate or predictions)" in told
     assert "columns found: question, reply, references; say which one it is with --column prediction=NAME" in told
     assert "with --systems A,B" in told
-
-
-def test_rows_in_memory_are_recognised_too():
-    (source,) = sources_of([ROWS["ragas"]])
-    assert [row.values["prediction"] for row in source.rows()] == ["Mary Shelley"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,17 @@ PROMPTFOO = {
     "score": 1, "success": True, "testIdx": 0, "promptIdx": 0,
 }  # fmt: skip
 ROWS = {
+    "ragas": {"user_input": WHO, "response": "Mary Shelley", "reference": HERS[0], "retrieved_contexts": PASSAGES},
+    "ragas, 0.1": {"question": WHO, "answer": "Mary Shelley", "contexts": PASSAGES, "ground_truths": HERS},
+    "ragas, dialogue": {"user_input": [{"type": "human", "content": WHO}], "response": "Mary Shelley",
+                        "reference": HERS[0]},
+    "lm-eval": {"doc_id": 7, "doc": {"question": WHO, "answer": {"aliases": HERS}}, "target": HERS,
+                "filtered_resps": ["Mary Shelley"], "filter": "none"},
+    "lm-eval, listed": {"doc_id": 7, "doc": {"x": 1}, "arguments": {"gen_args_0": {"arg_0": WHO}}, "target": HERS[0],
+                        "filtered_resps": [["Mary Shelley"]], "filter": "strict"},
+    "openai-evals": {"input": CHAT["messages"], "ideal": HERS,
+                     "output": {"role": "assistant", "content": "Mary Shelley"}},
+    "openai-evals, text": {"input": WHO, "ideal": HERS[0], "completion": [{"type": "text", "text": "Mary Shelley"}]},
     "promptfoo": PROMPTFOO,
     "deepeval": {"input": WHO, "actual_output": "Mary Shelley", "expected_output": HERS[0],
                  "retrieval_context": PASSAGES},
@@ -57,13 +68,21 @@ def items(*paths, columns=None, **kwargs):
     return source, found
 
 
-@pytest.mark.parametrize("kind", ROWS)
-def test_rows_of_a_tool_are_recognised(kind, tmp_path):
-    source, (item, _) = items(save(tmp_path / "rows.jsonl", [ROWS[kind]] * 2))
+MIXED = ("openai-evals", "langfuse", "langsmith, runs", "mlflow, genai", "promptfoo")  # types that Arrow lacks
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending"),
+    [(kind, ".jsonl") for kind in ROWS] + [(kind, ".parquet") for kind in ROWS if not kind.startswith(MIXED)],
+)
+def test_rows_of_a_tool_are_recognised(kind, ending, tmp_path):
+    source, (item, _) = items(save(tmp_path / f"rows{ending}", [ROWS[kind]] * 2))
     assert source.form == kind.partition(",")[0]
     assert (item.text, item.predictions) == (WHO, ["Mary Shelley"])
     assert item.references in (HERS, HERS[:1])
     assert item.contexts in (PASSAGES, [])
+    if "lm-eval" in kind:
+        assert (item.id, item.system) == ("7", "strict" if "listed" in kind else "rows")
     assert item.human == (None, None)  # the grade of a tool is no human score
     if "retriev" in str(ROWS[kind]) or "context" in str(ROWS[kind]):
         assert item.contexts == PASSAGES
