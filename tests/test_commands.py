@@ -187,6 +187,7 @@ def test_python_gives_what_the_command_prints_and_writes(verb, rows, tmp_path):
     assert "<table" in report._repr_html_()
 
 
+@pytest.mark.filterwarnings("error::UserWarning")
 @pytest.mark.parametrize("verb", IN_PYTHON)
 def test_a_report_says_what_it_rests_on(verb, rows):
     found = IN_PYTHON[verb](str(rows))

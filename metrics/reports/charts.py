@@ -146,7 +146,8 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
     axes.grid(axis="y", color="#999999", alpha=0.3, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.16), ncols=3, frameon=False)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.16), ncols=3, frameon=False)
     return figure
 
 
