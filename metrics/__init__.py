@@ -82,9 +82,9 @@ def load(name: str, **kwargs: Any) -> Any:
             raise
         module = import_module(f"{__name__}.{name}.{name}")
         metric = next(
-            made
-            for made in vars(module).values()
-            if isinstance(made, type) and issubclass(made, evaluate.Metric) and made.__module__ == module.__name__
+            var
+            for var in vars(module).values()
+            if isinstance(var, type) and issubclass(var, evaluate.Metric) and var.__module__ == module.__name__
         )(**given)
     metric.loaded_by = partial(load, name, **kwargs)
     return metric

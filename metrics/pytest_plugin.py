@@ -46,7 +46,7 @@ def assert_accuracy(
     import genqa_metrics
 
     report = genqa_metrics.accuracy(rows, labels, **options)
-    missed = {system: found for system, found in report.systems.items() if not _reaches(found[bound], at_least)}
+    missed = {system: result for system, result in report.systems.items() if not _reaches(result[bound], at_least)}
     if missed:
         pytest.fail(_failure(report, missed, at_least, bound, show), pytrace=False)
     return report
@@ -60,11 +60,11 @@ def _failure(report: Any, missed: Mapping[str, Mapping], at_least: float, bound:
     from .reports.table import accuracy_cell
 
     what, lines = "accuracy" if bound == "accuracy" else "lower bound of the accuracy", []
-    for system, found in missed.items():
-        value = f"cannot be told: {found['reason']}"
-        if found[bound] is not None:
-            value = f"{found[bound]:.3f} is below {at_least:g}; {accuracy_cell(found)}"
-        lines.append(f"{system}: {what} {value}, {found['rows']:,} answers, {found['method']}")
+    for system, item in missed.items():
+        value = f"cannot be told: {item['reason']}"
+        if item[bound] is not None:
+            value = f"{item[bound]:.3f} is below {at_least:g}; {accuracy_cell(item)}"
+        lines.append(f"{system}: {what} {value}, {item['rows']:,} answers, {item['method']}")
     worst = [row for row in report.worst if row["system"] in missed][:show]
     if worst:
         lines.append("worst rows:")

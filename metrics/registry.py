@@ -53,14 +53,14 @@ def make_scorer(metric: str, settings: Mapping | None = None, ready: bool = True
     >>> make_scorer("aev", {"alpha": 0.25}).signature.split("|")[1]
     'alpha:0.25'
     """
-    made = scorer_class(metric)
+    result = scorer_class(metric)
     try:
-        made.check_parts(**(settings or {}))
+        result.check_parts(**(settings or {}))
         if (settings or {}).get("backend") == "onnx":
             from .scale.exporting import with_exported
 
             settings = with_exported(metric, settings)
-        return made(ready=ready, **settings or {})
+        return result(ready=ready, **settings or {})
     except ImportError as error:
         raise ValueError(f"{metric}: {error}") from error
     except (ValueError, TypeError) as error:

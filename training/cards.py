@@ -58,8 +58,8 @@ def _digest(name: str, folder: str | Sequence[str] | None) -> str:
 def _results(scores: Mapping[str, float], titles: Mapping[str, str], ending: str) -> str:
     """Return results of `Trainer.evaluate`, eval_<rows>_<score>, as a table, empty where none was measured."""
     names = [name[len("eval_") : -len(ending)] for name in scores if name.endswith(ending)]
-    found = [[name, *(scores.get(f"eval_{name}_{score}") for score in titles)] for name in names]
-    rows = [[name, *("" if value is None else f"{value:.3f}" for value in values)] for name, *values in found]
+    items = [[name, *(scores.get(f"eval_{name}_{score}") for score in titles)] for name in names]
+    rows = [[name, *("" if value is None else f"{value:.3f}" for value in values)] for name, *values in items]
     return markdown_table(["rows", *titles.values()], rows)
 
 

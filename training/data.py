@@ -90,22 +90,24 @@ def chosen(names: Sequence[str], known: Sequence[DataSet]) -> list[DataSet]:
     Raises:
         ValueError: if there is no such name, or it is in two folders.
     """
-    found: dict[str, DataSet] = {}
+    values: dict[str, DataSet] = {}
     for name in names:
-        own = [one for one in known if name in (one.folder, f"{one.folder}/{one.name}", one.name)]
+        own = [value for value in known if name in (value.folder, f"{value.folder}/{value.name}", value.name)]
         own = own or [
-            one for one in known if f"{one.folder}/{one.name}".startswith((f"{name}.", f"{one.folder}/{name}."))
+            value
+            for value in known
+            if f"{value.folder}/{value.name}".startswith((f"{name}.", f"{value.folder}/{name}."))
         ]
-        folders = sorted({one.folder for one in own})
+        folders = sorted({value.folder for value in own})
         if not own:
-            listed = ", ".join(dict.fromkeys(one.folder for one in known))
+            listed = ", ".join(dict.fromkeys(value.folder for value in known))
             raise ValueError(
                 f"NAME: there is no set {name!r}; folders are {listed}; python -m training.data list names all sets"
             )
         if len(folders) > 1:
             raise ValueError(f"NAME: {name!r} is in {' and '.join(folders)}; write {folders[0]}/{name}")
-        found |= {one.path: one for one in own}
-    return list(found.values())
+        values |= {value.path: value for value in own}
+    return list(values.values())
 
 
 @contextmanager
@@ -153,27 +155,29 @@ def fetch(sets: Sequence[DataSet], target: Path, place: str = COPY) -> list[str]
     """
     said = []
     with opened(place) as local:
-        for one in sets:
-            path = target / one.path
-            if path.is_file() and digest(path) == one.sha256:
+        for value in sets:
+            path = target / value.path
+            if path.is_file() and digest(path) == value.sha256:
                 said.append(f"{path}: is there")
                 continue
             try:
-                found = local(one.path)
-                wrong = f"it has the SHA-256 {digest(found)}" if digest(found) != one.sha256 else ""
+                result = local(value.path)
+                wrong = f"it has the SHA-256 {digest(result)}" if digest(result) != value.sha256 else ""
             except (OSError, ValueError) as error:  # what huggingface_hub raises is one of these
                 wrong = str(error).splitlines()[0]
             if wrong:
-                why = "" if one.free else f", and its licence ({one.licence}) allows no copy in {COPY}"
+                why = "" if value.free else f", and its licence ({value.licence}) allows no copy in {COPY}"
                 raise ValueError(
-                    f"{one.path}: expected the file with SHA-256 {one.sha256} in {place}: {wrong}{why}. Its source is "
-                    f"https://github.com/{one.source.split(',')[0]}; name another copy with --from"
+                    f"{value.path}: expected the file with SHA-256 {value.sha256} in {place}: {wrong}{why}. Its source "
+                    f"is https://github.com/{value.source.split(',')[0]}; name another copy with --from"
                 )
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_name(f"{path.name}.unfinished")
-            shutil.copyfile(found, unfinished)
+            shutil.copyfile(result, unfinished)
             os.replace(unfinished, path)
-            said.append(f"{path}: {one.rows:,} rows, {one.licence}, https://github.com/{one.source.split(',')[0]}")
+            said.append(
+                f"{path}: {value.rows:,} rows, {value.licence}, https://github.com/{value.source.split(',')[0]}"
+            )
     return said
 
 
@@ -181,8 +185,14 @@ def table_of(sets: Sequence[DataSet]) -> str:
     """Return a Markdown table of sets."""
     header = ["set", "rows", "source", "licence stated there", "in the copy"]
     rows = [
-        [f"{one.folder}/{one.name}", f"{one.rows:,}", one.source, one.licence, "yes" if one.free else "no"]
-        for one in sets
+        [
+            f"{result.folder}/{result.name}",
+            f"{result.rows:,}",
+            result.source,
+            result.licence,
+            "yes" if result.free else "no",
+        ]
+        for result in sets
     ]
     return markdown_table(header, rows)
 
@@ -198,7 +208,7 @@ def pack(sets: Sequence[DataSet], data: Path, output: Path) -> list[DataSet]:
     """
     if output.exists():
         raise ValueError(f"--output: {output} exists; name another folder")
-    free = [one for one in sets if one.free]
+    free = [result for result in sets if result.free]
     fetch(free, output, str(data))
     (output / "README.md").write_text(_CARD.format(table=table_of(free)), encoding="utf-8")
     return free
@@ -209,17 +219,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.data", description=(__doc__ or "").partition("\n")[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("list", help="all sets with source and licence, as Markdown")
-    one = verbs.add_parser("fetch", help="write files of sets")
-    one.add_argument(
+    add_parser = verbs.add_parser("fetch", help="write files of sets")
+    add_parser.add_argument(
         "names", nargs="+", metavar="NAME", help="a folder (judgments), a set (as2/wikiqa), or a part of it"
     )
-    one.add_argument("--to", type=Path, required=True, metavar="DATA", help="folder that they are written below")
-    one.add_argument(
+    add_parser.add_argument(
+        "--to", type=Path, required=True, metavar="DATA", help="folder that they are written below"
+    )
+    add_parser.add_argument(
         "--from", dest="place", default=COPY, metavar="COPY", help=f"{COPY} (default), a git address, or a folder"
     )
-    one = verbs.add_parser("pack", help="make a copy of the sets whose licences allow it")
-    one.add_argument("--data", type=Path, required=True, help="folder that has all sets")
-    one.add_argument("--output", type=Path, required=True, help="folder that is made")
+    add_parser = verbs.add_parser("pack", help="make a copy of the sets whose licences allow it")
+    add_parser.add_argument("--data", type=Path, required=True, help="folder that has all sets")
+    add_parser.add_argument("--output", type=Path, required=True, help="folder that is made")
     args = parser.parse_args()
     known = data_sets()
     try:

@@ -21,11 +21,11 @@ def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> Non
     from training.ava import train_ava
 
     settings = [judge_model.read_settings(folder) for folder, _ in parts]
-    if len({one["configuration"] for one in settings}) > 1:
+    if len({setting["configuration"] for setting in settings}) > 1:
         raise ValueError("parts: expected judges of one configuration")
     models = [
-        judge_model.load_model(folder, one["configuration"], one["marks"])[0]
-        for (folder, _), one in zip(parts, settings, strict=True)
+        judge_model.load_model(folder, setting["configuration"], setting["marks"])[0]
+        for (folder, _), setting in zip(parts, settings, strict=True)
     ]
     first = settings[0]
     adapter = json.loads((parts[0][0] / "adapter_config.json").read_text(encoding="utf-8"))
@@ -50,8 +50,8 @@ def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) ->
 
     first = loading.checked_settings(parts[0][0])
     for folder, _ in parts:
-        if (found := loading.checked_settings(folder)) != first:
-            raise ValueError(f"parts: {folder}: expected the settings of {parts[0][0]}, got {found}")
+        if (settings := loading.checked_settings(folder)) != first:
+            raise ValueError(f"parts: {folder}: expected the settings of {parts[0][0]}, got {settings}")
     mean = mean_model([loading.load_token_classifier(folder)[0] for folder, _ in parts], [w for _, w in parts])
     rank, encoder = args.fold_rank, args.encoder or checkpoints.BASE_MODEL
     modules = ["query", "key", "value", "dense"]
@@ -79,9 +79,11 @@ def card(parts: list[tuple[Path, float]], args: argparse.Namespace) -> str:
         return f"{head}{opening}{commands}{command}\n{closing}{rest}"
     rows = "\n".join(f"| {name} | {weight} | `{digest}` |" for name, weight, digest in named)
     table = f"| predictor | weight | SHA-256 of its weights |\n| --- | --- | --- |\n{rows}"
-    made = f"## Mixed\n\n```bash\n{command}\n```\n\n{table}\n\nWhat follows is what the card of the first says.\n\n"
+    sentence = (
+        f"## Mixed\n\n```bash\n{command}\n```\n\n{table}\n\nWhat follows is what the card of the first says.\n\n"
+    )
     head, title, rest = text.partition("## ")
-    return f"{head}{made}{title}{rest}"
+    return f"{head}{sentence}{title}{rest}"
 
 
 def main() -> None:

@@ -43,5 +43,5 @@ def best_cosines(
 ) -> np.ndarray:
     """Return (rows,) cosines of every candidate and the nearest of its references."""
     firsts = [text for text, own in zip(candidates, references, strict=True) for _ in own]
-    found = cosines(firsts, [text for own in references for text in own], length)
-    return np.maximum.reduceat(found, np.cumsum([0, *map(len, references[:-1])]))
+    result = cosines(firsts, [text for own in references for text in own], length)
+    return np.maximum.reduceat(result, np.cumsum([0, *map(len, references[:-1])]))

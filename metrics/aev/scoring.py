@@ -272,7 +272,7 @@ def _iterate_statistics(
     for prediction, row in zip(predictions, references, strict=True):
         for terms in read:
             of_references = [terms(reference) for reference in row]
-            if all(any(term[:1] != STOP_MARK for term in found) for found in of_references):
+            if all(any(term[:1] != STOP_MARK for term in of_reference) for of_reference in of_references):
                 break
         yield row_statistics(terms(prediction), of_references, orders, best, marked)
 
@@ -388,7 +388,7 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
         A sentence for an N that no text is long enough to have or that never matches, and one for a length penalty
         below `STRONG`.
     """
-    found = []
+    results = []
     counts = statistics[COUNTS:].reshape(-1, 4)[: settings.max_order]
     unused = np.zeros(len(counts), dtype=bool) if settings.weights is None else np.asarray(settings.weights) == 0
     matches, totals = unused | (counts[:, [0, 2]].all(axis=1)), unused | (counts[:, [1, 3]].all(axis=1))
@@ -401,10 +401,10 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
             )
         else:
             left += f", so the corpus score is 0; use a max_order below {order}, or effective_order=True"
-        found.append(left)
+        results.append(left)
     elif matches[0] and not matches.all():
         order = int(np.argmin(matches)) + 1
-        found.append(
+        results.append(
             f"no {order}-gram of an answer is in its reference, so the corpus score is 0 though words match; "
             f"a max_order below {order} counts them"
         )
@@ -412,11 +412,11 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
     for penalty, setting in (("brevity_penalty", "brevity"), ("wordiness_penalty", "wordiness")):
         if statistics[0] and statistics[1] and result[penalty] < STRONG:
             ratio = statistics[0] / statistics[1]
-            found.append(
+            results.append(
                 f"the answers are {ratio:.3g} times as long as the references, so the {penalty} is "
                 f"{result[penalty]:.2g}; {setting}=inf switches it off"
             )
-    return found
+    return results
 
 
 def combine(precision: np.ndarray, recall: np.ndarray, alpha: float) -> np.ndarray:

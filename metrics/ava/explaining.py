@@ -79,17 +79,17 @@ def explanations(
             deciding[i], best[i] = number, float(probability)
     whole = probabilities(questions, references, predictions)
 
-    found = [parts(text) for text in predictions]
-    counts = [len(spans) for spans in found]
+    values = [parts(text) for text in predictions]
+    counts = [len(spans) for spans in values]
     places = [
         (i, span)
         for i, text in enumerate(predictions)
-        for span in [*found[i], *(sentences(text) if len(text.split()) >= LONG_ANSWER else ())]
+        for span in [*values[i], *(sentences(text) if len(text.split()) >= LONG_ANSWER else ())]
     ]
 
     def changed(i: int, start: int, end: int) -> str:
         text, other = predictions[i], None
-        if whole[i] < threshold and (start, end) in found[i]:
+        if whole[i] < threshold and (start, end) in values[i]:
             other = instead(questions[i], references[i][deciding[i]], text, text[start:end])
         return without(text, [(start, end)]) if other is None else f"{text[:start]}{other}{text[end:]}"
 
@@ -104,7 +104,7 @@ def explanations(
         if whole[i] < threshold and _stands_in(predictions[i][start:end], references[i][deciding[i]]):
             effect = max(effect, 0.0)  # what is accepted is not to blame
         effects[i].append([predictions[i][start:end], effect, start, end])
-    words = [made[:count] for made, count in zip(effects, counts, strict=True)]
+    words = [result[:count] for result, count in zip(effects, counts, strict=True)]
 
     def why(i: int) -> str:
         if by_rule and by_rule[i]:
@@ -194,7 +194,7 @@ def sentences(answer: str) -> list[tuple[int, int]]:
     >>> [text[start:end] for start, end in sentences(text)]
     ['# Notes', '1. It is old.', '2. Built in 4.5 years!']
     """
-    return [found.span() for found in _SENTENCE.finditer(answer) if any(map(str.isalnum, found[0]))]
+    return [match.span() for match in _SENTENCE.finditer(answer) if any(map(str.isalnum, match[0]))]
 
 
 def deciding_sentence(
@@ -208,11 +208,11 @@ def deciding_sentence(
         probability: of the answer.
         threshold: from which it counts as correct.
     """
-    (found,) = strongest(of_sentences, probability, threshold, 1) or [None]
-    if found and abs(found[1]) >= STRONG:
-        return found
+    (result,) = strongest(of_sentences, probability, threshold, 1) or [None]
+    if result and abs(result[1]) >= STRONG:
+        return result
     known = _content(reference)
-    near = max(of_sentences, key=lambda one: len(known & _content(one[0])), default=None)
+    near = max(of_sentences, key=lambda value: len(known & _content(value[0])), default=None)
     return near if near and probability < threshold and known & _content(near[0]) else None
 
 
@@ -299,11 +299,11 @@ def _short(text: str, most: int = 12) -> str:
 def _cited(reference: str, words: Sequence[Sequence]) -> str:
     """Return the reference around the first of the words that it has, or its beginning."""
     for word, *_ in words:
-        found = re.search(rf"(?i)(?<!\w){re.escape(word)}(?!\w)", reference)
-        if found and len(reference.split()) > 12:
-            before = reference[: found.start()].split()[-4:]
-            after = reference[found.end() :].split()[:4]
-            return f"'... {' '.join([*before, found[0], *after]).rstrip('.')} ...'"
+        match = re.search(rf"(?i)(?<!\w){re.escape(word)}(?!\w)", reference)
+        if match and len(reference.split()) > 12:
+            before = reference[: match.start()].split()[-4:]
+            after = reference[match.end() :].split()[:4]
+            return f"'... {' '.join([*before, match[0], *after]).rstrip('.')} ...'"
     return _short(reference)
 
 

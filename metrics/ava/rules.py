@@ -113,7 +113,7 @@ class Rules:
 
     def _verdicts(self, question: str, references: Sequence[str], answer: str) -> list[Verdict | None]:
         """Return what exact comparisons say of an answer and each reference."""
-        found: list[Verdict | None] = []
+        result: list[Verdict | None] = []
         several = len(set(references)) > 1
         values = _Values(question, answer)
         for reference in references:
@@ -122,8 +122,8 @@ class Rules:
                 right = comparison(values, reference) if rule in self.names and verdict is None else None
                 if right is not None and not (rule == "list" and several and not right):
                     verdict = Verdict(right, rule)
-            found.append(verdict)
-        return found
+            result.append(verdict)
+        return result
 
     def declines(self, answer: str) -> bool:
         """Return whether an answer only declines, so that no model reads it."""
@@ -157,7 +157,7 @@ class _Values:
             if readings(whole):
                 yield whole
             kept = (form for form in shorter if form.strip(" .").lower() != "one")  # a pronoun
-            yield from (form for form in kept if any(one.kind != "named" for one in readings(form)))
+            yield from (form for form in kept if any(reading.kind != "named" for reading in readings(form)))
 
     def quantity(self, text: str) -> str | None:
         return next(self.quantities(text), None)
@@ -253,9 +253,9 @@ def options(question: str) -> dict[str, str]:
     ({'A': 'Mars', 'B': 'Venus'}, {'A': 'Mars', 'B': 'Venus'}, {})
     """
     for pattern in (_OPTION, _INLINE):
-        found = {letter: text.strip() for letter, text in pattern.findall(question)}
-        if len(found) > 1 and list(found) == [chr(ord("A") + i) for i in range(len(found))]:
-            return found
+        result = {letter: text.strip() for letter, text in pattern.findall(question)}
+        if len(result) > 1 and list(result) == [chr(ord("A") + i) for i in range(len(result))]:
+            return result
     return {}
 
 
@@ -308,13 +308,13 @@ def items(text: str) -> tuple[str, ...] | None:
     text = re.sub(r"(?m)^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", "", text.strip())
     if len(text) > 300 or re.search(r"[.!?:]\s+\S|\d,\d|\(", text):
         return None
-    found = [_ARTICLE.sub("", _plain(item)) for item in _ITEM_ENDS.split(text)]
-    found = tuple(item for item in found if item)
+    values = [_ARTICLE.sub("", _plain(item)) for item in _ITEM_ENDS.split(text)]
+    values = tuple(item for item in values if item)
     return (
-        found
-        if found
-        and not any(_CLAUSE.match(item) for item in found)
-        and all(len(item.split()) <= LONGEST_ITEM for item in found)
+        values
+        if values
+        and not any(_CLAUSE.match(item) for item in values)
+        and all(len(item.split()) <= LONGEST_ITEM for item in values)
         else None
     )
 

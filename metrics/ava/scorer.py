@@ -168,10 +168,10 @@ class AvaScorer(Scorer):
 
     def _second_probabilities(self, *columns: Sequence) -> np.ndarray:
         """Return the second judge's probabilities, shifted in log-odds so that both judges have one threshold."""
-        found = self._judge(self.second).probabilities(*columns)
+        probabilities = self._judge(self.second).probabilities(*columns)
         own, other = self.loaded.threshold, self.second.threshold
         odds = own * (1 - other) / max(other * (1 - own), 1e-12)
-        return found * odds / (1 - found + found * odds)
+        return probabilities * odds / (1 - probabilities + probabilities * odds)
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return verdict, probability and abstention of every row, and counts.
@@ -233,7 +233,7 @@ class AvaScorer(Scorer):
                 np.arange(len(rows[0])), unsure
             ),
         }
-        found: list = [None] * len(rows[0])
+        value: list = [None] * len(rows[0])
         for probabilities, numbers in ways.items():
             if not len(numbers):  # the model need not run, and a second judge may be missing
                 continue
@@ -242,9 +242,9 @@ class AvaScorer(Scorer):
             explained = explanations(
                 *read, lambda *texts, by=probabilities: self._scaled(by(*texts)), self.threshold, ruled
             )
-            for i, one in zip(numbers, explained, strict=True):
-                found[i] = one
-        return {"explanation": found}
+            for i, item in zip(numbers, explained, strict=True):
+                value[i] = item
+        return {"explanation": value}
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of many corpora; see `Scorer.resampled_scores`.
@@ -314,11 +314,11 @@ def profile(references: Sequence[Sequence[str]], predictions: Sequence[str], pro
     >>> sorted(profile([["Paris", "in Paris"]], ["I think it is Paris"], np.array([0.5])).items())
     [('answer_words:3', 1), ('profiled', 1), ('reference_words:1', 1), ('unsure', 1)]
     """
-    found = Counter(profiled=len(predictions))
-    found["unsure"] = int(((probabilities > UNSURE[0]) & (probabilities < UNSURE[1])).sum())
-    found.update(f"answer_words:{length_class(len(text.split()))}" for text in predictions)
-    found.update(f"reference_words:{length_class(min(len(text.split()) for text in texts))}" for texts in references)
-    return found
+    result = Counter(profiled=len(predictions))
+    result["unsure"] = int(((probabilities > UNSURE[0]) & (probabilities < UNSURE[1])).sum())
+    result.update(f"answer_words:{length_class(len(text.split()))}" for text in predictions)
+    result.update(f"reference_words:{length_class(min(len(text.split()) for text in texts))}" for texts in references)
+    return result
 
 
 def checked_early_stop(early_stop: object, how: str, threshold: float) -> float | None:

@@ -55,7 +55,7 @@ def extract_answer(output: str) -> str:
     if "~~" in text or "<" in text:
         text = re.sub(r"[ \t]{2,}", " ", _STRUCK.sub(" ", text)).strip() if _STRUCK.search(text) else text
     after = ""
-    tagged = [one for one in _TAGGED.finditer(text) if _is_wrapping(one, text)] if "<" in text else []
+    tagged = [match for match in _TAGGED.finditer(text) if _is_wrapping(match, text)] if "<" in text else []
     if tagged:
         text, after = tagged[-1][2].strip(), text[tagged[-1].end() :]
     fenced = _FENCED.match(text.strip())
@@ -141,11 +141,11 @@ def _of_json(text: str) -> tuple[str, str]:
     (('Paris', ' No.'), ('Paris, Rome', ''), ('[1] Paris', ''), ('[0, 1]', ''))
     """
     try:
-        found, end = json.JSONDecoder().raw_decode(text)
-        if isinstance(found, list) and not text[end:].strip():
-            numbers = all(isinstance(item, int | float) for item in found)  # an interval or a vector
-            return (text, "") if numbers else (_plain(found), "")
-        lowered = {str(key).lower().replace(" ", "_"): value for key, value in found.items()}
+        result, end = json.JSONDecoder().raw_decode(text)
+        if isinstance(result, list) and not text[end:].strip():
+            numbers = all(isinstance(item, int | float) for item in result)  # an interval or a vector
+            return (text, "") if numbers else (_plain(result), "")
+        lowered = {str(key).lower().replace(" ", "_"): value for key, value in result.items()}
         key = next((key for key in _KEYS if key in lowered), next(iter(lowered)) if len(lowered) == 1 else None)
         return (text, "") if key is None else (_plain(lowered[key]), text[end:])
     except (ValueError, RecursionError, AttributeError):  # no JSON, nested too deep, or a list before other text
@@ -222,7 +222,7 @@ def without_retracted(answer: str, question: str) -> str:
     if _YES_NO.match(question):
         return answer
     stated = list(_STATED.finditer(answer)) if "nswer" in answer.lower() else []
-    if len({_bare(one[1]) for one in stated}) > 1:
+    if len({_bare(value[1]) for value in stated}) > 1:
         answer = answer[stated[-1].start() :].strip()
     if not _QUICK.search(answer):
         return answer

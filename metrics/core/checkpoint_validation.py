@@ -78,17 +78,17 @@ def read_digest(*folders: Path) -> str:
     Args:
         folders: of a checkpoint, and of the encoder of an adapter; a file counts as a whole.
     """
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for folder in folders:
         if folder.is_file():
-            found.update(f"{folder.suffix} {file_digest(folder)}\n".encode())
+            result.update(f"{folder.suffix} {file_digest(folder)}\n".encode())
         else:
             check_files(folder)
         for name in READ:
             if (folder / name).is_file():
-                found.update(f"{name} {file_digest(folder / name)}\n".encode())
-        found.update(b"\n")
-    return found.hexdigest()
+                result.update(f"{name} {file_digest(folder / name)}\n".encode())
+        result.update(b"\n")
+    return result.hexdigest()
 
 
 def read_json(path: Path) -> dict:
@@ -359,6 +359,6 @@ def whole_model(auto, folder: Path, new: str = "", **kwargs: Mapping):
     """
     check_config(folder)
     check_weights(folder / WEIGHTS[1])
-    model, found = auto.from_pretrained(folder, output_loading_info=True, **SAFE_WEIGHTS, **kwargs)
-    check_keys(folder, found["missing_keys"], new=new)
+    model, result = auto.from_pretrained(folder, output_loading_info=True, **SAFE_WEIGHTS, **kwargs)
+    check_keys(folder, result["missing_keys"], new=new)
     return model

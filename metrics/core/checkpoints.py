@@ -168,10 +168,10 @@ def find_checkpoint(
         if is_checkpoint(Path(checkpoint)):
             check_files(Path(checkpoint))
             return Path(checkpoint)
-        found = ", ".join(sorted(p.name for p in Path(checkpoint).iterdir())[:8]) or "nothing"
+        text = ", ".join(sorted(p.name for p in Path(checkpoint).iterdir())[:8]) or "nothing"
         raise ValueError(
             f"checkpoint: expected a folder with a config and {' or '.join(WEIGHTS)}, got {str(checkpoint)!r} with "
-            f"{found}; save the model with save_pretrained"
+            f"{text}; save the model with save_pretrained"
         )
     name = hub_names.get(size, size)
     folder = hub_folder(name, revision, is_checkpoint, tried)
@@ -353,13 +353,13 @@ def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) ->
             "pass base_model=FOLDER or base_model='ORG/NAME@COMMIT'"
         )
     tried = [f"{name}: no folder with {WEIGHTS[1]}"]
-    found = hub_folder(name, None, is_checkpoint, tried) if name.partition("@")[2] else None
-    if found is None:
+    result = hub_folder(name, None, is_checkpoint, tried) if name.partition("@")[2] else None
+    if result is None:
         raise ValueError(
             "base_model: expected a folder, or a Hub id with its revision, 'ORG/NAME@COMMIT'. Tried: "
             f"{'; '.join(tried)}"
         )
-    return found
+    return result
 
 
 def load_tokenizer(folder: Path, source: Path):

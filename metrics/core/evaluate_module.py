@@ -251,8 +251,8 @@ class CheckedModule:
         results = scorer.corpus_scores(total, rows)
         explanation = details.pop("explanation", None)
         if per_example:
-            found = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()} | details
-            results |= {f"{name}_per_example": values for name, values in found.items()}
+            item = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()} | details
+            results |= {f"{name}_per_example": values for name, values in item.items()}
         results |= self._more(scorer, columns, results, **flags)
         return results | ({"explanation": explanation} if explain else {})
 

@@ -98,13 +98,13 @@ def linear_features(question: str, reference: str, candidate: str, short_answer:
     [1.0, 0.6666666666666666, 0.0, 0.0]
     """
     wanted = words(reference if short_answer is None else short_answer)
-    found = bool(wanted) and f" {' '.join(wanted)} " in f" {' '.join(words(candidate))} "
+    result = bool(wanted) and f" {' '.join(wanted)} " in f" {' '.join(words(candidate))} "
 
     def sim(a: str, b: str) -> float:
         first, second = set(words(a)), set(words(b))
         return 2 * len(first & second) / (len(first) + len(second)) if first or second else 0.0
 
-    return [float(found), sim(reference, candidate), sim(reference, question), sim(question, candidate)]
+    return [float(result), sim(reference, candidate), sim(reference, question), sim(question, candidate)]
 
 
 def encoded(
@@ -178,9 +178,9 @@ def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dic
     """
     same, numbers = _same(marks), quantities(text) if marks == "valued" else []
     taken = {place for number in numbers for place in range(number.start, number.end)}
-    found = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
-    found += [(number.key, number.start, number.end) for number in numbers]
-    return tuple(sorted(found, key=lambda word: word[1])), {number.key: number for number in numbers}
+    values = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
+    values += [(number.key, number.start, number.end) for number in numbers]
+    return tuple(sorted(values, key=lambda word: word[1])), {number.key: number for number in numbers}
 
 
 def misspelt(word: str, other: str) -> bool:
@@ -227,7 +227,7 @@ def word_marks(
     {'#24|months': 2, 'how': 3, 'long': 3}
     """
     (asked, _), (given, theirs), (said, own) = (_keyed(text, marks) for text in (question, reference, candidate))
-    first, second = ([key for key, *_ in found[:longest]] for found in (given, said))
+    first, second = ([key for key, *_ in value[:longest]] for value in (given, said))
     theirs, own = (
         {key: numbers[key] for key in words if key in numbers} for words, numbers in ((first, theirs), (second, own))
     )
@@ -244,17 +244,17 @@ def word_marks(
                 alias |= {} if match is None else {word: match}
     second = [alias.get(key, key) for key in second]
     both = set(second)
-    found = {word: 1 for word in first if word in both}
-    if len(found) > 1:
+    value = {word: 1 for word in first if word in both}
+    if len(value) > 1:
         for start, _, size in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
-            found.update(dict.fromkeys(first[start : start + size], 2))
+            value.update(dict.fromkeys(first[start : start + size], 2))
     else:
-        found = dict.fromkeys(found, 2)
-    found.update({key: found[match] for key, match in alias.items() if match in found})
+        value = dict.fromkeys(value, 2)
+    value.update({key: value[match] for key, match in alias.items() if match in value})
     if marks != "shared":
         for word, *_ in asked:
-            found[word] = found.get(word, 0) % ASKED + ASKED
-    return found
+            value[word] = value.get(word, 0) % ASKED + ASKED
+    return value
 
 
 def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -> list[int]:

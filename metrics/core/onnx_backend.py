@@ -112,7 +112,7 @@ class Batch(dict):
     """Tokenized texts: name -> list per text; `encodings` has words, offsets and segments."""
 
     def __init__(self, encodings: Sequence, columns: dict[str, str]):
-        super().__init__({name: [getattr(one, kind) for one in encodings] for name, kind in columns.items()})
+        super().__init__({name: [getattr(encoding, kind) for encoding in encodings] for name, kind in columns.items()})
         self.encodings = encodings
 
     def sequence_ids(self, number: int) -> list[int | None]:

@@ -218,14 +218,14 @@ def quantities(text: str) -> list[NumberInText]:
     >>> [(q.value, q.kind) for q in quantities("$4.2 billion in 24 months, at 9 pm, -12 and twenty-five")]
     [(4200000000.0, 'dollars'), (24.0, 'months'), (1260.0, 'clock'), (-12.0, None), (25.0, None)]
     """
-    found = []
+    result = []
     for match in _IN_TEXT.finditer(text):
         end = match.end()
         if match["hour24"] or match["hour"]:
             hour, minute = int(match["hour24"] or match["hour"]), int(match["minute24"] or match["minute"] or 0)
             if match["half"]:
                 hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
-            found.append(NumberInText(match.start(), end, 60.0 * hour + minute, "clock", hour + minute / 100))
+            result.append(NumberInText(match.start(), end, 60.0 * hour + minute, "clock", hour + minute / 100))
             continue
         number = float(match["digits"].replace(",", "")) if match["digits"] else _of_words(match["words"].lower(), 0.0)
         if match["sign"]:
@@ -248,8 +248,8 @@ def quantities(text: str) -> list[NumberInText]:
             number *= _SCALES[match["scale"].lower()]
         if match["money"]:
             kind, size = _MONEY[match["money"]], 1
-        found.append(NumberInText(match.start(), end, number * float(size), kind, number))
-    return found
+        result.append(NumberInText(match.start(), end, number * float(size), kind, number))
+    return result
 
 
 def equal(first: NumberInText, second: NumberInText) -> bool:
@@ -414,8 +414,8 @@ def compare(reference: str, answer: str, question: str = "") -> bool | None:
     if not given or not said:
         return None
     verdicts: dict[bool, set] = {True: set(), False: set()}
-    for one, other in product(given, said):
-        verdicts[one.certain and other.certain].add(_same(one, other, question))
+    for item, other in product(given, said):
+        verdicts[item.certain and other.certain].add(_same(item, other, question))
     if True in verdicts[True]:
         return True
     return None if None in verdicts[True] or True in verdicts[False] or not verdicts[True] else False
@@ -488,12 +488,12 @@ def _read(text: str, written: str) -> Iterator[Quantity]:
     for sign, pattern in _BOUND.items():
         bound = pattern.match(text)
         if bound and bound.end() < len(text):
-            yield from (replace(one, bound=sign) for one in readings(text[bound.end() :]))
+            yield from (replace(reading, bound=sign) for reading in readings(text[bound.end() :]))
             return
     tail = _OR_MORE.search(text)
     if tail:
         sign = ">=" if tail["more"] or tail["plus"] else "<="
-        yield from (replace(one, bound=sign) for one in readings(text[: tail.start()]))
+        yield from (replace(reading, bound=sign) for reading in readings(text[: tail.start()]))
         return
     tuples = list(_tuple(text))
     if tuples and (text[0] in "([" or "<" in text or "≤" in text or re.search(r",\s", text)):
@@ -510,14 +510,14 @@ def _read(text: str, written: str) -> Iterator[Quantity]:
         if text.endswith(tail):
             loose, text = loose or tail != " exactly", text.removesuffix(tail).rstrip(" ,")
             written = written[: len(text)]
-    found = [*_dates(text), *_clocks(text), *_twice(text)]
-    if not any(one.certain for one in found):
-        found += list(_numbers(text)) or list(_ranges(text))
-    if not found or (len(found) == 1 and found[0].noun):
-        found = [*_romans(text, written)] or found or [*_named(text, written)]
-    if not found:
-        found = [*_expression(text)] or [*_in_two_units(text)]
-    yield from (replace(one, rounded=2 if loose else one.rounded) for one in found)
+    values = [*_dates(text), *_clocks(text), *_twice(text)]
+    if not any(reading.certain for reading in values):
+        values += list(_numbers(text)) or list(_ranges(text))
+    if not values or (len(values) == 1 and values[0].noun):
+        values = [*_romans(text, written)] or values or [*_named(text, written)]
+    if not values:
+        values = [*_expression(text)] or [*_in_two_units(text)]
+    yield from (replace(reading, rounded=2 if loose else reading.rounded) for reading in values)
     yield from tuples
 
 
@@ -548,7 +548,7 @@ def _dates(text: str) -> Iterator[Quantity]:
     weekday = _WEEKDAY.match(text)
     if weekday:
         day = weekday[0].removeprefix("on ")[:3]
-        yield from (replace(one, noun=day) for one in _dates(text[weekday.end() :]))
+        yield from (replace(date, noun=day) for date in _dates(text[weekday.end() :]))
         return
     for word, value in _ORDINALS.items():
         if word in text and re.search("|".join(_MONTHS), text):
@@ -697,8 +697,8 @@ def _ranges(text: str) -> Iterator[Quantity]:
 
 def _simple(text: str) -> Iterator[Quantity]:
     """Yield readings of a part of a range."""
-    found = [*_dates(text), *_clocks(text)]
-    yield from found or [one for one in _numbers(text) if one.certain]
+    values = [*_dates(text), *_clocks(text)]
+    yield from values or [number for number in _numbers(text) if number.certain]
 
 
 def _numbers(text: str) -> Iterator[Quantity]:
@@ -725,21 +725,23 @@ def _numbers(text: str) -> Iterator[Quantity]:
     halves = re.fullmatch(r"(.+ )?([a-z]+) and (?:an? |one )?(half|quarter)", text)
     if halves and halves[2] in UNITS:  # an hour and a half
         (kind, size), first = UNITS[halves[2]], (halves[1] or "one ").strip()
-        count = [1] if first in ("a", "an") else [one.value for one in _numbers(first) if one.kind == "number"]
-        yield from (Quantity(kind, (one + Fraction(1, _PARTS[halves[3]])) * size, size) for one in count)
+        count = (
+            [1] if first in ("a", "an") else [number.value for number in _numbers(first) if number.kind == "number"]
+        )
+        yield from (Quantity(kind, (number + Fraction(1, _PARTS[halves[3]])) * size, size) for number in count)
         return
     article = re.fullmatch(r"an? ([a-z]+)", text)
     if article and article[1] in UNITS:
         text = f"1 {article[1]}"
     for value, step, certain, rest in _leading(text):
         for scaled, stepped, loose, tail, sure in _scaled(value, step, rest, money):
-            for one in _with_unit(scaled, stepped, tail, money):
+            for number in _with_unit(scaled, stepped, tail, money):
                 yield replace(
-                    one,
-                    value=sign * one.value,
+                    number,
+                    value=sign * number.value,
                     rounded=int(loose),
                     exact=_ends(value),
-                    certain=certain and sure and one.certain,
+                    certain=certain and sure and number.certain,
                 )
 
 
@@ -925,7 +927,11 @@ def _with_unit(value, step, rest: str, money: str | None) -> Iterator[Quantity]:
     parts = re.match(r"([a-z]{1,40})\.?(?:,? and |, | )?(?=\d|[a-z]{1,40} )", rest)
     if parts and parts[1] in UNITS:
         kind, size = UNITS[parts[1]]
-        more = [one for one in _numbers(rest[parts.end() :]) if one.kind == kind and one.size < size and one.certain]
+        more = [
+            number
+            for number in _numbers(rest[parts.end() :])
+            if number.kind == kind and number.size < size and number.certain
+        ]
         if more:
             yield replace(more[0], value=value * size + more[0].value)
             return
@@ -963,14 +969,14 @@ def _in_two_units(text: str) -> Iterator[Quantity]:
     """Yield the readings of one amount that is given twice: 24,901 miles (40,075 km), 5 ft or 152 cm."""
     match = re.fullmatch(r"(.+?)(?:,? or | ?\(|, | ?/ ?| ?= ?)([^()]+?)\)?", text)
     first, second = (readings(part) for part in match.groups()) if match else ((), ())
-    for one, other in product(first, second):
-        if {one.kind, other.kind} == {"celsius", "fahrenheit"}:
-            equal_amounts = _same_kinds(one, other, "")
+    for item, other in product(first, second):
+        if {item.kind, other.kind} == {"celsius", "fahrenheit"}:
+            equal_amounts = _same_kinds(item, other, "")
         else:
-            in_other_unit = one.kind == other.kind != "number" and one.size != other.size
-            equal_amounts = in_other_unit and _same_measure(one, other, "")
+            in_other_unit = item.kind == other.kind != "number" and item.size != other.size
+            equal_amounts = in_other_unit and _same_measure(item, other, "")
         if equal_amounts:
-            yield one
+            yield item
 
 
 _OPERATORS = {
@@ -1064,9 +1070,9 @@ def _same_items(given: Quantity, said: Quantity, question: str) -> bool | None:
         return None if sorted(given.value) == sorted(said.value) and not ordered else False
     if given.kind == said.kind == "range":
         ends = list(zip(given.value, said.value, strict=True))
-        verdicts = [_same(one, other, question) for one, other in ends]
-        measures = all(one.kind == other.kind not in ("date", "clock", "number", "ordinal") for one, other in ends)
-        if None in verdicts or (measures and all(_near(one.value, other.value, ROUNDED) for one, other in ends)):
+        verdicts = [_same(item, other, question) for item, other in ends]
+        measures = all(item.kind == other.kind not in ("date", "clock", "number", "ordinal") for item, other in ends)
+        if None in verdicts or (measures and all(_near(item.value, other.value, ROUNDED) for item, other in ends)):
             return True if all(verdicts) else None
         return all(verdicts)
     if said.kind == "range" and given.kind == said.value[0].kind and given.kind not in ("date", "clock"):
@@ -1095,12 +1101,12 @@ def _same_date(given: Quantity, said: Quantity) -> bool | None:
         return False
     if years and last - first > 90 and abs(first - early) <= 1 >= abs(last - late):
         return True  # the 1800s are the 19th century
-    if any(one != other for one, other in zip(parts, others, strict=True) if None not in (one, other)):
+    if any(part != other for part, other in zip(parts, others, strict=True) if None not in (part, other)):
         return False
     if years and not (first <= early and late <= last):
         return None  # less exact
     missing = (first is not None and early is None) or any(
-        one is not None and other is None for one, other in zip(parts, others, strict=True)
+        part is not None and other is None for part, other in zip(parts, others, strict=True)
     )
     shared = years or any(None not in pair for pair in zip(parts, others, strict=True))
     return True if shared and not missing and (said.noun or not given.noun) else None
@@ -1168,14 +1174,14 @@ def _rounds(value, decimal: Quantity) -> bool:
 
 
 def _same_count(given: Quantity, said: Quantity, question: str) -> bool | None:
-    one, other = given.noun, said.noun
-    if any(word[:4] != same[:4] for word, same in zip(one.split(), other.split(), strict=False)):
+    item, other = given.noun, said.noun
+    if any(word[:4] != same[:4] for word, same in zip(item.split(), other.split(), strict=False)):
         return None
     verdict = _same_value(given, said, question)
-    if bool(one) == bool(other):
+    if bool(item) == bool(other):
         return verdict
-    known = _in_question(one or other, question)
-    return None if _GROUP.search(one or other) or (verdict is False and not known) else verdict
+    known = _in_question(item or other, question)
+    return None if _GROUP.search(item or other) or (verdict is False and not known) else verdict
 
 
 def _same_value(given: Quantity, said: Quantity, question: str) -> bool | None:
@@ -1225,7 +1231,7 @@ def _same_kinds(given: Quantity, said: Quantity, question: str) -> bool | None:
     if "degrees" in kinds and kinds & {"celsius", "fahrenheit", "number"}:
         return given.value == said.value
     if kinds == {"seconds", "months"}:
-        first, second = (one.value * (MONTH if one.kind == "months" else 1) for one in (given, said))
+        first, second = (item.value * (MONTH if item.kind == "months" else 1) for item in (given, said))
         return None if _near(first, second, ROUNDED * (1 + max(given.rounded, said.rounded))) else False
     if kinds <= _DOLLARS:
         return None
@@ -1256,7 +1262,7 @@ def _same_kinds(given: Quantity, said: Quantity, question: str) -> bool | None:
 def _asked_units(question: str) -> tuple[Quantity, ...]:
     """Return one of the unit that a question asks for: how many minutes, in metres, how old."""
     words = re.findall(r"(?i)\bhow many ([a-z]+)|\bin ([a-z°]+(?: per [a-z]+)?)|\bhow (old)\b", question)
-    names = [next(filter(None, found)).lower().replace("old", "years") for found in words]
+    names = [next(filter(None, result)).lower().replace("old", "years") for result in words]
     return tuple(
         Quantity(UNITS[name][0], UNITS[name][1], UNITS[name][1])
         for name in (_LONG_UNITS.get(name, name) for name in names)

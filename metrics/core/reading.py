@@ -208,11 +208,11 @@ def language_warnings(counts: Mapping[str, int], reads: str = ENGLISH_ONLY) -> l
     >>> language_warnings({"rows": 10, "language:de": 2, "language:fr": 1})
     ['3 of 10 rows seem not to be English (de 2, fr 1); the model reads English only, and their scores mean little']
     """
-    found = {name.removeprefix("language:"): n for name, n in counts.items() if name.startswith("language:") and n}
-    total, rows = sum(found.values()), counts.get("rows", 0)
+    values = {name.removeprefix("language:"): n for name, n in counts.items() if name.startswith("language:") and n}
+    total, rows = sum(values.values()), counts.get("rows", 0)
     if total < max(1, MIN_SHARE * rows):
         return []
-    listed = ", ".join(f"{name} {n:,}" for name, n in sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    listed = ", ".join(f"{name} {n:,}" for name, n in sorted(values.items(), key=lambda item: (-item[1], item[0])))
     return [f"{total:,} of {rows:,} rows seem not to be English ({listed}); {reads}"]
 
 
@@ -252,18 +252,18 @@ def overlapping_runs(lengths: Sequence[int], most: int) -> list[tuple[int, int]]
     >>> overlapping_runs([2, 2, 2], most=4)
     [(0, 2), (1, 3)]
     """
-    found, start = [], 0
+    result, start = [], 0
     while start < len(lengths):
         end, words = start + 1, lengths[start]
         while end < len(lengths) and words + lengths[end] <= most:
             words, end = words + lengths[end], end + 1
-        found.append((start, end))
+        result.append((start, end))
         if end == len(lengths):
             break
         half, start = 0, start + 1
         while start < end and half + lengths[start - 1] < words / 2:
             half, start = half + lengths[start - 1], start + 1
-    return found
+    return result
 
 
 def passage(
@@ -307,12 +307,12 @@ def passage(
         words = content(text)
         return share(asked, words) + max(share(words_of, words) for words_of in wanted)
 
-    found = passages(answer, most)
-    best = max(range(len(found)), key=lambda i: nearness(found[i]))
-    about = share(asked, content(found[best]))
+    result = passages(answer, most)
+    best = max(range(len(result)), key=lambda i: nearness(result[i]))
+    about = share(asked, content(result[best]))
     others = [
         i
-        for i, text in enumerate(found)
+        for i, text in enumerate(result)
         if abs(i - best) > 1 and share(asked, content(text)) >= max(about, LEAST_ASKED) and not names(content(text))
     ]
-    return " ".join(found[i] for i in sorted([best, *others[-1:]]))
+    return " ".join(result[i] for i in sorted([best, *others[-1:]]))

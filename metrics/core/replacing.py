@@ -33,13 +33,13 @@ def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
     >>> parts("Yes. No, never.", most=2)
     [(0, 3), (5, 14)]
     """
-    spans, items = [], [found.span() for found in _ITEM.finditer(answer)]
-    for found in _PART.finditer(answer):
-        if len(items) > 1 and any(start <= found.start() < end for start, end in items):
+    spans, items = [], [match.span() for match in _ITEM.finditer(answer)]
+    for match in _PART.finditer(answer):
+        if len(items) > 1 and any(start <= match.start() < end for start, end in items):
             continue
-        left = re.match(r"[^\w$€£+-]*", found[0]).end()
-        right = len(found[0]) - re.match(r"[^\w%]*", found[0][::-1]).end()
-        spans.append((found.start() + left, found.start() + max(right, left + 1)))
+        left = re.match(r"[^\w$€£+-]*", match[0]).end()
+        right = len(match[0]) - re.match(r"[^\w%]*", match[0][::-1]).end()
+        spans.append((match.start() + left, match.start() + max(right, left + 1)))
     if len(spans) <= most:
         return spans
     ends = [i for i in range(1, len(spans)) if _BREAK.search(answer, spans[i - 1][1], spans[i][0])]
@@ -82,7 +82,7 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
     if kind is None or any(re.search(rf"(?i)(?<!\w){re.escape(part)}(?!\w)", text) for text in (question, reference)):
         return None
     known = f"{question} {answer}".lower()
-    found = [text for text in kind.findall(reference) if text.lower() not in known]
-    found = [text for text in found if kind is _NUMBER or not _NUMBER.fullmatch(text)]
-    alike = [text for text in found if len(text) == len(part)] if kind is _NUMBER else []
-    return (alike or found or [None])[0]
+    values = [text for text in kind.findall(reference) if text.lower() not in known]
+    values = [text for text in values if kind is _NUMBER or not _NUMBER.fullmatch(text)]
+    alike = [text for text in values if len(text) == len(part)] if kind is _NUMBER else []
+    return (alike or values or [None])[0]

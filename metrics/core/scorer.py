@@ -458,8 +458,10 @@ class Scorer:
             columns: see `checked`.
             explain: see `statistics_with_details`.
         """
-        found = self.statistics_with_details(columns, explain) if explain else (*self.statistics(columns), {})
-        return *found, [{}] * len(columns["predictions"])
+        statistics_with_details = (
+            self.statistics_with_details(columns, explain) if explain else (*self.statistics(columns), {})
+        )
+        return *statistics_with_details, [{}] * len(columns["predictions"])
 
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
         """Return what `statistics` did, from the scores of the rows and without a model, where `recalls` is true.

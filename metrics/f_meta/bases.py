@@ -116,13 +116,13 @@ def _meteor(command: list[str]) -> Callable:
                 errors="replace",
                 stdin=subprocess.DEVNULL,
             )
-        found = regex.findall(r"^Segment \d+ score:\t(\S+)$", done.stdout, flags=regex.MULTILINE)
-        if done.returncode or len(found) != len(predictions):
+        matches = regex.findall(r"^Segment \d+ score:\t(\S+)$", done.stdout, flags=regex.MULTILINE)
+        if done.returncode or len(matches) != len(predictions):
             raise RuntimeError(
-                f'base "meteor": Java ended with status {done.returncode} after {len(found)} of {len(predictions)} '
+                f'base "meteor": Java ended with status {done.returncode} after {len(matches)} of {len(predictions)} '
                 f"pairs: {done.stderr.strip()[-300:] or 'no message'}"
             )
-        return [float(score) for score in found]
+        return [float(score) for score in matches]
 
     return pairs
 

@@ -127,8 +127,8 @@ class FMetaScorer(Scorer):
                     self._modules[str(base)] = loaded_module(str(base))
             base = self._modules[str(base)]
         if hasattr(base, "compute") and hasattr(base, "features"):
-            made = module_function(base, kwargs, base_key)
-            return replace(made, pairs=_locked(made.pairs), multiple=made.multiple and _locked(made.multiple))
+            result = module_function(base, kwargs, base_key)
+            return replace(result, pairs=_locked(result.pairs), multiple=result.multiple and _locked(result.multiple))
         if base_key is not None:
             raise ValueError(
                 f"base_key: only for a module of evaluate, got {base_key!r} with base {base!r}; leave it out"

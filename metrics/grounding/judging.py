@@ -87,7 +87,7 @@ class Grounder:
         """
         split = {text: windows_of(text) for text in dict.fromkeys(text for given in contexts for text in given)}
         plain = {text: _plain(text) for text in split}
-        found, asked = [], []
+        result, asked = [], []
         for question, prediction, passages in zip(questions, predictions, contexts, strict=True):
             windows = [
                 replace(window, passage=number) for number, text in enumerate(passages) for window in split[text]
@@ -112,15 +112,15 @@ class Grounder:
                     asked += [(verdict, window, (_prompt(before, wanted, usable),)) for window in near[:1]]
                 else:
                     asked += [(verdict, window, (before, window.read)) for window in near]
-            found.append(verdicts)
+            result.append(verdicts)
         logits = self._logits([(read, verdict.sentence.claim) for verdict, _, read in asked])
         for (verdict, window, read), probability in zip(asked, self._probabilities(logits), strict=True):
             if verdict.window is None or probability > verdict.probability:
                 verdict.probability, verdict.window, verdict.read = float(probability), window, read
-        owners = {id(verdict): row for row, verdicts in enumerate(found) for verdict in verdicts}
+        owners = {id(verdict): row for row, verdicts in enumerate(result) for verdict in verdicts}
         first = {(*read, verdict.sentence.claim): owners[id(verdict)] for verdict, _, read in reversed(asked)}
         self.cut_of_row = Counter(first[triple] for triple in self.reader.cut if triple in first)
-        return found
+        return result
 
     @property
     def reads_prompts(self) -> bool:
@@ -195,16 +195,16 @@ def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:
     >>> changed_claims("It was not open.", "It was open.")
     [('It was open.', 'without "not"')]
     """
-    found = []
+    values = []
     for start, end in parts(claim):
         other = instead("", passage, claim, claim[start:end])
         if other is not None:
-            found.append((f"{claim[:start]}{other}{claim[end:]}", other))
+            values.append((f"{claim[:start]}{other}{claim[end:]}", other))
     if _NOT.search(claim):
-        found.append((_NOT.sub("", claim, count=1), 'without "not"'))
+        values.append((_NOT.sub("", claim, count=1), 'without "not"'))
     elif verb := _VERB.search(claim):
-        found.append((f"{claim[: verb.end()]} not{claim[verb.end() :]}", f'"{verb[0]} not"'))
-    return found[:MOST_CHANGES]
+        values.append((f"{claim[: verb.end()]} not{claim[verb.end() :]}", f'"{verb[0]} not"'))
+    return values[:MOST_CHANGES]
 
 
 def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[str], threshold: float) -> dict:

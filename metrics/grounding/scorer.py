@@ -102,10 +102,10 @@ class GroundingScorer(Scorer):
         rows = grounder.verdicts(questions, predictions, contexts)
         statistics = np.zeros((len(rows), 5))
         for row, prediction, verdicts in zip(statistics, predictions, rows, strict=True):
-            found = np.array([verdict.probability for verdict in verdicts if verdict.sentence.states])
-            if len(found):
-                supported = found >= self.threshold
-                row[:] = supported.mean(), supported.all(), found.min(), 1, 1
+            array = np.array([verdict.probability for verdict in verdicts if verdict.sentence.states])
+            if len(array):
+                supported = array >= self.threshold
+                row[:] = supported.mean(), supported.all(), array.min(), 1, 1
             elif not any(letter.isalnum() for letter in prediction):
                 row[3] = 1  # an empty answer scores 0
         counts = Counter(truncated=grounder.reader.cut_triples) + self._counts(columns, statistics)
@@ -142,19 +142,21 @@ class GroundingScorer(Scorer):
         """Return means over the answers that count, and the share of rows that state something."""
         totals, rows = np.asarray(totals, dtype=float), np.asarray(rows)
         counted = np.maximum(totals[..., 3], 1)
-        found = {name: totals[..., place] / counted for place, name in enumerate(self.names[:3])}
-        return found | {self.names[3]: totals[..., 4] / np.maximum(rows, 1)}
+        values = {name: totals[..., place] / counted for place, name in enumerate(self.names[:3])}
+        return values | {self.names[3]: totals[..., 4] / np.maximum(rows, 1)}
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return warnings: rows that are not English, sentences that are cut, no answer that states anything."""
-        found = language_warnings(counts)
+        result = language_warnings(counts)
         if cut := counts.get("truncated"):
-            found.append(
+            result.append(
                 f"{cut:,} sentences are longer than the judge reads together with a passage "
                 f"({self.loaded.max_length} word pieces); what is behind its limit was left out"
             )
         if bare := counts.get("bare"):
-            found.append(f"{bare:,} rows have no passages, so that whatever their answers state counts as unsupported")
+            result.append(
+                f"{bare:,} rows have no passages, so that whatever their answers state counts as unsupported"
+            )
         if 0 < counts.get("rows", 0) == counts.get("silent"):
-            found.append("no answer states anything (all decline, ask or greet), so that the scores are 0")
-        return found
+            result.append("no answer states anything (all decline, ask or greet), so that the scores are 0")
+        return result

@@ -97,22 +97,22 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     >>> [text[start:end] for start, end in sentence_spans(text)]
     ['Dr. Ito won in 1999.', 'He left.']
     """
-    found = []
+    result = []
     for match in _LINE.finditer(text):
         number = None  # start of the number of a list item, which is no sentence of its own
-        before = len(found)
+        before = len(result)
         for first, last in _sentences_of_line(match[0]):
             piece = match[0][first:last]
             if piece.strip():
                 start = match.start() + first + len(piece) - len(piece.lstrip())
                 end = start + len(piece.strip())
-                leads = number is None and len(found) == before
+                leads = number is None and len(result) == before
                 if leads and _NUMBER_OF_LIST.fullmatch(piece.strip()) and match[0][last:].strip():
                     number = start
                     continue
-                found.append((start if number is None else number, end))
+                result.append((start if number is None else number, end))
                 number = None
-    return found
+    return result
 
 
 def _sentences_of_line(line: str) -> Iterator[tuple[int, int]]:
@@ -135,12 +135,12 @@ def citations(text: str) -> tuple[int, ...]:
     >>> citations("It is tall [2], and old [1-3, 7]. See a[i] and [1889].")
     (2, 1, 3, 7)
     """
-    found: dict[int, None] = {}
+    values: dict[int, None] = {}
     for match in _CITATION.finditer(text):
         for part in re.split("[,;]", match[1] or match[2]):
             first, *last = map(int, re.split("[–-]", part))
-            found |= dict.fromkeys(range(first, min(last[-1] if last else first, first + MOST_CITED) + 1))
-    return tuple(found)
+            values |= dict.fromkeys(range(first, min(last[-1] if last else first, first + MOST_CITED) + 1))
+    return tuple(values)
 
 
 def claim_of(text: str) -> str:
@@ -186,7 +186,7 @@ def sentences_of(answer: str) -> list[Sentence]:
     >>> [(s.claim, s.before) for s in sentences_of("Ann Lee won [1]. She was 30.")]
     [('Ann Lee won.', ''), ('She was 30.', 'Ann Lee won.')]
     """
-    found: list[Sentence] = []
+    result: list[Sentence] = []
     above = ""  # the line above a list
     code = [block.span() for block in _CODE.finditer(answer)][::-1]
     sources = False  # whether a list of sources goes on
@@ -198,7 +198,7 @@ def sentences_of(answer: str) -> list[Sentence]:
         cited = citations(text)
         listed = bool(_MARK.match(text)) and not text.lstrip().startswith("#")
         above = above if listed else ""
-        before = above or _antecedent(claim, [sentence.claim for sentence in found[-MOST_BACK:]])
+        before = above or _antecedent(claim, [sentence.claim for sentence in result[-MOST_BACK:]])
         header = text[:1] == "|" and _RULE.match(answer, end) is not None
         header = header or (_HEADING.fullmatch(text) is not None and _LISTED_NEXT.match(answer, end) is not None)
         while code and code[-1][1] <= start:
@@ -207,10 +207,10 @@ def sentences_of(answer: str) -> list[Sentence]:
         entry = sources and (listed or _CITATION.match(text) is not None or _URL.match(text) is not None)
         sources = entry or (_SOURCES.match(claim.strip("# ")) is not None and not cited)
         states = not (header or in_code or entry) and states_something(text)
-        found.append(Sentence(start, end, claim, cited, before, states))
+        result.append(Sentence(start, end, claim, cited, before, states))
         if claim.endswith(":"):
             above = claim
-    return found
+    return result
 
 
 def _antecedent(claim: str, earlier: Sequence[str]) -> str:

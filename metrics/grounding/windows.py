@@ -61,13 +61,13 @@ def pieces(passage: str, most: int) -> list[tuple[int, int, int]]:
     >>> pieces("One two three. Four.", most=2)
     [(0, 7, 2), (8, 14, 1), (15, 20, 1)]
     """
-    found = []
+    result = []
     for start, end in sentence_spans(passage):
         words = [word.span() for word in _WORD.finditer(passage, start, end)]
         for first in range(0, len(words), most):
             part = words[first : first + most]
-            found.append((part[0][0], part[-1][1], len(part)))
-    return found
+            result.append((part[0][0], part[-1][1], len(part)))
+    return result
 
 
 def windows_of(passage: str, number: int = 0, most: int = WINDOW) -> list[Window]:
@@ -82,11 +82,11 @@ def windows_of(passage: str, number: int = 0, most: int = WINDOW) -> list[Window
     ['One two. Three four.', 'Three four. Five six.']
     """
     parts = pieces(passage, most)
-    found = []
+    result = []
     for first, end in overlapping_runs([words for *_, words in parts], most):
         begin, stop = parts[first][0], parts[end - 1][1]
-        found.append(Window(number, begin, stop, passage[begin:stop], content_keys(passage[begin:stop])))
-    return found
+        result.append(Window(number, begin, stop, passage[begin:stop], content_keys(passage[begin:stop])))
+    return result
 
 
 def nearest_windows(wanted: Collection[str], windows: Sequence[Window], count: int) -> list[Window]:
@@ -166,8 +166,8 @@ def passage_numbers(passages: Sequence[str]) -> dict[int, int]:
     >>> passage_numbers(["[4] The tower", "[7] A bridge"]), passage_numbers(["The tower", "A bridge"])
     ({4: 0, 7: 1}, {1: 0, 2: 1})
     """
-    found = {i: _NUMBERED.match(text) for i, text in enumerate(passages) if text.strip()}
-    numbers = {int(match[1]): i for i, match in found.items() if match}
-    if numbers and len(numbers) == len(found):
+    values = {i: _NUMBERED.match(text) for i, text in enumerate(passages) if text.strip()}
+    numbers = {int(match[1]): i for i, match in values.items() if match}
+    if numbers and len(numbers) == len(values):
         return numbers
     return {index + 1: index for index in range(len(passages))}

@@ -65,13 +65,13 @@ class RowScorer:
         explain: bool = True,
         settings: Mapping[str, Any] | None = None,
     ):
-        made = scorer_class(metric)
-        if score is not None and score not in made.row_names:
+        result = scorer_class(metric)
+        if score is not None and score not in result.row_names:
             raise ValueError(
-                f"score: {unknown_name_message(score, f'not a score of a row of {metric}', made.row_names)}"
+                f"score: {unknown_name_message(score, f'not a score of a row of {metric}', result.row_names)}"
             )
-        self.metric, self.explain, self.evidence = metric, explain, made.evidence
-        self.name = score or made.graded
+        self.metric, self.explain, self.evidence = metric, explain, result.evidence
+        self.name = score or result.graded
         self._settings = json.dumps(dict(settings or {}), sort_keys=True)
 
     @property
@@ -115,10 +115,10 @@ class RowScorer:
             statistics, _, details = scorer.statistics_with_details(chunk, self.explain)
             scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
             for place, i in enumerate(numbers):
-                found = {name: values[place] for name, values in scores.items()}
+                items = {name: values[place] for name, values in scores.items()}
                 details_of_row = {name: column[place] for name, column in details.items()}
                 row = {name: column[place] for name, column in chunk.items()}
-                results[i] = self._result(found, row, details_of_row)
+                results[i] = self._result(items, row, details_of_row)
         return [results[i] for i in range(len(results))]
 
     def one(self, question: str | None, prediction: Texts, references: Texts) -> Result:

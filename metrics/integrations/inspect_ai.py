@@ -26,7 +26,7 @@ def stderr() -> Metric:
     """
 
     def clustered(scores: list[SampleScore]) -> Any:
-        marked = [one.model_copy(update={"sample_metadata": one.score.metadata}) for one in scores]
+        marked = [score.model_copy(update={"sample_metadata": score.score.metadata}) for score in scores]
         return inspect_stderr(cluster=_QUESTION)(marked)
 
     return clustered

@@ -21,8 +21,8 @@ def _scored(metric: str, doc: Mapping[str, Any], results: Sequence[str]) -> tupl
     name = next((name for name in REFERENCES if name in doc), None)
     if name is None:
         raise ValueError(f"doc: expected one of {', '.join(REFERENCES)}, got {', '.join(doc)}; write process_results")
-    found = _rows(metric).one(doc.get("question"), results[0].strip(), doc[name])
-    return found.scores, found.reason or ""
+    result = _rows(metric).one(doc.get("question"), results[0].strip(), doc[name])
+    return result.scores, result.reason or ""
 
 
 def ava(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:

@@ -44,11 +44,11 @@ def scorer(
     def feedback(inputs: Any, outputs: Any, expectations: Any = None) -> list[Feedback]:
         evidence = _retrieved(inputs) if rows.evidence == "contexts" else _expected(expectations)
         result = rows.one(_question(inputs), outputs, evidence)
-        found = [Feedback(name=rows.name, value=result.score, rationale=result.reason)]
+        results = [Feedback(name=rows.name, value=result.score, rationale=result.reason)]
         if result.correct is not None:
             verdict = "supported" if rows.evidence == "contexts" else "correct"
-            found.append(Feedback(name=f"{metric}_{verdict}", value=result.correct, rationale=result.reason))
-        return found
+            results.append(Feedback(name=f"{metric}_{verdict}", value=result.correct, rationale=result.reason))
+        return results
 
     return mlflow_scorer(feedback, name=rows.name)
 
@@ -62,10 +62,10 @@ def _question(inputs: Any) -> Any:
 
 
 def _retrieved(inputs: Any) -> Any:
-    found = [inputs[name] for name in RETRIEVED if name in inputs] if isinstance(inputs, Mapping) else []
-    if not found:
+    values = [inputs[name] for name in RETRIEVED if name in inputs] if isinstance(inputs, Mapping) else []
+    if not values:
         raise ValueError(f"inputs: expected passages as one of {', '.join(RETRIEVED)}, got none")
-    return found[0]
+    return values[0]
 
 
 def _expected(expectations: Any) -> Any:

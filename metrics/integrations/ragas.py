@@ -81,7 +81,7 @@ class GenqaMetric(SingleTurnMetric):
         """
         table = result.to_pandas()
         rows = table[["user_input", "response", self._evidence]].to_dict("records")
-        table[f"{self.name}_reason"] = [found.reason for found in self.batch_score(rows)]
+        table[f"{self.name}_reason"] = [value.reason for value in self.batch_score(rows)]
         return table
 
 

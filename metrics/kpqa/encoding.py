@@ -164,15 +164,15 @@ class Encoder:
         weighted = dict(zip(unique, self.keyphrase_weights(unique), strict=True))
         texts = list(dict.fromkeys(text for _, text in unique))
         embedded = dict(zip(texts, self.vectors(texts), strict=True))
-        made = {}
+        items = {}
         for pair in unique:
             pieces, weights = weighted[pair]
             vectors, offsets = embedded[pair[1]]
             denied = denied_pieces(pair[1], pieces.offsets, weights)
             values = values_of(pair[1], pieces.offsets)
             tokens = Tokens(pieces.ids, weights, aligned(vectors, offsets, pieces.offsets), denied, values)
-            made[pair] = (tokens, pieces.offsets)
-        return [made[pair][0] for pair in pairs], [made[pair][1] for pair in pairs]
+            items[pair] = (tokens, pieces.offsets)
+        return [items[pair][0] for pair in pairs], [items[pair][1] for pair in pairs]
 
 
 def told_apart(ids: np.ndarray, offsets: np.ndarray, text: str, tokenizer) -> np.ndarray:
@@ -224,8 +224,8 @@ def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.
     out = np.zeros((len(wanted), vectors.shape[1]), dtype=vectors.dtype)
     if len(offsets):
         place = np.searchsorted(offsets[:, 0], wanted[:, 0], side="right") - 1
-        found = (place >= 0) & (wanted[:, 0] < offsets[np.maximum(place, 0), 1])
-        out[found] = vectors[place[found]]
+        value = (place >= 0) & (wanted[:, 0] < offsets[np.maximum(place, 0), 1])
+        out[value] = vectors[place[value]]
     return out
 
 
@@ -265,12 +265,12 @@ def denied_pieces(text: str, offsets: Sequence, weights: np.ndarray) -> np.ndarr
     denied = np.zeros(len(weights), dtype=np.int64)
     if not len(weights) or weights.max() < LEAST:
         return denied
-    cues = [(*found.span(), 1) for pattern in (_NEGATION, _MINUS) for found in pattern.finditer(text)]
-    for found in _COMPARISON.finditer(text):
-        if _IN_TAG.search(text, 0, found.start(1)):
+    cues = [(*match.span(), 1) for pattern in (_NEGATION, _MINUS) for match in pattern.finditer(text)]
+    for match in _COMPARISON.finditer(text):
+        if _IN_TAG.search(text, 0, match.start(1)):
             continue
-        operator = _OPERATORS.get(found[1], found[1])
-        cues.append((*found.span(1), 2 + zlib.crc32(operator.encode()) % 2**16))
+        operator = _OPERATORS.get(match[1], match[1])
+        cues.append((*match.span(1), 2 + zlib.crc32(operator.encode()) % 2**16))
     if not cues:
         return denied
     in_cue = np.array([any(a <= start and end <= b for a, b, _ in cues) for start, end in offsets])
@@ -304,10 +304,10 @@ def values_of(text: str, offsets: Sequence) -> np.ndarray:
     >>> values[0] == values[2] != values[4], values[1]
     (np.True_, np.int64(0))
     """
-    found = np.zeros(len(offsets), dtype=np.int64)
+    array = np.zeros(len(offsets), dtype=np.int64)
     for i, (start, end) in enumerate(np.asarray(offsets).reshape(-1, 2).tolist()):
         piece = text[start:end].lower()
         if _VALUE.match(piece):
             value = f"#{piece}" if _CONTINUES.match(text, start) else _SAME.get(piece, piece)
-            found[i] = zlib.crc32(value.encode()) + 1
-    return found
+            array[i] = zlib.crc32(value.encode()) + 1
+    return array

@@ -141,9 +141,9 @@ class KpqaScorer(Scorer):
         """Return the scorer for all rows of a call, which takes what `idf=True` needs from their references."""
         if self._idf_of is not True:
             return self
-        made = copy(self)
-        made._set_frequencies([text for row in columns["references"] for text in row])
-        return made
+        result = copy(self)
+        result._set_frequencies([text for row in columns["references"] for text in row])
+        return result
 
     def chunks(self, columns: Mapping[str, list]) -> Iterator[Sequence[int]]:
         """Yield row numbers in pieces of limited size, a question's rows in one piece if two such sizes hold them."""
@@ -180,9 +180,9 @@ class KpqaScorer(Scorer):
         encoder = Encoder(self.models, self.batch_tokens)
         tokens, offsets = encoder.tokens(list(zip(asked, texts, strict=True)))
         if not self.negation:
-            tokens = [one._replace(denied=None) for one in tokens]
+            tokens = [token._replace(denied=None) for token in tokens]
         if not self.values:
-            tokens = [one._replace(values=None) for one in tokens]
+            tokens = [token._replace(values=None) for token in tokens]
         numbers = np.repeat(np.arange(rows), [len(row) for row in references])
         candidates = [tokens[n] for n in numbers]
         pairs = pair_statistics(candidates, tokens[rows:], self.rouge_weights, self._frequencies, self.clipped)

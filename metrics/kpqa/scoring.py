@@ -246,8 +246,8 @@ def _weights(texts: Sequence[Tokens]) -> np.ndarray:
 
 def _frequency_weights(texts: Sequence[Tokens], idf: Mapping[int, float]) -> np.ndarray:
     new = idf[-1]
-    found = [np.array([idf.get(token, new) for token in np.asarray(t.ids).tolist()], dtype=float) for t in texts]
-    return _padded([values if values.any() else np.ones(len(values)) for values in found], 0.0)
+    items = [np.array([idf.get(token, new) for token in np.asarray(t.ids).tolist()], dtype=float) for t in texts]
+    return _padded([values if values.any() else np.ones(len(values)) for values in items], 0.0)
 
 
 def _block_statistics(
@@ -281,8 +281,8 @@ def _block_statistics(
     def nearest(similarities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         similarities[candidate_ids < 0] = -np.inf
         similarities.transpose(0, 2, 1)[reference_ids < 0] = -np.inf
-        found = similarities.max(axis=2), similarities.max(axis=1)
-        return tuple(np.where(np.isfinite(values), values, 0.0) for values in found)
+        value = similarities.max(axis=2), similarities.max(axis=1)
+        return tuple(np.where(np.isfinite(values), values, 0.0) for values in value)
 
     keyphrase = (_weights(candidates), _weights(references))
     equal = ((candidate_ids >= 0).astype(float), (reference_ids >= 0).astype(float))

@@ -52,15 +52,15 @@ def styles(names: Sequence[str]) -> dict[str, dict]:
     free = [colour for colour in PALETTE if colour not in own.values()] or list(PALETTE)
     others = [name for name in names if own[name] is None]
     own |= {name: free[place % len(free)] for place, name in enumerate(others)}
-    found: dict[str, dict] = {}
+    result: dict[str, dict] = {}
     for name in names:
-        place = sum(style["color"] == own[name] for style in found.values())
-        found[name] = {
+        place = sum(style["color"] == own[name] for style in result.values())
+        result[name] = {
             "color": own[name],
             "linestyle": LINES[place % len(LINES)],
             "marker": MARKERS[place % len(MARKERS)],
         }
-    return found
+    return result
 
 
 def _own_colour(name: str) -> str | None:
@@ -86,13 +86,13 @@ def forest_figure(metrics: Mapping, names: Sequence[str]):
     titles = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
     for step, (kind, marker) in enumerate(zip(kinds, "os^", strict=True)):
         for place, name in enumerate(names):
-            found = metrics[name][kind]
+            metric = metrics[name][kind]
             height = place + 0.24 * ((len(kinds) - 1) / 2 - step)
             colour = PALETTE[step]
-            if found["low"] is not None:
-                axes.plot([found["low"], found["high"]], [height] * 2, color=colour, linewidth=1.5)
+            if metric["low"] is not None:
+                axes.plot([metric["low"], metric["high"]], [height] * 2, color=colour, linewidth=1.5)
             axes.plot(
-                found["value"], height, marker, color=colour, markersize=5, label=None if place else titles[kind]
+                metric["value"], height, marker, color=colour, markersize=5, label=None if place else titles[kind]
             )
     axes.set_yticks(range(len(names)), map(_label, names))
     axes.axvline(0, color="#888888", linewidth=0.8)
@@ -114,14 +114,14 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
     """
     from matplotlib.figure import Figure
 
-    shown = {label: found for label, found in groups.items() if found["metrics"]}
+    shown = {label: group for label, group in groups.items() if group["metrics"]}
     figure = Figure(figsize=(max(5.0, 1.1 + len(shown) * (0.5 + 0.13 * len(names))), 3.4))
     axes = figure.subplots()
     looks, hatches = styles(names), dict(zip(LINES, ("", "//", "..", "xx"), strict=True))
     step = 0.8 / max(len(names), 1)
-    for place, found in enumerate(shown.values()):
+    for place, group in enumerate(shown.values()):
         for number_, name in enumerate(names):
-            value = found["metrics"][name][kind]
+            value = group["metrics"][name][kind]
             if value["value"] is None:
                 continue
             left = place - 0.4 + (number_ + 0.5) * step
@@ -140,7 +140,7 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
             )
             if value["low"] is not None:
                 axes.plot([left, left], [value["low"], value["high"]], color="#000000", linewidth=0.8)
-    axes.set_xticks(range(len(shown)), [f"{_label(label)}\n({found['rows']})" for label, found in shown.items()])
+    axes.set_xticks(range(len(shown)), [f"{_label(label)}\n({group['rows']})" for label, group in shown.items()])
     axes.set_ylabel("Pearson r" if kind == "pearson" else "Spearman rho")
     axes.axhline(0, color="#888888", linewidth=0.8)
     axes.grid(axis="y", color="#999999", alpha=0.3, linewidth=0.6)
@@ -161,14 +161,14 @@ CURVES = {  # title: what lies across and up
 def _draw_curves(axes, title: str, report: Mapping, names: Sequence[str]) -> None:
     """Draw one of `CURVES` for every metric."""
     for name, look in styles(names).items():
-        found = report["metrics"][name]["classifier"]
+        value = report["metrics"][name]["classifier"]
         line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.4, "label": _label(name)}
         if title == "ROC":
-            axes.plot(*zip(*found["roc"], strict=True), **line)
+            axes.plot(*zip(*value["roc"], strict=True), **line)
         elif title == "Precision and recall":
-            axes.plot(*zip(*found["precision_recall"], strict=True), **line)
-        elif found["calibration"]:
-            bins = found["calibration"]["bins"]
+            axes.plot(*zip(*value["precision_recall"], strict=True), **line)
+        elif value["calibration"]:
+            bins = value["calibration"]["bins"]
             points = [b["score"] for b in bins], [b["correct"] for b in bins]
             axes.plot(*points, **look, markersize=3, linewidth=1.2)
     across, up = CURVES[title]

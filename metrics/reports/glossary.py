@@ -180,7 +180,7 @@ def named(header: str) -> Quantity | None:
     >>> named("accuracy").verbs
     ('score', 'compare', 'accuracy')
     """
-    return QUANTITIES.get(header) or next((found for found in QUANTITIES.values() if found.header == header), None)
+    return QUANTITIES.get(header) or next((value for value in QUANTITIES.values() if value.header == header), None)
 
 
 def meanings(table: Table) -> list[tuple[str, str]]:
@@ -189,8 +189,8 @@ def meanings(table: Table) -> list[tuple[str, str]]:
     >>> meanings(Table("", ["system", "kappa"], []))
     [('kappa', "Cohen's kappa: agreement of judge and people beyond chance; 1 is full agreement, 0 is chance.")]
     """
-    found = {said: named(name) for said, name in zip(table.headings, table.header, strict=True)}
-    return [(said, quantity.meaning) for said, quantity in found.items() if quantity]
+    values = {said: named(name) for said, name in zip(table.headings, table.header, strict=True)}
+    return [(said, quantity.meaning) for said, quantity in values.items() if quantity]
 
 
 def short_names(header: Iterable[str]) -> dict[str, str]:

@@ -18,16 +18,16 @@ def accuracy_table(report: Mapping) -> Table | None:
     header = [column, "system", "accuracy", "wrong", "declined", "answers", *["labelled"] * labelled]
     rows = []
     for name, systems in values.items():
-        for system, found in systems.items():
+        for system, result in systems.items():
             cells = [
                 name,
                 system,
-                accuracy_cell(found),
-                number(found["wrong"]),
-                number(found["declined"]),
-                f"{found['rows']:,}",
+                accuracy_cell(result),
+                number(result["wrong"]),
+                number(result["declined"]),
+                f"{result['rows']:,}",
             ]
-            rows.append(cells + [f"{found['labelled']:,}"] * labelled)
+            rows.append(cells + [f"{result['labelled']:,}"] * labelled)
     said = f"Each interval by itself: of {len(rows):,} intervals about "
     said += f"{len(rows) * (1 - report['settings']['confidence']):.1f} miss the truth."
     return Table(f"Accuracy by {column}", header, rows, said)

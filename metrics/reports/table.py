@@ -353,7 +353,7 @@ def _templates():
     def shown(value: object) -> object:
         return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
-    found = Environment(
+    environment = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=True,
         finalize=shown,
@@ -361,8 +361,8 @@ def _templates():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["with_code"] = with_code
-    return found
+    environment.filters["with_code"] = with_code
+    return environment
 
 
 def with_code(text: str):

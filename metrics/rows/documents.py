@@ -97,18 +97,18 @@ def rows_at(document: object, path: str, name: str) -> Iterator:
     Raises:
         FileError: if there is no list.
     """
-    found = value_at(document, path)
-    if isinstance(found, list) and any(isinstance(one, list) for one in found):
-        found = [row for one in found for row in (one if isinstance(one, list) else [one])]
-    if isinstance(found, dict):
-        table = _table(found)
-        found = list(found.values()) if table is None else table
-    if found is MISSING or not isinstance(found, list):
+    result = value_at(document, path)
+    if isinstance(result, list) and any(isinstance(value, list) for value in result):
+        result = [row for value in result for row in (value if isinstance(value, list) else [value])]
+    if isinstance(result, dict):
+        table = _table(result)
+        result = list(result.values()) if table is None else table
+    if result is MISSING or not isinstance(result, list):
         keys = ", ".join(map(str, document)) if isinstance(document, dict) else "a list"
         raise FileError(
             f"{name}: --rows-at {path}: expected a list of rows there; the document has {keys or 'nothing'}"
         )
-    return iter(found)
+    return iter(result)
 
 
 def place_of_rows(document: object, depth: int = 4) -> str:
@@ -143,13 +143,17 @@ def data_set_rows(document: Mapping) -> Iterator[dict] | None:
     >>> [row["references"] for row in data_set_rows(drop)], data_set_rows({"data": [1]})
     ([['A']], None)
     """
-    articles = [one for one in document.get("data") or () if isinstance(one, dict)]
+    articles = [value for value in document.get("data") or () if isinstance(value, dict)]
     if any("paragraphs" in article for article in articles):
-        return (_squad_row(asked) for one in articles for part in one.get("paragraphs", ()) for asked in part["qas"])
+        return (
+            _squad_row(asked) for value in articles for part in value.get("paragraphs", ()) for asked in part["qas"]
+        )
     if any({"story", "questions", "answers"} <= article.keys() for article in articles):
         return (row for story in articles for row in _conversation(story))
-    if document and all(isinstance(one, dict) and isinstance(one.get("qa_pairs"), list) for one in document.values()):
-        return (_drop_row(asked) for one in document.values() for asked in one["qa_pairs"])
+    if document and all(
+        isinstance(value, dict) and isinstance(value.get("qa_pairs"), list) for value in document.values()
+    ):
+        return (_drop_row(asked) for value in document.values() for asked in value["qa_pairs"])
     return None
 
 
@@ -163,7 +167,7 @@ def _conversation(story: Mapping) -> Iterator[dict]:
     others = list((story.get("additional_answers") or {}).values())
     for place, (asked, answer) in enumerate(zip(story["questions"], story["answers"], strict=True)):
         answers = [answer, *(of_person[place] for of_person in others)]
-        references = dict.fromkeys(one["input_text"] for one in answers)
+        references = dict.fromkeys(result["input_text"] for result in answers)
         ident = _TURN.format(story["id"], asked.get("turn_id", place + 1))
         yield {"id": ident, "question": asked["input_text"], "references": list(references)}
 
@@ -198,13 +202,13 @@ def predictions_of(rows: Sequence[Mapping]) -> dict[str, str] | None:
         return None
     if "question" in roles and "prediction" not in roles:
         return None
-    found = {}
+    result = {}
     for row in rows:
         ident, text = row.get(roles["id"]), row.get(answer)
         if not isinstance(text, str) or ident is None:
             return None
-        found[_TURN.format(ident, row["turn_id"]) if "turn_id" in row else str(ident)] = text
-    return found
+        result[_TURN.format(ident, row["turn_id"]) if "turn_id" in row else str(ident)] = text
+    return result
 
 
 def questions_of(rows: Sequence[Mapping]) -> dict[str, dict] | None:
@@ -222,12 +226,12 @@ def questions_of(rows: Sequence[Mapping]) -> dict[str, dict] | None:
     kept = {"id": roles["id"], "question": roles["question"], "references": roles["references"]}
     kept |= {"aliases": roles["aliases"]} if "aliases" in roles else {}
     flags = ("answerable", "is_impossible")
-    made = {}
+    values = {}
     for row in rows:
         asked = {name: row.get(column) for name, column in kept.items()} | {n: row[n] for n in flags if n in row}
         answers = answers_of(asked["references"])
-        made[str(asked["id"])] = asked | ({} if answers is None else {"references": answers})
-    return made if len(made) == len(rows) else None
+        values[str(asked["id"])] = asked | ({} if answers is None else {"references": answers})
+    return values if len(values) == len(rows) else None
 
 
 def joined_rows(predictions: Mapping[str, str], questions: Mapping[str, dict]) -> list[dict]:

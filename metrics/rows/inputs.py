@@ -26,7 +26,7 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
     """
     options = options or ReadOptions()
     folders = {path for path in paths if is_dataset(path)}
-    found: list[Source] = [
+    values: list[Source] = [
         Source(options=options, memory=load_dataset(path), name=Path(path).name, inputs=[path])
         if path in folders
         else _event_log(path, options.split)
@@ -35,13 +35,13 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
         for path in paths
     ]
     named: dict[object, str] = {}
-    for source in found:
+    for source in values:
         if (place := source.identity) in named:
             names = dict.fromkeys((named[place], source.name))
             raise FileError(f"input: the same file is named twice, {' and '.join(names)}; name it once")
         named[place] = source.name
-    _tell_apart(found)
-    return _joined(found, options.form == "squad") or found
+    _tell_apart(values)
+    return _joined(values, options.form == "squad") or values
 
 
 def _starts(path: str | os.PathLike, start: bytes) -> bool:
@@ -67,10 +67,12 @@ def _event_log(path: str | os.PathLike, split: str) -> Source:
             f"{source.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
         )
     kept = [row for row in rows if "ideal" in row]
-    found = Source(options=ReadOptions(form="openai-evals", split=split), memory=kept, name=source.stem, inputs=[path])
+    result = Source(
+        options=ReadOptions(form="openai-evals", split=split), memory=kept, name=source.stem, inputs=[path]
+    )
     if len(kept) < len(rows):
-        found.note(f"{len(rows) - len(kept):,} samples without a right answer were left out")
-    return found
+        result.note(f"{len(rows) - len(kept):,} samples without a right answer were left out")
+    return result
 
 
 def _tell_apart(sources: Sequence[Source]) -> None:
@@ -117,17 +119,17 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
             "--from squad: expected files of predictions, {id: answer}, and the data set that they answer (with id, "
             f"question and answers), got {', '.join(source.name for source in sources)}"
         )
-    made: list[Source] = []
+    result: list[Source] = []
     for source, answered in predictions.items():
         try:
             rows = joined_rows(answered, questions)
         except ValueError as error:
             raise FileError(f"{source.name}: {error}") from error
         inputs = [path for part in (*gold, source) for path in part.inputs]
-        made.append(Source(memory=rows, name=source.stem, inputs=inputs))
+        result.append(Source(memory=rows, name=source.stem, inputs=inputs))
         if unanswered := len(set(questions) - set(answered)):
-            made[-1].note(f"{unanswered:,} questions of the data set have no prediction; they count as not answered")
-    return made
+            result[-1].note(f"{unanswered:,} questions of the data set have no prediction; they count as not answered")
+    return result
 
 
 def _all_rows(source: Source) -> list[dict]:
@@ -196,7 +198,7 @@ def files_of_runs(paths: object) -> dict[str, list[str]] | None:
         return None
     if not all(isinstance(path, str | os.PathLike) and os.path.isdir(path) and not is_dataset(path) for path in paths):
         return None
-    found = {}
+    result = {}
     for path, other in zip(paths, reversed(paths), strict=True):
         folder, second = Path(path).resolve(), Path(other).resolve()
         endings = tuple(ending + packed for ending in READABLE for packed in ("", *COMPRESSIONS))
@@ -208,12 +210,12 @@ def files_of_runs(paths: object) -> dict[str, list[str]] | None:
             raise FileError(
                 f"{printable(str(path))}: no file with rows in this folder; expected {', '.join(READABLE)}"
             )
-        found[folder.name if folder.name != second.name else printable(str(path)).rstrip("/")] = kept
-    if len(found) < 2:
+        result[folder.name if folder.name != second.name else printable(str(path)).rstrip("/")] = kept
+    if len(result) < 2:
         raise FileError(
             f"input: the same folder is named twice, {printable(str(paths[0]))}; name an old and a new run"
         )
-    return found
+    return result
 
 
 def recorded_signatures(source: Source) -> dict[str, str]:
@@ -223,10 +225,10 @@ def recorded_signatures(source: Source) -> dict[str, str]:
     import pyarrow.parquet
 
     try:
-        found = json.loads((pyarrow.parquet.read_schema(source.path).metadata or {}).get(b"genqa_metrics", b"{}"))
+        content = json.loads((pyarrow.parquet.read_schema(source.path).metadata or {}).get(b"genqa_metrics", b"{}"))
     except (OSError, ValueError):  # pyarrow's errors are ValueErrors; reading the rows reports a damaged file
         return {}
-    return {str(metric): str(text) for metric, text in found.items()} if isinstance(found, dict) else {}
+    return {str(metric): str(text) for metric, text in content.items()} if isinstance(content, dict) else {}
 
 
 def is_dataset(path: str | os.PathLike) -> bool:
@@ -243,10 +245,10 @@ def load_dataset(path: str | os.PathLike):
     import datasets
 
     try:
-        found = datasets.load_from_disk(str(path))
+        result = datasets.load_from_disk(str(path))
     except Exception as error:  # datasets and pyarrow raise many kinds
         raise FileError(f"{path}: not a data set that can be read: {error}") from error
-    if isinstance(found, datasets.DatasetDict):
-        splits = ", ".join(str(Path(path, name)) for name in found)
+    if isinstance(result, datasets.DatasetDict):
+        splits = ", ".join(str(Path(path, name)) for name in result)
         raise FileError(f"{path}: holds several splits; name one of {splits}")
-    return found
+    return result

@@ -154,12 +154,10 @@ class RowReader:
         if not is_given(value):
             return []
         passages = passages_in(value)
-        for one in passages:
-            if isinstance(one, bool | int | float) and not (isinstance(one, float) and math.isnan(one)):
-                problem = (
-                    f"{column}: expected passages, a text or a list of texts, got {kind_of(one)}; say which one it "
-                )
-                raise RowError(problem, "is with ", name_column("contexts"))
+        for passage in passages:
+            if isinstance(passage, bool | int | float) and not (isinstance(passage, float) and math.isnan(passage)):
+                problem = f"{column}: expected passages, a text or a list of texts, got {kind_of(passage)}; say which "
+                raise RowError(problem, "one it is with ", name_column("contexts"))
         texts = [checked_text(column, passage_text(text)) for text in passages]
         return texts if any(text.strip() for text in texts) else []
 
@@ -332,7 +330,7 @@ class RowReader:
             return printed
         separator = self.source.options.split
         if separator:
-            return [part for one in text.split(separator) if (part := one.strip())]
+            return [part for value in text.split(separator) if (part := value.strip())]
         mark = next((mark for mark in ("|", ";") if f"{mark} " in text), None) if self.in_csv else None
         if mark:
             self.source.note(

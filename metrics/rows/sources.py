@@ -288,8 +288,8 @@ class Source:
         stream = decompressed(raw)
         if self.format == "JSON lines":
             place = self.options.rows_at
-            found = partial(rows_at, path=place, name=name) if place else document_rows
-            return json_rows(stream, after, found, self.options.encoding)
+            result = partial(rows_at, path=place, name=name) if place else document_rows
+            return json_rows(stream, after, result, self.options.encoding)
         return csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.options.encoding)
 
 

@@ -42,12 +42,12 @@ def _not_utf8(line: bytes, error: UnicodeDecodeError) -> str:
 
 def _up_to(limit: int, lines: Iterator[bytes]) -> bytes:
     """Return lines up to a number of bytes, about."""
-    found = bytearray()
+    result = bytearray()
     for line in lines:
-        found += line
-        if len(found) > limit:
+        result += line
+        if len(result) > limit:
             break
-    return bytes(found)
+    return bytes(result)
 
 
 def _document(

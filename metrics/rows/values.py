@@ -57,8 +57,8 @@ def json_value(value: object) -> object:
         return json_value(str(value))
     if isinstance(value, str):
         return text if text.isascii() else text.encode("utf-8", "replace").decode()
-    found = json.loads(text)
-    return json_value(found) if isinstance(found, str) else found
+    content = json.loads(text)
+    return json_value(content) if isinstance(content, str) else content
 
 
 def answers_of(value: object, depth: int = 4) -> list[object] | None:
@@ -153,9 +153,9 @@ def _follow(value: object, steps: list[str]) -> object:
         if name == "*":
             if not isinstance(value, list):
                 return MISSING
-            found = [inner for item in value if (inner := _follow(item, steps[place + 1 :])) is not MISSING]
+            values = [inner for item in value if (inner := _follow(item, steps[place + 1 :])) is not MISSING]
             nested = "*" in steps[place + 1 :]
-            return [one for inner in found for one in inner] if nested else found
+            return [element for inner in values for element in inner] if nested else values
         if isinstance(value, Mapping) and name in value:
             value = value[name]
         elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
@@ -187,23 +187,23 @@ def printed_list(text: object) -> list[str] | None:
     if (text[:1], text[-1:]) not in (("[", "]"), ("(", ")")):
         return None
     try:
-        found = json.loads(text)
-        return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else None
+        content = json.loads(text)
+        return content if isinstance(content, list) and all(isinstance(value, str) for value in content) else None
     except (ValueError, RecursionError):
         if len(text) > MAX_PRINTED:
             return None
-    found, place, end = [], 1, len(text) - 1
+    content, place, end = [], 1, len(text) - 1
     while place < end:
         string = _STRING.match(text, place, end)
         separator = _SEPARATOR.match(text, string.end(), end) if string else None
         if not string or not separator or (text[0] == "(" and "," not in separator[0] and separator.end() < end):
             return None
         try:
-            found.append(literal_eval(string[0].strip()))
+            content.append(literal_eval(string[0].strip()))
         except (ValueError, SyntaxError):
             return None
         place = separator.end()
-    return found if found and (text[0] == "[" or len(found) > 1 or text[-2] == ",") else None
+    return content if content and (text[0] == "[" or len(content) > 1 or text[-2] == ",") else None
 
 
 # Where an object has the text of a passage.
@@ -247,10 +247,10 @@ def is_given(value: object) -> bool:
 def json_list(text: str) -> object:
     """Return the list of a text that is one in JSON; else the text."""
     try:
-        found = json.loads(text) if text.startswith("[") else text
+        content = json.loads(text) if text.startswith("[") else text
     except (ValueError, RecursionError):
         return text
-    return found
+    return content
 
 
 def passages_in(value: object) -> list:

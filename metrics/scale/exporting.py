@@ -89,30 +89,30 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
     require_extra("export", *NEEDED)
     with quiet():
         folder, model, names = _found(metric, checkpoint)
-    made = output.with_name(f".{output.name}.{os.getpid()}.partial")
+    result = output.with_name(f".{output.name}.{os.getpid()}.partial")
     replaced = output.with_name(f".{output.name}.{os.getpid()}.replaced")
-    made.mkdir()
+    result.mkdir()
     try:
         for path in folder.iterdir():
             if path.is_file() and path.name != FAST_FILE:
-                shutil.copyfile(path, made / path.name)
+                shutil.copyfile(path, result / path.name)
         source = encoder_source(folder)
         for name in ("tokenizer.json", "tokenizer_config.json"):  # the backend reads this folder only
-            if not (made / "tokenizer.json").is_file() or not (made / name).is_file():
-                shutil.copyfile(source / name, made / name)
-        digest = signature_digest(made)
-        quantization.export(model, names, made / FAST_FILE, digest)
+            if not (result / "tokenizer.json").is_file() or not (result / name).is_file():
+                shutil.copyfile(source / name, result / name)
+        digest = signature_digest(result)
+        quantization.export(model, names, result / FAST_FILE, digest)
         if metric == "kpqa":
-            quantization.export_embeddings(base_encoder(), made / EMBEDDINGS_FILE)
-        FastModel(made, digest, metric)
+            quantization.export_embeddings(base_encoder(), result / EMBEDDINGS_FILE)
+        FastModel(result, digest, metric)
         if output.exists():
             output.rename(replaced)
-        made.rename(output)
+        result.rename(output)
     except BaseException:
         if replaced.exists() and not output.exists():
             replaced.rename(output)
         raise
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(result, ignore_errors=True)
         shutil.rmtree(replaced, ignore_errors=True)
     return (output / FAST_FILE).stat().st_size

@@ -20,7 +20,7 @@ OnError = Literal["fail", "skip"]
 def _names(name: str, given: Any) -> list[str]:
     """Return the names that an argument gives, each once."""
     names = [given] if isinstance(given, str) else given or ()
-    if not isinstance(names, Iterable) or not all(isinstance(one, str) for one in names):
+    if not isinstance(names, Iterable) or not all(isinstance(result, str) for result in names):
         raise ValueError(f"{name}: expected a name or a list of names, got {type(given).__name__} {given!r:.40}")
     return list(dict.fromkeys(names))
 
@@ -250,12 +250,12 @@ def needed_columns(metrics: Mapping[str, Scorer | type[Scorer]], row_kind: RowKi
         metrics: {metric: what computes it}.
         row_kind: what the rows are.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for metric, scorer in metrics.items():
-        found.setdefault(scorer.evidence, metric)
+        result.setdefault(scorer.evidence, metric)
         if scorer.needs_question and row_kind.text == "question":
-            found.setdefault("question", metric)
-    return found
+            result.setdefault("question", metric)
+    return result
 
 
 def score_names(metrics: Sequence[str]) -> list[str]:
@@ -288,9 +288,9 @@ def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str 
         return None
     far.sort(key=ratios.__getitem__, reverse=True)
     names = f"{', '.join(far[:3])}{f' and {len(far) - 3:,} more' if len(far) > 3 else ''}"
-    found = ", ".join(f"{ratios[system]:.1f}" for system in far[:3])
+    text = ", ".join(f"{ratios[system]:.1f}" for system in far[:3])
     remedy = "wordiness=infinity or --set aev.alpha=0" if ratios[far[0]] >= LONG else "brevity=infinity"
     return (
-        f"{metric}: the answers of {names} are {found} times as long as the references, which AEv marks down; "
+        f"{metric}: the answers of {names} are {text} times as long as the references, which AEv marks down; "
         f"--set {metric}.{remedy} corrects this, and --metric ava reads the question"
     )

@@ -207,10 +207,10 @@ class Parts:
                 self.finished[part], self._digests[path.name] = state, manifest["parts"][path.name]
         for number, name in enumerate(file["name"] for file in old):
             if new[number : number + 1] != old[number : number + 1]:
-                made = [part for part, state in self.finished.items() if state["place"][0] >= number]
-                if made:
+                values = [part for part, state in self.finished.items() if state["place"][0] >= number]
+                if values:
                     raise FileError(
-                        f"{self.folder}: {part_name(min(made))} and later parts were made with another {name} than "
+                        f"{self.folder}: {part_name(min(values))} and later parts were made with another {name} than "
                         "this run's input; give the same files in the same order, remove these parts, or name "
                         "another folder"
                     )

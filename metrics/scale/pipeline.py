@@ -100,10 +100,10 @@ def explained_statistics(
     order = [places[row] for row in rows]
     statistics = np.concatenate(parts)
     digests = digests_of(scorer, [*places], statistics, counts_of_row) if scorer.recalls else []
-    found = statistics[order]
-    counts = counts + label_counts(items, found[:, 0]) if scorer.verdict else counts
+    statistic = statistics[order]
+    counts = counts + label_counts(items, statistic[:, 0]) if scorer.verdict else counts
     whole = ([column[place] for place in order] if column else [] for column in (reasons, digests))
-    return found, counts, *whole
+    return statistic, counts, *whole
 
 
 def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
@@ -125,16 +125,16 @@ def label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
         items: the answers; a label is 0 or 1. That of a set is of none of its predictions.
         verdicts: (predictions,) 0 or 1.
     """
-    found: Counter = Counter()
+    result: Counter = Counter()
     if any(len(item.predictions) != 1 for item in items):
-        return found
+        return result
     for item, verdict in zip(items, verdicts, strict=True):
         label = item.human[1]
         if label in (0, 1):
             whole, hit = ("correct", "accepted") if label else ("incorrect", "rejected")
-            found[f"labelled {whole}"] += 1
-            found[f"labelled {hit}"] += int(verdict == label)
-    return found
+            result[f"labelled {whole}"] += 1
+            result[f"labelled {hit}"] += int(verdict == label)
+    return result
 
 
 def item_statistics(

@@ -167,7 +167,7 @@ def _quantize(whole, zero_levels: Mapping[str, int]) -> None:
         return output
 
     tiny = constant("int8/tiny", np.array(1e-12, dtype=np.float32))
-    one = constant("int8/one", np.array(1, dtype=np.float32))
+    result = constant("int8/one", np.array(1, dtype=np.float32))
     flat = constant("int8/flat", np.array([-1], dtype=np.int64))
     for node in graph.node:
         if node.op_type == "Gather" and node.input[0] in weights and len(weights[node.input[0]].dims) == 2:
@@ -210,7 +210,7 @@ def _quantize(whole, zero_levels: Mapping[str, int]) -> None:
             column_scale = (np.maximum(np.abs(values).max(axis=0), 1e-12) / 127).astype(np.float32)
             constant(f"int8/{weight}", np.rint(values / column_scale).astype(np.int8))
             constant(f"int8/{weight}/scale", column_scale)
-        inputs = [levels, f"int8/{weight}", one, f"int8/{weight}/scale", zero]
+        inputs = [levels, f"int8/{weight}", result, f"int8/{weight}/scale", zero]
         product = add("MatMulIntegerToFloat", inputs, f"int8/{output}", domain="com.microsoft")
         add("Mul", [product, scale], output)
     del graph.node[:]

@@ -66,8 +66,8 @@ def _kpqa(scores: Mapping, row: Mapping, details: Mapping) -> str:
     reference = _words(explained["references"][details["rougeL_kpqa_reference"]])
     has, lacks = _keyphrases(reference, prediction, True), _keyphrases(reference, prediction, False)
     adds = _keyphrases(prediction, reference, False)
-    found = " and ".join(f"{verb} {words}" for verb, words in (("has", has), ("lacks", lacks)) if words)
-    parts = [f"of the reference's keyphrases it {found}"] * bool(found) + [f"it adds {adds}"] * bool(adds)
+    sentence = " and ".join(f"{verb} {words}" for verb, words in (("has", has), ("lacks", lacks)) if words)
+    parts = [f"of the reference's keyphrases it {sentence}"] * bool(sentence) + [f"it adds {adds}"] * bool(adds)
     text = "; ".join(parts) or "no word of the answer or the reference is a keyphrase"
     return text[0].upper() + text[1:] + "."
 
@@ -78,13 +78,13 @@ def _words(pieces: Sequence[Sequence]) -> dict[str, float]:
     >>> _words([["Shel", 0.9, 0, 4], ["ley", 0.2, 4, 7], [",", 0.1, 7, 8], ["no", 0.3, 9, 11]])
     {',': 0.1, 'no': 0.3, 'Shelley': 0.9}
     """
-    found: list[list] = []
+    values: list[list] = []
     for text, weight, start, end in pieces:
-        if found and found[-1][2] == start and found[-1][0][-1:].isalnum() and text[:1].isalnum():
-            found[-1] = [found[-1][0] + text, max(weight, found[-1][1]), end]
+        if values and values[-1][2] == start and values[-1][0][-1:].isalnum() and text[:1].isalnum():
+            values[-1] = [values[-1][0] + text, max(weight, values[-1][1]), end]
         else:
-            found.append([text, weight, end])
-    return {text: weight for text, weight, _ in sorted(found, key=lambda word: word[1])}
+            values.append([text, weight, end])
+    return {text: weight for text, weight, _ in sorted(values, key=lambda word: word[1])}
 
 
 def _keyphrases(words: Mapping[str, float], others: Mapping[str, float], shared: bool) -> str:

@@ -74,8 +74,8 @@ def _checked(
 ) -> tuple[list[float], str, dict[str, int]]:
     """Return recorded scores, what becomes of the row, and the recorded counts."""
     text = (record or {}).get(scorer.name + DIGEST)
-    before, found, rest = text.rpartition(_ROW) if isinstance(text, str) else ("", "", "")
-    if not found:
+    before, result, rest = text.rpartition(_ROW) if isinstance(text, str) else ("", "", "")
+    if not result:
         return [], FIRST, {}
     if before != signature:
         parts = ", ".join(f"{name} {change}" for name, change in differing_parts(before, signature).items())

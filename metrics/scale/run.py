@@ -85,13 +85,13 @@ class Scores:
     @property
     def systems(self) -> dict[str, dict[str, float]]:
         """{system: {score: value}}, of all metrics."""
-        found: dict[str, dict[str, float]] = {system: {} for system in self.rows}
+        result: dict[str, dict[str, float]] = {system: {} for system in self.rows}
         for systems in self.scores.values():
             for system, scores in systems.items():
-                found[system] |= scores
+                result[system] |= scores
         for system, shares in self.cells.items():
-            found[system] |= shares
-        return found
+            result[system] |= shares
+        return result
 
 
 class _OneFile:
@@ -350,9 +350,9 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
     skipped = dict(counts.skipped_of)
     notes += [length_note(metric, of_metric) for metric, of_metric in scores.items()]
     if len({skipped.get(system, 0) for system in (*overall.rows, *skipped)}) > 1:
-        found = ", ".join(f"{system} {rows:,}" for system, rows in skipped.items())
+        text = ", ".join(f"{system} {rows:,}" for system, rows in skipped.items())
         notes.append(
-            f"skipped rows differ between systems ({found}): their scores are over unequal rows, and a skipped answer "
+            f"skipped rows differ between systems ({text}): their scores are over unequal rows, and a skipped answer "
             'lowers no score; write "" for a system that gave no answer, which scores 0'
         )
     return Scores(

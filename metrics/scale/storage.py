@@ -48,19 +48,19 @@ def listed(inputs: Sequence[str]) -> list[dict]:
         system, inner = file_system(given)
         try:
             info = system.get_file_info(inner)
-            found = [info]
+            values = [info]
             if info.type == fs.FileType.Directory:
-                found = system.get_file_info(fs.FileSelector(inner, recursive=True))
+                values = system.get_file_info(fs.FileSelector(inner, recursive=True))
         except OSError as error:
             raise FileError(f"{given}: cannot be read: {error}") from error
         if info.type == fs.FileType.NotFound:
             raise FileError(f"{given}: no such file; check the name")
         if info.type == fs.FileType.Directory:
-            inside = (file for file in found if file.is_file and _is_input(file.base_name))
-            found = sorted(inside, key=lambda file: file.path)
-            if not found:
+            inside = (file for file in values if file.is_file and _is_input(file.base_name))
+            values = sorted(inside, key=lambda file: file.path)
+            if not values:
                 raise FileError(f"{given}: no file in it ends in {', '.join(FORMATS)}")
-        for file in found:
+        for file in values:
             full = name.rstrip("/") + file.path.removeprefix(inner.rstrip("/"))
             format_of(full)
             path = full + mark + options if "://" in full else os.path.abspath(full)
@@ -74,14 +74,14 @@ def stamps(files: Sequence[Mapping]) -> list[tuple]:
     Raises:
         FileError: if one is no longer there.
     """
-    found = []
+    result = []
     for file in files:
         system, inner = file_system(file["path"])
         info = system.get_file_info(inner)
         if info.type == fs.FileType.NotFound:
             raise FileError(f"{file['name']}: is no longer there; score it again")
-        found.append((info.size, info.mtime_ns))
-    return found
+        result.append((info.size, info.mtime_ns))
+    return result
 
 
 def check_unchanged(files: Sequence[Mapping], before: Sequence[tuple]) -> None:

@@ -210,9 +210,9 @@ def permutation_p(
     observed, extreme = np.abs(first - second) / rows, np.zeros(len(x), dtype=int)
     for swapped in swaps(size, number, seed):
         total, squares, products = (swapped @ sums for sums in moved)
-        one = (first + products) / np.sqrt(np.maximum(rows * (rows + squares) - total**2, 1e-12))
+        value = (first + products) / np.sqrt(np.maximum(rows * (rows + squares) - total**2, 1e-12))
         other = (second - products) / np.sqrt(np.maximum(rows * (rows - squares) - total**2, 1e-12))
-        extreme += (np.abs(one - other) >= observed - 1e-12).sum(axis=0)
+        extreme += (np.abs(value - other) >= observed - 1e-12).sum(axis=0)
     out[defined] = (1 + extreme) / (1 + number)
     return out
 

@@ -75,7 +75,9 @@ class PairedTests:
         ]
         unseen = 1 - (levels / 2) ** (1 / number)
         equal = [(1 - unseen) * self.differences + sign * unseen * bound for sign in (-1, 1)]
-        inner = [np.where(self.spread > 0, bound * (2 * end - 1), one) for end, one in zip(ends, equal, strict=True)]
+        inner = [
+            np.where(self.spread > 0, bound * (2 * end - 1), value) for end, value in zip(ends, equal, strict=True)
+        ]
         bounded = np.isfinite(self.bound)
         low = np.where(bounded, np.maximum(np.maximum(low, inner[0]), -bound), low)
         high = np.where(bounded, np.minimum(np.minimum(high, inner[1]), bound), high)

@@ -182,17 +182,17 @@ def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
     """
     from scipy import stats
 
-    found = np.array(p_values, dtype=float)
-    tests = np.flatnonzero(np.isfinite(found))
+    array = np.array(p_values, dtype=float)
+    tests = np.flatnonzero(np.isfinite(array))
     if method == "fdr" and len(tests):
-        found[tests] = stats.false_discovery_control(found[tests])
+        array[tests] = stats.false_discovery_control(array[tests])
     elif method == "bonferroni":
-        found[tests] = np.minimum(found[tests] * len(tests), 1)
+        array[tests] = np.minimum(array[tests] * len(tests), 1)
     elif method == "holm":  # the i-th smallest times the number of those that are not smaller, never below one before
-        tests = tests[np.argsort(found[tests], kind="stable")]
-        steps = found[tests] * np.arange(len(tests), 0, -1)
-        found[tests] = np.minimum(np.maximum.accumulate(steps), 1)
-    return found
+        tests = tests[np.argsort(array[tests], kind="stable")]
+        steps = array[tests] * np.arange(len(tests), 0, -1)
+        array[tests] = np.minimum(np.maximum.accumulate(steps), 1)
+    return array
 
 
 def ranking(scores: np.ndarray, better: np.ndarray) -> tuple[list[int], list[tuple[int, int]]]:

@@ -255,13 +255,13 @@ def check_demands(demands: Mapping[str, float], systems: Mapping[str, Mapping]) 
     """
     missed = False
     for name, least in demands.items():
-        if not any(name in found for found in systems.values()):
-            known = ", ".join(dict.fromkeys(key for found in systems.values() for key in found))
+        if not any(name in result for result in systems.values()):
+            known = ", ".join(dict.fromkeys(key for result in systems.values() for key in result))
             raise stop(f"--fail-under: there is no score {name!r}; there are: {known}", 2)
-        for system, found in systems.items():
-            if name in found and (found[name] is None or not found[name] >= least):
+        for system, result in systems.items():
+            if name in result and (result[name] is None or not result[name] >= least):
                 missed = True
-                value = "cannot be told" if found[name] is None else f"is {found[name]:.4f}, below {least:g}"
+                value = "cannot be told" if result[name] is None else f"is {result[name]:.4f}, below {least:g}"
                 say(f"--fail-under: {name} of {system} {value}", "red")
     if missed:
         raise typer.Exit(3)

@@ -335,18 +335,18 @@ def demands(values: Sequence[str] | None, names: Sequence[str] | None = None) ->
     >>> demands(["low=0.8"], ["accuracy", "low"])
     {'low': 0.8}
     """
-    found = {}
+    result = {}
     for name, text in name_values("--fail-under", values).items():
         if names is not None and name not in names:
             more = "; accuracy and its interval come with --metric ava" if name in ("accuracy", "low", "high") else ""
             raise ValueError(f"--fail-under: expected one of {', '.join(names)} before '=', got {name!r}{more}")
         try:
-            found[name] = float(text)
+            result[name] = float(text)
         except ValueError:
-            found[name] = math.nan
-        if not math.isfinite(found[name]):
+            result[name] = math.nan
+        if not math.isfinite(result[name]):
             raise ValueError(f"--fail-under: expected a number after {name}=, got {text!r}")
-    return found
+    return result
 
 
 Labels = Annotated[

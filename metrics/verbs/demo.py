@@ -37,7 +37,7 @@ def _answer_remarks(scores: Scores) -> list[str]:
         f"{scores['kpqa']['chatty'][name]:.2f} against {scores['kpqa']['terse'][name]:.2f}"
         for name in ("rougeL_kpqa", "rougeL")
     )
-    judged = {system: found["ava_accuracy"] for system, found in scores["ava"].items()}
+    judged = {system: score["ava_accuracy"] for system, score in scores["ava"].items()}
     steps = SEVEN_STEPS, ["Four steps are involved in a hypothesis test."], HOW_MANY_STEPS
     seven = {"aev": _row_score("aev", "aev", *steps), "kpqa": _row_score("kpqa", "rougeL_kpqa", *steps)}
     return [
@@ -117,12 +117,12 @@ def overview(answers, questions, passages) -> list[str]:
     by_people = max(labels_of, key=lambda system: labels_of[system]["accepted"] + labels_of[system]["missed"])
     by_judge = max(judge_of, key=lambda system: judge_of[system]["ava_accuracy"])
     by_words = max(judge_of, key=lambda system: answers.found.scores["kpqa"][system]["rougeL"])
-    found, rows = answers.found, []
+    result, rows = answers.found, []
     for system, labels in answers.labels.items():
-        number = found.predictions[system]
+        number = result.predictions[system]
         right = labels["accepted"] + labels["missed"]
-        judged = round(found.scores["ava"][system]["ava_accuracy"] * number)
-        words = (found.scores["kpqa"][system][name] for name in ("rougeL", "bertscore"))
+        judged = round(result.scores["ava"][system]["ava_accuracy"] * number)
+        words = (result.scores["kpqa"][system][name] for name in ("rougeL", "bertscore"))
         cells = [f"{right} of {number}", f"{judged} of {number}", *(f"{value:.2f}" for value in words)]
         rows.append([system, *cells])
     header = ["system", "right: people", "right: AVA", "ROUGE-L", "BERTScore"]

@@ -60,8 +60,8 @@ def score_in_column(column: str, values: Mapping[str, object], missing: bool = F
         RowError: if there is no such column, or it holds something else.
     """
     if column not in values:
-        found = ", ".join(values) or "none"
-        raise RowError(f"no column {column!r}, which --column names as a score; columns found: {found}")
+        text = ", ".join(values) or "none"
+        raise RowError(f"no column {column!r}, which --column names as a score; columns found: {text}")
     value = values[column]
     try:
         score = float(value) if value is not None and value != "" else math.nan
@@ -84,8 +84,8 @@ def optional_texts(reader: RowReader, values: dict, text: str = "question") -> d
         text: the column with what was asked, "question" or "context".
     """
     names = {"id": "id", "text": text, "system": "system"}
-    found = {name: reader.optional(values, column) for name, column in names.items()}
-    shown: dict = {name: None if value is None else str(value) for name, value in found.items()}
+    items = {name: reader.optional(values, column) for name, column in names.items()}
+    shown: dict = {name: None if value is None else str(value) for name, value in items.items()}
     for name in ("prediction", "references"):
         value = reader.optional(values, name)
         value = [] if value is None else value if isinstance(value, list) else [value]

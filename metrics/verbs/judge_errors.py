@@ -145,14 +145,14 @@ def _errors(facts: Mapping[str, Any]) -> Counts:
     Raises:
         ValueError: if they are out of range, or what else the file says is not of its form.
     """
-    found = Counts(*(float(facts["errors"][name]) for name in COUNTS))
-    shares = (found.accepted, found.correct), (found.rejected, found.incorrect)
+    counts = Counts(*(float(facts["errors"][name]) for name in COUNTS))
+    shares = (counts.accepted, counts.correct), (counts.rejected, counts.incorrect)
     if not all(0 <= hit <= whole and whole > 0 for hit, whole in shares):
         raise ValueError("counts out of range")
     if not isinstance(facts["labels"], int) or facts["labels"] < 1:
         raise ValueError("labels: expected a whole number above 0")
     measured_fact(facts)
-    return found
+    return counts
 
 
 @dataclass(frozen=True)

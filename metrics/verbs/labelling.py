@@ -103,7 +103,7 @@ def hash_uniform(texts: Iterable[str], seed: int) -> np.ndarray:
     array([0.372, 0.659, 0.372])
     """
     digests = (hashlib.sha256(f"{seed}\0{text}".encode("utf-8", "surrogatepass")).digest() for text in texts)
-    return np.array([(int.from_bytes(found[:6], "big") + 0.5) / 2**48 for found in digests])
+    return np.array([(int.from_bytes(digest[:6], "big") + 0.5) / 2**48 for digest in digests])
 
 
 def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:
@@ -289,13 +289,13 @@ class Session:
         by_item: dict[str, list[dict]] = {}
         for row in self._rows():
             by_item.setdefault(row["item"], []).append(row)
-        found = []
+        result = []
         for task in self.tasks:
             rows = sorted(by_item.get(task.key, []), key=lambda row: row["rater"] != self.rater)
             differ = len({tuple(row[name] for name in self.fields) for row in rows}) > 1
             if differ and rows[0]["rater"] == self.rater and not rows[0].get("second_pass"):
-                found.append((task, rows))
-        return found
+                result.append((task, rows))
+        return result
 
     def label(self, task: Task, *, comment: str = "", second_pass: bool = False, **values: int) -> None:
         """Write the rater's label of a task; it replaces an earlier one.

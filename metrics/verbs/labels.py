@@ -68,14 +68,14 @@ def plan_of(values: Mapping) -> tuple[float | None, float | None]:
     Raises:
         RowError: if one is no number, or out of range.
     """
-    found: list[float | None] = []
+    items: list[float | None] = []
     for name in ("probability", "planned"):
         value = values.get(name)
         try:
-            found.append(None if value in (None, "") else float(value))
+            items.append(None if value in (None, "") else float(value))
         except (TypeError, ValueError):
             raise RowError(f"{name}: expected a number, got {value!r:.40}; label with genqa-metrics label") from None
-    probability, planned = found
+    probability, planned = items
     if probability is not None and not 0 < probability <= 1:
         raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}; leave it out")
     if planned is not None and not planned >= 1:
@@ -106,12 +106,12 @@ def read_labels(
     Raises:
         FileError: if a file cannot be read, a row is bad or a rater's second label of a row, or no label is of a row.
     """
-    found = _Found()
+    result = _Found()
     if sources:
-        _read_files(sources, items, columns, skips, notes, found)
+        _read_files(sources, items, columns, skips, notes, result)
     else:
-        _read_rows(items, plans_of_rows, notes, found)
-    labels_of, odds = found.labels, found.odds
+        _read_rows(items, plans_of_rows, notes, result)
+    labels_of, odds = result.labels, result.odds
     if not labels_of:
         return None
     drawn = [place for place, probability in odds.items() if probability is not None]
@@ -128,12 +128,12 @@ def read_labels(
         odds = {place: labelled[items[place].system] / systems[items[place].system] for place in odds}
         drawn = list(odds)
     else:
-        _scale_early_stop(odds, items, found.plans, notes)
+        _scale_early_stop(odds, items, result.plans, notes)
     mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
     for place in drawn:
         mean[place], share[place], number[place] = np.mean(labels_of[place]), odds[place], len(labels_of[place])
     agreement = rater_agreement([labels_of[place] for place in drawn], [1 / odds[place] for place in drawn])
-    agreement = {"raters": len({rater for rater, _ in found.seen}) or 1, **agreement}
+    agreement = {"raters": len({rater for rater, _ in result.seen}) or 1, **agreement}
     return Labels(mean, share, number, agreement, _error(error, agreement, notes))
 
 
@@ -305,7 +305,7 @@ def rater_agreement(labels: Sequence[Sequence[float]], weights: Sequence[float])
     (0.75, 0.467, 0.146)
     """
     several = [
-        ([one >= 0.5 for one in row], weight) for row, weight in zip(labels, weights, strict=True) if len(row) > 1
+        ([value >= 0.5 for value in row], weight) for row, weight in zip(labels, weights, strict=True) if len(row) > 1
     ]
     if not several:
         return {"rows": 0, "agreement": None, "kappa": None, "error": None}

@@ -24,7 +24,7 @@ def disagreements(measured: Mapping[str, float], rows: Mapping[str, float]) -> l
     >>> disagreements(measured, {"labelled rejected": 17, "labelled incorrect": 20})
     []
     """
-    found = []
+    result = []
     for hit, whole, verb in (("accepted", "correct", "accepts"), ("rejected", "incorrect", "rejects")):
         size, base = rows.get(f"labelled {whole}", 0), measured[whole]
         if size < LEAST_LABELS:
@@ -32,10 +32,10 @@ def disagreements(measured: Mapping[str, float], rows: Mapping[str, float]) -> l
         here, there = rows.get(f"labelled {hit}", 0) / size, measured[hit] / base
         (low, high), (least, most) = wilson(here, size, Z), wilson(there, base, Z)
         if high < least or most < low:
-            found.append(
+            result.append(
                 f"by {size:,} labels in the rows it {verb} {here:.0%} of the {whole} answers, there {there:.0%}"
             )
-    return found
+    return result
 
 
 def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[str]:
@@ -59,7 +59,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         return []
     if size < LEAST_ROWS:
         return [f"{size:.0f} rows are too few to compare; {LEAST_ROWS} are the least"]
-    found = []
+    result = []
     for part, what in (("answer_words", "answers"), ("reference_words", "references")):
         unknown = sum(
             count
@@ -67,12 +67,12 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
             if name.startswith(f"{part}:") and measured.get(name, 0) < RARE * base
         )
         if unknown > RARE_SHARE * size:
-            found.append(f"{unknown / size:.0%} of the {what} have a length that is rare there")
+            result.append(f"{unknown / size:.0%} of the {what} have a length that is rare there")
     if "unsure" not in measured:
-        return found
+        return result
     unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
     low, _ = wilson(unsure, size, Z)
     _, high = wilson(usual, base, Z)
     if low > high and unsure > usual + 0.1:
-        found.append(f"the judge is unsure of {unsure:.0%}, there of {usual:.0%}")
-    return found
+        result.append(f"the judge is unsure of {unsure:.0%}, there of {usual:.0%}")
+    return result

@@ -25,15 +25,15 @@ def slice_of(column: str, values: Mapping[str, object]) -> str:
     >>> slice_of("topic", {"topic": "law"}), slice_of("meta.hops", {"meta": {"hops": 2}}), slice_of("a", {"a": None})
     ('law', '2', '(none)')
     """
-    found: object = values
+    value: object = values
     for part in [column] if column in values else column.split("."):
-        if not isinstance(found, Mapping) or part not in found:
+        if not isinstance(value, Mapping) or part not in value:
             known = ", ".join(list(values)[:MAX_NAMES]) or "none"
             raise RowError(f"no column {column!r}, which --by names; columns found: {known}")
-        found = found[part]
-    if isinstance(found, list | Mapping):
-        raise RowError(f"{column}: expected one value for --by, got {found!r:.40}; name a column with one value a row")
-    return NONE if found is None or found == "" else str(found)
+        value = value[part]
+    if isinstance(value, list | Mapping):
+        raise RowError(f"{column}: expected one value for --by, got {value!r:.40}; name a column with one value a row")
+    return NONE if value is None or value == "" else str(value)
 
 
 def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
@@ -49,15 +49,15 @@ def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
     >>> places_of("topic", ["law", "art", "law"])
     {'art': array([1]), 'law': array([0, 2])}
     """
-    found: dict[str, list[int]] = {}
+    values: dict[str, list[int]] = {}
     for place, name in enumerate(slices):
-        found.setdefault(name, []).append(place)
-    if len(found) > MAX_SLICES:
+        values.setdefault(name, []).append(place)
+    if len(values) > MAX_SLICES:
         raise FileError(
-            f"by: column {column!r} has {len(found):,} values, more than {MAX_SLICES}; name a column with few values, "
-            "such as a topic"
+            f"by: column {column!r} has {len(values):,} values, more than {MAX_SLICES}; name a column with few values, such "
+            "as a topic"
         )
-    return {name: np.array(found[name]) for name in sorted(found)}
+    return {name: np.array(values[name]) for name in sorted(values)}
 
 
 def slice_notes(column: str, rows: Mapping[str, int], what: str) -> list[str]:

@@ -24,13 +24,15 @@ def verify(
     failed = False
     for folder in folders:
         try:
-            found = verified(folder)
+            result = verified(folder)
         except (ValueError, OSError) as error:
             failed = True
             console.say(f"error: {error}", "red")
         else:
             typer.echo(
-                console.visible(f"{folder}: complete, {found['parts']:,} parts with {found['rows']:,} rows, unchanged")
+                console.visible(
+                    f"{folder}: complete, {result['parts']:,} parts with {result['rows']:,} rows, unchanged"
+                )
             )
     if failed:
         raise typer.Exit(1)

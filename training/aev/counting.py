@@ -9,10 +9,10 @@ from genqa_metrics.aev.scoring import GRID_ORDERS, Settings, grid_scores, statis
 _COUNTED: dict[tuple, object] = {}  # of this process: a study fits the same texts under many settings
 
 
-def _once(made: Callable, texts: list[str], references: list[list[str]], *more) -> object:
-    key = made.__name__, *more, hash(tuple(texts)), hash(tuple(map(tuple, references)))
+def _once(value: Callable, texts: list[str], references: list[list[str]], *more) -> object:
+    key = value.__name__, *more, hash(tuple(texts)), hash(tuple(map(tuple, references)))
     if key not in _COUNTED:
-        _COUNTED[key] = made(texts, references)
+        _COUNTED[key] = value(texts, references)
     return _COUNTED[key]
 
 
@@ -51,10 +51,10 @@ class Counted:
 
     def where(self, changed: np.ndarray, other: "Counted") -> "Counted":
         """Return a copy in which some rows are those of another one."""
-        made = copy(self)
-        made.aev = np.where(changed[:, None], other.aev, self.aev)
-        made.bleu = {name: np.where(changed[:, None], other.bleu[name], rows) for name, rows in self.bleu.items()}
-        return made
+        result = copy(self)
+        result.aev = np.where(changed[:, None], other.aev, self.aev)
+        result.bleu = {name: np.where(changed[:, None], other.bleu[name], rows) for name, rows in self.bleu.items()}
+        return result
 
     def of_systems(self, units: np.ndarray, names: list[str]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Return the grids (systems x orders x alphas) and BLEU, "first" and "all" -> systems."""

@@ -102,8 +102,8 @@ def read_outputs(files: list[str], aspect: str, excluded: Collection[str] = ()) 
             where = f"{path}, {source.unit} {row.number}"
             if row.problem:
                 raise ValueError(f"{where}: {row.problem}")
-            found = (judged_output(values, where, aspect) for values in outputs_of(row.values))
-            for output in found:
+            value = (judged_output(values, where, aspect) for values in outputs_of(row.values))
+            for output in value:
                 if output["human"] is None or output["unit"] in excluded:
                     continue
                 if len(files) > 1:
@@ -300,7 +300,7 @@ def flooded_table(arguments: Arguments, outputs: list[dict], counted: Counted, b
         grid, bleu = counted.where(changed, longer[repeat % FLOODINGS]).of_systems(units, names)
         tables.append(r_squared_table(human_of_system, grid))
         of_bleu.append({name: r_squared(human_of_system, values) for name, values in bleu.items()})
-    cells = Counter(best_cell(one) for one in tables)
+    cells = Counter(best_cell(table) for table in tables)
     sureness = {
         "best_cells": {
             f"AEv({GRID_ALPHAS[column]:g}, {GRID_ORDERS[row]})": count / len(tables)

@@ -111,14 +111,14 @@ def fitted(sets: dict, other: int | None = None) -> tuple[float, float]:
     return float(model.coef_[0, 0]), float(model.intercept_[0])
 
 
-def _odds(one: dict) -> np.ndarray:
-    return logit(np.clip(one["probabilities"], 1e-6, 1 - 1e-6))
+def _odds(values: dict) -> np.ndarray:
+    return logit(np.clip(values["probabilities"], 1e-6, 1 - 1e-6))
 
 
 def scores(sets: dict) -> dict[str, dict[str, float]]:
     """Return {set: scores} of one judge, with one cross-fitted scale and threshold for all answers."""
-    odds = {name: _odds(one) for name, one in sets.items()}
-    labels = {name: np.array(one["labels"]) for name, one in sets.items()}
+    odds = {name: _odds(result) for name, result in sets.items()}
+    labels = {name: np.array(result["labels"]) for name, result in sets.items()}
     scaled = {name: np.zeros(len(values)) for name, values in odds.items()}
     for own in (0, 1):
         slope, intercept = fitted(sets, own)

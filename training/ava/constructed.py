@@ -85,18 +85,18 @@ def _amount(rng: random.Random) -> tuple[str, list[str], list[str]]:
 
 
 def _measure(rng: random.Random) -> tuple[str, list[str], list[str]]:
-    one, other, factor, offset = rng.choice(WORDS["units"])
+    value, other, factor, offset = rng.choice(WORDS["units"])
     number = rng.choice([15, 20, 25, 30, 37, 42, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000])
     converted = number * factor + offset
-    same = [f"{number} {unit}" for unit in one] + [f"{_word(number)} {one[1]}"]
+    same = [f"{number} {unit}" for unit in value] + [f"{_word(number)} {value[1]}"]
     for unit in other:
         same += [f"{converted:.1f} {unit}", f"about {round(converted)} {unit}"]
-    wrong = [f"{number} {unit}" for unit in other] + [f"about {round(converted)} {unit}" for unit in one]
-    wrong += [f"{number + rng.choice([3, 10, -7])} {unit}" for unit in one]
+    wrong = [f"{number} {unit}" for unit in other] + [f"about {round(converted)} {unit}" for unit in value]
+    wrong += [f"{number + rng.choice([3, 10, -7])} {unit}" for unit in value]
     wrong += [f"about {round(converted * rng.choice([0.5, 2, 3]) + 4)} {unit}" for unit in other]
     questions = {"km": "How far is it?", "m": "How tall is the tower?", "kg": "How much does it weigh?"}
     questions |= {"cm": "How long is it?", "litres": "How much does the tank hold?", "°C": "How hot does it get?"}
-    return questions[one[0]], same, wrong
+    return questions[value[0]], same, wrong
 
 
 def _duration(rng: random.Random) -> tuple[str, list[str], list[str]]:
@@ -196,8 +196,8 @@ def quantities(sentences: Sequence[Triple], count: int, rng: random.Random) -> l
 
     All functions of `CONSTRUCTED` take the triples of the spans, the number of rows and the source of randomness.
     """
-    made = []
-    while len(made) < count:
+    result = []
+    while len(result) < count:
         question, same, wrong = rng.choice(_QUANTITIES)(rng)
         label = float(rng.random() < 0.5)
         reference = rng.choice(same)
@@ -208,8 +208,8 @@ def quantities(sentences: Sequence[Triple], count: int, rng: random.Random) -> l
         references = (rng.choice(WORDS["frames"]).format(reference) if rng.random() < 0.2 else reference,)
         if rng.random() < 0.5:
             candidate = rng.choice(WORDS["frames"]).format(candidate)
-        made.append(Triple(question, references, _as_written(candidate, rng), label, "quantity"))
-    return made
+        result.append(Triple(question, references, _as_written(candidate, rng), label, "quantity"))
+    return result
 
 
 def _state(rng: random.Random, asked: bool) -> tuple:
@@ -248,8 +248,8 @@ def _action(rng: random.Random, asked: bool) -> tuple:
 
 def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
     """Return yes/no questions and choices between opposites, with answers that agree with the reference or do not."""
-    made = []
-    while len(made) < count:
+    result = []
+    while len(result) < count:
         asked, true, stated = rng.random() < 0.7, rng.random() < 0.5, rng.random() < 0.5
         question, yes, no, short, choice = (_state if rng.random() < 0.6 else _action)(rng, asked)
         if asked:  # yes or no
@@ -263,8 +263,10 @@ def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> li
 
         references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 1, 2, 3]))))
         question = capitalised(question) + "?"
-        made.append(Triple(question, references, _as_written(answer(stated), rng), float(true == stated), "opposite"))
-    return made
+        result.append(
+            Triple(question, references, _as_written(answer(stated), rng), float(true == stated), "opposite")
+        )
+    return result
 
 
 def mentions(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
@@ -292,7 +294,7 @@ def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[
     texts = sorted({row.candidate for row in sentences if len(row.candidate.split()) < 20})
     rng.shuffle(texts)
     clauses = [m.groups() for m in map(clause.fullmatch, texts) if m]
-    made = []
+    result = []
     for i in range(min(count, 5 * len(clauses))):
         subject, verb, rest = (text.strip() for text in clauses[i % len(clauses)])
         subject = subject[:1].lower() + subject[1:]
@@ -307,8 +309,8 @@ def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[
         question = f"{verb} {subject} {rest}{rng.choice([' ?', '?', ''])}"
         true, stated = rng.choice(["yes", "no"]), rng.choice(["yes", "no"])
         references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 3]))))
-        made.append(Triple(question, references, answer(stated), float(true == stated), "yes_no"))
-    return made
+        result.append(Triple(question, references, answer(stated), float(true == stated), "yes_no"))
+    return result
 
 
 CONSTRUCTED: dict[str, Callable] = {

@@ -158,14 +158,14 @@ def scaled(dev: Dev, how: str, settings: dict) -> np.ndarray:
 
 def cross_fitted(devs: dict[str, Dev], how: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return, by file, probabilities and verdicts of its rows, each by a fit on the other half of the questions."""
-    found = {name: (np.zeros(len(dev.labels)), np.zeros(len(dev.labels))) for name, dev in devs.items()}
+    result = {name: (np.zeros(len(dev.labels)), np.zeros(len(dev.labels))) for name, dev in devs.items()}
     for own in (0, 1):
         settings = fitted(devs, how, leave=own)
         for name, dev in devs.items():
             use = dev.halves == own
             probabilities = scaled(dev, how, settings)[use]
-            found[name][0][use], found[name][1][use] = probabilities, probabilities >= settings["threshold"]
-    return found
+            result[name][0][use], result[name][1][use] = probabilities, probabilities >= settings["threshold"]
+    return result
 
 
 def row_scores(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -241,9 +241,9 @@ def own_report(folder: Path, rows: list[str], how: str | None = None) -> tuple[d
         ValueError: if a file cannot be read, a row is bad, or there are too few labels.
     """
     sources, skips = digested_sources(rows), Skips()
-    found = labelled_rows(sources, {}, skips)
-    check_enough(found, ", ".join(rows))
-    items, labels = found.items, found.labels
+    result = labelled_rows(sources, {}, skips)
+    check_enough(result, ", ".join(rows))
+    items, labels = result.items, result.labels
     questions = [item.text for item in items]
     columns = questions, [item.references for item in items], [item.predictions[0] for item in items]
     judge = Judge(load_judge(folder))
@@ -252,18 +252,18 @@ def own_report(folder: Path, rows: list[str], how: str | None = None) -> tuple[d
     for way in OWN_WAYS:
         logits, places = judge.pairs(*columns, way == "joined", best=way == "max")
         probabilities = own[way] = aggregated(sigmoid(logits), places, len(items), way)
-        crossed = cross_fitted_to_labels(probabilities, labels, found.weights, [text.lower() for text in questions])
+        crossed = cross_fitted_to_labels(probabilities, labels, result.weights, [text.lower() for text in questions])
         ways[way] = row_scores(crossed[plain], crossed[plain] >= THRESHOLD, labels[plain])
     how = how or max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
-    content, verdicts = fitted_to_labels(found, own[how])
+    content, verdicts = fitted_to_labels(result, own[how])
     settings = {name: content[name] for name in ("slope", "intercept", "threshold")}
     settings |= {"long_words": None, "reference_aggregation": how}
     scores = {"aggregation": ways, "rows": {"all rows": ways[how]}, "graded": {}}
     scores["systems"] = {"all rows": system_scores(verdicts, labels, systems)} if len(set(systems)) > 1 else {}
-    data = {one["name"]: one["sha256"] for one in inputs_of(sources, skips)}
+    data = {value["name"]: value["sha256"] for value in inputs_of(sources, skips)}
     scores["digests"] = data | {"checkpoint": checkpoint_digest(folder)}
     as_written = calibrated_to_labels(own[how], content["slope"], content["intercept"])
-    measured = {name: content[name] for name in MEASURED} | {"profile": profile_of(found, as_written), "data": data}
+    measured = {name: content[name] for name in MEASURED} | {"profile": profile_of(result, as_written), "data": data}
     return settings, scores, measured
 
 

@@ -22,9 +22,9 @@ def own_rows(paths: Sequence[str | Path]) -> list[dict]:
     from genqa_metrics.rows.reading import Skips
     from genqa_metrics.verbs.calibrate.labelled import labelled_rows
 
-    found = labelled_rows(sources_of([str(path) for path in paths]), {}, Skips())
+    result = labelled_rows(sources_of([str(path) for path in paths]), {}, Skips())
     rows = []
-    for item, label, weight in zip(found.items, found.labels.tolist(), found.weights.tolist(), strict=True):
+    for item, label, weight in zip(result.items, result.labels.tolist(), result.weights.tolist(), strict=True):
         row = {"question": item.text, "references": item.references, "candidate": item.predictions[0]}
         row |= {"score": label, "label": int(label) if label in (0.0, 1.0) else None}
         rows.append(row | {"system": item.system, "source": Path(item.file).name, "weight": round(weight, 6)})
@@ -64,12 +64,12 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
     Raises:
         ValueError: if there is no such source or kind; names it.
     """
-    made, facts, base, sentences, changed = [], [], [], [], []
+    result, facts, base, sentences, changed = [], [], [], [], []
 
     def add(name: str, rows: list, weight: float, group: str = "", taken: list | None = None) -> list:
         """Note a source, and take its rows `weight` times over, or those that are taken already."""
         taken = share(rows, weight, rng) if taken is None else taken
-        made.extend(taken)
+        result.extend(taken)
         facts.append({"name": name, "rows": len(rows), "weight": weight, "group": group})
         return taken
 
@@ -118,4 +118,4 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
         known("constructed", kind, by_rules)
         rows = by_rules[kind](sentences, int(count), rng)
         add(kind, rows, 1.0, taken=rows)
-    return made, facts
+    return result, facts

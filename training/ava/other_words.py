@@ -33,17 +33,17 @@ def other_system_triples(triples: Sequence[Triple], rng: random.Random) -> list[
     for triple in triples:
         if triple.label == 1:
             correct[triple.question].append(triple.candidate)
-    made = []
+    result = []
     for triple in triples:
         others = [text for text in correct[triple.question] if normalised(text) != normalised(triple.candidate)]
         if others and triple.label in (0, 1):
-            made.append(replace(triple, references=(rng.choice(others),), kind="other_system"))
-    return made
+            result.append(replace(triple, references=(rng.choice(others),), kind="other_system"))
+    return result
 
 
 def flooded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     """Return the triples with other sentences and words of the question around the candidate; the verdict stays."""
-    made = []
+    result = []
     for triple in triples:
         others = [rng.choice(triples).candidate for _ in range(rng.choice([1, 1, 2]))]
         if rng.random() < 0.4:
@@ -52,8 +52,8 @@ def flooded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         if others and triple.label in (0, 1):
             texts = [triple.candidate, *others]
             rng.shuffle(texts)
-            made.append(replace(triple, candidate=" ".join(texts), kind="flooded"))
-    return made
+            result.append(replace(triple, candidate=" ".join(texts), kind="flooded"))
+    return result
 
 
 def buried(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
@@ -67,7 +67,7 @@ def buried(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         for word in {*normalised(triple.question).split()}:
             if len(word) > 5:
                 about[word].append(triple)
-    made = []
+    result = []
     for triple in triples:
         related = [t for word in normalised(triple.question).split() for t in about[word][:50]]
         rng.shuffle(related)
@@ -85,8 +85,8 @@ def buried(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
             rng.shuffle(around)
             middle = rng.randint(0, len(around))
             whole = [*around[:middle], triple.candidate, *around[middle:]]
-            made.append(replace(triple, candidate=rng.choice((" ", "\n", "\n\n")).join(whole), kind="buried"))
-    return made
+            result.append(replace(triple, candidate=rng.choice((" ", "\n", "\n\n")).join(whole), kind="buried"))
+    return result
 
 
 def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
@@ -94,7 +94,7 @@ def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
 
     Half of the short ones stand in a frame such as "It was ...", as wrong answers do.
     """
-    made = []
+    result = []
     for triple in {t.question: t for t in triples}.values():
         texts = list(triple.references)
         candidate = rng.choice(texts)
@@ -102,20 +102,20 @@ def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         references = tuple(others) if others and len(texts) <= 4 and rng.random() < 0.5 else triple.references
         if len(candidate.split()) <= 6 and rng.random() < 0.5:
             candidate = rng.choice(WORDS["frames"]).format(candidate.rstrip("."))
-        made.append(replace(triple, references=references, candidate=candidate, label=1.0, kind="alias"))
-    return made
+        result.append(replace(triple, references=references, candidate=candidate, label=1.0, kind="alias"))
+    return result
 
 
 def _other_form(text: str, rng: random.Random) -> str:
     """Return a text with its first date or number written in another way, or as it is."""
-    if found := _DATE.search(text):
-        day, month, year = (found[name] or found[f"{name}2"] for name in ("day", "month", "year"))
+    if match := _DATE.search(text):
+        day, month, year = (match[name] or match[f"{name}2"] for name in ("day", "month", "year"))
         ending = "th" if 10 < int(day) < 20 else {"1": "st", "2": "nd", "3": "rd"}.get(day[-1], "th")
         forms = [f"{month} {day}, {year}", f"{day} {month} {year}", f"the {day}{ending} of {month} {year}"]
         forms += [f"{month[:3]} {day}, {year}", f"{month} {day}{ending}, {year}"]
-        new = rng.choice([form for form in forms if form != found[0]])
-    elif found := re.search(rf"(?i)\b(?:{'|'.join(_VALUES)})\b|(?<![\d.,:-])\b(?:[2-9]|1[0-2])\b(?![.,:-]?\d)", text):
-        number_word = found[0].lower()
+        new = rng.choice([form for form in forms if form != match[0]])
+    elif match := re.search(rf"(?i)\b(?:{'|'.join(_VALUES)})\b|(?<![\d.,:-])\b(?:[2-9]|1[0-2])\b(?![.,:-]?\d)", text):
+        number_word = match[0].lower()
         new = (
             str(_VALUES[number_word])
             if number_word in _VALUES
@@ -123,7 +123,7 @@ def _other_form(text: str, rng: random.Random) -> str:
         )
     else:
         return text
-    return text[: found.start()] + new + text[found.end() :]
+    return text[: match.start()] + new + text[match.end() :]
 
 
 def _restated(text: str, rng: random.Random) -> str | None:
@@ -173,7 +173,7 @@ def restated(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     "Bonn's mayor" for "the mayor of Bonn". Of correct ones the unchanged candidate is the reference of every second.
     Half of them are written as some systems write: in lower case, with spaces around punctuation.
     """
-    made = []
+    result = []
     for triple in triples:
         first, dot, rest = triple.candidate.strip().partition(". ")
         first = _restated(f"{first.rstrip('.')}.", rng) if triple.label in (0, 1) else None
@@ -184,8 +184,8 @@ def restated(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
             references = (triple.candidate,)
         if rng.random() < 0.5:
             text = tokenised(text)
-        made.append(replace(triple, references=references, candidate=text, kind="restated"))
-    return made
+        result.append(replace(triple, references=references, candidate=text, kind="restated"))
+    return result
 
 
 def reworded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
@@ -194,23 +194,23 @@ def reworded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     "two" for "2", "4 July 1776" for "July 4, 1776": the verdict stays. A surname stands for a person in correct
     answers to questions with "who" only.
     """
-    made = []
+    results = []
     for triple in triples:
-        found = occurrence(triple.references, triple.candidate)
-        person = found and re.search(r"\bwho\b", triple.question, re.IGNORECASE) and triple.label == 1
-        words = found[0].split() if person else []
+        result = occurrence(triple.references, triple.candidate)
+        person = result and re.search(r"\bwho\b", triple.question, re.IGNORECASE) and triple.label == 1
+        words = result[0].split() if person else []
         if 2 <= len(words) <= 3 and all(re.fullmatch(r"[A-Z][\w'.-]+", word) for word in words):
-            text = triple.candidate.replace(found[0], words[-1])
-            made.append(replace(triple, references=(found[0],), candidate=text, kind="reworded"))
+            text = triple.candidate.replace(result[0], words[-1])
+            results.append(replace(triple, references=(result[0],), candidate=text, kind="reworded"))
         elif rng.random() < 0.5:
             text = _other_form(triple.candidate, rng)
             if text != triple.candidate:
-                made.append(replace(triple, candidate=text, kind="reworded"))
+                results.append(replace(triple, candidate=text, kind="reworded"))
         else:
             texts = tuple(_other_form(text, rng) for text in triple.references)
             if texts != triple.references:
-                made.append(replace(triple, references=texts, kind="reworded"))
-    return made
+                results.append(replace(triple, references=texts, kind="reworded"))
+    return results
 
 
 def _misspelt(word: str, rng: random.Random) -> str:
@@ -229,17 +229,17 @@ def _misspelt(word: str, rng: random.Random) -> str:
 
 def misspelt(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     """Return the triples with typing errors in a few long words of the candidate, half in lower case; as before."""
-    made = []
+    result = []
     for triple in triples:
-        places = [found.span() for found in re.finditer(r"\b[a-zA-Z]{5,}\b", triple.candidate)]
+        places = [match.span() for match in re.finditer(r"\b[a-zA-Z]{5,}\b", triple.candidate)]
         if not places or triple.label not in (0, 1):
             continue
         text = triple.candidate
         for start, end in sorted(rng.sample(places, min(len(places), rng.randint(1, 4))), reverse=True):
             text = text[:start] + _misspelt(text[start:end], rng) + text[end:]
         text = text.lower() if rng.random() < 0.5 else text
-        made.append(replace(triple, candidate=text, kind="misspelt"))
-    return made
+        result.append(replace(triple, candidate=text, kind="misspelt"))
+    return result
 
 
 MAKERS: dict[str, Callable] = {

@@ -22,7 +22,7 @@ def _joined(items: Sequence[str], rng: random.Random) -> str:
 
 def roles(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
     """Return answers on who did what to whom, or what caused what: the same in other words, or turned round."""
-    made = []
+    result = []
     for _ in range(count):
         label = rng.random() < 0.5
         kind = rng.random()
@@ -46,14 +46,14 @@ def roles(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
         turned = (a, b) if label else (b, a)
         reference = capitalised(first.format(a=a, b=b)) + "."
         candidate = capitalised(second.format(a=turned[0], b=turned[1])) + "."
-        made.append(Triple(question, (reference,), candidate, float(label), "roles"))
-    return made
+        result.append(Triple(question, (reference,), candidate, float(label), "roles"))
+    return result
 
 
 def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
     """Return lists as answers: in any order right; with one more, one fewer or another one wrong."""
     names = sorted({row.references[0].rstrip(".") for row in sentences if len(row.references[0].split()) <= 4})
-    made = []
+    result = []
     for _ in range(count if len(names) > 8 else 0):
         size = rng.choice((2, 2, 3, 3, 4))
         items = rng.sample(names, size + 1)
@@ -73,8 +73,8 @@ def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
         )
         frame = rng.choice(("{}", "{}", "They are {}.", "These were {}.", "{}."))
         answer = frame.format(_joined(stated, rng))
-        made.append(Triple(question, (_joined(own, rng),), answer, float(label), "lists"))
-    return made
+        result.append(Triple(question, (_joined(own, rng),), answer, float(label), "lists"))
+    return result
 
 
 def alternatives(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:

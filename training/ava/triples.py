@@ -86,8 +86,8 @@ def as2_rows(name: str, folder: str | Path | None, plain: bool = True) -> list[d
     rows = datasets.load_dataset(repository, split=split or "train")
     answer = next((column for column in ("answer", "sentence") if column in rows.column_names), None)
     if answer is None or not {"question", "label"} <= set(rows.column_names):
-        found = ", ".join(rows.column_names)
-        raise ValueError(f"as2: {name}: expected columns question, answer (or sentence) and label, got {found}")
+        text = ", ".join(rows.column_names)
+        raise ValueError(f"as2: {name}: expected columns question, answer (or sentence) and label, got {text}")
     return [{"question": clean(row["question"]), "answer": clean(row[answer]), "label": row["label"]} for row in rows]
 
 

@@ -75,9 +75,9 @@ def occurrence(references: Sequence[str], text: str) -> re.Match | None:
     """Return where the first of the longest references stands in a text as words of its own, or None."""
     for reference in sorted(references, key=len, reverse=True):
         if reference.strip():
-            found = re.search(rf"(?<!\w){re.escape(reference.strip())}(?!\w)", text, re.IGNORECASE)
-            if found:
-                return found
+            match = re.search(rf"(?<!\w){re.escape(reference.strip())}(?!\w)", text, re.IGNORECASE)
+            if match:
+                return match
     return None
 
 
@@ -101,12 +101,12 @@ def changed_number(text: str, rng: random.Random) -> str:
 def with_wrong_answer(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
     """The right answer within the candidate becomes a wrong one of the same type."""
     wrong = answers.wrong_one(triple.question, triple.references, rng)
-    found = occurrence(triple.references, triple.candidate)
-    if wrong is None or found is None:
+    result = occurrence(triple.references, triple.candidate)
+    if wrong is None or result is None:
         return wrong
-    text = triple.candidate[: found.start()] + wrong + triple.candidate[found.end() :]
-    while found := occurrence(triple.references, text):
-        text = text[: found.start()] + wrong + text[found.end() :]
+    text = triple.candidate[: result.start()] + wrong + triple.candidate[result.end() :]
+    while result := occurrence(triple.references, text):
+        text = text[: result.start()] + wrong + text[result.end() :]
         if occurrence(triple.references, wrong):
             return None
     return text
@@ -114,11 +114,11 @@ def with_wrong_answer(triple: Triple, answers: Answers, rng: random.Random) -> s
 
 def _with_wrong_number(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
     """A number or month of the right answer is changed."""
-    found = occurrence(triple.references, triple.candidate)
-    if found is None:
+    result = occurrence(triple.references, triple.candidate)
+    if result is None:
         return None
-    numbers = list(_NUMBER.finditer(triple.candidate, *found.span()))
-    months = list(_MONTH.finditer(triple.candidate, *found.span()))
+    numbers = list(_NUMBER.finditer(triple.candidate, *result.span()))
+    months = list(_MONTH.finditer(triple.candidate, *result.span()))
     if not numbers and not months:
         return None
     place = rng.choice(numbers + months)
@@ -132,25 +132,25 @@ def _with_wrong_number(triple: Triple, answers: Answers, rng: random.Random) -> 
 
 def _with_wrong_name(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
     """One word of a name of several words is changed: another person of the same first or last name."""
-    found = occurrence(triple.references, triple.candidate)
-    words = found[0].split() if found else []
-    if len(words) < 2 or not all(word[:1].isupper() for word in words) or _NUMBER.search(found[0]):
+    result = occurrence(triple.references, triple.candidate)
+    words = result[0].split() if result else []
+    if len(words) < 2 or not all(word[:1].isupper() for word in words) or _NUMBER.search(result[0]):
         return None
     other = answers.wrong_one(triple.question, triple.references, rng)
     others = [word for word in (other or "").split() if word[:1].isupper() and len(word) > 2]
     if not others:
         return None
     words[rng.choice([0, -1])] = rng.choice(others)
-    text = triple.candidate.replace(found[0], " ".join(words))
+    text = triple.candidate.replace(result[0], " ".join(words))
     return None if occurrence(triple.references, text) else text
 
 
 def _negated(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
     """The sentence that holds the answer says that it is not so, or the opposite."""
-    found = occurrence(triple.references, triple.candidate)
+    result = occurrence(triple.references, triple.candidate)
     text = triple.candidate
-    start = max((text.rfind(mark, 0, found.start() if found else 0) for mark in ".!?\n"), default=-1) + 1
-    ends = [end for mark in ".!?\n" if (end := text.find(mark, found.end() if found else start)) >= 0]
+    start = max((text.rfind(mark, 0, result.start() if result else 0) for mark in ".!?\n"), default=-1) + 1
+    ends = [end for mark in ".!?\n" if (end := text.find(mark, result.end() if result else start)) >= 0]
     end = min(ends, default=len(text))
     if removed := _NOT.search(text, start, end):
         return text[: removed.start()] + removed[1] + text[removed.end() :]
@@ -165,7 +165,7 @@ def _negated(triple: Triple, answers: Answers, rng: random.Random) -> str | None
 
 def _swapped(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
     """Two names of the sentence that holds the answer change places: who did it to whom."""
-    found = occurrence(triple.references, triple.candidate)
+    result = occurrence(triple.references, triple.candidate)
     text = triple.candidate
     names = [m for m in _NAME.finditer(text) if m[0] not in STARTERS and not _MONTH.search(m[0])]
     pairs = [
@@ -173,7 +173,7 @@ def _swapped(triple: Triple, answers: Answers, rng: random.Random) -> str | None
         for first, second in pairwise(names)
         if not _SYMMETRIC.fullmatch(text[first.end() : second.start()])
         and not re.search(r"[.!?;]", text[first.end() : second.start()])
-        and (found is None or any(m.start() < found.end() and found.start() < m.end() for m in (first, second)))
+        and (result is None or any(m.start() < result.end() and result.start() < m.end() for m in (first, second)))
         and first[0].lower() not in second[0].lower()
         and second[0].lower() not in first[0].lower()
     ]
@@ -185,11 +185,11 @@ def _swapped(triple: Triple, answers: Answers, rng: random.Random) -> str | None
 
 def _neighbour(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
     """Another name or number that stands near the right answer takes its place."""
-    found = occurrence(triple.references, triple.candidate)
-    if found is None:
+    result = occurrence(triple.references, triple.candidate)
+    if result is None:
         return None
-    text, pattern = triple.candidate, _NUMBER if _NUMBER.search(found[0]) else _NAME
-    if pattern is _NAME and not found[0][:1].isupper():
+    text, pattern = triple.candidate, _NUMBER if _NUMBER.search(result[0]) else _NAME
+    if pattern is _NAME and not result[0][:1].isupper():
         return None
     known = set(normalised(f"{triple.question} {' '.join(triple.references)}").split())
     others = [
@@ -198,7 +198,7 @@ def _neighbour(triple: Triple, answers: Answers, rng: random.Random) -> str | No
         if not known & set(normalised(other[0]).split())
         and other[0] not in STARTERS
         and not (pattern is _NAME and _MONTH.search(other[0]))
-        and not _SYMMETRIC.fullmatch(text[min(other.end(), found.end()) : max(other.start(), found.start())])
+        and not _SYMMETRIC.fullmatch(text[min(other.end(), result.end()) : max(other.start(), result.start())])
     ]
     if not others:
         return None
@@ -206,7 +206,7 @@ def _neighbour(triple: Triple, answers: Answers, rng: random.Random) -> str | No
     shape = rng.random()
     if shape < 0.6:
         return other if shape < 0.3 else rng.choice(WORDS["frames"]).format(other)
-    text = re.sub(rf"(?<!\w){re.escape(found[0])}(?!\w)", lambda _: other, text)
+    text = re.sub(rf"(?<!\w){re.escape(result[0])}(?!\w)", lambda _: other, text)
     return None if occurrence(triple.references, text) else text
 
 
@@ -226,20 +226,22 @@ def changed(triples: Sequence[Triple], kind: str, answers: Answers, rng: random.
     For half of them the unchanged answer takes the place of the references, so that all else agrees. A change that
     says "not" also goes the other way round: what the reference denies is wrong to say and right to deny.
     """
-    made = []
+    result = []
     for triple in triples:
         text = CHANGES[kind](triple, answers, rng) if triple.label == 1 else None
         if not text or normalised(text) == normalised(triple.candidate):
             continue
         shape = rng.random()
         if shape < 0.5:
-            made.append(replace(triple, candidate=text, label=0.0, kind=kind))
+            result.append(replace(triple, candidate=text, label=0.0, kind=kind))
         elif shape < 0.8 or kind not in ("negated", "swapped"):
-            made.append(replace(triple, references=(triple.candidate,), candidate=text, label=0.0, kind=kind))
+            result.append(replace(triple, references=(triple.candidate,), candidate=text, label=0.0, kind=kind))
         else:
             stated = rng.choice([text, triple.candidate])
-            made.append(replace(triple, references=(text,), candidate=stated, label=float(stated == text), kind=kind))
-    return made
+            result.append(
+                replace(triple, references=(text,), candidate=stated, label=float(stated == text), kind=kind)
+            )
+    return result
 
 
 def short_answered(sentences: Sequence[Triple]) -> tuple[list[Triple], Answers]:
@@ -258,7 +260,7 @@ def built(
 
 def off_topic(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     """Return answers to other questions, evasions and the question itself as candidates: all incorrect."""
-    made = []
+    result = []
     for triple in triples:
         chance, question = rng.random(), triple.question.rstrip("?. ")
         if chance < 0.3:
@@ -270,5 +272,5 @@ def off_topic(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         else:
             text = rng.choice(WORDS["circular"]).format(question)
         if occurrence(triple.references, text) is None:
-            made.append(replace(triple, candidate=text, label=0.0, kind="off_topic"))
-    return made
+            result.append(replace(triple, candidate=text, label=0.0, kind="off_topic"))
+    return result

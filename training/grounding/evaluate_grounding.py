@@ -82,7 +82,7 @@ def judge_scores(folder: Path) -> Callable[[Sequence[dict]], np.ndarray]:
     def scores(rows: Sequence[dict]) -> np.ndarray:
         columns = [[row[name] for row in rows] for name in ("question", "candidate")]
         verdicts = grounder.verdicts(*columns, [[row["context"]] for row in rows])
-        lowest = [min((v.probability for v in found if v.sentence.states), default=0.0) for found in verdicts]
+        lowest = [min((v.probability for v in verdict if v.sentence.states), default=0.0) for verdict in verdicts]
         calibrated = logit(np.clip(lowest, 1e-9, 1 - 1e-9))
         return np.clip((calibrated - loaded.intercept) / loaded.slope, -DECIDED, DECIDED)
 
@@ -91,11 +91,11 @@ def judge_scores(folder: Path) -> Callable[[Sequence[dict]], np.ndarray]:
 
 def overlap(rows: Sequence[dict]) -> np.ndarray:
     """Return (rows,) shares of the words of a candidate, function words left out, that are in its passage."""
-    found = []
+    values = []
     for row in rows:
         wanted = content_keys(row["candidate"])
-        found.append(len(wanted & content_keys(row["context"])) / max(1, len(wanted)))
-    return np.array(found)
+        values.append(len(wanted & content_keys(row["context"])) / max(1, len(wanted)))
+    return np.array(values)
 
 
 def rouge_l_precision(rows: Sequence[dict]) -> np.ndarray:
@@ -173,8 +173,8 @@ def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
         gradient = columns.T @ (weights * (sigmoid(logits) - labels))
         return float(weights @ (np.logaddexp(0, logits) - labels * logits)), gradient
 
-    found = minimize(loss, np.zeros(columns.shape[1]), jac=True, method="BFGS").x
-    slope, intercept = float(found[0]), float(found[1:].mean())
+    value = minimize(loss, np.zeros(columns.shape[1]), jac=True, method="BFGS").x
+    slope, intercept = float(value[0]), float(value[1:].mean())
     probabilities = sigmoid(slope * scores + intercept)
     times = np.round(weights * len(rows)).astype(int)
     threshold = best_threshold(
@@ -187,10 +187,10 @@ def table(scores: dict[str, dict[str, dict]]) -> str:
     """Return the results as a Markdown table."""
     lines = []
     for name, methods in scores.items():
-        for method, found in methods.items():
-            group = "" if found["groups_right"] is None else f"{found['groups_right']:.2f}"
-            numbers = (f"{found[key]:.3f}" for key in ("accuracy", "auc", "calibration_error"))
-            lines.append([name, f"{found['rows']:,}", method, *numbers, group])
+        for method, result in methods.items():
+            group = "" if result["groups_right"] is None else f"{result['groups_right']:.2f}"
+            numbers = (f"{result[key]:.3f}" for key in ("accuracy", "auc", "calibration_error"))
+            lines.append([name, f"{result['rows']:,}", method, *numbers, group])
     header = ["file", "rows", "method", "accuracy", "AUC", "calibration error", "all edits right"]
     return markdown_table(header, lines)
 
@@ -217,10 +217,10 @@ def main() -> None:
         rows = dev_rows(args.data, name)[: args.rows]
         scores[name] = {}
         for method, score in methods.items():
-            found = score(rows)
-            scores[name][method] = {"rows": len(rows), **measured(rows, found)}
+            result = score(rows)
+            scores[name][method] = {"rows": len(rows), **measured(rows, result)}
         everything += [row | {"file": name} for row in rows]
-        logits.append(found)
+        logits.append(result)
         print(table({name: scores[name]}), flush=True)
     kept = np.array([row["file"] not in NOT_CALIBRATED for row in everything])
     kept &= np.abs(np.concatenate(logits)) < DECIDED
@@ -234,8 +234,8 @@ def main() -> None:
         digests = {name: file_digest(dev_file(args.data, name)) for name in scores}
         digests["checkpoint"] = checkpoint_digest(folder)
         command = "python -m training.grounding.evaluate_grounding --data DATA"
-        found = {"rows": scores, "digests": digests}
-        write_json(args.json, {"command": command, "settings": settings, "scores": found})
+        result = {"rows": scores, "digests": digests}
+        write_json(args.json, {"command": command, "settings": settings, "scores": result})
     for path in args.write:
         put_between_markers(path, "scores", table(scores))
 

@@ -34,14 +34,14 @@ def span_rows(rows: Iterable[dict], rng: random.Random) -> Iterator[dict]:
     answers = Answers((row["question"], row["answers"]["text"][0]) for row in rows)
     for row in rows:
         question, answer = row["question"], row["answers"]["text"][0]
-        made = {"question": question, "candidate": answer}
-        yield made | {"context": row["context"], "label": 1}
+        values = {"question": question, "candidate": answer}
+        yield values | {"context": row["context"], "label": 1}
         other = rng.choice(rows)["context"]
         if not occurrence([answer], other):
-            yield made | {"context": other, "label": 0}
+            yield values | {"context": other, "label": 0}
         wrong = answers.wrong_one(question, [answer], rng)
         changed = row["context"]
-        while wrong and (found := occurrence([answer], changed)):
-            changed = changed[: found.start()] + wrong + changed[found.end() :]
+        while wrong and (result := occurrence([answer], changed)):
+            changed = changed[: result.start()] + wrong + changed[result.end() :]
         if changed != row["context"]:
-            yield made | {"context": changed, "label": 0}
+            yield values | {"context": changed, "label": 0}

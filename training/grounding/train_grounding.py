@@ -48,9 +48,9 @@ def card(folder: Path) -> None:
     settings = text[text.index("## Settings") : text.index("## Limits")]
     head = text[: text.index("# Judge of answers")]
     weights = text.split("Weights: SHA-256 `")[1].split("`")[0]
-    made = (HERE / "card.txt").read_text(encoding="utf-8")
+    sentence = (HERE / "card.txt").read_text(encoding="utf-8")
     path.write_text(
-        head + made.format(weights=weights, data=data.strip(), settings=settings.strip()), encoding="utf-8"
+        head + sentence.format(weights=weights, data=data.strip(), settings=settings.strip()), encoding="utf-8"
     )
 
 

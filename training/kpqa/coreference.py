@@ -38,9 +38,9 @@ def chain_finder(model: str | Path, device: str = "cpu") -> Callable[[str], list
     def chains(text: str) -> list[list[Span]]:
         words, sentences = [], []
         for number, sentence in enumerate(get_sentence_boundaries("en", text)):
-            found = [m.span() for m in WORD.finditer(text, sentence["start_index"], sentence["end_index"])]
-            words += found
-            sentences += [number] * len(found)
+            values = [m.span() for m in WORD.finditer(text, sentence["start_index"], sentence["end_index"])]
+            words += values
+            sentences += [number] * len(values)
         if len(words) < 2:
             return []
         document = {
@@ -50,8 +50,8 @@ def chain_finder(model: str | Path, device: str = "cpu") -> Callable[[str], list
             "speaker": ["_"] * len(words),
         }
         with torch.inference_mode():
-            found = coreference.run(coreference.build_doc(document)).span_clusters
-        return [sorted((words[first][0], words[last - 1][1]) for first, last in chain) for chain in found]
+            values = coreference.run(coreference.build_doc(document)).span_clusters
+        return [sorted((words[first][0], words[last - 1][1]) for first, last in chain) for chain in values]
 
     return chains
 

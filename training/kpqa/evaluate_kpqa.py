@@ -47,12 +47,12 @@ class Judgments:
 
 def read_judgments(folder: str, names: Collection[str], column: str = "score") -> dict[str, Judgments]:
     """Return name -> judgments of files NAME.dev.jsonl.gz."""
-    found = {}
+    result = {}
     for name in names:
         rows = list(json_rows(Path(folder) / f"{name}.dev.jsonl.gz"))
         clusters = np.unique([row["question"] for row in rows], return_inverse=True)[1]
-        found[name] = Judgments(rows, np.array([row[column] for row in rows]), clusters)
-    return found
+        result[name] = Judgments(rows, np.array([row[column] for row in rows]), clusters)
+    return result
 
 
 def facts(folder: str, names: Collection[str]) -> dict:
@@ -87,11 +87,11 @@ def scores_of_tokens(
     from genqa_metrics.kpqa.scoring import inverse_document_frequencies, pair_statistics, row_scores
 
     if idf:
-        settings["idf"] = inverse_document_frequencies([np.asarray(one.ids) for one in tokens[len(rows) :]])
+        settings["idf"] = inverse_document_frequencies([np.asarray(token.ids) for token in tokens[len(rows) :]])
     if not negation:
-        tokens = [one._replace(denied=None) for one in tokens]
+        tokens = [token._replace(denied=None) for token in tokens]
     if not values:
-        tokens = [one._replace(values=None) for one in tokens]
+        tokens = [token._replace(values=None) for token in tokens]
     numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
     statistics = pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :], **settings)
     scores, _ = row_scores(statistics, numbers)
@@ -111,14 +111,14 @@ def with_intervals(scores: Mapping, judged: Judgments, resamples: int) -> dict:
         for metric, values in scores.items()
         for name, function in resampled.items()
     }
-    found: dict = {metric: {} for metric in scores}
+    result: dict = {metric: {} for metric in scores}
     for (metric, name), samples in bootstrap(statistics, judged.clusters, resamples, SEED).items():
         value, ends = (
             getattr(agreement, name)(scores[metric], judged.human),
             interval(samples, judged.clusters.max() + 1),
         )
-        found[metric][name] = [round(v, 4) for v in (value, *ends)]
-    return found
+        result[metric][name] = [round(v, 4) for v in (value, *ends)]
+    return result
 
 
 def correlations(scores: np.ndarray, human: np.ndarray) -> list[float]:

@@ -50,7 +50,7 @@ def marco_row(row: dict) -> dict | None:
         if answer.strip().lower().rstrip(".") in ("", "yes", "no", "no answer present"):
             continue
         for _, passage in passages:
-            found = located(row["query"], passage, answer.strip(), False)
-            if found:
-                return found
+            result = located(row["query"], passage, answer.strip(), False)
+            if result:
+                return result
     return None

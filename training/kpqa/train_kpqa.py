@@ -111,8 +111,8 @@ def token_f1(predictions) -> dict[str, float]:
     logits, labels = predictions
     used = labels >= 0
     predicted, true = logits[..., 1] > logits[..., 0], labels >= 0.5
-    found = [(runs(p[u]), runs(t[u])) for p, t, u in zip(predicted, true, used, strict=True)]
-    spans = [sum(map(len, part)) for part in zip(*((p & t, p, t) for p, t in found), strict=True)]
+    values = [(runs(p[u]), runs(t[u])) for p, t, u in zip(predicted, true, used, strict=True)]
+    spans = [sum(map(len, part)) for part in zip(*((p & t, p, t) for p, t in values), strict=True)]
     tokens = [float((predicted & true)[used].sum()), predicted[used].sum(), true[used].sum()]
     scores = {}
     for prefix, (hits, predicted_count, wanted) in (("", tokens), ("span_", spans)):

@@ -17,14 +17,14 @@ _IMPORT = r"^(\s*)from {} import "
 
 def core_files(paths: list[Path]) -> set[str]:
     """Return the names of the files of the core that some files import, directly or not."""
-    found: set[str] = set()
+    result: set[str] = set()
     texts = [path.read_text(encoding="utf-8") for path in paths]
     while texts:
         names = set(re.findall(r"^\s*from (?:\.\.|genqa_metrics\.)core\.(\w+) import ", texts.pop(), re.MULTILINE))
-        for name in names - found:
-            found.add(name)
+        for name in names - result:
+            result.add(name)
             texts.append(re.sub(r"(?m)^(\s*from )\.(\w+ import )", r"\1..core.\2", _core(name)))
-    return found
+    return result
 
 
 def _core(name: str) -> str:

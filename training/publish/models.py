@@ -133,8 +133,8 @@ def _check_plain(name: str, source: Path, folder: Path) -> None:
     import transformers
 
     try:
-        _, found = getattr(transformers, CLASSES[name]).from_pretrained(folder, output_loading_info=True)
-        lost = sorted(set().union(*(found[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"))))
+        _, result = getattr(transformers, CLASSES[name]).from_pretrained(folder, output_loading_info=True)
+        lost = sorted(set().union(*(result[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"))))
     except (ValueError, OSError) as error:
         lost = [f"{type(error).__name__}: {error}".splitlines()[0]]
     if lost:

@@ -133,7 +133,7 @@ class QuestionGenerator:
         wanted = count * MAX_DRAWS if distinct else count
 
         def drawn(places: Sequence[int], top: int) -> list[list[str]]:
-            found = generate(
+            result = generate(
                 self.model,
                 self.examples,
                 [contexts[i] for i in places],
@@ -143,7 +143,7 @@ class QuestionGenerator:
                 top,
                 no_repeat=no_repeat,
             )
-            return [[readable(q, texts[i]) if raw else q for q in own] for i, own in zip(places, found, strict=True)]
+            return [[readable(q, texts[i]) if raw else q for q in own] for i, own in zip(places, result, strict=True)]
 
         asked = drawn(range(len(texts)), top)
         if not distinct:
@@ -167,10 +167,10 @@ def find(name: str | Path, revision: str | None = None) -> Path:
     if folder.is_dir():
         return folder
     tried: list[str] = []
-    found = hub_folder(str(name), revision, is_generator, tried)
-    if found is None:
+    result = hub_folder(str(name), revision, is_generator, tried)
+    if result is None:
         raise ValueError(f"model: expected a folder or a Hub id, got {str(name)!r}; {'; '.join(tried)}")
-    return found
+    return result
 
 
 def load(name: str | Path = "diverse", revision: str | None = None, device: str = "cpu") -> QuestionGenerator:

@@ -76,7 +76,7 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
         rows = load_dataset(name, split=split or "train")
     else:
         raise ValueError(f"sources: no {source}.jsonl.gz or {source}.jsonl in {folder}, and no Hub name with '/'")
-    found: dict[str, dict[str, None]] = {}
+    values: dict[str, dict[str, None]] = {}
     for i, row in enumerate(rows):
         where = f"{source}, row {i}"
         done = bool(row.get("tokenized")) or source.startswith("squad_du2017")
@@ -86,8 +86,8 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
         asked = [_tokenised(question, done) for question in questions]
         if not text or not all(asked):
             raise ValueError(f"{where}: expected text and questions with words, got {text!r:.60} and {asked!s:.60}")
-        found.setdefault(text, {}).update(dict.fromkeys(asked))
-    return [Context(text, tuple(questions)) for text, questions in found.items()]
+        values.setdefault(text, {}).update(dict.fromkeys(asked))
+    return [Context(text, tuple(questions)) for text, questions in values.items()]
 
 
 def is_dev(text: str, share: float = DEV_SHARE) -> bool:

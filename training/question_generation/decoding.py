@@ -177,10 +177,10 @@ def generate(
         batch = {name: tensor.to(device) for name, tensor in examples.collate(inputs).items()}
         latent = None if noise is None else draws_of_prior(model, batch, noise[numbers])
         beams = beam_search(model, batch, latent, width, no_repeat=no_repeat, top=top)
-        found = np.isfinite(beams.scores).sum(axis=1)
+        result = np.isfinite(beams.scores).sum(axis=1)
         for row, n in enumerate(numbers):
             i, j = searches[n]
             for question in [j] if model.config.latent else range(counts[i]):
-                beam = min(int(picks[i][question]), int(found[row]) - 1)
+                beam = min(int(picks[i][question]), int(result[row]) - 1)
                 questions[i][question] = beams.text(row, beam, examples.words, inputs[row]["input_ids"])
     return questions

@@ -66,12 +66,12 @@ def sentence_of(passage: str, start: int, length: int) -> str:
     """
     from sentencex import get_sentence_boundaries
 
-    found = [
+    values = [
         (bound["start_index"], bound["end_index"])
         for bound in get_sentence_boundaries("en", passage)
         if bound["start_index"] < start + max(length, 1) and bound["end_index"] > start
     ]
-    return passage[found[0][0] : found[-1][1]].strip() if found else passage.strip()
+    return passage[values[0][0] : values[-1][1]].strip() if values else passage.strip()
 
 
 def source_file(folder: Path, name: str, parts: Sequence[str]) -> Path:
@@ -89,14 +89,14 @@ def pairs_of(rows: Iterable[Mapping], articles: bool = False) -> list[dict]:
         rows: rows of span QA, or rows with `context` and `references` in tokens already, as in the files of Du et al.
         articles: whether the titles of the rows are names of articles.
     """
-    found = []
+    result = []
     for row in rows:
         if "references" in row:
             common = {"sentence": row["context"], "passage": row["context"], "article": None}
-            found += [{**common, "question": text} for text in row["references"]]
+            result += [{**common, "question": text} for text in row["references"]]
             continue
         start, span = row["answers"]["answer_start"][0], row["answers"]["text"][0]
-        found.append(
+        result.append(
             {
                 "sentence": treebank(sentence_of(row["context"], start, len(span))),
                 "question": treebank(row["question"]),
@@ -104,7 +104,7 @@ def pairs_of(rows: Iterable[Mapping], articles: bool = False) -> list[dict]:
                 "article": (row.get("title") or None) if articles else None,
             }
         )
-    return found
+    return result
 
 
 def unusable(pair: Mapping) -> str | None:

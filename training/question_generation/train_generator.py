@@ -121,7 +121,7 @@ def train(args: Arguments, training) -> dict:
     place = {text: i for i, text in enumerate(questions)}
     words = data.vocabulary((text for _, text in pairs), args.min_count)
     examples = data.Examples(words, vectors, args.max_context, args.max_question, args.copies)
-    made = [
+    values = [
         examples.of_pairs(part, means[[place[text] for _, text in part]]) if part else None
         for part in (pairs, held_out)
     ]
@@ -150,13 +150,13 @@ def train(args: Arguments, training) -> dict:
 
     trainer = common.trained(
         training,
-        made[1],
+        values[1],
         LikeLengthTrainer,
         "target",
         # A word more of the question costs more than one of the context: the decoder takes a step for it.
         length_of=lambda row: len(row["question"]) * (args.max_context + 1) + len(row["input_ids"]),
         model=model,
-        train_dataset=made[0],
+        train_dataset=values[0],
         data_collator=examples.collate,
         compute_metrics=measures,
         callbacks=[EarlyStoppingCallback(early_stopping_patience=args.patience)] if args.patience else [],
@@ -171,9 +171,9 @@ def train(args: Arguments, training) -> dict:
         "dev": {},
     }
     if held_out:
-        found = trainer.predict(made[1])
-        facts["dev"] = {name.removeprefix("test_"): value for name, value in found.metrics.items()}
-        facts["kl_per_dimension"] = found.predictions[2].mean(axis=0).tolist() if args.latent else []
+        result = trainer.predict(values[1])
+        facts["dev"] = {name.removeprefix("test_"): value for name, value in result.metrics.items()}
+        facts["kl_per_dimension"] = result.predictions[2].mean(axis=0).tolist() if args.latent else []
     folder = Path(training.output_dir) / "final"
     save(trainer.accelerator.unwrap_model(trainer.model), folder)
     (folder / "train.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")

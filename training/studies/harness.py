@@ -48,14 +48,14 @@ class ExtendableOutput(Output):
             return {"data": {}, "results": {}}
         if not (self.json and Path(self.json).is_file()):
             raise ValueError(f"--keep: no result file {self.json} to keep; name one with --json, or leave --keep out")
-        found = read(self.json)
+        result = read(self.json)
         for name, digest in facts.pop("data", {}).items():
-            if found["data"].get(name, digest) != digest:
+            if result["data"].get(name, digest) != digest:
                 raise ValueError(f"--keep: {name} is not the file that {self.json} was measured on; leave --keep out")
         for name, value in facts.items():
-            if found[name] != value:
-                raise ValueError(f"--keep: {self.json} has other {name}: {found[name]}, here {value}")
-        return found
+            if result[name] != value:
+                raise ValueError(f"--keep: {self.json} has other {name}: {result[name]}, here {value}")
+        return result
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ def digests(names: Iterable[str], folders: str | Path | Iterable[str | Path]) ->
     """Return the SHA-256 of files of rows by name, see `common.local_file`; those that are not local are left out."""
     from genqa_metrics.core.checkpoint_validation import file_digest
 
-    found = {name: common.local_file(name, folders) for name in names}
-    return {name: file_digest(path) for name, path in found.items() if path}
+    values = {name: common.local_file(name, folders) for name in names}
+    return {name: file_digest(path) for name, path in values.items() if path}
 
 
 def versions(*packages: str) -> dict[str, str]:
@@ -151,10 +151,14 @@ def versions(*packages: str) -> dict[str, str]:
 
 def tables() -> list[Table]:
     """Return all tables of all pages."""
-    names = [found.name for found in pkgutil.walk_packages(studies.__path__, "training.studies.") if not found.ispkg]
-    found = [importlib.import_module(name) for name in ("training.kpqa.evaluate_kpqa", *names)]
-    of_studies = [table for module in found if hasattr(module, "STUDY") for table in module.STUDY.tables]
-    return of_studies + [table for module in found for table in getattr(module, "TABLES", ())]
+    names = [
+        walk_package.name
+        for walk_package in pkgutil.walk_packages(studies.__path__, "training.studies.")
+        if not walk_package.ispkg
+    ]
+    walk_package = [importlib.import_module(name) for name in ("training.kpqa.evaluate_kpqa", *names)]
+    of_studies = [table for module in walk_package if hasattr(module, "STUDY") for table in module.STUDY.tables]
+    return of_studies + [table for module in walk_package for table in getattr(module, "TABLES", ())]
 
 
 def main() -> None:

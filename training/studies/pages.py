@@ -42,8 +42,8 @@ def keyphrases(result: Mapping) -> str:
     """Return the highest Pearson and the highest Spearman of the three KPQA metrics on each set."""
     sets = result["agreement"]
     best = [
-        [max(found[name][kind][0] for name in evaluate_kpqa.WEIGHTED) for kind in ("pearson", "spearman")]
-        for found in sets.values()
+        [max(item[name][kind][0] for name in evaluate_kpqa.WEIGHTED) for kind in ("pearson", "spearman")]
+        for item in sets.values()
     ]
     cells = [" / ".join(f"{value:.3f}".removeprefix("0") for value in pair) for pair in best]
     return markdown_table(
@@ -55,15 +55,15 @@ def grounders(*results: Mapping) -> str:
     """Return the judges that were trained for passages beside simple methods."""
     rows = []
     for name, methods in results[0]["scores"]["rows"].items():
-        judges = [found["scores"]["rows"].get(name, {}).get("judge of grounding") for found in results]
-        rows.append([name, *(cell(found, 2) for found in (*map(methods.get, SIMPLE), *judges))])
+        judges = [result["scores"]["rows"].get(name, {}).get("judge of grounding") for result in results]
+        rows.append([name, *(cell(result, 2) for result in (*map(methods.get, SIMPLE), *judges))])
     return markdown_table(["dev set", *SIMPLE, *GROUNDERS.values()], rows)
 
 
 def base_grounder(result: Mapping) -> str:
     """Return the base judge beside the small judge of answers, on the same rows."""
     names = ("judge of grounding", "judge of answers")
-    rows = [[name, *(cell(found[k], 2) for k in names)] for name, found in result["scores"]["rows"].items()]
+    rows = [[name, *(cell(value[k], 2) for k in names)] for name, value in result["scores"]["rows"].items()]
     return markdown_table(["dev set", "base", "small judge of answers"], rows)
 
 
@@ -71,9 +71,9 @@ def grounding_card(small: Mapping, base: Mapping) -> str:
     """Return the table of the card of `grounding`."""
     rows = []
     for name, title in SETS_OF_CARD.items():
-        of_small, of_base = (found["scores"]["rows"][name] for found in (small, base))
-        found = of_small["judge of grounding"], of_base["judge of grounding"], of_small["token overlap"]
-        rows.append([title, *(cell(scores, 2) for scores in found)])
+        of_small, of_base = (value["scores"]["rows"][name] for value in (small, base))
+        value = of_small["judge of grounding"], of_base["judge of grounding"], of_small["token overlap"]
+        rows.append([title, *(cell(scores, 2) for scores in value)])
     return markdown_table(["dev set", "small", "base, first 300 rows", "token overlap"], rows)
 
 

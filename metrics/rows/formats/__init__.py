@@ -92,14 +92,14 @@ def _converted(values: dict, form: str) -> dict:
         expected = " or ".join(", ".join(columns) for columns in tool.NEEDED)
         raise RowError(f"no row of --from {form}, which has {expected}; columns found: {', '.join(values) or 'none'}")
     try:
-        found = tool.columns_of(values)
+        columns_of = tool.columns_of(values)
     except RowError:
         raise
     except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
         raise RowError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
     if form in OWN_GRADES:
         values = {name: value for name, value in values.items() if name.lower() not in ("score", "label")}
-    return {**values, **{name: value for name, value in found.items() if value is not None}}
+    return {**values, **{name: value for name, value in columns_of.items() if value is not None}}
 
 
 def _wide(values: dict, systems: Sequence[str]) -> dict:

@@ -14,6 +14,6 @@ def columns_of(row: dict) -> dict:
         for part in ("inputs.", "outputs.")
     )
     answer = inputs if "response" in inputs else outputs
-    found = {"question": named_text(inputs, ("query", *QUESTIONS)), "prediction": answer["response"]}
+    values = {"question": named_text(inputs, ("query", *QUESTIONS)), "prediction": answer["response"]}
     expected = inputs.get("ground_truth")
-    return found | {"references": expected, "contexts": passages_of(inputs, {"context": outputs.get("context")})}
+    return values | {"references": expected, "contexts": passages_of(inputs, {"context": outputs.get("context")})}

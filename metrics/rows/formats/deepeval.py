@@ -15,7 +15,7 @@ def columns_of(row: dict) -> dict:
     names = ("actual_output", "expected_output", "retrieval_context")
     camel = ("actualOutput", "expectedOutput", "retrievalContext")
     answer, expected, passages = (
-        row[one] if one in row else row.get(other) for one, other in zip(names, camel, strict=True)
+        row[name] if name in row else row.get(other) for name, other in zip(names, camel, strict=True)
     )
     if answer is None:
         raise RowError("actual_output: is null; a golden has no answer before it is run")

@@ -15,10 +15,10 @@ def columns_of(row: dict) -> dict:
         raise RowError(f"the sample ended with an error and has no answer: {str(row['error'])[:80]}")
     answer = answer["completion"] if isinstance(answer.get("completion"), str) else text_of(answer, "assistant")
     ident, epoch = row.get("id"), row.get("epoch", 1)
-    found = {"question": text_of(row["input"]), "prediction": answer, "references": row["target"]}
-    found["contexts"] = passages_of(row.get("metadata"), row.get("store"))
-    found["id"] = ident if epoch == 1 else f"{ident} (epoch {epoch})"
-    return found | ({"system": row["model"]} if row.get("model") else {})
+    values = {"question": text_of(row["input"]), "prediction": answer, "references": row["target"]}
+    values["contexts"] = passages_of(row.get("metadata"), row.get("store"))
+    values["id"] = ident if epoch == 1 else f"{ident} (epoch {epoch})"
+    return values | ({"system": row["model"]} if row.get("model") else {})
 
 
 def document_rows(document: Mapping) -> Iterator[dict] | None:

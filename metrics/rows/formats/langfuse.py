@@ -27,8 +27,11 @@ def columns_of(row: dict) -> dict:
             "expectedOutput: is empty; export the runs of a dataset, whose items have one, or log the retrieved "
             "passages as contexts, which grounding reads"
         )
-    found = {
+    values = {
         "question": named_text(row["input"], QUESTIONS),
         "prediction": named_text(row["output"], ANSWERS, "assistant"),
     }
-    return found | {"references": None if expected in (None, "") else expected_answers(expected), "contexts": passages}
+    return values | {
+        "references": None if expected in (None, "") else expected_answers(expected),
+        "contexts": passages,
+    }

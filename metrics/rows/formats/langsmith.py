@@ -18,7 +18,7 @@ def columns_of(row: dict) -> dict:
 
     def part(name: str, *others: str) -> object:
         flat = {key[len(name) + 1 :]: value for key, value in row.items() if key.startswith(f"{name}.")}
-        return flat or next((row[one] for one in (name, *others) if row.get(one) is not None), None)
+        return flat or next((row[item] for item in (name, *others) if row.get(item) is not None), None)
 
     if "example" in row:  # what `evaluate` yields
         run, example = row["run"], row["example"]

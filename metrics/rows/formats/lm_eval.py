@@ -29,10 +29,10 @@ def columns_of(row: dict) -> dict:
     if isinstance(target, str) and target in (listed or ()):
         target = listed  # of which tasks such as squadv2 write the first one
     asked, references = with_options(asked, doc, target)
-    found = {"question": asked, "prediction": answer, "references": references, "id": row.get("doc_id")}
+    result = {"question": asked, "prediction": answer, "references": references, "id": row.get("doc_id")}
     if row.get("filter") not in (None, "none"):  # one line for each way to cut the answer out
-        found["system"] = row["filter"]
-    return found
+        result["system"] = row["filter"]
+    return result
 
 
 def with_options(asked: object, doc: Mapping, target: object) -> tuple[object, object]:

@@ -16,10 +16,10 @@ def columns_of(row: dict) -> dict:
         if sample.get("error"):
             raise RowError(f"the sample ended with an error and has no answer: {str(sample['error'])[:80]}")
         asked = named_text(item, QUESTIONS) if not isinstance(item, str) else item
-        found = {"question": asked, "prediction": text_of(sample.get("output"), "assistant"), "id": row.get("id")}
-        found["contexts"] = passages_of(item)
-        without = found["contexts"] and all(item.get(name) is None for name in EXPECTED)
-        return found | {"references": None if without else expected_answers(item)}
+        values = {"question": asked, "prediction": text_of(sample.get("output"), "assistant"), "id": row.get("id")}
+        values["contexts"] = passages_of(item)
+        without = values["contexts"] and all(item.get(name) is None for name in EXPECTED)
+        return values | {"references": None if without else expected_answers(item)}
     answer = next((row[name] for name in ANSWER_COLUMNS if row.get(name) is not None), None)
     if answer is None:
         raise RowError(

@@ -29,7 +29,7 @@ def columns_of(row: dict) -> dict:
         checks = [check for check in case.get("assert") or () if check.get("type") in EXACT_ASSERTIONS]
         values = [check["value"] for check in checks if isinstance(check.get("value"), str | list)]
         references = list(
-            dict.fromkeys(one for value in values for one in ([value] if isinstance(value, str) else value))
+            dict.fromkeys(item for value in values for item in ([value] if isinstance(value, str) else value))
         )
     if not references and not passages_of(given):
         raise RowError(
@@ -62,8 +62,8 @@ def _of_csv(row: dict) -> dict:
     answers = {}
     for name, cell in row.items():
         if re.match(r"\[[^\]]+\] ", name):
-            found = _CELL.fullmatch(cell.strip())
-            answers[name] = found[3].strip() if found else cell
+            match = _CELL.fullmatch(cell.strip())
+            answers[name] = match[3].strip() if match else cell
     systems = [name[1:].partition("]")[0] for name in answers]
     if len(set(systems)) == len(systems):
         answers = dict(zip(systems, answers.values(), strict=True))

@@ -82,24 +82,24 @@ def named_text(value: object, names: Iterable[str], role: str = "user") -> objec
 def expected_answers(value: object) -> object:
     """Return the references of a value: a text, a list of texts, or what an object holds under a usual name."""
     value = opened(value)
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return value
     if isinstance(value, Mapping):
         facts = value.get("expected_facts")
         if facts is not None and not any(value.get(name) is not None for name in EXPECTED):
             raise RowError("expected_facts: are no answers; give an expected_response")
         inner = next((value[name] for name in EXPECTED if value.get(name) is not None), None)
-        if isinstance(inner, list) and all(isinstance(one, str) for one in inner):
+        if isinstance(inner, list) and all(isinstance(item, str) for item in inner):
             return inner
-    found = named_text(value, EXPECTED, "assistant")
-    return str(found) if isinstance(found, int | float) and not isinstance(found, bool) else found
+    result = named_text(value, EXPECTED, "assistant")
+    return str(result) if isinstance(result, int | float) and not isinstance(result, bool) else result
 
 
 def passages_of(*values: object) -> object:
     """Return the passages that one of some objects holds under a usual name; None where there are none."""
     for value in map(opened, values):
         if isinstance(value, Mapping):
-            found = next((value[name] for name in CONTEXTS if value.get(name)), None)
-            if found is not None:
-                return found
+            result = next((value[name] for name in CONTEXTS if value.get(name)), None)
+            if result is not None:
+                return result
     return None

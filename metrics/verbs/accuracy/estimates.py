@@ -135,8 +135,8 @@ class JudgedAnswers:
     def _paired(self, places: Sequence[Sequence[int]]) -> tuple | None:
         """Return the difference of two systems with labels for the same questions, drawn alike; None for others."""
         pair = [np.array(mine)[np.argsort(self.asked[mine], kind="stable")] for mine in places]
-        one, other = (self.asked[mine] for mine in pair)
-        if len(np.unique(one)) < len(one) or not np.array_equal(one, other):
+        value, other = (self.asked[mine] for mine in pair)
+        if len(np.unique(value)) < len(value) or not np.array_equal(value, other):
             return None
         human, odds, judged = (
             np.stack([column[mine] for mine in pair])

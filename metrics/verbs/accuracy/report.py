@@ -45,35 +45,35 @@ class AccuracyReport(Report):
         self.judge, self.notes, self.worst = report["judge"], report["notes"], report["worst"]
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{visible(system)} {accuracy_cell(values)}" for system, values in self.systems.items())
-        return f"AccuracyReport({found})"
+        text = ", ".join(f"{visible(system)} {accuracy_cell(values)}" for system, values in self.systems.items())
+        return f"AccuracyReport({text})"
 
     def to_pandas(self):
         """Return a `pandas.DataFrame` with one row per system."""
         import pandas
 
         flat = {
-            system: {name: value for name, value in found.items() if not isinstance(value, Mapping)}
-            for system, found in self.systems.items()
+            system: {name: value for name, value in result.items() if not isinstance(value, Mapping)}
+            for system, result in self.systems.items()
         }
         return pandas.DataFrame.from_dict(flat, orient="index").rename_axis("system")
 
     def tables(self) -> list[Table]:
         """Return the tables."""
-        found = [self._systems()]
+        result = [self._systems()]
         if any("confusion" in values for values in self.systems.values()):
-            found.append(self._agreement())
-        found += [table] if (table := accuracy_table(self._report)) else []
+            result.append(self._agreement())
+        result += [table] if (table := accuracy_table(self._report)) else []
         if any("needed" in values for values in self.systems.values()):
-            found.append(self._needed())
+            result.append(self._needed())
         if self.differences:
-            found.append(self._differences())
-        return found
+            result.append(self._differences())
+        return result
 
     @property
     def findings(self) -> list[str]:
         """Which system has the highest accuracy, and which others may be as good."""
-        told = [system for system, found in self.systems.items() if found["low"] is not None]
+        told = [system for system, result in self.systems.items() if result["low"] is not None]
         first = max(told, key=lambda system: self.systems[system]["accuracy"], default=None)
         as_good = [
             system
@@ -150,22 +150,22 @@ class AccuracyReport(Report):
 
     def _systems(self) -> Table:
         order = sorted(self.systems, key=lambda system: -(self.systems[system]["accuracy"] or 0))
-        ava = all("ava_accuracy" in found for found in self.systems.values())
-        labelled = any(found["labelled"] for found in self.systems.values())
+        ava = all("ava_accuracy" in result for result in self.systems.values())
+        labelled = any(result["labelled"] for result in self.systems.values())
         header = ["system", "accuracy", "wrong", "declined", "accuracy_given_attempted", "answers"]
         header += ["ava_accuracy" if ava else "judged", *["labelled", "effective rows"] * labelled]
         rows = []
         for system in order:
-            found = self.systems[system]
-            cells = [system, accuracy_cell(found), number(found["wrong"]), number(found["declined"])]
-            cells += [estimate(found["accuracy_given_attempted"]), f"{found['rows']:,}", number(found["judged"])]
+            result = self.systems[system]
+            cells = [system, accuracy_cell(result), number(result["wrong"]), number(result["declined"])]
+            cells += [estimate(result["accuracy_given_attempted"]), f"{result['rows']:,}", number(result["judged"])]
             if labelled:
                 cells += [
-                    f"{found['labelled']:,}",
-                    f"{found['effective_sample_size']:,.0f}" if "effective_sample_size" in found else "-",
+                    f"{result['labelled']:,}",
+                    f"{result['effective_sample_size']:,.0f}" if "effective_sample_size" in result else "-",
                 ]
             rows.append(cells)
-        methods = dict.fromkeys(found["method"] for found in self.systems.values())
+        methods = dict.fromkeys(result["method"] for result in self.systems.values())
         said = f"Accuracy with its {self._percent()} interval; {'; '.join(methods)}. "
         said += f"The interval is of {self._report['settings']['truth']}."
         said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
@@ -175,11 +175,11 @@ class AccuracyReport(Report):
 
     def _agreement(self) -> Table:
         rows = []
-        for system, found in self.systems.items():
-            if "confusion" in found:
-                counts = [f"{found['confusion'][name]:,}" for name in CONFUSION]
+        for system, result in self.systems.items():
+            if "confusion" in result:
+                counts = [f"{result['confusion'][name]:,}" for name in CONFUSION]
                 rows.append(
-                    [system, f"{found['labelled']:,}", number(found["agreement"]), number(found["kappa"]), *counts]
+                    [system, f"{result['labelled']:,}", number(result["agreement"]), number(result["kappa"]), *counts]
                 )
         said = (
             "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
@@ -188,15 +188,15 @@ class AccuracyReport(Report):
         return Table("Judge and people", ["system", "labelled", "agreement", "kappa", *CONFUSION], rows, said)
 
     def _needed(self) -> Table:
-        points = next(found["needed"] for found in self.systems.values() if "needed" in found)
+        points = next(result["needed"] for result in self.systems.values() if "needed" in result)
         header = ["system", *(f"+-{float(point) * 100:g} points" for point in points)]
         rows = [
             [
                 system,
-                *("more questions" if count is None else f"{count:,}" for count in found["needed"].values()),
+                *("more questions" if count is None else f"{count:,}" for count in result["needed"].values()),
             ]
-            for system, found in self.systems.items()
-            if "needed" in found
+            for system, result in self.systems.items()
+            if "needed" in result
         ]
         said = "About how many more rows, drawn by chance, to label for such an interval. "
         said += "'more questions': even with every row labelled the questions are too few, or too many labels wrong."
@@ -205,9 +205,9 @@ class AccuracyReport(Report):
     def _differences(self) -> Table:
         rows, marked = [], set()
         for place, pair in enumerate(self.differences):
-            found = pair["difference"]
-            marked |= {place} if _is_clear(found) else set()
-            rows.append([f"{pair['first']} - {pair['second']}", estimate(found), f"{pair['shared_questions']:,}"])
+            value = pair["difference"]
+            marked |= {place} if _is_clear(value) else set()
+            rows.append([f"{pair['first']} - {pair['second']}", estimate(value), f"{pair['shared_questions']:,}"])
         said = (
             f"With {self._percent()} intervals, paired by question where labels are there; where people labelled the "
         )

@@ -224,19 +224,19 @@ class AccuracyRun:
                 mine = np.intersect1d(mine, of_slice)
                 if len(mine):
                     values[name][system] = answers.accuracy(mine)[0]
-        few = [name for name, of in values.items() if any(found["labelled"] < MIN_LABELS for found in of.values())]
+        few = [name for name, of in values.items() if any(value["labelled"] < MIN_LABELS for value in of.values())]
         if few and self.label_sources:
             notes.append(f"by {column}: fewer than {MIN_LABELS} labels in {', '.join(few)}: what the judge alone says")
         return {"column": column, "values": values}
 
     def _notes(self, systems: Mapping[str, Mapping], labels: Labels | None, errors, notes: list[str]) -> None:
-        for system, found in systems.items():
-            if labels and found["labelled"] < MIN_LABELS:
+        for system, result in systems.items():
+            if labels and result["labelled"] < MIN_LABELS:
                 notes.append(f"{system}: no labels, or only one; what is said of it is by the judge")
-            if "gain" not in found or found["low"] is None:
+            if "gain" not in result or result["low"] is None:
                 continue
-            if found["labelled"] < FEW_LABELS:
-                notes.append(f"{system}: {found['labelled']} labelled rows; below {FEW_LABELS} an interval is rough")
+            if result["labelled"] < FEW_LABELS:
+                notes.append(f"{system}: {result['labelled']} labelled rows; below {FEW_LABELS} an interval is rough")
         notes += errors.notes(systems)
 
 

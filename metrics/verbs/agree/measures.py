@@ -132,12 +132,12 @@ def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: R
     """Return how good a judge's own verdicts are: threshold, agreement, kappa, the counts of `confusion`, shares."""
     right = ((scores >= threshold) == correct).astype(float)
     means = draw.values({"agreement": lambda counts: counts @ right / counts.sum(axis=1)})
-    found = thresholds.confusion(scores, correct, threshold)
+    result = thresholds.confusion(scores, correct, threshold)
     return {
         "threshold": threshold,
-        **agreement([found[name] for name in CONFUSION]),
+        **agreement([result[name] for name in CONFUSION]),
         "agreement": _estimate("share", float(right.mean()), means["agreement"], draw),
-        **found,
+        **result,
     }
 
 
@@ -168,20 +168,20 @@ def _differences(judgments: Judgments, estimates: Mapping, samples: Mapping, dra
         ),
     }
     pairs = list(combinations(names, 2))
-    found: list[dict] = [{"first": first, "second": second} for first, second in pairs]
+    result: list[dict] = [{"first": first, "second": second} for first, second in pairs]
     for kind, (scores, human) in sides.items():
         if not pairs:
             continue
         x, y = (np.stack([scores[pair[side]] for pair in pairs]) for side in (0, 1))
         p_values = correlation.permutation_p(x, y, human, draw.questions, PERMUTATIONS * draw.samples, draw.seed)
         holm = adjust_p_values(p_values, "holm")
-        for place, (entry, (first, second)) in enumerate(zip(found, pairs, strict=True)):
+        for place, (entry, (first, second)) in enumerate(zip(result, pairs, strict=True)):
             r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
             apart = samples[f"{kind} {first}"] - samples[f"{kind} {second}"]
             entry[kind] = _estimate("difference", r1 - r2, apart, draw)
             entry[kind]["permutation_p"] = float(p_values[place])
             entry[kind]["permutation_p_holm"] = float(holm[place])
-    return found
+    return result
 
 
 def _rank_pairs(judgments: Judgments, gap: float, draw: Resampler) -> dict:
@@ -247,7 +247,7 @@ def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
 
 def _groups(judgments: Judgments, draw: Resampler) -> tuple[dict, list[str]]:
     """Return the correlations within groups, and notes about them."""
-    found: dict[str, dict] = {}
+    items: dict[str, dict] = {}
     notes = []
     for grouping, labels in judgments.groups.items():
         order = dict.fromkeys(sorted(labels))
@@ -258,7 +258,7 @@ def _groups(judgments: Judgments, draw: Resampler) -> tuple[dict, list[str]]:
         if len(order) > MAX_GROUPS:
             notes.append(f"{grouping}: {len(order):,} groups are too many to report; at most {MAX_GROUPS} are")
             continue
-        found[grouping] = {}
+        items[grouping] = {}
         for label in order:
             rows = np.flatnonzero([other == label for other in labels])
             questions = np.unique(draw.questions[rows], return_inverse=True)[1]
@@ -268,8 +268,8 @@ def _groups(judgments: Judgments, draw: Resampler) -> tuple[dict, list[str]]:
                 kinds = ("pearson", "spearman")
                 own = replace(draw, questions=questions)
                 entry["metrics"], _ = _correlations(scores, judgments.human[rows], kinds, own)
-            found[grouping][label] = entry
-    return found, notes
+            items[grouping][label] = entry
+    return items, notes
 
 
 def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, seed: int = 0) -> dict[str, object]:
@@ -307,7 +307,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
         if not np.ptp(values):
             notes.append(f"{name}: all its scores are equal: no correlation is defined")
     estimates, samples = _correlations(judgments.scores, human, ("pearson", "spearman", "kendall"), draw)
-    metrics: dict[str, dict] = {name: dict(found) for name, found in estimates.items()}
+    metrics: dict[str, dict] = {name: dict(estimate) for name, estimate in estimates.items()}
     if correct.any() and not correct.all():
         for name, values in judgments.scores.items():
             metrics[name]["classifier"] = _as_classifier(values, correct, draw)

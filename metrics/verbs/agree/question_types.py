@@ -52,7 +52,7 @@ def question_type(question: str) -> str:
     >>> [question_type(text) for text in ("Which dog barks?", "is he alone ?", "average rent omaha", "big dogs omaha")]
     ['ENTITY', 'YES/NO', 'NUMERIC', 'OTHER']
     """
-    places = {name: found.start() for name, pattern in _TYPES.items() if (found := pattern.search(question))}
+    places = {name: match.start() for name, pattern in _TYPES.items() if (match := pattern.search(question))}
     if places:
         return min(places, key=places.__getitem__)
     return next((name for name, pattern in _KEYWORDS.items() if pattern.search(question)), OTHER)

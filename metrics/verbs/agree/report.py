@@ -51,26 +51,26 @@ def against_best(
         {metric: its test}, with p-values that are corrected (Holm) for these tests alone.
     """
     best = ordered(metrics, kind)[0]
-    found = {}
+    result = {}
     for entry in differences:
         if best in (entry["first"], entry["second"]):
-            found[entry["second"] if entry["first"] == best else entry["first"]] = dict(entry[kind])
-    raw = np.array([test["permutation_p"] for test in found.values()], dtype=float)  # None is NaN
-    for test, corrected in zip(found.values(), adjust_p_values(raw, "holm").tolist(), strict=True):
+            result[entry["second"] if entry["first"] == best else entry["first"]] = dict(entry[kind])
+    raw = np.array([test["permutation_p"] for test in result.values()], dtype=float)  # None is NaN
+    for test, corrected in zip(result.values(), adjust_p_values(raw, "holm").tolist(), strict=True):
         test["permutation_p_holm"] = None if np.isnan(corrected) else corrected
-    return found
+    return result
 
 
 def _correlations(numbers: Agreement) -> Table:
     tests = against_best(numbers.metrics, numbers.differences)
     rows, marked = [], set()
-    classified = any("classifier" in found for found in numbers.metrics.values())
+    classified = any("classifier" in metric for metric in numbers.metrics.values())
     for place, name in enumerate(ordered(numbers.metrics)):
-        found = numbers.metrics[name]
+        metric = numbers.metrics[name]
         test = tests.get(name)
-        cells = [name, *(_estimate(found[kind]) for kind in ("pearson", "spearman", "kendall"))]
+        cells = [name, *(_estimate(metric[kind]) for kind in ("pearson", "spearman", "kendall"))]
         if classified:
-            cells.append(_estimate(found["classifier"]["auc"]))
+            cells.append(_estimate(metric["classifier"]["auc"]))
         if tests:
             cells += [p_value(test[p]) if test else "" for p in ("permutation_p", "permutation_p_holm")]
         rows.append(cells)
@@ -112,8 +112,8 @@ def _pairs(numbers: Agreement) -> Table | None:
         if ranked["pairs"]:
             cells.append(_estimate(ranked["metrics"][name]))
         if systems:
-            found = systems["pairs"][name]
-            cells += [f"{found['right']} of {found['pairs']}", f"{found['clear_right']} of {found['clear_pairs']}"]
+            system = systems["pairs"][name]
+            cells += [f"{system['right']} of {system['pairs']}", f"{system['clear_right']} of {system['clear_pairs']}"]
         rows.append(cells)
     return Table("Who is better? Pairs of answers and of systems", header, rows, " ".join(said))
 
@@ -139,16 +139,16 @@ def _system_scores(numbers: Agreement) -> Table | None:
 def _group_tables(numbers: Agreement) -> list[Table]:
     tables = []
     for grouping, groups in numbers.groups.items():
-        known = [found["metrics"] for found in groups.values() if found["metrics"]]
+        known = [group["metrics"] for group in groups.values() if group["metrics"]]
         if not known:
             continue
         interval = any(metrics[name]["pearson"]["low"] is not None for metrics in known for name in metrics)
         said = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" if interval else ""
-        header = ["metric", *(f"{label} ({found['rows']:,})" for label, found in groups.items())]
+        header = ["metric", *(f"{label} ({group['rows']:,})" for label, group in groups.items())]
         rows = []
         for name in ordered(numbers.metrics):
             cells = [
-                _estimate(found["metrics"][name]["pearson"]) if found["metrics"] else "-" for found in groups.values()
+                _estimate(group["metrics"][name]["pearson"]) if group["metrics"] else "-" for group in groups.values()
             ]
             rows.append([name, *cells])
         tables.append(
@@ -168,14 +168,14 @@ def _thresholds(numbers: Agreement) -> Table | None:
         return None
     rows = []
     for name in names:
-        found = numbers.metrics[name]["classifier"]
+        metric = numbers.metrics[name]["classifier"]
         cells = [name]
         for criterion in CRITERIA:
-            best = found["thresholds"][criterion]
+            best = metric["thresholds"][criterion]
             limit = "-" if best["threshold"] is None else f"{best['threshold']:.3g}"
             cells.append(f"{number(best['value'])} ({number(best['held_out'])}) from {limit}")
-        calibrated = found["calibration"]
-        cells += [number(found["average_precision"])]
+        calibrated = metric["calibration"]
+        cells += [number(metric["average_precision"])]
         cells += [number(calibrated["ece"]), number(calibrated["brier"])] if calibrated else ["-", "-"]
         rows.append(cells)
     share = numbers.human["share_correct"]
@@ -190,21 +190,21 @@ def _thresholds(numbers: Agreement) -> Table | None:
 
 
 def _verdicts(numbers: Agreement) -> Table | None:
-    judges = {name: found["verdicts"] for name, found in numbers.metrics.items() if "verdicts" in found}
+    judges = {name: metric["verdicts"] for name, metric in numbers.metrics.items() if "verdicts" in metric}
     if not judges:
         return None
     rows = []
-    for name, found in judges.items():
-        accepts = found["accepted"] + found["missed"]
-        rejects = found["rejected"] + found["let_through"]
+    for name, metric in judges.items():
+        accepts = metric["accepted"] + metric["missed"]
+        rejects = metric["rejected"] + metric["let_through"]
         rows.append(
             [
                 name,
-                f"{found['threshold']:.3g}",
-                _estimate(found["agreement"]),
-                number(found["kappa"]),
-                f"{found['accepted']:,} of {accepts:,} ({number(found['sensitivity'])})",
-                f"{found['rejected']:,} of {rejects:,} ({number(found['specificity'])})",
+                f"{metric['threshold']:.3g}",
+                _estimate(metric["agreement"]),
+                number(metric["kappa"]),
+                f"{metric['accepted']:,} of {accepts:,} ({number(metric['sensitivity'])})",
+                f"{metric['rejected']:,} of {rejects:,} ({number(metric['specificity'])})",
             ]
         )
     return Table(
@@ -218,9 +218,9 @@ def _verdicts(numbers: Agreement) -> Table | None:
 def _worst(numbers: Agreement, whole: bool = False) -> list[Table]:
     """Return a table for each judge; `whole` with the texts in columns of their own, else cut and in one column."""
     tables = []
-    for name, found in numbers.worst.items():
+    for name, value in numbers.worst.items():
         rows = []
-        for row in found:
+        for row in value:
             question, answer, references = row["question"] or "", row["prediction"], " | ".join(row["references"])
             short = f"{_cut(question)} {_cut(answer)} [{_cut(references)}]"
             texts = [question, answer or "(empty)", references] if whole else [short]
@@ -282,8 +282,8 @@ class AgreeReport(Report):
         self.signatures, self.notes = numbers.signatures, numbers.notes
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self.metrics))
-        return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(found)})"
+        text = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self.metrics))
+        return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(text)})"
 
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""
@@ -295,9 +295,9 @@ class AgreeReport(Report):
 
         rows = {}
         for name in ordered(self.metrics):
-            found = self.metrics[name]
-            parts = {kind: found[kind] for kind in ("pearson", "spearman", "kendall")}
-            parts |= {"auc": found["classifier"]["auc"]} if "classifier" in found else {}
+            metric = self.metrics[name]
+            parts = {kind: metric[kind] for kind in ("pearson", "spearman", "kendall")}
+            parts |= {"auc": metric["classifier"]["auc"]} if "classifier" in metric else {}
             rows[name] = {
                 f"{kind}{'' if end == 'value' else f'_{end}'}": part[end]
                 for kind, part in parts.items()
@@ -315,28 +315,28 @@ class AgreeReport(Report):
         p = {name: test["permutation_p_holm"] for name, test in against_best(self.metrics, self.differences).items()}
         near = [name for name in ordered(self.metrics) if name in p and (p[name] is None or p[name] >= LEVEL)]
         said = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
-        found = [f"{best} agrees best with the humans: Pearson r {_estimate(pearson)}{f'; {said}' if p else ''}."]
-        for name, one in self.metrics.items():
-            if "verdicts" in one:
-                share = _estimate(one["verdicts"]["agreement"])
-                found.append(f"{name} and the humans give the same verdict on {share} of the answers.")
-        return found
+        result = [f"{best} agrees best with the humans: Pearson r {_estimate(pearson)}{f'; {said}' if p else ''}."]
+        for name, metric in self.metrics.items():
+            if "verdicts" in metric:
+                share = _estimate(metric["verdicts"]["agreement"])
+                result.append(f"{name} and the humans give the same verdict on {share} of the answers.")
+        return result
 
     @property
     def next_steps(self) -> list[str]:
         """What to do with the metric that agrees best, and with a judge."""
         best, judges = ordered(self.metrics)[0], [name for name in self.metrics if "verdicts" in self.metrics[name]]
-        found = [
+        result = [
             "Every other table below opens by a click on its title; paper and `--format json` have all of them.",
             f"Compare systems by the scores that agree with your humans ({best} first): `genqa-metrics compare ROWS`.",
         ]
         if any(self.worst.values()):
-            found.append("Read the rows on which the judge and the humans differ; `genqa-metrics explain` says why.")
+            result.append("Read the rows on which the judge and the humans differ; `genqa-metrics explain` says why.")
         if judges:
-            found.append(
+            result.append(
                 "Fit the judge's threshold and error rates to labels of yours: `genqa-metrics calibrate ROWS`."
             )
-        return found
+        return result
 
     def tables(self) -> list[Table]:
         """Return the tables."""
@@ -395,7 +395,7 @@ class AgreeReport(Report):
             *(
                 f"not shown {_by(grouping).lower()}: all groups have fewer than {MIN_ROWS} answers, or equal scores"
                 for grouping, groups in self.groups.items()
-                if not any(found["metrics"] for found in groups.values())
+                if not any(group["metrics"] for group in groups.values())
             ),
             *self._inputs(),
             *self.signatures.values(),
@@ -412,7 +412,7 @@ class AgreeReport(Report):
             return {}
         charts = {AGREEMENT: svg_of(forest_figure(metrics, names))}
         for grouping, groups in self.groups.items():
-            if any(found["metrics"] for found in groups.values()):
+            if any(group["metrics"] for group in groups.values()):
                 charts[_by(grouping)] = svg_of(group_figure(groups, names))
         if all("classifier" in metrics[name] for name in names):
             charts[CLASSIFIED] = curve_panels(self.to_dict(), names)

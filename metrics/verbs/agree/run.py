@@ -163,8 +163,8 @@ class AgreeRun:
             system_scores=system_scores if finite.all() else {},
             thresholds={k: v for scorer in self.scorers.values() for k, v in scorer.thresholds.items()},
         )
-        found = analyse(judgments, self.options.gap, self.options.resamples, self.options.seed)
-        found["notes"] += [*warnings, *calibrated_on(self.scorers.values(), inputs_of(self.sources, skips))]
+        result = analyse(judgments, self.options.gap, self.options.resamples, self.options.seed)
+        result["notes"] += [*warnings, *calibrated_on(self.scorers.values(), inputs_of(self.sources, skips))]
         return Agreement(
             genqa_metrics=__version__,
             inputs=inputs_of(self.sources, skips),
@@ -180,7 +180,7 @@ class AgreeRun:
                 "permutations": PERMUTATIONS * self.options.resamples,
                 "seed": self.options.seed,
                 "confidence": CONFIDENCE,
-                "interval": found.pop("interval"),
+                "interval": result.pop("interval"),
                 "columns": self.columns,
                 "score_columns": list(self.score_columns),
                 "group_columns": list(self.options.group_columns),
@@ -196,7 +196,7 @@ class AgreeRun:
                 }
             ),
             signatures={metric: scorer.signature for metric, scorer in self.scorers.items()},
-            **found,
+            **result,
             worst={
                 name: [
                     {
@@ -223,8 +223,8 @@ class AgreeRun:
             scores = [score_in_column(column, values, missing=True) for column in self.score_columns]
             for column in self.options.group_columns:
                 if column not in values:
-                    found = ", ".join(values) or "none"
-                    raise RowError(f"no column {column!r}, which --group names; columns found: {found}")
+                    text = ", ".join(values) or "none"
+                    raise RowError(f"no column {column!r}, which --group names; columns found: {text}")
             if self.scorers:
                 items = reader.read(row)
                 if len(items) != 1:

@@ -47,8 +47,8 @@ def fitted_scale(probabilities: np.ndarray, labels: np.ndarray, weights: np.ndar
         value = (weights * (np.logaddexp(0, scaled) - labels * scaled)).sum() + (prior * parameters).sum() / 2
         return value, np.array([(gap * odds).sum() * slope, gap.sum()]) + prior
 
-    found = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-5, 5), (-20, 20)]).x
-    return float(np.exp(found[0])), float(found[1])
+    item = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-5, 5), (-20, 20)]).x
+    return float(np.exp(item[0])), float(item[1])
 
 
 def folds_of(groups: Sequence[str], number: int = FOLDS) -> np.ndarray:
@@ -74,12 +74,12 @@ def cross_fitted(
         weights: (answers,) of the answers.
         groups: (answers,) questions.
     """
-    folds, found = folds_of(groups), np.zeros(len(probabilities))
+    folds, result = folds_of(groups), np.zeros(len(probabilities))
     for fold in np.unique(folds):
         rest = folds != fold
         scale = fitted_scale(probabilities[rest], labels[rest], weights[rest])
-        found[~rest] = scaled(probabilities[~rest], *scale)
-    return found
+        result[~rest] = scaled(probabilities[~rest], *scale)
+    return result
 
 
 def error_counts(verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -118,7 +118,7 @@ def effective_counts(
     True
     """
     cluster = np.unique(np.array([str(group) for group in groups]), return_inverse=True)[1]
-    found = {}
+    values = {}
     for (hit, whole), right, share in (
         (COUNTS[:2], labels, verdicts),
         (COUNTS[2:], 1 - labels, 1 - verdicts),
@@ -130,13 +130,13 @@ def effective_counts(
         if total:
             moves, sizes = np.bincount(cluster, own * (share - rate)) / total, np.bincount(cluster, own)
             size = min(size, float(effective_size(rate, moves, sizes)))
-        found |= {hit: rate * size, whole: float(size)}
+        values |= {hit: rate * size, whole: float(size)}
     names = np.array([str(system) for system in systems])
     parts = [error_counts(verdicts[names == name], labels[names == name]) for name in dict.fromkeys(names)]
     parts = [Counts(**part) for part in parts if min(part["correct"], part["incorrect"]) >= LEAST_EACH]
     if len(parts) > 1:
         _, correct, _, incorrect = pooled(parts)
         for hit, whole, most in ((*COUNTS[:2], correct), (*COUNTS[2:], incorrect)):
-            shrunk = min(1.0, most / max(found[whole], 1e-12))
-            found |= {hit: found[hit] * shrunk, whole: found[whole] * shrunk}
-    return {name: round(value, 4) for name, value in found.items()}
+            shrunk = min(1.0, most / max(values[whole], 1e-12))
+            values |= {hit: values[hit] * shrunk, whole: values[whole] * shrunk}
+    return {name: round(value, 4) for name, value in values.items()}

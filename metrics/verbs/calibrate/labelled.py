@@ -50,14 +50,14 @@ def labelled_rows(sources: Sequence[Source], columns: Mapping[str, str], skips: 
         reader = readers.setdefault(source.name, RowReader(source, columns, lambda kind: "ava"))
         if reader.row_kind(row.values).sets:
             raise RowError("prediction: expected one answer, got a set; labels are of answers")
-        found = reader.read(row)
-        if len(found) > 1:
+        result = reader.read(row)
+        if len(result) > 1:
             raise RowError("prediction: expected the answer of one system; a label is of one answer")
-        score, label = found[0].human
+        score, label = result[0].human
         value = score if label is None else label
         if value is not None and not 0 <= value <= 1:
             raise RowError(f"label: expected 0 or 1, or a score between them, got {value:g}; scale it")
-        return found[0], value, None if value is None else plan_of(row.values)[0]
+        return result[0], value, None if value is None else plan_of(row.values)[0]
 
     items: dict[str, Item] = {}
     labels: dict[str, list[float]] = {}

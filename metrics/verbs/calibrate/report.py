@@ -43,7 +43,7 @@ class CalibrateReport(Report):
         self.before, self.after, self.helps = report["before"], report["after"], report["helps"]
 
     def __repr__(self) -> str:
-        before, after = (number(found["agreement"]) for found in (self.before, self.after))
+        before, after = (number(value["agreement"]) for value in (self.before, self.after))
         return f"CalibrateReport({self.calibration['labels']:,} labels; agreement {before} before, {after} after)"
 
     def to_dict(self) -> dict:
@@ -89,11 +89,11 @@ class CalibrateReport(Report):
     def tables(self) -> list[Table]:
         """Return the tables."""
         rows = []
-        for name, found, threshold in (
+        for name, value, threshold in (
             ("as it is", self.before, self._report["threshold_before"]),
             ("calibrated", self.after, self._report["threshold_after"]),
         ):
-            shares = [f"{found[share]:.1%}" for share in SHARES]
+            shares = [f"{value[share]:.1%}" for share in SHARES]
             rows.append([name, number(threshold), *shares])
         header = ["judge", "threshold", *SHARES]
         said = (

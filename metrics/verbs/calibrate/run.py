@@ -81,13 +81,13 @@ class CalibrationRun:
         skips = Skips(self.options.skips, problem)
         notes: list[str] = []
         if self.label_sources:
-            found = labels_beside(self.sources, self.label_sources, self.columns, skips, notes)
+            result = labels_beside(self.sources, self.label_sources, self.columns, skips, notes)
         else:
-            found = labelled_rows(self.sources, self.columns, skips)
+            result = labelled_rows(self.sources, self.columns, skips)
         sources = [*self.sources, *self.label_sources]
-        check_enough(found, ", ".join(source.name for source in sources))
-        sums, _ = item_statistics(found.items, {"ava": self.scorer}, progress)
-        report = calibrated(found, sums["ava"][:, 1], self.scorer)
+        check_enough(result, ", ".join(source.name for source in sources))
+        sums, _ = item_statistics(result.items, {"ava": self.scorer}, progress)
+        report = calibrated(result, sums["ava"][:, 1], self.scorer)
         return report | {
             "inputs": inputs_of(sources, skips),
             "bad_rows": skips.skipped,
@@ -240,5 +240,5 @@ def _notes(report: dict[str, Any]) -> list[str]:
 
 def signed(report: dict[str, Any]) -> dict[str, Any]:
     """Return the content of the file: the calibration with the digests of its data, and its own."""
-    content = report["calibration"] | {"data": {one["name"]: one["sha256"] for one in report["inputs"]}}
+    content = report["calibration"] | {"data": {value["name"]: value["sha256"] for value in report["inputs"]}}
     return content | {"digest": content_digest(content)}

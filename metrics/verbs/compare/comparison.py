@@ -177,9 +177,9 @@ class Comparison:
 
     def findings(self) -> list[str]:
         """Return which systems are first by every metric, slices that say the opposite, and what changed."""
-        found = [self.finding(metric) for metric in self.metrics]
-        found += [line for metric in self.metrics for line in self._reversals(metric)]
-        return found + self._changed()
+        values = [self.finding(metric) for metric in self.metrics]
+        values += [line for metric in self.metrics for line in self._reversals(metric)]
+        return values + self._changed()
 
     def finding(self, metric: str) -> str:
         """Return in one sentence which systems are first."""
@@ -209,17 +209,17 @@ class Comparison:
         name = self.tested(metric)[0]
         pairs = self.metrics[metric]["tests"][name]["pairs"]
         overall = {(pair["first"], pair["second"]): pair["difference"]["value"] for pair in pairs}
-        found = []
+        result = []
         for slice_name, numbers in self.slices["metrics"][metric].items():
             for pair in filter(self.is_clear, numbers["pairs"]):
                 here = pair["difference"]["value"]
                 if here * overall[(pair["first"], pair["second"])] < 0:
                     better, worse = (pair["first"], pair["second"]) if here > 0 else (pair["second"], pair["first"])
-                    found.append(
+                    result.append(
                         f"{name}: in {self.slices['column']} {slice_name}, {better} is significantly better than "
                         f"{worse} ({abs(here):.3f}), which is ahead overall."
                     )
-        return found
+        return result
 
     def _changed(self) -> list[str]:
         """Return what changed between two runs; nothing where there are none."""
@@ -227,33 +227,33 @@ class Comparison:
             return []
         old, new = self.changes["runs"]
         changed = self.changes["answers_changed"]
-        found = [f"answers: {changed:,} of {self.questions:,} differ between {old} and {new}."]
+        items = [f"answers: {changed:,} of {self.questions:,} differ between {old} and {new}."]
         for metric, entry in self.changes["metrics"].items():
             name = entry["score"]
             values = [number(self.metrics[metric]["scores"][name][run]["value"]) for run in (old, new)]
             clear = "" if self.is_clear(self.metrics[metric]["tests"][name]["pairs"][0]) else "not "
-            found.append(
+            items.append(
                 f"{name}: {len(entry['better']):,} got better, {len(entry['worse']):,} got worse, {entry['same']:,} "
                 f"are the same; {' -> '.join(values)}, {clear}significant."
             )
-        return found + [line for metric in self.changes["metrics"] for line in self._judge_changed(metric)]
+        return items + [line for metric in self.changes["metrics"] for line in self._judge_changed(metric)]
 
     def _judge_changed(self, metric: str) -> list[str]:
         """Return what is known of the judge of each of two runs, by signatures and recorded scores."""
         old, new = self.changes["runs"]
         differs, recorded = self.changes["judge"][metric]["differs"], self.changes["metrics"][metric]["recorded"]
-        of_both, found = f"{metric}: the scores in the files of {old} and {new}", []
+        of_both, result = f"{metric}: the scores in the files of {old} and {new}", []
         if differs:
             parts = ", ".join(f"{name} {part}" for name, part in differs.items())
-            found.append(f"{of_both} were made differently: {parts}.")
+            result.append(f"{of_both} were made differently: {parts}.")
         elif differs == {}:
-            found.append(f"{of_both} have the same signature.")
+            result.append(f"{of_both} have the same signature.")
         if recorded:
-            found.append(
+            result.append(
                 f"{metric}: {len(recorded):,} recorded scores changed though the answer did not: the judge changed "
                 "between the runs. The other numbers here are all by one judge."
             )
-        return found
+        return result
 
 
 def name_of(row: dict[str, Any]) -> str:

@@ -145,7 +145,7 @@ def _keys(by_system: Mapping[str, list[SystemRow]]) -> tuple[str, dict[str, list
     ids = {system: {item.id for item in rows} for system, rows in items.items()}
     systems = list(items)
     shared = any(ids[system] & set().union(*(ids[other] for other in systems[:i])) for i, system in enumerate(systems))
-    if shared and not any(None in found for found in ids.values()):
+    if shared and not any(None in value for value in ids.values()):
         for system, rows in by_system.items():
             first: dict[str, SystemRow] = {}
             for row in rows:

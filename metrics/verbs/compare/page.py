@@ -95,11 +95,11 @@ def _table_row(row: Mapping, systems: Sequence[str], labels: Mapping[str, str], 
         words: name of the score of shared words that is set against the judge's probability; None for none.
     """
     answers, main = [row["answers"][system] for system in systems], next(iter(labels))
-    found = [{name: answer["scores"][name] for name in labels} for answer in answers]
-    values = [scores[main] for scores in found]
+    items = [{name: answer["scores"][name] for name in labels} for answer in answers]
+    values = [scores[main] for scores in items]
     verdicts = [answer["scores"].get("ava_label") for answer in answers]
     judged = None not in verdicts
-    apart = [abs(scores[main] - scores[words]) for scores in found] if words else [0.0]
+    apart = [abs(scores[main] - scores[words]) for scores in items] if words else [0.0]
     kinds = {
         "differ": max(values) - min(values) > AGREES if judged is False else len(set(verdicts)) > 1,
         "wrong": judged and min(verdicts) < 1,
@@ -124,7 +124,7 @@ def _table_row(row: Mapping, systems: Sequence[str], labels: Mapping[str, str], 
                 "right": bool(verdict) if judged else None,
                 "scores": [(label, number(scores[name])) for name, label in labels.items()],
             }
-            for system, answer, scores, verdict in zip(systems, answers, found, verdicts, strict=True)
+            for system, answer, scores, verdict in zip(systems, answers, items, verdicts, strict=True)
         ],
     }
 
@@ -148,7 +148,9 @@ def _section(numbers: Comparison, metric: str, explained: Sequence[Mapping]) -> 
         if place == 0 and (accuracy := numbers.accuracy(metric)):
             charted = ACCURACY
             of_systems = {system: accuracy["systems"][system] for system in order}
-            estimates = {system: {**found, "value": found[ACCURACY]} for system, found in of_systems.items()}
+            estimates = {
+                system: {**of_system, "value": of_system[ACCURACY]} for system, of_system in of_systems.items()
+            }
         pairs = pairs_table(numbers, metric, name)
         bars = [outcome_bar(pair) for pair in numbers.ranked_pairs(metric, name)]
         scores.append(

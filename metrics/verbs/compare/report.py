@@ -53,14 +53,15 @@ class CompareReport(Report):
         self.systems, self.questions, self.signatures = numbers.systems, numbers.questions, numbers.signatures
         self.notes, self.slices, self.changes = numbers.notes, numbers.slices, numbers.changes
         self.scores, self.tests, self.rows = (
-            {metric: found[part] for metric, found in numbers.metrics.items()} for part in ("scores", "tests", "rows")
+            {metric: result[part] for metric, result in numbers.metrics.items()}
+            for part in ("scores", "tests", "rows")
         )
         self.findings = numbers.findings()
         self.title = f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
 
     def __repr__(self) -> str:
-        found = f"{len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)}"
-        return f"CompareReport({visible(found)})"
+        text = f"{len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)}"
+        return f"CompareReport({visible(text)})"
 
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""
@@ -83,11 +84,11 @@ class CompareReport(Report):
         for metric, scores in self.scores.items():
             for name, by_system in scores.items() if of == "systems" else ():
                 ranking = self.tests[metric].get(name, {"systems": {}})["systems"]
-                for system, found in by_system.items():
-                    rows.append({"metric": metric, "score": name, "system": system, **found})
+                for system, value in by_system.items():
+                    rows.append({"metric": metric, "score": name, "system": system, **value})
                     rows[-1] |= ranking.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
-            for name, found in self.tests[metric].items() if of == "pairs" else ():
-                for pair in found["pairs"]:
+            for name, value in self.tests[metric].items() if of == "pairs" else ():
+                for pair in value["pairs"]:
                     difference = {f"difference_{end}": pair["difference"][end] for end in ("low", "high")}
                     flat = {**pair, "difference": pair["difference"]["value"], **difference}
                     rows.append({"metric": metric, "score": name, **flat})
@@ -95,14 +96,14 @@ class CompareReport(Report):
 
     def tables(self) -> list[Table]:
         """Return the tables."""
-        found = []
+        values = []
         for metric, tests in self.tests.items():
-            found += [
+            values += [
                 systems_table(self.numbers, metric),
                 *(pairs_table(self.numbers, metric, name) for name in tests),
             ]
-            found += slice_tables(self.numbers, metric)
-        return [*found, *change_tables(self.numbers)]
+            values += slice_tables(self.numbers, metric)
+        return [*values, *change_tables(self.numbers)]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""

@@ -276,8 +276,8 @@ class CompareRun:
                 return rows
 
             for _, _, rows in good_rows([source], convert, skips):
-                for system, one in rows.items():
-                    by_system.setdefault(system, []).append(one)
+                for system, result in rows.items():
+                    by_system.setdefault(system, []).append(result)
             if reader.kind is None:
                 bad = skips.skipped - before
                 reason = f"all {bad:,} rows are bad" if bad else "no rows"
@@ -325,8 +325,8 @@ def _named_sources(inputs: object) -> tuple[list[Source], dict[int, str]]:
         if not inputs:
             raise ValueError("systems: expected {name: rows} of at least two systems, got none")
         named = {str(name): digested_sources(rows, str(name)) for name, rows in inputs.items()}
-        sources = [source for found in named.values() for source in found]
-        return sources, {id(source): name for name, found in named.items() for source in found}
+        sources = [source for value in named.values() for source in value]
+        return sources, {id(source): name for name, value in named.items() for source in value}
     sources = digested_sources(inputs)
     return sources, {id(source): source.stem for source in sources}
 
@@ -345,10 +345,17 @@ def _check_row_kind(source: Source, row_kind: RowKind, before: RowKind | None, s
 
 def _unscored_item(reader: RowReader, source: Source, line: int, values: dict, row_kind: RowKind) -> Item:
     """Return the item of a row whose score is in the file, which needs neither answer nor references."""
-    found = optional_texts(reader, values, row_kind.text)
-    system = source.stem if found["system"] is None else found["system"]
+    result = optional_texts(reader, values, row_kind.text)
+    system = source.stem if result["system"] is None else result["system"]
     return Item(
-        source.name, line, found["id"], system, found["text"], found["prediction"], found["references"], (None, None)
+        source.name,
+        line,
+        result["id"],
+        system,
+        result["text"],
+        result["prediction"],
+        result["references"],
+        (None, None),
     )
 
 
@@ -394,8 +401,8 @@ def _length_note(metric: str, scores: Mapping[str, Mapping[str, Interval]]) -> s
     """Return a note on systems whose answers differ in length; see `selection.length_note`."""
     systems: dict[str, dict[str, float]] = {}
     for name, by_system in scores.items():
-        for system, found in by_system.items():
-            systems.setdefault(system, {})[name] = found["value"]
+        for system, value in by_system.items():
+            systems.setdefault(system, {})[name] = value["value"]
     return length_note(metric, systems)
 
 
@@ -403,9 +410,9 @@ def _unequal_rows(matched: Matched, skips: Skips) -> list[str]:
     """Return a note on bad rows, whose questions were left out for all systems."""
     if not skips.skipped:
         return []
-    found = ", ".join(f"{system} {rows:,}" for system, rows in skips.by_system.items())
+    text = ", ".join(f"{system} {rows:,}" for system, rows in skips.by_system.items())
     return [
-        f"bad rows were skipped ({found or f'{skips.skipped:,} of no known system'}), and their questions for all "
+        f"bad rows were skipped ({text or f'{skips.skipped:,} of no known system'}), and their questions for all "
         f"systems: {len(matched.rows):,} questions are left, which may be easier than the others; "
         'write "" for a system that gave no answer, which scores 0'
     ]

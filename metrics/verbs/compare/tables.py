@@ -121,14 +121,14 @@ def slice_tables(numbers: Comparison, metric: str, most: int | None = None) -> l
     column, slices = numbers.slices["column"], numbers.slices["metrics"][metric]
     name, order = numbers.tested(metric)[0], numbers.ordered(metric)
     rows = [
-        [slice_name, f"{found['questions']:,}", *(estimate(found["scores"][system]) for system in order)]
-        for slice_name, found in slices.items()
+        [slice_name, f"{result['questions']:,}", *(estimate(result["scores"][system]) for system in order)]
+        for slice_name, result in slices.items()
     ]
     scores = Table(f"{name} by {column}", [column, "questions", *order], rows, "With 95% intervals.")
     tests = [
         (slice_name, turned(pair) if order.index(pair["first"]) > order.index(pair["second"]) else pair)
-        for slice_name, found in slices.items()
-        for pair in found["pairs"]
+        for slice_name, result in slices.items()
+        for pair in result["pairs"]
     ]
     said = (
         f"Two-sided paired tests; corrected ({numbers.settings['correction']}) over all {len(tests):,} tests in all "

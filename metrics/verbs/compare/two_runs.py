@@ -27,13 +27,13 @@ def recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict[
     >>> recorded_scores({"ava_label": 1, "ava_score": "0.9", "aev": None}, ["ava_label", "ava_score", "aev"])
     {'ava_label': 1.0, 'ava_score': 0.9}
     """
-    found = {}
+    result = {}
     for name in names:
         try:
-            found[name] = float(values[name])  # type: ignore[arg-type]
+            result[name] = float(values[name])  # type: ignore[arg-type]
         except (KeyError, TypeError, ValueError):
             continue
-    return found
+    return result
 
 
 def check_one_system(run: str, system: str | None, first: dict[str, str | None]) -> None:
@@ -81,14 +81,14 @@ def changes(
             f"runs: expected an old and a new run, got {len(matched.systems)}: {', '.join(matched.systems)}"
         )
     changed = np.array([old.item.predictions != new.item.predictions for old, new in matched.rows])
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for metric, scorer in scorers.items():
         name = scorer.significance_scores[0]
         by_row = row_scores(scorer, statistics[metric], name)
         difference = by_row[:, 1] - by_row[:, 0]
         order = np.argsort(-np.abs(difference), kind="stable")
         moved = [place for place in order.tolist() if abs(difference[place]) > TOLERANCE]
-        found[metric] = {
+        values[metric] = {
             "score": name,
             "better": [_change(matched, place, by_row[place]) for place in moved if difference[place] > 0],
             "worse": [_change(matched, place, by_row[place]) for place in moved if difference[place] < 0],
@@ -99,7 +99,7 @@ def changes(
         "runs": matched.systems,
         "answers_changed": int(changed.sum()),
         "judge": _judges(sources, scorers),
-        "metrics": found,
+        "metrics": values,
     }
 
 
@@ -124,27 +124,27 @@ def _recorded(matched: Matched, changed: np.ndarray, name: str) -> list[dict[str
     """Return the questions with the same answer whose recorded score changed; None where a row has no such score."""
     if not all(name in row.recorded for question in matched.rows for row in question):
         return None
-    found = []
+    result = []
     for place, (old, new) in enumerate(matched.rows):
         scores = old.recorded[name], new.recorded[name]
         if not changed[place] and abs(scores[1] - scores[0]) > TOLERANCE:
-            found.append(_change(matched, place, scores))
-    return found
+            result.append(_change(matched, place, scores))
+    return result
 
 
 def _judges(sources: Mapping[str, Sequence[Source]], scorers: Mapping[str, Scorer]) -> dict[str, dict[str, Any]]:
     """Return of every metric the signatures in the files of each run, and the parts that differ, as "old -> new"."""
-    found = {}
+    result = {}
     for metric, scorer in scorers.items():
         recorded = [
             sorted({text for source in of_run if (text := recorded_signatures(source).get(metric))})
             for of_run in sources.values()
         ]
         old, new = (signatures[0] if len(signatures) == 1 else None for signatures in recorded)
-        found[metric] = {
+        result[metric] = {
             "old": recorded[0],
             "new": recorded[1],
             "now": scorer.signature,
             "differs": differing_parts(old, new) if old and new else None,
         }
-    return found
+    return result

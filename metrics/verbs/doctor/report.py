@@ -33,9 +33,9 @@ class DoctorReport(Report):
             for column in report["columns"]
         ]
         tables = [Table("Columns", ["column", "read as", "filled rows", "values"], rows)]
-        can = [[found["what"], found["why"], found["command"]] for found in self.can]
+        can = [[value["what"], value["why"], value["command"]] for value in self.can]
         tables += [Table("What you can do", ["what", "why", "command"], can)] if can else []
-        cannot = [[found["what"], found["why"]] for found in self.cannot]
+        cannot = [[value["what"], value["why"]] for value in self.cannot]
         return tables + ([Table("What is missing", ["what", "why"], cannot)] if cannot else [])
 
     def facts(self) -> list[str]:
@@ -59,9 +59,9 @@ class DoctorReport(Report):
         console.print()
         print_table(self.tables()[0], console)
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
-        for found in self.can:
-            say(console, [f"{found['what']} ({found['why']}):"], "")
-            say(console, [f"  {found['command']}"], "bold green")
+        for value in self.can:
+            say(console, [f"{value['what']} ({value['why']}):"], "")
+            say(console, [f"  {value['command']}"], "bold green")
         if self.cannot:
             say(console, ["", "missing:"], "bold")
-        say(console, [f"  {found['what']}: {found['why']}" for found in self.cannot], "")
+        say(console, [f"  {value['what']}: {value['why']}" for value in self.cannot], "")

@@ -106,7 +106,7 @@ def diagnose(
         "can": can,
         "cannot": cannot,
         "notes": [
-            *(f"{source.name}: {in_command(one)}" for source in sources for one in source.notices),
+            *(f"{source.name}: {in_command(notice)}" for source in sources for notice in source.notices),
             *_notes(facts),
         ],
     }
@@ -152,27 +152,27 @@ def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: Fac
 def _column(name: str, values: Sequence[object], facts: Facts) -> dict[str, Any]:
     """Return what a column holds."""
     filled = [value for value in values if value is not None and value != ""]
-    found = {"name": name, "read_as": facts.roles.get(name), "filled": len(filled), "values": "", "use": None}
+    result = {"name": name, "read_as": facts.roles.get(name), "filled": len(filled), "values": "", "use": None}
     if not filled:
-        return found | {"values": "empty"}
+        return result | {"values": "empty"}
     if any(isinstance(value, list | dict) for value in filled):
-        return found | {"values": "lists or objects"}
+        return result | {"values": "lists or objects"}
     texts = Counter(map(str, filled))
     numbers = [_number(value) for value in filled]
     few = 1 < len(texts) <= FEW_VALUES and len(filled) >= MIN_SLICE * len(texts)
     if all(number is not None for number in numbers):
         low, high = min(numbers), max(numbers)
-        found["values"] = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
-        if found["read_as"] is None and name not in RECORDED and len(filled) >= MIN_JUDGED:
-            found["use"] = "judge" if 0 <= low < high <= 1 else "scores"
-        return found
+        result["values"] = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
+        if result["read_as"] is None and name not in RECORDED and len(filled) >= MIN_JUDGED:
+            result["use"] = "judge" if 0 <= low < high <= 1 else "scores"
+        return result
     if few:
         some = ", ".join(text[:20] for text, _ in texts.most_common(3))
-        found["values"] = f"{len(texts)} values: {some}{' ...' if len(texts) > 3 else ''}"
-        found["use"] = None if found["read_as"] else "slices"
-        return found
+        result["values"] = f"{len(texts)} values: {some}{' ...' if len(texts) > 3 else ''}"
+        result["use"] = None if result["read_as"] else "slices"
+        return result
     words = sum(count * len(text.split()) for text, count in texts.items()) / len(filled)
-    return found | {"values": f"texts of {words:.1f} words, {len(texts):,} different"}
+    return result | {"values": f"texts of {words:.1f} words, {len(texts):,} different"}
 
 
 def _number(value: object) -> float | None:
@@ -225,7 +225,7 @@ def _supported(
     elif not shared:
         lacks("compare systems", "no question is answered by all systems; give shared questions the same 'id'")
     else:
-        all_of = all(len(set(found)) == len(shared) for found in questions.values())
+        all_of = all(len(set(question)) == len(shared) for question in questions.values())
         more = [] if all_of or facts.bad else ["--on-error", "skip"]
         add("compare systems", f"{len(facts.systems)} systems share {len(shared):,} questions", "compare", *more)
     _accuracy(facts, answers, columns, add, lacks)
@@ -276,10 +276,10 @@ def _accuracy(facts: Facts, answers: bool, columns: Sequence[Mapping], add, lack
 
 def _shared(facts: Facts) -> tuple[set, Mapping[str, list]]:
     """Return the questions that all systems answer, and those of each: by id where systems share ids, as `compare`."""
-    for found in (facts.ids, facts.questions) if facts.systems else ():
-        shared = set.intersection(*map(set, found.values())) - {None}
+    for value in (facts.ids, facts.questions) if facts.systems else ():
+        shared = set.intersection(*map(set, value.values())) - {None}
         if shared:
-            return shared, found
+            return shared, value
     return set(), facts.questions
 
 
@@ -300,7 +300,7 @@ def _notes(facts: Facts) -> list[str]:
         )
     if facts.declined:
         notes.append(f"answers that decline or are empty: {facts.declined:,}; the column declined has their share")
-    repeated = sum(len(found) - len(set(found)) for found in facts.questions.values())
+    repeated = sum(len(question) - len(set(question)) for question in facts.questions.values())
     if repeated and not facts.kind.sets:
         notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")
     if facts.contexts:

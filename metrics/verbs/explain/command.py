@@ -226,19 +226,19 @@ def _explain_rows(run, judges: bool, checkpoint: str | None) -> None:
     for answer in answers:
         name = f"{answer.id or f'line {answer.line}'}, {answer.system}: {why_to_read(answer)}"
         out.print(Text(visible(name), style="bold"))
-        found = explain_one(answer.question or "", answer.prediction, answer.references)
-        show(found, out, legend=answer is answers[-1])
+        result = explain_one(answer.question or "", answer.prediction, answer.references)
+        show(result, out, legend=answer is answers[-1])
         out.print()
 
 
 def _found(run):
     """Return what a run over files finds; messages go to standard error."""
     with console.noted_warnings(), console.skipped_rows() as problem, console.progress_bars() as progress:
-        found = run.found(console.say, problem, progress)
+        result = run.found(console.say, problem, progress)
     console.say_forms(run.sources)
-    if found.skipped:
-        console.warn(f"skipped {found.skipped:,} bad rows; {sum(found.read.values()):,} were read")
-    return found
+    if result.skipped:
+        console.warn(f"skipped {result.skipped:,} bad rows; {sum(result.read.values()):,} were read")
+    return result
 
 
 def _check_one_answer(
@@ -276,8 +276,8 @@ def _references_of(path: Path) -> list[str]:
 
     texts: list[str] = []
     for row in Source(str(path)).rows():
-        found = row.values.get("references", row.values.get("reference")) or []
-        texts += [found] if isinstance(found, str) else [text for text in found if isinstance(text, str)]
+        result = row.values.get("references", row.values.get("reference")) or []
+        texts += [result] if isinstance(result, str) else [text for text in result if isinstance(text, str)]
     if not texts:
         raise ValueError(f"--idf: {path} has no references; give a file of rows with a column references")
     return texts

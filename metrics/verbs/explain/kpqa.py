@@ -105,20 +105,20 @@ def segments(text: str, offsets: Sequence, weights: Sequence, found: Sequence, i
     >>> [segment.text for segment in segments("a pun", [(0, 1), (2, 3), (3, 5)], [0.1, 0.9, 0.8], [0] * 3, [0] * 3)]
     ['a', ' ', 'p', 'un']
     """
-    made: list[Segment] = []
+    values: list[Segment] = []
     end = 0
     for (start, stop), weight, *marks in zip(offsets, weights, found, in_order, strict=True):
-        if made and (start < end or stop <= end) and made[-1].weights:
-            last = made.pop()
+        if values and (start < end or stop <= end) and values[-1].weights:
+            last = values.pop()
             text_of_both = last.text + text[end : max(end, stop)]
             both = (bool(a or b) for a, b in zip(last[2:], marks, strict=True))
-            made.append(Segment(text_of_both, (*last.weights, float(weight)), *both))
+            values.append(Segment(text_of_both, (*last.weights, float(weight)), *both))
         else:
             if start > end:
-                made.append(Segment(text[end:start]))
-            made.append(Segment(text[start:stop], (float(weight),), *map(bool, marks)))
+                values.append(Segment(text[end:start]))
+            values.append(Segment(text[start:stop], (float(weight),), *map(bool, marks)))
         end = max(end, stop)
-    return [*made, Segment(text[end:])] if end < len(text) else made
+    return [*values, Segment(text[end:])] if end < len(text) else values
 
 
 def explanation(
@@ -176,8 +176,8 @@ def explanation(
     def side(here: int, there: int) -> list[Segment]:
         ids, weights, others = tokens[here].keyphrase_ids(), tokens[here].weights, tokens[there].keyphrase_ids()
         used = weights if np.any(weights) else np.ones(len(ids))  # as the scores do
-        found = clipped_matches(ids[None], used[None], others[None])[0]
-        return segments(texts[here], offsets[here], weights, found, in_heaviest_subsequence(ids, used, others))
+        clipped_match = clipped_matches(ids[None], used[None], others[None])[0]
+        return segments(texts[here], offsets[here], weights, clipped_match, in_heaviest_subsequence(ids, used, others))
 
     pairs = [(side(0, i), side(i, 0)) for i in range(1, len(texts))]
     signature = f"kpqa|{models.signature}|beta:{beta:g}|unknown:surface|version:{VERSION}"

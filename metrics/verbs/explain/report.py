@@ -47,6 +47,6 @@ def explain(
     wanted = contexts if name == "contexts" else references
     if wanted is None or (references is not None and contexts is not None):
         raise ValueError(f"{name}: {metric} judges an answer by them, and by them alone; give {name}=[...]")
-    made = load(metric, progress=progress, **(settings or {}))
-    found = made.compute(questions=[question], predictions=[prediction], **{name: [wanted]}, explain=True)
-    return {**found, "explanation": found["explanation"][0]}
+    result = load(metric, progress=progress, **(settings or {}))
+    results = result.compute(questions=[question], predictions=[prediction], **{name: [wanted]}, explain=True)
+    return {**results, "explanation": results["explanation"][0]}

@@ -119,12 +119,12 @@ def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[Grounded
         "contexts": [item.contexts for item, _ in texts],
     }
     _, counts, details = scorer.statistics_with_details(columns, explain=True)
-    found = []
+    values = []
     for (item, prediction), explained in zip(texts, details["explanation"], strict=True):
         stating = [sentence for sentence in explained["sentences"] if sentence["verdict"] != "states nothing"]
         sentences = tuple(_judged(sentence, item.contexts) for sentence in stating)
-        found.append(GroundedAnswer(item, prediction, sentences))
-    return found, counts
+        values.append(GroundedAnswer(item, prediction, sentences))
+    return values, counts
 
 
 def _judged(sentence: Mapping[str, Any], passages: Sequence[str]) -> Judged:
@@ -197,7 +197,9 @@ class UnsupportedRun:
         self.sources, self.columns, self.worst, self.skip = sources, checked_columns(columns), worst, skip
         try:
             check_columns(sources, self.columns)
-            self.writer = Writer(output, COLUMNS, {}, [one.path for one in sources]) if output is not None else None
+            self.writer = (
+                Writer(output, COLUMNS, {}, [source.path for source in sources]) if output is not None else None
+            )
         except FileError as error:
             raise ValueError(Advice(error)) from error
         self.scorer = make_scorer("grounding", settings)
@@ -219,9 +221,9 @@ class UnsupportedRun:
         with self.writer or nullcontext() as writer:
             for answers, counts_of_window in self._judged(reading, progress):
                 counts.update(counts_of_window)
-                read.update(one.item.system for one in answers)
-                bad = [one for one in answers if one.unsupported]
-                unsupported.update(one.item.system for one in bad)
+                read.update(answer.item.system for answer in answers)
+                bad = [answer for answer in answers if answer.unsupported]
+                unsupported.update(answer.item.system for answer in bad)
                 worst = sorted(worst + bad, key=_badness)[: self.worst]
                 if writer:
                     writer.write(_lines(bad))
@@ -244,8 +246,8 @@ class UnsupportedRun:
             lambda window: len(window.items),
         )
         windows = reading.windows(lambda row_kind: limits)
-        for _, found in map_in_order(run, windows, worker_count([self.scorer])):
-            yield found
+        for _, value in map_in_order(run, windows, worker_count([self.scorer])):
+            yield value
 
     def _needs(self, row_kind) -> dict[str, str]:
         return needed_columns({"grounding": self.scorer}, row_kind)
@@ -259,10 +261,10 @@ def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:
     """Return the columns of the file."""
     pairs = [(answer, sentence) for answer in answers for sentence in answer.unsupported]
     return {
-        **{name: [getattr(one.item, name) for one, _ in pairs] for name in ("file", "line", "id", "system")},
-        "question": [one.item.text for one, _ in pairs],
-        "prediction": [one.prediction for one, _ in pairs],
-        "grounding": [one.score for one, _ in pairs],
+        **{name: [getattr(value.item, name) for value, _ in pairs] for name in ("file", "line", "id", "system")},
+        "question": [value.item.text for value, _ in pairs],
+        "prediction": [value.prediction for value, _ in pairs],
+        "grounding": [value.score for value, _ in pairs],
         "sentence": [sentence.text for _, sentence in pairs],
         **{
             name: [getattr(sentence, name) for _, sentence in pairs]

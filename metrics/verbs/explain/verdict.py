@@ -68,8 +68,8 @@ def verdict(question: str, answer: str, references: Sequence[str], settings: Map
 
     scorer = make_scorer("ava", settings)
     columns = scorer.checked({"questions": [question], "predictions": [answer], "references": [list(references)]})
-    statistics, counts, found = scorer.statistics_with_details(columns, explain=True)
-    (explained,) = found["explanation"]
+    statistics, counts, result = scorer.statistics_with_details(columns, explain=True)
+    (explained,) = result["explanation"]
     return Verdict(
         question=columns["questions"][0],
         answer=columns["predictions"][0],

@@ -157,12 +157,12 @@ def ask(session, read: Callable[[], str], out) -> None:
             values[name] = value
         if len(values) == len(session.fields):
             session.label(task, **values)
-            skipped = [one for one in skipped if one != task.key]
+            skipped = [item for item in skipped if item != task.key]
         elif key == UNDO:
             again = session.undo() or task
         elif key == SKIP:
-            skipped = [*(one for one in skipped if one != task.key), task.key]
-            if all(one.key in skipped for one in session.tasks if one.key not in session.done):
+            skipped = [*(item for item in skipped if item != task.key), task.key]
+            if all(item.key in skipped for item in session.tasks if item.key not in session.done):
                 skipped = [task.key]
         else:
             return

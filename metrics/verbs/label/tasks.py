@@ -42,8 +42,8 @@ def tasks_of(
                 raise RowError("predictions: expected a set of generated questions; another --form is for answers")
             return reader.read(row)
 
-        for _, _, found in good_rows(sources_of(rows), convert, skips):
-            items += found
+        for _, _, value in good_rows(sources_of(rows), convert, skips):
+            items += value
         if not items:
             raise FileError("no row with a set of generated questions; is this the right file?")
         return plan(items, None, wanted.number, wanted.seed)

@@ -40,8 +40,8 @@ class RatersReport(Report):
             *([f"Krippendorff's alpha, {level}", number(before[level]), number(after[level])] for level in LEVELS),
         ]
         raters = [
-            [name, f"{found['ratings']:,}", f"{found['dropped']:,}", f"{found['mean_distance']:+.2f}"]
-            for name, found in sorted(self.raters.items(), key=lambda item: -item[1]["dropped"] / item[1]["ratings"])
+            [name, f"{value['ratings']:,}", f"{value['dropped']:,}", f"{value['mean_distance']:+.2f}"]
+            for name, value in sorted(self.raters.items(), key=lambda item: -item[1]["dropped"] / item[1]["ratings"])
         ]
         return [
             Table(f"{self.items:,} items, {len(raters):,} raters", ["", "all ratings", "filtered"], rows),

@@ -216,15 +216,15 @@ class RatersRun:
             seen[item, rater] = f"{source.name}, {source.unit} {row.number}"
             return item, rater, score
 
-        found, passed = [], {}
+        result, passed = [], {}
         for _, row, rating in good_rows(self.sources, convert, skips):
-            found.append(rating)
+            result.append(rating)
             if rating[0] not in passed:
                 passed[rating[0]] = {name: row.values[name] for name in PASSED if row.values.get(name) is not None}
-        if not found:
+        if not result:
             names = ", ".join(source.name for source in self.sources)
             raise FileError(f"{names}: no ratings; is this the right file?")
-        items, raters, scores = zip(*found, strict=True)
+        items, raters, scores = zip(*result, strict=True)
         return Ratings(list(items), list(raters), np.array(scores), passed)
 
     def report(self, skip_bad_rows: bool = False, problem: Message = ignore) -> dict[str, object]:

@@ -23,15 +23,15 @@ def first_screen(report: Report, console: Any) -> None:
         report: the scores.
         console: a `rich.console.Console`.
     """
-    found, accuracy = report.found, report.accuracy or {"notes": [], "measured": None}
+    result, accuracy = report.found, report.accuracy or {"notes": [], "measured": None}
     print_first_screen(
         console,
         headline(report),
         replace(systems_table(report), title=""),
         of_accuracy(report) if report.accuracy else report.findings,
-        [note for note in (*accuracy["notes"], *found.notes) if note != accuracy["measured"]],
+        [note for note in (*accuracy["notes"], *result.notes) if note != accuracy["measured"]],
         f"{'Why: genqa-metrics explain FILE. ' * bool(report.accuracy)}All tables and signatures: --verbose",
-        lambda: print_reading(found.to_read, console, report.faults),
+        lambda: print_reading(result.to_read, console, report.faults),
     )
 
 
@@ -50,28 +50,28 @@ def print_reading(to_read: AnswersToRead, console: Any, faults: Mapping[AnswerTo
 
 def headline(report: Report) -> str:
     """Return what was scored by what, in one line."""
-    found = report.found
-    systems = [system for system in found.rows if system != found.total]
-    answers = sum(found.predictions[system] for system in systems)
-    what = "question" if found.sets else "answer"
+    value = report.found
+    systems = [system for system in value.rows if system != value.total]
+    answers = sum(value.predictions[system] for system in systems)
+    what = "question" if value.sets else "answer"
     of = f"{answers:,} {what}{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
-    asked = {key for system in found.questions for key in found.questions[system].keys.tolist()}
+    asked = {key for system in value.questions for key in value.questions[system].keys.tolist()}
     to = f" to {len(asked):,} questions" if asked else ""
-    return f"{of}{to}, scored by {listed([found.titles.get(metric) or metric for metric in found.scores])}"
+    return f"{of}{to}, scored by {listed([value.titles.get(metric) or metric for metric in value.scores])}"
 
 
 def systems_table(report: Report) -> Table:
     """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
-    found, judged = report.found, report.accuracy["systems"] if report.accuracy else {}
-    columns = {metric: scorer_class(metric).main for metric in found.scores if metric != report.judge}
+    result, judged = report.found, report.accuracy["systems"] if report.accuracy else {}
+    columns = {metric: scorer_class(metric).main for metric in result.scores if metric != report.judge}
     rows = []
-    for system in found.rows:
+    for system in result.rows:
         row = [system]
         if judged:
             row.append(_right(judged.get(system)))
-            declined = found.scores[report.judge][system][f"{report.judge}_declined"]
-            row.append(f"{round(declined * found.predictions[system]):,} of {found.predictions[system]:,}")
-        rows.append([*row, *(f"{found.scores[metric][system][main]:.3f}" for metric, main in columns.items())])
+            declined = result.scores[report.judge][system][f"{report.judge}_declined"]
+            row.append(f"{round(declined * result.predictions[system]):,} of {result.predictions[system]:,}")
+        rows.append([*row, *(f"{result.scores[metric][system][main]:.3f}" for metric, main in columns.items())])
     header = ["system", *(["right", "declined"] if judged else []), *columns.values()]
     marked = {place for place, row in enumerate(rows) if row[0] in report.best}
     return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))

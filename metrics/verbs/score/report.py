@@ -327,9 +327,9 @@ class ScoreReport(Report):
     def _labels(self) -> Table:
         header = ["system", "labelled", "agreement", "kappa", *CONFUSION]
         rows = []
-        for system, found in self.labels.items():
-            counts = [found[name] for name in CONFUSION]
-            shares = [number(found["agreement"]), number(found["kappa"])]
+        for system, label in self.labels.items():
+            counts = [label[name] for name in CONFUSION]
+            shares = [number(label["agreement"]), number(label["kappa"])]
             rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
         said = (
             "AVA's verdicts beside the labels in the rows. Missed: correct but rejected; let through: wrong but "

@@ -79,10 +79,10 @@ def judged(rows: list[dict], scorer, cache: Path) -> np.ndarray:
     path = cache / f"accuracy_{key}.npy"
     if path.is_file():
         return np.load(path)
-    found = scorer.statistics(columns)[0][:, :2]
+    statistic = scorer.statistics(columns)[0][:, :2]
     cache.mkdir(parents=True, exist_ok=True)
-    np.save(path, found)
-    return found
+    np.save(path, statistic)
+    return statistic
 
 
 def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, finite: bool, rng) -> dict[str, dict]:
@@ -96,7 +96,7 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
     guesses = judge[places]
     odds_of["alone"] = odds_of["chance"] = np.full(places.shape, labels / number)
     odds_of["active"] = np.array([probabilities(row, labels) for row in guesses])
-    found = {}
+    results = {}
     for way in WAYS:
         odds = odds_of[way]
         known = np.array([pareto_sample(row, rng.random(number), labels) for row in odds])
@@ -105,13 +105,13 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
         if way == "alone":
             value, low, high = result.labels_value, result.labels_low, result.labels_high
         held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
-        found[way] = {
+        results[way] = {
             "held": float(held.mean()),
             "width": float((high - low).mean()),
             "error": float(np.sqrt(((value - truth) ** 2).mean())),
             "bias": float((value - truth).mean()),
         }
-    return found
+    return results
 
 
 def counts(human: np.ndarray, verdicts: np.ndarray) -> dict[str, int]:
@@ -129,7 +129,7 @@ def without_labels(systems: list[dict]) -> list[dict]:
     """Return for every system the interval of the judge alone, measured on the other systems."""
     intervals = []
     for place, system in enumerate(systems):
-        others = [Calibration(*(one[name] for name in COUNTS)) for i, one in enumerate(systems) if i != place]
+        others = [Calibration(*(result[name] for name in COUNTS)) for i, result in enumerate(systems) if i != place]
         rows = system["correct"] + system["incorrect"]
         accepted, truth = system["accepted"] + system["incorrect"] - system["rejected"], system["correct"] / rows
         errors = pooled(others) if others else (1, 1, 1, 1)  # of one system the judge's rate
@@ -146,10 +146,10 @@ def summary(systems: list[dict]) -> dict[str, dict]:
         means[truth] = {}
         for way in WAYS:
             parts = [system[truth][way] for system in systems]
-            found = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
-            found["least_held"], found["most_held"] = (end(part["held"] for part in parts) for end in (min, max))
+            values = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
+            values["least_held"], values["most_held"] = (end(part["held"] for part in parts) for end in (min, max))
             alone = np.mean([system[truth]["alone"]["width"] for system in systems])
-            means[truth][way] = found | {"narrower": 1 - found["width"] / float(alone)}
+            means[truth][way] = values | {"narrower": 1 - values["width"] / float(alone)}
     return means
 
 
@@ -158,7 +158,7 @@ def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
     groups = {UNSEEN: [], SEEN: []}
     for system in systems:
         groups[SEEN if system["set"].endswith(".train") else UNSEEN].append(system)
-    groups = {name: found for name, found in groups.items() if found}
+    groups = {name: group for name, group in groups.items() if group}
     return groups | ({"all": systems} if len(groups) > 1 else {})
 
 
@@ -178,15 +178,15 @@ def page(report: dict) -> str:
     groups = groups_of(report["systems"])
     for group, means in report["means"].items():
         for truth, ways in means.items():
-            for way, found in ways.items():
-                narrower = "-" if way == "alone" else f"{found['narrower']:.0%}"
-                held = f"{found['held']:.1%} [{found['least_held']:.1%}, {found['most_held']:.1%}]"
+            for way, result in ways.items():
+                narrower = "-" if way == "alone" else f"{result['narrower']:.0%}"
+                held = f"{result['held']:.1%} [{result['least_held']:.1%}, {result['most_held']:.1%}]"
                 lines.append(
-                    f"| {len(groups[group])}, {group} | {truth} | {WAYS[way]} | {held} | {100 * found['width']:.1f} | "
-                    f"{narrower} | {100 * found['bias']:+.2f} |"
+                    f"| {len(groups[group])}, {group} | {truth} | {WAYS[way]} | {held} | {100 * result['width']:.1f} "
+                    f"| {narrower} | {100 * result['bias']:+.2f} |"
                 )
     if alone := report["without labels"]:
-        held, width = sum(one["held"] for one in alone), np.mean([one["high"] - one["low"] for one in alone])
+        held, width = sum(value["held"] for value in alone), np.mean([value["high"] - value["low"] for value in alone])
         lines += [
             "",
             f"Without labels, systems not seen by the judge, which was measured on the others of them: {held} of "
@@ -204,24 +204,24 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
         human = np.array([row["label"] for row in rows], dtype=float)
         for system in dict.fromkeys(row["system"] for row in rows):
             mine = np.array([row["system"] == system for row in rows])
-            found = {"set": name, "system": system, "rows": int(mine.sum()), "accuracy": float(human[mine].mean())}
-            found |= counts(human[mine], numbers[mine, 0])
+            values = {"set": name, "system": system, "rows": int(mine.sum()), "accuracy": float(human[mine].mean())}
+            values |= counts(human[mine], numbers[mine, 0])
             for truth, finite in TRUTHS.items():
-                found[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
-            systems.append(found)
+                values[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
+            systems.append(values)
             print(name, system, file=sys.stderr)
     return systems, digests(args.sets, args.judgments)
 
 
 def profiled(args: Arguments, scorer) -> dict[str, float]:
     """Return what the sets that the judge has not seen are like, see `ava.scorer.profile`."""
-    found: Counter = Counter()
+    result: Counter = Counter()
     for name in (name for name in args.sets if not name.endswith(".train")):
         rows = rows_of(args, name)
         numbers = judged(rows, scorer, Path(args.scores))[:, 1]
         columns = columns_of(rows)
-        found.update(profile(columns["references"], columns["predictions"], numbers))
-    return dict(sorted(found.items()))
+        result.update(profile(columns["references"], columns["predictions"], numbers))
+    return dict(sorted(result.items()))
 
 
 def measured(systems: list[dict], data: dict[str, str], scorer, command: str) -> dict:

@@ -80,7 +80,7 @@ def section(name: str, result: dict) -> list[str]:
 
 def variants_of(folder: str) -> list[dict]:
     """Return the fits of all readings of the paper: which references count, where stop words are left out."""
-    found = []
+    results = []
     for name in VARIANTS:
         _, _, files, options = FITS[name]
         paths = [str(Path(folder, file)) for file in files]
@@ -91,22 +91,22 @@ def variants_of(folder: str) -> list[dict]:
             result = fit(replace(fit_aev.Arguments(data=paths, output_folder="", name=name), **changed))
             kept = ("command", "data", "references", "r_squared", "settings", "interval", "signed_r_squared", "alpha")
             kept += ("max_order", "bleu_signed_r_squared", "several_references")
-            found.append({"set": name} | {key: result[key] for key in kept})
+            results.append({"set": name} | {key: result[key] for key in kept})
             print(f"{name}, {references}, {orders}: {cell_name(result)}", file=sys.stderr)
             if references == "first" and orders == "unigrams" and not result["several_references"]:
                 break  # one reference is first, pooled and best
-    return found
+    return results
 
 
 def variants_table(found: list[dict]) -> str:
     """Return the Markdown table of `variants_of`."""
     lines = []
-    for one in found:
-        references = one["references"] if one["several_references"] else "one"
-        orders = {"all": "all n-grams", "unigrams": "unigrams"}[one["settings"]["stop_words_orders"]]
-        interval = " to ".join(f"{100 * value:.1f}" for value in one["interval"])
-        cells = (cell(one, *place) for place in CELLS)
-        lines.append([one["set"], references, orders, cell_name(one), interval, *cells])
+    for item in found:
+        references = item["references"] if item["several_references"] else "one"
+        orders = {"all": "all n-grams", "unigrams": "unigrams"}[item["settings"]["stop_words_orders"]]
+        interval = " to ".join(f"{100 * value:.1f}" for value in item["interval"])
+        cells = (cell(item, *place) for place in CELLS)
+        lines.append([item["set"], references, orders, cell_name(item), interval, *cells])
     header = ["set", "references", "no stop words in", "best cell", "95% interval", "AEv(0,1)", "AEv(0,2)", "AEv(1,4)"]
     return markdown_table(header, lines)
 

@@ -32,15 +32,15 @@ SURE = 0.5  # probability from which the ranker takes its first answer for right
 
 def first_answers(questions: Sequence[Question], scores: list[np.ndarray], judge: Callable) -> list[dict]:
     """Return the first answer of every question with what ranker, judge and people say of it."""
-    found, asked = [], []
+    result, asked = [], []
     for question, own in zip(questions, scores, strict=True):
         best = int(np.argmax(own))
         row = {"question": question.text, "references": rank_systems.references_of(question)[best]}
         row |= {"candidate": question.candidates[best], "label": question.labels[best], "ranker": float(own[best])}
-        found.append(row)
+        result.append(row)
         asked += [(question.text, reference, row["candidate"]) for reference in row["references"]]
     values = iter(judge(*map(list, zip(*asked, strict=True))))
-    return [row | {"judge": float(np.mean([next(values) for _ in row["references"]]))} for row in found]
+    return [row | {"judge": float(np.mean([next(values) for _ in row["references"]]))} for row in result]
 
 
 def opinions(rows: Sequence[dict], threshold: float) -> list[dict]:
@@ -57,15 +57,15 @@ def opinions(rows: Sequence[dict], threshold: float) -> list[dict]:
 
 def choices(halves: Sequence[tuple[Question, Question]], judge: list[np.ndarray], ranker: list) -> list[dict]:
     """Return what judge and ranker choose for every question, whether it is right, and how near to the reference."""
-    found = []
+    result = []
     for (known, unseen), *both in zip(halves, judge, ranker, strict=True):
         row = {"question": unseen.text, "reference": known.candidates[0]}
         for name, scores in zip(("judge", "ranker"), both, strict=True):
             best = int(np.argmax(scores))
             text = unseen.candidates[best]
             row[name] = {"answer": text, "label": unseen.labels[best], "f1": token_f1([row["reference"]], text)}
-        found.append(row)
-    return found
+        result.append(row)
+    return result
 
 
 def choice_counts(rows: Sequence[dict]) -> dict:
@@ -80,16 +80,16 @@ def tables(result: dict) -> str:
     """Return the counts as Markdown."""
     corpora = result["first answers"]
     rows = []
-    for cells in zip(*(found["opinions"] for found in corpora.values()), strict=True):
+    for cells in zip(*(value["opinions"] for value in corpora.values()), strict=True):
         says = ["right" if cells[0][side] else "wrong" for side in ("ranker", "judge")]
         numbers = [cell[name] for cell in cells for name in ("answers", "right")]
         rows.append([f"ranker says {says[0]}, judge says {says[1]}", *numbers])
     head = [title for name in corpora for title in (f"{name}: answers", "right")]
     parts = [common.markdown_table(["first answer", *head], rows)]
-    found, rows = result["choices"], []
+    value, rows = result["choices"], []
     for name, title in (("judge", "judge with the reference"), ("ranker", "ranker fitted to the reference")):
-        right, alone = found["right"], found["right"][f"{name} alone"]
-        rows.append([title, found["questions"], right["both"] + alone, alone, f"{found['f1'][name]:.3f}"])
+        right, alone = value["right"], value["right"][f"{name} alone"]
+        rows.append([title, value["questions"], right["both"] + alone, alone, f"{value['f1'][name]:.3f}"])
     head = ["answer chosen", "questions", "right", "only this one right", "words shared with the reference, F1"]
     parts.append(common.markdown_table(head, rows))
     return "\n\n".join(parts)

@@ -93,12 +93,12 @@ def experiment(
     halves = known_and_unseen(tests, seed)
     trained, unseen = (list(own) for own in zip(*halves, strict=True))
     fitted = trained_cross_encoder(trained, folder / FITTED, seed, tanda, EPOCHS)
-    found = {
+    values = {
         "judge with the answer as reference": judge_of_unseen(halves, judge),
         "ranker fitted to the answer": cross_encoder(unseen, seed, fitted),
         "the same before": cross_encoder(unseen, seed, tanda),
     }
-    hits = {name: chosen(scores, unseen) for name, scores in found.items()}
+    hits = {name: chosen(scores, unseen) for name, scores in values.items()}
     difference = np.subtract(hits["judge with the answer as reference"], hits["ranker fitted to the answer"])
     answers = {name: share(own, seed) for name, own in hits.items()}
     answers |= {"by chance": share([np.mean(q.labels) for q in unseen], seed)}
@@ -145,9 +145,9 @@ def study(args: Arguments) -> dict:
     loaded = load_judge(args.judge, device="cpu", dtype=args.dtype)
     test, dev = (rank_systems.as2_questions(args.data_dir, split) for split in ("test", "dev"))
     judge = rank_systems.probabilities_of(loaded)
-    found = experiment(test, dev, judge, Path(args.output_dir), args.seed)
+    result = experiment(test, dev, judge, Path(args.output_dir), args.seed)
     names = [f"{corpus}.{split}" for corpus in rank_systems.CORPORA.values() for split in ("dev", "test")]
-    return found | {"judge": loaded.signature, "seed": args.seed, "data": digests(names, args.data_dir)}
+    return result | {"judge": loaded.signature, "seed": args.seed, "data": digests(names, args.data_dir)}
 
 
 STUDY = Study(__spec__.name, Arguments, study, lambda result: json.dumps(result, indent=2))

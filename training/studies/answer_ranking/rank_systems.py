@@ -60,8 +60,8 @@ def references_of(question: Question) -> list[list[str]] | None:
     if not is_usable(question.labels):
         return None
     correct = [text for text, label in zip(question.candidates, question.labels, strict=True) if label]
-    found = [[text for text in correct if words(text) != words(candidate)] for candidate in question.candidates]
-    return found if all(found) else None
+    values = [[text for text in correct if words(text) != words(candidate)] for candidate in question.candidates]
+    return values if all(values) else None
 
 
 def judged(questions: Sequence[Question], judge: Probabilities) -> dict[str, list]:
@@ -132,8 +132,8 @@ def measured(
     for k, name in enumerate(MEASURES):
         sides = [side[..., k] for side in (estimated, true)]
         agreement[name] = asdict(rank_agreement(*(side.mean(axis=1) for side in sides)))
-        for value, found in resampled_agreement(*(counts @ side.T / len(used) for side in sides)).items():
-            agreement[name][f"{value}_interval"] = [*map(float, interval(found, len(used)))]
+        for value, item in resampled_agreement(*(counts @ side.T / len(used) for side in sides)).items():
+            agreement[name][f"{value}_interval"] = [*map(float, interval(item, len(used)))]
     return {
         "questions": len(used),
         "answers": len(gold),
@@ -183,9 +183,9 @@ def tables(result: dict) -> str:
         head = [title for how in ways for title in (f"{how}: RMSE ± std", "tau-b (p)")]
         rows = []
         for corpus, splits in next(iter(ways.values())).items():
-            for split, found in splits.items():
-                for name in found["agreement"]:
-                    cells = [f"{corpus} {split}, {found['questions']}", TITLES[name]]
+            for split, value in splits.items():
+                for name in value["agreement"]:
+                    cells = [f"{corpus} {split}, {value['questions']}", TITLES[name]]
                     for corpora in ways.values():
                         row = corpora[corpus][split]["agreement"][name]
                         low, high = row["rmse_interval"]
@@ -236,18 +236,18 @@ def study(args: Arguments) -> dict:
     }
     training, dev = (as2_questions(args.data_dir, split) for split in ("train", "dev"))
     rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed, args.adapted)
-    judges = {name: probabilities_of(one) for name, one in loaded.items()}
-    found = compared(corpora, rankers, judges, args.seed)
+    judges = {name: probabilities_of(value) for name, value in loaded.items()}
+    result = compared(corpora, rankers, judges, args.seed)
     models = sorted(Path(args.output_dir).glob("*/model.safetensors"))
     names = [f"{corpus}.{split}" for corpus in CORPORA.values() for split in ("train", *SPLITS)]
     return {
         "seed": args.seed,
         "hours": common.hours_since(begun),  # without the training of rankers that were there
         "versions": versions("genqa-metrics", "bm25s", "torch", "transformers"),
-        "judges": {name: one.signature for name, one in loaded.items()},
+        "judges": {name: value.signature for name, value in loaded.items()},
         "rankers": {path.parent.name: file_digest(path) for path in models},
         "data": digests(names, args.data_dir) | digests(SOURCES, args.spans_dir),
-        "judged": found,
+        "judged": result,
     }
 
 

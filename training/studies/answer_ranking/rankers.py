@@ -129,7 +129,7 @@ def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int 
     """
     from sentencex import get_sentence_boundaries
 
-    found = []
+    result = []
     for row in rows:
         context, answers = row["context"], row["answers"]
         start, right, wrong = answers["answer_start"][0], [], []
@@ -145,8 +145,8 @@ def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int 
         if right and wrong:
             wrong = rng.sample(wrong, min(sentences - 1, len(wrong)))
             texts = dict.fromkeys((*right, *wrong))
-            found.append(Question(row["question"], tuple(texts), tuple(int(text in right) for text in texts)))
-    return found
+            result.append(Question(row["question"], tuple(texts), tuple(int(text in right) for text in texts)))
+    return result
 
 
 def reading_encoder(folder: str | Path, checkpoint: str | None = None) -> Path:
@@ -174,19 +174,19 @@ def transfer_questions(spans_dir: str | Path, seed: int) -> list[Question]:
     """Return the answer sentences of `SOURCES` that a ranker learns from before those of WikiQA and TREC-QA."""
     from training.kpqa.data import read_rows
 
-    rng, found = random.Random(seed), []
+    rng, result = random.Random(seed), []
     for source in SOURCES:
         rows = list(read_rows(source, spans_dir))
-        found += sentence_questions(rng.sample(rows, min(QUESTIONS, len(rows))), rng)
-    return found
+        result += sentence_questions(rng.sample(rows, min(QUESTIONS, len(rows))), rng)
+    return result
 
 
 def ensemble(questions: Sequence[Question], seed: int, members: Sequence[Ranker]) -> list[np.ndarray]:
     """Return the mean over rankers of the share of a question's candidates that a candidate is above."""
     from scipy.stats import rankdata
 
-    found = [member(questions, seed) for member in members]
-    return [np.mean([rankdata(own) / len(own) for own in scores], axis=0) for scores in zip(*found, strict=True)]
+    values = [member(questions, seed) for member in members]
+    return [np.mean([rankdata(own) / len(own) for own in scores], axis=0) for scores in zip(*values, strict=True)]
 
 
 RANKERS: dict[str, Ranker] = {

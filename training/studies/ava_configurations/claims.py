@@ -68,12 +68,12 @@ def resampled(
     questions = {question: i for i, question in enumerate(dict.fromkeys(row.question for row in rows))}
     clusters = np.array([questions[row.question] for row in rows])
     functions = {name: [weighted_scores(logits, labels, at) for logits, at in own] for name, own in runs.items()}
-    found = {name: [np.stack([f(np.ones((1, len(rows)))) for f in own])] for name, own in functions.items()}
+    items = {name: [np.stack([f(np.ones((1, len(rows)))) for f in own])] for name, own in functions.items()}
     for counts in bootstrap_counts(clusters, SAMPLES, seed):
         for name, own in functions.items():
-            found[name].append(np.stack([f(counts) for f in own]))
+            items[name].append(np.stack([f(counts) for f in own]))
     scores, rng = {}, np.random.default_rng(seed)
-    for name, parts in found.items():
+    for name, parts in items.items():
         values = np.concatenate(parts, axis=1)  # seeds x samples x 4
         drawn = rng.integers(len(values), size=(1 + SAMPLES, len(values)))
         drawn[0] = np.arange(len(values))
@@ -100,14 +100,14 @@ def summary(
         return {n: noted(better[:, i] - worse[:, i]) for i, n in enumerate(names) if n in ("f1", "auc")}
 
     names = "precision", "recall", "f1", "auc"
-    result = {c: {n: noted(found[:, i]) for i, n in enumerate(names)} for c, found in scores.items()}
+    result = {c: {n: noted(score[:, i]) for i, n in enumerate(names)} for c, score in scores.items()}
     better_ones = scores if better_ones is None else better_ones
     claims = [
         {"claim": claim, "better": better, "worse": worse} | difference(better_ones[better], scores[worse])
         for claim, better, worse in CLAIMS
         if better in better_ones and worse in scores
     ]
-    added = {c: difference(found, plain[c]) for c, found in scores.items() if c in plain and found is not plain[c]}
+    added = {c: difference(score, plain[c]) for c, score in scores.items() if c in plain and score is not plain[c]}
     return {"scores": result, "claims": claims, "added": added}
 
 

@@ -116,10 +116,10 @@ def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None)
     def texts(row: t.Triple) -> tuple:
         return row.question, row.references[0], row.candidate, *([row.short_answer] if is_linear else [])
 
-    found = {name: judge.logits([texts(row) for row in own]) for name, own in rows.items()}
-    found = {name: logits.astype(np.float16) for name, logits in found.items()}  # as they are kept
-    np.savez(path, digest=digest, **found)
-    return found
+    result = {name: judge.logits([texts(row) for row in own]) for name, own in rows.items()}
+    result = {name: logits.astype(np.float16) for name, logits in result.items()}  # as they are kept
+    np.savez(path, digest=digest, **result)
+    return result
 
 
 def read_kept(path: str | None, data: dict[str, str]) -> dict[str, dict]:
@@ -161,12 +161,12 @@ def _difference_cells(found: dict[str, list[float]]) -> list[str]:
 def tables(blocks: dict[str, dict]) -> str:
     """Return the scores of all blocks, what they say of the paper's claims and what blocks add, as Markdown."""
     parts, first = [], next(iter(blocks))
-    for block, found in blocks.items():
-        tests = found["tests"]
+    for block, result in blocks.items():
+        tests = result["tests"]
         head = [title for name in tests for title in (f"{name}: P / R", "F1", "AUC")]
         rows = []
         for configuration in next(iter(tests.values()))["scores"]:
-            own = [run for run in found["runs"] if run["configuration"] == configuration]
+            own = [run for run in result["runs"] if run["configuration"] == configuration]
             encoders = len(CONFIGURATIONS.get(configuration, ())) * (2 if configuration == "a2" else 1)
             cells = [configuration, str(encoders), str(len(own)), ", ".join(str(run["steps"]) for run in own)]
             best = [max(value for _, value in run["dev"]["auc"]) for run in own if run["dev"]["auc"]]
@@ -235,7 +235,7 @@ def measured(
     runs = {name: runs[name] for name in (LINEAR, *CONFIGURATIONS) if name in runs}
     tests = {}
     for name, part in TESTS.items():
-        own = {c: [(logits[part], threshold) for logits, threshold in found] for c, found in runs.items()}
+        own = {c: [(logits[part], threshold) for logits, threshold in run] for c, run in runs.items()}
         questions = len({row.question for row in rows[part]})
         tests[name] = {"questions": questions, "triples": len(rows[part])}
         scores = resampled(rows[part], own, 0)
@@ -278,9 +278,9 @@ def study(args: Arguments, more: list[str]) -> dict:
             for configuration in chosen(args, block):
                 if f"{block}/{configuration}/{seed}" not in kept:
                     train(args, block, configuration, seed)
-        found = measured(args, block, short_rows if block == SHORT else rows, kept, plain)
-        if found:
-            blocks[block] = found
+        result = measured(args, block, short_rows if block == SHORT else rows, kept, plain)
+        if result:
+            blocks[block] = result
     if not blocks:
         raise ValueError(f"--trained: no run of {', '.join(args.blocks)} in {args.output}; leave --trained out")
     if args.kept:

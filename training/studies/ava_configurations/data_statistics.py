@@ -58,8 +58,8 @@ class Arguments(Output):
 
 def study(args: Arguments) -> dict:
     """Return the counts of all corpora."""
-    found = {name: statistics(t.as2_rows(name, args.as2)) for name in args.corpora}
-    return {"corpora": found, "data": digests(args.corpora, args.as2)}
+    values = {name: statistics(t.as2_rows(name, args.as2)) for name in args.corpora}
+    return {"corpora": values, "data": digests(args.corpora, args.as2)}
 
 
 STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["corpora"]), {"data": "data"})

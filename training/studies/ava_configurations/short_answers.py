@@ -31,20 +31,20 @@ def letters(text: str) -> str:
 def with_short_answers(rows: Iterable[dict], spans: Iterable[dict]) -> list[dict]:
     """Return the rows of an answer-sentence corpus, correct answers with their `short_answer` where one is known."""
     known = {(letters(s["question"]), letters(s["context"])): s["answers"]["text"][0] for s in spans}
-    found = []
+    result = []
     for row in rows:
         short = known.get((letters(row["question"]), letters(row["answer"]))) if int(row["label"]) else None
-        found.append(row | ({"short_answer": detokenized(short)} if short else {}))
-    return found
+        result.append(row | ({"short_answer": detokenized(short)} if short else {}))
+    return result
 
 
 def shares_included(rows: Iterable[dict]) -> list[float]:
     """Return how often the short answer stands in the candidates of all triples: incorrect ones, correct ones."""
-    found: list[list[float]] = [[], []]
+    values: list[list[float]] = [[], []]
     for row in as2_triples(rows, None, random.Random(0)):
         features = linear_features(row.question, row.references[0], row.candidate, row.short_answer)
-        found[int(row.label)].append(features[0])
-    return [sum(own) / max(1, len(own)) for own in found]
+        values[int(row.label)].append(features[0])
+    return [sum(own) / max(1, len(own)) for own in values]
 
 
 @dataclass

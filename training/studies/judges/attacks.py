@@ -105,15 +105,15 @@ def attacked(rows: Sequence[Row], seed: int = 0) -> dict[str, list[Texts]]:
 
     Further answers that a text names are those of other rows of `ROWS` of the same kind.
     """
-    rng, found = random.Random(seed), {name: [] for name in ATTACKS}
+    rng, result = random.Random(seed), {name: [] for name in ATTACKS}
     known = list(json_rows(ROWS))
     for row in rows:
         pool = sorted({text for other in known if other["kind"] == row["kind"]
                        for text in (other["wrong"], other["references"][0])})  # fmt: skip
         others = rng.sample([text for text in pool if text not in (row["wrong"], row["references"][0])], 12)
         for name, attack in ATTACKS.items():
-            found[name].append(attack(row, others))
-    return found
+            result[name].append(attack(row, others))
+    return result
 
 
 def measured(rows: Sequence[Row], judge: Judge) -> dict[str, dict[str, int]]:
@@ -125,12 +125,12 @@ def measured(rows: Sequence[Row], judge: Judge) -> dict[str, dict[str, int]]:
         [row["references"] for _, row, *_ in texts],
         [text for *_, text in texts],
     )
-    found = {name: {"accepted": 0, "wrong": 0, "lost": 0, "right": 0} for name in ATTACKS}
+    result = {name: {"accepted": 0, "wrong": 0, "lost": 0, "right": 0} for name in ATTACKS}
     for (name, _, label, _), probability in zip(texts, probabilities, strict=True):
         accepted = bool(probability >= judge.loaded.threshold)
-        found[name]["right" if label else "wrong"] += 1
-        found[name]["lost" if label else "accepted"] += accepted != bool(label)
-    return found
+        result[name]["right" if label else "wrong"] += 1
+        result[name]["lost" if label else "accepted"] += accepted != bool(label)
+    return result
 
 
 def table(results: dict[str, dict]) -> str:
@@ -143,8 +143,13 @@ def table(results: dict[str, dict]) -> str:
     lines = []
     for attack in ATTACKS:
         counts = [result["attacks"][attack] for result in results.values()]
-        cells = [(f"{one['accepted']} of {one['wrong']}", f"{one['lost']} of {one['right']}" if one["right"] else "")
-                 for one in counts]  # fmt: skip
+        cells = [
+            (
+                f"{count['accepted']} of {count['wrong']}",
+                f"{count['lost']} of {count['right']}" if count["right"] else "",
+            )
+            for count in counts
+        ]
         lines.append([attack, *(cell for pair in cells for cell in pair)])
     return markdown_table(["attack", *heads], lines)
 

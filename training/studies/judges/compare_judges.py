@@ -96,11 +96,11 @@ def simple_scores(rows: list[dict], kpqa) -> dict[str, np.ndarray]:
     """Return the (rows,) scores of the simple metrics; `kpqa` is the loaded module."""
     questions, references, candidates = columns(rows)
     questions = [question or "What is true?" for question in questions]  # one row of sas_squad.dev has none
-    found = kpqa.compute(questions=questions, references=references, predictions=candidates, per_example=True)
+    results = kpqa.compute(questions=questions, references=references, predictions=candidates, per_example=True)
     return {
         "token F1": np.array([token_f1(given, c) for given, c in zip(references, candidates, strict=True)]),
-        "BERTScore": np.array(found["bertscore_per_example"]),
-        "ROUGE-L-KPQA": np.array(found["rougeL_kpqa_per_example"]),
+        "BERTScore": np.array(results["bertscore_per_example"]),
+        "ROUGE-L-KPQA": np.array(results["rougeL_kpqa_per_example"]),
         "embedding cosine": best_cosines(candidates, references, COSINE_LENGTH),
     }
 
@@ -165,10 +165,10 @@ def judged(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> tuple
 
 def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> dict:
     """Return all numbers of a judge on the rows of dev sets, with its own `reference_aggregation`."""
-    loaded, devs, found, _ = judged(folder, sets, dtype)
+    loaded, devs, results, _ = judged(folder, sets, dtype)
     how, result = loaded.reference_aggregation, {"sets": {}}
     for name, dev in devs.items():
-        probabilities, verdicts = found[name]
+        probabilities, verdicts = results[name]
         if name not in VERDICTS:
             result["sets"][name] = {"r": float(pearsonr(probabilities, dev.labels)[0])}
             continue
@@ -176,7 +176,7 @@ def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) ->
         if name in (WRITTEN, BURIED):
             here["right_above_wrong"] = right_above_wrong(probabilities, sets[name])
         here["accuracy_own_threshold"] = cross_fitted_accuracy(dev.logits(how), dev.labels, halves_of(sets[name]))
-    probabilities, verdicts = (np.concatenate([found[name][i] for name in e.CALIBRATION]) for i in (0, 1))
+    probabilities, verdicts = (np.concatenate([results[name][i] for name in e.CALIBRATION]) for i in (0, 1))
     labels = np.concatenate([devs[name].labels for name in e.CALIBRATION])
     systems = [system for name in e.CALIBRATION for system in devs[name].systems]
     error = e.system_scores(verdicts, labels, systems)["mean_absolute_error"]
@@ -216,16 +216,16 @@ def table(results: dict[str, dict]) -> str:
 
 def simple_set(name: str, rows: list[dict], kpqa) -> dict[str, dict[str, float]]:
     """Return the numbers of the simple metrics on a dev set."""
-    labels, found = labels_of(rows), {}
+    labels, result = labels_of(rows), {}
     for method, scores in simple_scores(rows, kpqa).items():
         if name in VERDICTS:
             accuracy = cross_fitted_accuracy(scores, labels, halves_of(rows))
-            found[method] = {"accuracy": accuracy, "auc": float(roc_auc_score(labels, scores))}
+            result[method] = {"accuracy": accuracy, "auc": float(roc_auc_score(labels, scores))}
             if name in (WRITTEN, BURIED):
-                found[method]["right_above_wrong"] = right_above_wrong(scores, rows)
+                result[method]["right_above_wrong"] = right_above_wrong(scores, rows)
         else:
-            found[method] = {"r": float(pearsonr(scores, labels)[0])}
-    return found
+            result[method] = {"r": float(pearsonr(scores, labels)[0])}
+    return result
 
 
 @dataclass
@@ -254,7 +254,7 @@ def study(args: Arguments) -> dict:
         for method, scores in simple_set(name, rows, kpqa).items():
             earlier = kept["results"].get(method, {"sets": {}})["sets"]  # they need no scaling from other sets
             results.setdefault(method, {"sets": dict(earlier)})["sets"][name] = scores
-    known = {name: found for name, found in kept["results"].items() if name not in results}
+    known = {name: value for name, value in kept["results"].items() if name not in results}
     both = sorted([*known.items(), *results.items()], key=lambda item: "checkpoint" not in item[1])  # judges first
     return {"data": kept["data"] | data, "results": dict(both)}
 

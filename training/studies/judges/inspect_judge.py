@@ -78,12 +78,12 @@ def deletion_rates(rows: list[dict], judge: Judge, count: int, seed: int = 0) ->
         kept[probability >= threshold].append(row)
     rows = kept[True][: count // 2] + kept[False][: count - count // 2]
     questions, references, answers = c.columns(rows)
-    found = explanations(questions, references, answers, judge.probabilities, threshold)
-    before = np.array([row["probability"] for row in found]) >= threshold
+    result = explanations(questions, references, answers, judge.probabilities, threshold)
+    before = np.array([row["probability"] for row in result]) >= threshold
     rates = {"rows": len(rows), "seed": seed}
     for name in ("strongest", "random"):
         texts = []
-        for row, text in zip(found, answers, strict=True):
+        for row, text in zip(result, answers, strict=True):
             words = strongest(row["words"], row["probability"], threshold, REMOVED)
             if name == "random":
                 words = rng.sample(row["words"], min(len(words), len(row["words"])))
@@ -98,9 +98,9 @@ def deletion_rates(rows: list[dict], judge: Judge, count: int, seed: int = 0) ->
 def text(result: dict) -> str:
     """Return the tables of all judges."""
     parts = []
-    for name, found in result["results"].items():
-        parts.append(f"{name}, errors on {c.WRITTEN} by kind\n\n{table(found['errors_by_kind'])}")
-        parts += [json.dumps(found["deletion_test"])] if "deletion_test" in found else []
+    for name, value in result["results"].items():
+        parts.append(f"{name}, errors on {c.WRITTEN} by kind\n\n{table(value['errors_by_kind'])}")
+        parts += [json.dumps(value["deletion_test"])] if "deletion_test" in value else []
     return "\n\n".join(parts)
 
 
@@ -121,10 +121,10 @@ def study(args: Arguments) -> dict:
     rows, results = [row for own in sets.values() for row in own], {}
     for name in args.judges:
         judge = Judge(load_judge(name, device="cpu", dtype=args.dtype))
-        found = results[name] = {"checkpoint": checkpoint_digest(checkpoint_folder(name))}
-        found["errors_by_kind"] = errors_by_kind(sets[c.WRITTEN], judge)
+        values = results[name] = {"checkpoint": checkpoint_digest(checkpoint_folder(name))}
+        values["errors_by_kind"] = errors_by_kind(sets[c.WRITTEN], judge)
         if args.deletion:
-            found["deletion_test"] = deletion_rates(rows, judge, args.deletion, args.seed)
+            values["deletion_test"] = deletion_rates(rows, judge, args.deletion, args.seed)
     return {"data": digests(sets, args.judgments), "results": results}
 
 

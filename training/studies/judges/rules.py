@@ -55,8 +55,8 @@ def changes(right: np.ndarray, without: np.ndarray, with_rule: np.ndarray) -> di
     >>> changes(np.array([True, False]), np.array([True, True]), np.array([False, False]))
     {'wrong rejected': 1, 'right accepted': 0, 'right lost': 1, 'wrong accepted': 0}
     """
-    lost, found = without & ~with_rule, ~without & with_rule
-    counts = (lost & ~right, found & right, lost & right, found & ~right)
+    lost, result = without & ~with_rule, ~without & with_rule
+    counts = (lost & ~right, result & right, lost & right, result & ~right)
     return dict(zip(CHANGES, (int(each.sum()) for each in counts), strict=True))
 
 
@@ -70,19 +70,19 @@ def rejected_right(rules: Rules) -> int:
 def measured(judge: RememberingJudge, rows: Sequence[dict]) -> dict[str, dict]:
     """Return by rule the changes on rows of one file, and under "all" those of all rules together."""
     right = np.array([bool(row["label"]) for row in rows])
-    full, found = judge.accepted(rows, Rules()), {}
+    full, result = judge.accepted(rows, Rules()), {}
     for rule in RULES:
         without = judge.accepted(rows, Rules(tuple(name for name in RULES if name != rule)))
-        found[rule] = changes(right, without, full)
-    found["all"] = changes(right, judge.accepted(rows, Rules(())), full)
-    return found
+        result[rule] = changes(right, without, full)
+    result["all"] = changes(right, judge.accepted(rows, Rules(())), full)
+    return result
 
 
 def table(results: dict) -> str:
     """Return the Markdown table: a line per rule, its changes summed over the files."""
     lines = []
     for rule in (*RULES, "all"):
-        total = [sum(found[rule][name] for found in results["files"].values()) for name in CHANGES]
+        total = [sum(result[rule][name] for result in results["files"].values()) for name in CHANGES]
         lines.append([rule, *total, results["right answers rejected"].get(rule, "")])
     return markdown_table(["rule", *CHANGES, "of the right answers rejected"], lines, "---:")
 

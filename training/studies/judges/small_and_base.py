@@ -49,8 +49,8 @@ SIMPLE = ("token F1", "BERTScore", "ROUGE-L-KPQA", "embedding cosine")
 
 def verdicts_of(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> dict[str, tuple]:
     """Return the cross-fitted probabilities and verdicts of a judge, and its seconds, by set."""
-    _, _, found, seconds = c.judged(folder, sets, dtype)
-    return {name: (*found[name], seconds[name]) for name in sets}
+    _, _, result, seconds = c.judged(folder, sets, dtype)
+    return {name: (*result[name], seconds[name]) for name in sets}
 
 
 def scores_of(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -118,20 +118,20 @@ def costs(judgments: list[str], rows: int) -> dict[str, dict[str, float]]:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         for arguments in WAYS.values():
             process.submit(with_exported, "ava", arguments).result()
-    found = {}
+    result = {}
     for way in (*WAYS, *(ON_GPU if cuda_is_there() else ()), *SIMPLE):
         command = [sys.executable, "-m", __spec__.name, "--cost_of", way, str(rows), *map(str, judgments)]
-        found[way] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return found
+        result[way] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return result
 
 
 def bands_table(result: dict) -> str:
     """Return the table of bands."""
     rows = []
-    for name, found in result["sets"].items():
-        key = next(key for key in TITLES if key in found["small"])
-        cells = [f"{b[key]:.3f} ({b['escalated']:.0%}, {b['cost']:.0%})" for b in found["bands"].values()]
-        rows.append([name, TITLES[key], f"{found['small'][key]:.3f}", *cells, f"{found['base'][key]:.3f}"])
+    for name, value in result["sets"].items():
+        key = next(key for key in TITLES if key in value["small"])
+        cells = [f"{b[key]:.3f} ({b['escalated']:.0%}, {b['cost']:.0%})" for b in value["bands"].values()]
+        rows.append([name, TITLES[key], f"{value['small'][key]:.3f}", *cells, f"{value['base'][key]:.3f}"])
     bands = next(iter(result["sets"].values()))["bands"]
     return markdown_table(["set", "score", "small", *bands, "base"], rows)
 
@@ -155,15 +155,15 @@ def study(args: Arguments) -> dict:
     """Return the scores of both judges and of all bands, and the costs."""
     sets = {name: c.read(name, args.judgments) for name in SETS}
     small, base = (verdicts_of(name, sets, args.dtype) for name in ("small", "base"))
-    found: dict = {"data": digests(sets, args.judgments)}
-    found["checkpoints"] = {name: checkpoint_digest(checkpoint_folder(name)) for name in ("small", "base")}
-    found["sets"] = {}
+    values: dict = {"data": digests(sets, args.judgments)}
+    values["checkpoints"] = {name: checkpoint_digest(checkpoint_folder(name)) for name in ("small", "base")}
+    values["sets"] = {}
     for name, rows in sets.items():
         labels = np.array([row["label"] if name in c.VERDICTS else row["score"] for row in rows], float)
         bands = {f"{low:g} to {high:g}": together(small[name], base[name], labels, (low, high)) for low, high in BANDS}
-        single = {key: scores_of(*one[name][:2], labels) for key, one in (("small", small), ("base", base))}
-        found["sets"][name] = {"rows": len(rows)} | single | {"bands": bands}
-    return found | {"costs": costs(args.judgments, args.rows)}
+        single = {key: scores_of(*value[name][:2], labels) for key, value in (("small", small), ("base", base))}
+        values["sets"][name] = {"rows": len(rows)} | single | {"bands": bands}
+    return values | {"costs": costs(args.judgments, args.rows)}
 
 
 FILE = "studies/judges/results/small_and_base"

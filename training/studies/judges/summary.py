@@ -50,14 +50,14 @@ def scores(name: str, key: str) -> dict[str, float | None]:
     """
     judges, pairs = results()
     together = pairs["sets"].get(name, {})
-    found = {
+    values = {
         column: judges["results"][NAMES.get(column, column)]["sets"].get(name, {}).get(key)
         for column in COLUMNS
         if column != "both"
     }
-    found |= {column: together[column][key] for column in ("small", "base") if key in together.get(column, {})}
-    found["both"] = together.get("bands", {}).get(BAND, {}).get(key)
-    return {column: found[column] for column in COLUMNS}
+    values |= {column: together[column][key] for column in ("small", "base") if key in together.get(column, {})}
+    values["both"] = together.get("bands", {}).get(BAND, {}).get(key)
+    return {column: values[column] for column in COLUMNS}
 
 
 def best(found: Mapping[str, float | None]) -> set[str]:
@@ -74,9 +74,9 @@ def best(found: Mapping[str, float | None]) -> set[str]:
 
 def line(name: str, key: str, columns: tuple[str, ...] = COLUMNS) -> list[str]:
     """Return the row of a dev set: the best in bold, empty where nothing was measured."""
-    found = {column: value for column, value in scores(name, key).items() if column in columns}
-    cells = {column: "" if value is None else f"{value:.3f}" for column, value in found.items()}
-    cells |= {column: f"**{cells[column]}**" for column in best(found)}
+    values = {column: value for column, value in scores(name, key).items() if column in columns}
+    cells = {column: "" if value is None else f"{value:.3f}" for column, value in values.items()}
+    cells |= {column: f"**{cells[column]}**" for column in best(values)}
     rows = results()[1]["sets"].get(name, {}).get("rows")
     return [SETS[name][0] + (f" ({rows:,})" if rows else ""), *(cells[column] for column in columns)]
 
@@ -88,9 +88,9 @@ def cost_lines(columns: tuple[str, ...] = COLUMNS) -> list[list[str]]:
     for title, key in (("rows a second", "rows_per_second"), ("peak memory, MB", "mb")):
         for kind, ending in SPEEDS.items():
             names = [NAMES["cosine"] if column == "cosine" else column for column in columns]
-            found = [costs.get(f"{name}{ending}") for name in names]
-            if any(found):
-                lines.append([f"{title}, {kind}", *(f"{one[key]:,.0f}" if one else "" for one in found)])
+            values = [costs.get(f"{name}{ending}") for name in names]
+            if any(values):
+                lines.append([f"{title}, {kind}", *(f"{value[key]:,.0f}" if value else "" for value in values)])
     return lines
 
 
@@ -98,8 +98,8 @@ def pair_lines(columns: tuple[str, ...]) -> list[list[str]]:
     """Return the rows of minimal pairs: in how many both answers are judged rightly."""
     lines = []
     for kind, title in PAIRS.items():
-        found = [results()[0]["results"].get(NAMES.get(c, c), {}).get("minimal_pairs", {}).get(kind) for c in columns]
-        lines.append([title, *(f"{one[0]} of {one[1]}" if one else "" for one in found)])
+        values = [results()[0]["results"].get(NAMES.get(c, c), {}).get("minimal_pairs", {}).get(kind) for c in columns]
+        lines.append([title, *(f"{value[0]} of {value[1]}" if value else "" for value in values)])
     return lines
 
 
@@ -108,9 +108,9 @@ def finding() -> str:
     sentences = []
     for what, names, key in (("accuracy", VERDICTS, "accuracy"), ("correlation with grades", GRADES, "r")):
         winners = [best(scores(name, key)) for name in names]
-        complete = [one for one in winners if one]
+        complete = [winner for winner in winners if winner]
         if complete:
-            wins = sorted(((sum(c in one for one in complete), c) for c in COLUMNS), reverse=True)
+            wins = sorted(((sum(c in winner for winner in complete), c) for c in COLUMNS), reverse=True)
             said = ", ".join(f"{column} on {count}" for count, column in wins if count)
             sentences.append(f"Highest {what}, of {len(complete)} sets on which all were measured: {said}.")
     judged = results()[1]["sets"]

@@ -37,12 +37,12 @@ TITLES = {0: "wrong, accepted", 1: "right, rejected"}  # by the verdict of peopl
 
 def worst(sets: dict[str, list[dict]], judge: Judge, count: int = COUNT) -> list[dict]:
     """Return the rows of all sets whose probability is farthest from the verdict of people, worst first."""
-    found = []
+    values = []
     for name, rows in sets.items():
         for row, probability in zip(rows, judge.probabilities(*c.columns(rows)), strict=True):
             if (probability >= judge.loaded.threshold) != row["label"]:
-                found.append({"set": name, "probability": round(float(probability), 3)} | row)
-    return sorted(found, key=lambda row: -abs(row["probability"] - row["label"]))[:count]
+                values.append({"set": name, "probability": round(float(probability), 3)} | row)
+    return sorted(values, key=lambda row: -abs(row["probability"] - row["label"]))[:count]
 
 
 def table(errors: Sequence[dict]) -> str:

@@ -44,8 +44,8 @@ def figure_4_type(question: str) -> str:
     >>> figure_4_type("is he alone?")
     'DESCRIPTION'
     """
-    found = question_type(question)
-    return found if found in FIGURE_4 else "DESCRIPTION"
+    result = question_type(question)
+    return result if result in FIGURE_4 else "DESCRIPTION"
 
 
 def largest_gaps(scores, human, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -104,8 +104,8 @@ def study(args: Arguments) -> dict:
     tokens, offsets = Encoder(models).tokens(pairs)
     scores = evaluate_kpqa.scores_of_tokens(rows, tokens)[args.metric]
     pieces = [
-        [[text[a:b], round(float(w), 2), a, b] for w, (a, b) in zip(one.weights, place.tolist(), strict=True)]
-        for (_, text), one, place in zip(pairs, tokens, offsets, strict=True)
+        [[text[a:b], round(float(w), 2), a, b] for w, (a, b) in zip(token.weights, place.tolist(), strict=True)]
+        for (_, text), token, place in zip(pairs, tokens, offsets, strict=True)
     ]
     ends = len(rows) + np.cumsum([len(row["references"]) for row in rows])
     places, gaps = largest_gaps(scores, human, args.count)

@@ -34,36 +34,36 @@ def spread(runs: list[dict]) -> dict:
     >>> spread([{"a": {"m": [0.4, 0.5]}}, {"a": {"m": [0.6, 0.5]}}])
     {'a': {'m': {'pearson': [0.5, 0.1414], 'spearman': [0.5, 0.0]}}}
     """
-    found: dict = {}
+    result: dict = {}
     for name, metrics in runs[0].items():
-        found[name] = {}
+        result[name] = {}
         for metric in metrics:
             values = np.array([run[name][metric] for run in runs])
             means, deviations = values.mean(axis=0), values.std(axis=0, ddof=1) if len(runs) > 1 else [0.0, 0.0]
             pairs = zip(("pearson", "spearman"), means, deviations, strict=True)
-            found[name][metric] = {key: [round(float(m), 4), round(float(d), 4)] for key, m, d in pairs}
-    return found
+            result[name][metric] = {key: [round(float(m), 4), round(float(d), 4)] for key, m, d in pairs}
+    return result
 
 
 def agreement(judgments: dict[str, evaluate_kpqa.Judgments], folder: Path) -> tuple[dict, str]:
     """Return "default" and "paper" -> set -> metric -> [r, rho] of a predictor, and its signature."""
     models, encoders = settings.load_layers(folder)
     ways = {"default": {}, "paper": settings.VARIANTS['settings="paper"'][1]}
-    found: dict = {way: {} for way in ways}
+    values: dict = {way: {} for way in ways}
     for name, judged in judgments.items():
         tokens = settings.encoded(judged.rows, encoders)
         for way, given in ways.items():
             scores = settings.variant_scores(judged.rows, tokens, given)
-            found[way][name] = {m: evaluate_kpqa.correlations(scores[m], judged.human) for m in scores}
-    return found, models.signature
+            values[way][name] = {m: evaluate_kpqa.correlations(scores[m], judged.human) for m in scores}
+    return values, models.signature
 
 
 def span_f1(folder: Path) -> dict[str, float]:
     """Return the F1 of whole keyphrases on the dev rows of a run, by source, from what the training wrote."""
     path = folder / "eval_results.json"
-    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     ending = "_span_f1"
-    return {name[len("eval_") : -len(ending)]: value for name, value in found.items() if name.endswith(ending)}
+    return {name[len("eval_") : -len(ending)]: value for name, value in content.items() if name.endswith(ending)}
 
 
 def tables(result: dict) -> str:
@@ -72,15 +72,15 @@ def tables(result: dict) -> str:
     several = count > 1
     form = "{:.3f} ± {:.3f} / {:.3f} ± {:.3f}" if several else "{0:.3f} / {2:.3f}"
     of = f", mean ± standard deviation of {count} seeds" if several else ", one seed"
-    for way, found in result["spread"].items():
+    for way, value in result["spread"].items():
         lines = [
             [metric, *(form.format(*v["pearson"], *v["spearman"]) for v in cells)]
             for metric in evaluate_kpqa.WEIGHTED
-            for cells in [[found[name][metric] for name in found]]
+            for cells in [[value[name][metric] for name in value]]
         ]
         named = "the metric's defaults" if way == "default" else f'settings="{way}"'
         parts.append(f"Pearson / Spearman with {named}{of}:")
-        parts.append(markdown_table(["metric", *(name.removeprefix("kpqa_") for name in found)], lines))
+        parts.append(markdown_table(["metric", *(name.removeprefix("kpqa_") for name in value)], lines))
     if result["span_f1"]:
         lines = [
             [name, f"{100 * np.mean(values):.2f}", *([f"{100 * np.std(values, ddof=1):.2f}"] if several else [])]
@@ -100,8 +100,8 @@ def study(args: Arguments, more: list[str]) -> dict:
     for seed in args.seeds:
         output = Path(args.output_dir) / f"seed-{seed}"
         train_once("kpqa.train_kpqa", output, ["--config", args.recipe], [*more, "--seed", str(seed)], digest)
-        found, signatures[seed] = agreement(judgments, output / "final")
-        runs.append(found)
+        results, signatures[seed] = agreement(judgments, output / "final")
+        runs.append(results)
         spans.append(span_f1(output))
     result = {
         "seeds": args.seeds,

@@ -52,7 +52,7 @@ def load_layers(checkpoint: str | Path | None):
     from genqa_metrics.kpqa.loading import load_models
 
     models = {layer: load_models(checkpoint, embedding_layer=layer) for layer in (0, PAPER_LAYER)}
-    return models[0], {layer: Encoder(one) for layer, one in models.items()}
+    return models[0], {layer: Encoder(model) for layer, model in models.items()}
 
 
 def encoded(rows: list[dict], encoders: dict) -> dict:
@@ -67,15 +67,15 @@ def encoded(rows: list[dict], encoders: dict) -> dict:
     pairs = evaluation.question_text_pairs(rows)
     first = next(iter(encoders))
     tokens, offsets = encoders[first].tokens(pairs)
-    found = {first: tokens}
+    result = {first: tokens}
     for layer in list(encoders)[1:]:
         texts = list(dict.fromkeys(text for _, text in pairs))
         vectors = dict(zip(texts, encoders[layer].vectors(texts), strict=True))
-        found[layer] = [
-            one._replace(vectors=aligned(*vectors[text], place))
-            for one, (_, text), place in zip(tokens, pairs, offsets, strict=True)
+        result[layer] = [
+            token._replace(vectors=aligned(*vectors[text], place))
+            for token, (_, text), place in zip(tokens, pairs, offsets, strict=True)
         ]
-    return found
+    return result
 
 
 def variant_scores(rows: list[dict], tokens: dict, settings: dict) -> dict:

@@ -125,9 +125,9 @@ def squad(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     scores: dict[str, list[float]] = {"SQuAD EM": [], "SQuAD F1": []}
     for text, references in zip(*_texts(rows), strict=True):
         answers = {"answer_start": [0] * len(references), "text": references}
-        found = measure([{"prediction_text": text, "id": "0"}], [{"answers": answers, "id": "0"}])
-        scores["SQuAD EM"].append(float(found["exact_match"]) / 100)
-        scores["SQuAD F1"].append(float(found["f1"]) / 100)
+        result = measure([{"prediction_text": text, "id": "0"}], [{"answers": answers, "id": "0"}])
+        scores["SQuAD EM"].append(float(result["exact_match"]) / 100)
+        scores["SQuAD F1"].append(float(result["f1"]) / 100)
     return scores
 
 
@@ -247,14 +247,14 @@ def sources_of(args: Arguments) -> dict[str, tuple[str, Callable]]:
 def files_of(args: Arguments) -> dict[str, Path]:
     """Return set -> its file, in the order of the page."""
     paths = sorted(Path(args.judgments).glob("*.dev.jsonl.gz"))
-    found = {path.name.removesuffix(".dev.jsonl.gz"): path for path in paths}
-    if not found:
+    values = {path.name.removesuffix(".dev.jsonl.gz"): path for path in paths}
+    if not values:
         raise ValueError(f"--judgments: no NAME.dev.jsonl.gz in {args.judgments}")
-    if unknown := [name for name in args.sets if name not in found]:
-        raise ValueError(f"--sets: no {unknown[0]}.dev.jsonl.gz in {args.judgments}; it has {', '.join(found)}")
-    known = [name for titles in FAMILIES.values() for name in titles if name in found]
-    order = dict.fromkeys([*known, *found])
-    return {name: found[name] for name in order if not args.sets or name in args.sets}
+    if unknown := [name for name in args.sets if name not in values]:
+        raise ValueError(f"--sets: no {unknown[0]}.dev.jsonl.gz in {args.judgments}; it has {', '.join(values)}")
+    known = [name for titles in FAMILIES.values() for name in titles if name in values]
+    order = dict.fromkeys([*known, *values])
+    return {name: values[name] for name in order if not args.sets or name in args.sets}
 
 
 def without_points(report: dict) -> dict:

@@ -33,9 +33,9 @@ def named(name: str) -> str:
 def _families(names: Sequence[str]) -> dict[str, list[str]]:
     """Return the available sets by family."""
     families = {family: [name for name in titles if name in names] for family, titles in FAMILIES.items()}
-    known = {name for found in families.values() for name in found}
+    known = {name for result in families.values() for name in result}
     families["Others"] = [name for name in names if name not in known]
-    return {family: found for family, found in families.items() if found}
+    return {family: result for family, result in families.items() if result}
 
 
 def by_metric(sets: Mapping[str, dict], columns: Mapping[str, Callable[[str], str]]) -> str:
@@ -66,14 +66,14 @@ def _against_best(report: Mapping, title: str) -> str:
 
 
 def _system_pairs(report: Mapping, title: str) -> str:
-    found = report["systems"]["pairs"][title]
-    return f"{found['right']}/{found['pairs']} ({found['clear_right']}/{found['clear_pairs']})"
+    value = report["systems"]["pairs"][title]
+    return f"{value['right']}/{value['pairs']} ({value['clear_right']}/{value['clear_pairs']})"
 
 
 def _classifier(report: Mapping, title: str) -> str:
-    found = report["metrics"][title]["classifier"]
-    ece = number(found["calibration"]["ece"], 2) if found["calibration"] else "-"
-    return f"{estimate(found['auc'])}; {number(found['thresholds']['accuracy']['held_out'], 2)}; {ece}"
+    value = report["metrics"][title]["classifier"]
+    ece = number(value["calibration"]["ece"], 2) if value["calibration"] else "-"
+    return f"{estimate(value['auc'])}; {number(value['thresholds']['accuracy']['held_out'], 2)}; {ece}"
 
 
 def group_table(grouping: str, names: Sequence[str], sets: Mapping[str, dict]) -> str:
@@ -92,16 +92,16 @@ def _groups(report: Mapping, grouping: str = "question type") -> dict[str, dict]
 
 def figures_of(sets: Mapping[str, dict]) -> dict[str, str]:
     """Return title -> file of the figures that the page shows."""
-    found = {"heat map": "meta_heat_map.svg"}
+    values = {"heat map": "meta_heat_map.svg"}
     for file, name in FIGURES.items():
         if name in sets and len(_groups(sets[name])) > 1:
-            found[f"{named(name)} by question type"] = f"{file}.svg"
-    return found | ({f"Curves of {named(CURVES)}": f"meta_curves_{CURVES}.svg"} if CURVES in sets else {})
+            values[f"{named(name)} by question type"] = f"{file}.svg"
+    return values | ({f"Curves of {named(CURVES)}": f"meta_curves_{CURVES}.svg"} if CURVES in sets else {})
 
 
 def heat_map(sets: Mapping[str, dict]):
     """Return a figure of Pearson's r of every metric on every set."""
-    names = [name for found in _families(list(sets)).values() for name in found]
+    names = [name for family in _families(list(sets)).values() for name in family]
     titles = list(next(iter(sets.values()))["metrics"])
     nan = float("nan")
     values = np.array(
@@ -160,10 +160,10 @@ def page(facts: Mapping) -> str:
     ]
     paired = [name for name in sets if sets[name]["rank_pairs"]["pairs"] >= MIN_PAIRS]
     if paired:
-        found = {name: sets[name]["rank_pairs"] for name in paired}
+        values = {name: sets[name]["rank_pairs"] for name in paired}
         columns = {
             f"{named(name)} ({pairs['pairs']:,} pairs)": lambda title, pairs=pairs: estimate(pairs["metrics"][title])
-            for name, pairs in found.items()
+            for name, pairs in values.items()
         }
         parts += [
             "## Pairs of answers ranked as humans do (Table 7 of the paper)",

@@ -41,24 +41,24 @@ class Arguments(Output):
 
 def chosen(contexts: Sequence, starts: Sequence[str]) -> list:
     """Return for every start the one context that begins with it."""
-    found = []
+    result = []
     for i, start in enumerate(starts):
         own = [context for context in contexts if context.text.startswith(start)]
         if len(own) != 1:
             raise ValueError(f"starts, row {i}: expected the first words of one context, got {start!r} of {len(own)}")
-        found.append(own[0])
-    return found
+        result.append(own[0])
+    return result
 
 
 def asked(contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
     """Return system -> its questions about every context, as the generator writes them, repetitions included."""
     generators = {name: load(name) for name, _ in SYSTEMS.values()}
     texts = [context.text for context in contexts]
-    found = {}
+    result = {}
     for system, (name, top) in SYSTEMS.items():
         counts = [1 if system == "baseline" else len(context.references) for context in contexts]
-        found[system] = generate(generators[name].model, generators[name].examples, texts, counts, seed, top=top)
-    return found
+        result[system] = generate(generators[name].model, generators[name].examples, texts, counts, seed, top=top)
+    return result
 
 
 def tables(results: Mapping) -> str:
@@ -75,7 +75,7 @@ def tables(results: Mapping) -> str:
 def study(args: Arguments) -> dict:
     """Return what every system asks about every context."""
     contexts = chosen(read_contexts(args.source, args.data_dir), args.starts)
-    found = asked(contexts, args.seed)
+    result = asked(contexts, args.seed)
     return {
         "models": {name: file_digest(find(name) / "model.safetensors") for name, _ in SYSTEMS.values()},
         "data": digests([args.source], args.data_dir),
@@ -84,7 +84,7 @@ def study(args: Arguments) -> dict:
             {
                 "start": args.starts[i],
                 "references": len(context.references),
-                "questions": {system: questions[i] for system, questions in found.items()},
+                "questions": {system: questions[i] for system, questions in result.items()},
             }
             for i, context in enumerate(contexts)
         ],

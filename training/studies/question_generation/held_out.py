@@ -39,9 +39,9 @@ class Arguments(Output):
 
 def rows_of(questions: list[list[str]], references: list[list[str]]) -> np.ndarray:
     """Return what is measured of every context: (contexts, columns of `COLUMNS`)."""
-    found = dict(zip(DIVERSITY, diversity(questions).T, strict=True))
-    found |= dict(zip(PARTS, statistics(questions, references, base_function("rouge", PAPER)).T, strict=True))
-    return np.column_stack([found[name] for name in COLUMNS])
+    values = dict(zip(DIVERSITY, diversity(questions).T, strict=True))
+    values |= dict(zip(PARTS, statistics(questions, references, base_function("rouge", PAPER)).T, strict=True))
+    return np.column_stack([values[name] for name in COLUMNS])
 
 
 def report_of(rows: np.ndarray, resamples: int) -> list[dict]:

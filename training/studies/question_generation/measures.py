@@ -135,13 +135,13 @@ def statistics_of(generated: Mapping[int, Mapping[str, list]], contexts: Sequenc
     references = [list(context.references) for context in contexts]
     predictions = [list(questions) for column in columns for questions in column]
     shape = len(names), len(seeds), len(contexts), -1
-    found = {}
+    values = {}
     for name in bases:  # one call: a pair that several systems ask is scored once, Java starts once
         print(f"scoring with {name}", file=sys.stderr, flush=True)
-        found[name] = statistics(predictions, references * len(columns), base_of(name))
-    found["corpus"] = corpus_counts([texts[0] for texts in predictions], references * len(columns))
-    found["diversity"] = diversity(predictions)
-    return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in found.items()}
+        values[name] = statistics(predictions, references * len(columns), base_of(name))
+    values["corpus"] = corpus_counts([texts[0] for texts in predictions], references * len(columns))
+    values["diversity"] = diversity(predictions)
+    return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in values.items()}
 
 
 def resampled_means(rows: np.ndarray, samples: int, seed: int, names: Sequence[str] = tuple(SYSTEMS)) -> np.ndarray:
@@ -221,7 +221,7 @@ def findings(report: Mapping) -> dict[str, dict]:
 
     A finding about models that the report lacks is left out; "every CVAE" are those that are there.
     """
-    found = {}
+    result = {}
     for base, differences in report["differences"].items():
         if base == "diversity":
             continue
@@ -236,11 +236,11 @@ def findings(report: Mapping) -> dict[str, dict]:
         more = [pair for d in (25, 50, 100) if (pair := f"cvae_{d} - baseline") in differences]
         larger = ["cvae_50 - cvae_25", "cvae_100 - cvae_50"]
         beams = ["baseline_rbs - baseline", "cvae_100_rbs - cvae_100"]
-        found[base] = {
+        result[base] = {
             "flat": change("conventional") < change("f"),
             "recall_and_f_rise": rises(more, 1),
             "rbs_adds": rises(beams, 1),
         }
         if set(larger) <= set(differences):
-            found[base] |= {"rise_with_d": rises(larger, 0), "rise_with_d_surely": rises(larger, 1)}
-    return found
+            result[base] |= {"rise_with_d": rises(larger, 0), "rise_with_d_surely": rises(larger, 1)}
+    return result

@@ -142,12 +142,12 @@ def study(args: Arguments) -> dict:
     if args.train_only:
         sys.exit()
     facts = {
-        model: {seed: json.loads((f / "train.json").read_text(encoding="utf-8")) for seed, f in found.items()}
-        for model, found in folders.items()
+        model: {seed: json.loads((f / "train.json").read_text(encoding="utf-8")) for seed, f in folder.items()}
+        for model, folder in folders.items()
     }
     systems, reports = systems_of(args.models), {}
     active = {
-        system: [found["dev"].get("active_dimensions", 0) if MODELS[model] else 0 for found in facts[model].values()]
+        system: [folder["dev"].get("active_dimensions", 0) if MODELS[model] else 0 for folder in facts[model].values()]
         for system, (model, _) in SYSTEMS.items()
         if system in systems
     }
@@ -178,8 +178,8 @@ def study(args: Arguments) -> dict:
         "transfer": {"set": args.transfer, **reports[args.transfer, "all"]},
         "active_latent_dimensions_per_seed": active,
         "training": {
-            model: {seed: {name: fact.get(name) for name in noted} for seed, fact in found.items()}
-            for model, found in facts.items()
+            model: {seed: {name: fact.get(name) for name in noted} for seed, fact in folder.items()}
+            for model, folder in facts.items()
         },
         "arguments": arguments,
     }

@@ -160,7 +160,7 @@ def settings_line(results: Mapping) -> str:
     if kept < steps:
         when = f"at step {kept:,}, whose model is kept"
     seeds = ", ".join(
-        f"{len(found)} of {model.replace('cvae_', 'CVAE ')}" for model, found in results["seeds_of"].items()
+        f"{len(result)} of {model.replace('cvae_', 'CVAE ')}" for model, result in results["seeds_of"].items()
     )
     rise = f"it rises by {arguments['kl_rate']:g} every {arguments['kl_steps']} steps, up to 1"
     return (
@@ -173,11 +173,11 @@ def settings_line(results: Mapping) -> str:
 
 def study_section(title: str, results: Mapping) -> str:
     """Return the section of one study under a title."""
-    several, found = results["several_references"], results["findings"]
-    bases = list(found["several"])
+    several, result = results["several_references"], results["findings"]
+    bases = list(result["several"])
     groups = GROUPS if results["one_reference"] else {"several": "All contexts, each with several references"}
     parts = [f"## {title}", settings_line(results)]
-    parts += [f"{name}, findings of the paper:\n\n{findings_table(found[group])}" for group, name in groups.items()]
+    parts += [f"{name}, findings of the paper:\n\n{findings_table(result[group])}" for group, name in groups.items()]
     if "all" in groups:
         parts += ["### All contexts", *(table(results, base) for base in bases)]
     parts += ["### Contexts with several references", *(table(several, base) for base in bases)]
@@ -191,7 +191,7 @@ def study_section(title: str, results: Mapping) -> str:
 
 def page(drawn: Mapping, appendix: Mapping, *studies: Mapping) -> str:
     """Return the page, without the parts of results that are missing."""
-    found = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
+    values = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
     parts = [
         "# Question generation: results",
         "Written by `python -m training.studies.harness --write` from the JSON files of this folder. "
@@ -200,9 +200,9 @@ def page(drawn: Mapping, appendix: Mapping, *studies: Mapping) -> str:
         "question of each context.",
         "## All studies",
         "CVAE 100 against the baseline, contexts with several references:",
-        studies_table(found),
+        studies_table(values),
         "KL of the latent variable, and METEOR against the baseline:",
-        information_table({t: r for t, r in found.items() if "meteor" in r["several_references"]["differences"]}),
+        information_table({t: r for t, r in values.items() if "meteor" in r["several_references"]["differences"]}),
         "## The bundled generators on held-out contexts",
         f"{drawn['questions']} questions about each of {drawn['contexts']} contexts of the dev part; "
         "differences are to the first row.",
@@ -212,7 +212,7 @@ def page(drawn: Mapping, appendix: Mapping, *studies: Mapping) -> str:
         "as many questions as the context has references, the baseline asks one. These are the first draws (seed "
         f"{appendix['seed']}), none was chosen. Command: `{appendix['command']}`.",
         appendix_d.tables(appendix),
-        *(study_section(title, results) for title, results in found.items()),
+        *(study_section(title, results) for title, results in values.items()),
     ]
     return "\n\n".join(parts) + "\n"
 

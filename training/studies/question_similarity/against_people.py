@@ -68,9 +68,9 @@ class Task:
 
     def scores(self, base: Callable) -> np.ndarray:
         """Return the score of every row."""
-        found = np.asarray(base(self.firsts, self.seconds), dtype=float)
+        array = np.asarray(base(self.firsts, self.seconds), dtype=float)
         best = np.full(len(self.human), -np.inf)
-        np.maximum.at(best, self.rows, found)
+        np.maximum.at(best, self.rows, array)
         return best
 
 
@@ -148,7 +148,7 @@ def pairs_of_one_type(rows: Sequence[Mapping]) -> list[tuple[int, str, str, tupl
 
     Likeness is the mean of the raters' variety, 1 (the two questions differ) to 3 (they are the same).
     """
-    found = []
+    result = []
     for i, row in enumerate(rows):
         for system, questions in row["predictions"].items():
             kinds = row["types"][system]
@@ -156,21 +156,21 @@ def pairs_of_one_type(rows: Sequence[Mapping]) -> list[tuple[int, str, str, tupl
                 places = [j for j, other in enumerate(kinds) if other == kind]
                 for first, second in combinations(places, 2):
                     likeness = np.mean([row["human"][system][j]["variety"] for j in (first, second)])
-                    found.append((i, system, kind, (questions[first], questions[second]), float(likeness)))
-    return found
+                    result.append((i, system, kind, (questions[first], questions[second]), float(likeness)))
+    return result
 
 
 def likeness(rows: Sequence[Mapping]) -> Task:
     """Return two questions of one type by one system, and how alike raters find them; clusters are sentences."""
-    found = pairs_of_one_type(rows)
+    result = pairs_of_one_type(rows)
     return Task(
         "QGSTEC: likeness of two questions of one type",
         "spearman",
-        [texts[0] for *_, texts, _ in found],
-        [texts[1] for *_, texts, _ in found],
-        np.arange(len(found)),
-        np.array([value for *_, value in found]),
-        [i for i, *_ in found],
+        [texts[0] for *_, texts, _ in result],
+        [texts[1] for *_, texts, _ in result],
+        np.arange(len(result)),
+        np.array([value for *_, value in result]),
+        [i for i, *_ in result],
     )
 
 
@@ -201,14 +201,14 @@ class Sets:
 
 def good_ones(row: Mapping, system: str, kind: str | None = None) -> list[str]:
     """Return the good questions of the other systems about a sentence, of one type or of all."""
-    found = [
+    values = [
         question
         for other, questions in row["predictions"].items()
         if other != system
         for question, of, human in zip(questions, row["types"][other], row["human"][other], strict=True)
         if kind in (None, of) and is_good(human)
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(values))
 
 
 def is_good(human: Mapping) -> bool:
@@ -271,13 +271,13 @@ def estimates(
     """
     samples = bootstrap(functions, clusters, number, seed)
     once = {name: function(np.ones((1, len(clusters))))[0] for name, function in functions.items()}
-    count, found = int(clusters.max()) + 1, {}
+    count, result = int(clusters.max()) + 1, {}
     for name, value in once.items():
-        found[name] = estimate(value, samples[name], count)
+        result[name] = estimate(value, samples[name], count)
         if baseline in once and name != baseline:
             change = value - once[baseline], samples[name] - samples[baseline]
-            found[name]["difference"] = estimate(*change, count)
-    return found
+            result[name]["difference"] = estimate(*change, count)
+    return result
 
 
 def agreement(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: int) -> dict[str, dict]:
@@ -296,11 +296,11 @@ def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> di
     else:
         used = base_function(lambda predictions, references: list(map(float, base(predictions, references))))
     columns = statistics(sets.predictions, sets.references, used)
-    made: dict[str, Callable] = {
+    values: dict[str, Callable] = {
         part: partial(a.resampled_spearman, columns[:, i], sets.variety) for i, part in enumerate(PARTS)
     }
-    made["recall - precision"] = lambda counts: made["recall"](counts) - made["precision"](counts)
-    return estimates(made, sets.clusters, number, seed)
+    values["recall - precision"] = lambda counts: values["recall"](counts) - values["precision"](counts)
+    return estimates(values, sets.clusters, number, seed)
 
 
 def shown(entry: Mapping) -> str:
@@ -332,7 +332,7 @@ def study(args: Arguments) -> dict:
     """Return how all bases agree with people."""
     folder = Path(args.data_dir, "question_generation")
     rows = {name: list(json_rows(folder / f"{name}.jsonl.gz")) for name in SETS}
-    made = {name: base(name) for name in args.bases}
+    items = {name: base(name) for name in args.bases}
     tasks = [
         simqg(rows["simqg.dev"]),
         likeness(rows["qgstec2010.dev"]),
@@ -347,13 +347,13 @@ def study(args: Arguments) -> dict:
     of_pairs, of_units = {}, {}
     for task in tasks:
         print(f"{task.title}: {len(task.human)} rows, {len(task.rows)} pairs", file=sys.stderr, flush=True)
-        scores = {name: task.scores(function) for name, function in made.items()}
+        scores = {name: task.scores(function) for name, function in items.items()}
         facts = {"rows": len(task.human), "clusters": int(task.clusters.max()) + 1, "kind": task.kind}
         of_pairs[task.title] = facts | {"bases": agreement(scores, task, args.resamples, args.seed)}
     for name, units in sets.items():
         print(f"{name}: {len(units.variety)} sets", file=sys.stderr, flush=True)
-        found = {of: of_sets(units, of, function, args.resamples, args.seed) for of, function in made.items()}
-        of_units[name] = {"units": len(units.variety), "bases": found}
+        values = {of: of_sets(units, of, function, args.resamples, args.seed) for of, function in items.items()}
+        of_units[name] = {"units": len(units.variety), "bases": values}
     facts = {"bases": args.bases, "resamples": args.resamples, "seed": args.seed, "data": digests(SETS, folder)}
     return facts | {"pairs": of_pairs, "sets": of_units}
 

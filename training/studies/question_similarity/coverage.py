@@ -60,10 +60,10 @@ class Sets:
 
 def pairs(naco: Sequence[Mapping], fairy: Sequence[Mapping], seed: int) -> list[tuple[str, str, int]]:
     """Return pairs of questions, 1 if they ask the same."""
-    found = []
+    result = []
     for i, row in enumerate(naco):
-        found += [(*two, 1) for two in combinations(row["references"], 2)]
-        found += [
+        result += [(*two, 1) for two in combinations(row["references"], 2)]
+        result += [
             (row["references"][0], other["references"][-1], 0)
             for distance, other in enumerate(naco[i + 1 : i + 8], 1)
             if other["context"] == row["context"] or distance <= NEIGHBOURS
@@ -72,8 +72,8 @@ def pairs(naco: Sequence[Mapping], fairy: Sequence[Mapping], seed: int) -> list[
         answers = [{text.lower().strip(" .") for text in texts} for texts in row["answers"]]
         for i, j in combinations(range(len(answers)), 2):
             if not answers[i] & answers[j]:
-                found.append((row["references"][i], row["references"][j], 0))
-    return found
+                result.append((row["references"][i], row["references"][j], 0))
+    return result
 
 
 def groups_of_quizzes(rows: Sequence[Mapping]) -> list[list[list[str]]]:
@@ -229,7 +229,7 @@ def measure(args: Arguments) -> dict:
     even = learned_threshold(matrices(single, same_question), single)
     weights[2] -= np.log(even / (1 - even))  # so that 0.5 is the threshold
     weights = [round(SHARPNESS * float(weight), 2) for weight in weights]
-    made = {"same_question": same_question, **bases}
+    values = {"same_question": same_question, **bases}
     thresholds = {name: learned_threshold(matrices(single, base), single) for name, base in bases.items()}
     thresholds = {"same_question": 0.5, **thresholds}
     return {
@@ -239,7 +239,7 @@ def measure(args: Arguments) -> dict:
         "sets": SETS,
         "thresholds": thresholds,
         "results": {
-            part: {name: agreement(base, thresholds[name], *of_part) for name, base in made.items()}
+            part: {name: agreement(base, thresholds[name], *of_part) for name, base in values.items()}
             for part, of_part in sets.items()
         },
     }
@@ -251,8 +251,8 @@ def tables(results: Mapping) -> str:
     parts = []
     for part, of_part in results["results"].items():
         rows = [
-            [TITLES[name], f"{results['thresholds'][name]:.2f}", *(f"{found[column]:.2f}" for column in COLUMNS)]
-            for name, found in of_part.items()
+            [TITLES[name], f"{results['thresholds'][name]:.2f}", *(f"{value[column]:.2f}" for column in COLUMNS)]
+            for name, value in of_part.items()
         ]
         parts += [f"{part}, {results['sets']} sets:", markdown_table(header, rows, "---:")]
     return "\n\n".join(parts)
