@@ -168,8 +168,8 @@ def fetch(sets: Sequence[DataSet], target: Path, place: str = COPY) -> list[str]
             if wrong:
                 why = "" if value.free else f", and its licence ({value.licence}) allows no copy in {COPY}"
                 raise ValueError(
-                    f"{value.path}: expected the file with SHA-256 {value.sha256} in {place}: {wrong}{why}. Its source "
-                    f"is https://github.com/{value.source.split(',')[0]}; name another copy with --from"
+                    f"{value.path}: expected the file with SHA-256 {value.sha256} in {place}: {wrong}{why}. Its "
+                    f"source is https://github.com/{value.source.split(',')[0]}; name another copy with --from"
                 )
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_name(f"{path.name}.unfinished")

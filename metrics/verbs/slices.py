@@ -54,8 +54,8 @@ def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
         values.setdefault(name, []).append(place)
     if len(values) > MAX_SLICES:
         raise FileError(
-            f"by: column {column!r} has {len(values):,} values, more than {MAX_SLICES}; name a column with few values, such "
-            "as a topic"
+            f"by: column {column!r} has {len(values):,} values, more than {MAX_SLICES}; name a column with few "
+            "values, such as a topic"
         )
     return {name: np.array(values[name]) for name in sorted(values)}
 
