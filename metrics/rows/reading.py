@@ -187,14 +187,31 @@ def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> Row
 
 def is_judged(sources: Sequence[Source]) -> bool:
     """Return whether the first row has the digest of an earlier judgment, so that a model may not be needed."""
+    first = _first_row(sources)
+    return any(name.endswith(DIGEST) and value for name, value in ((first and first.values) or {}).items())
+
+
+def first_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
+    """Return what rows are by the first one; None if it is bad, which is reported when the file is read."""
+    first = _first_row(sources)
+    if first is None or first.values is None:
+        return None
+    reader = RowReader(sources[0], columns)
+    try:
+        reader.read(first)
+    except RowError:
+        return None
+    return reader.kind
+
+
+def _first_row(sources: Sequence[Source]) -> Row | None:
     if not sources or sources[0].path == "-":
-        return False
+        return None
     try:
         with closing(sources[0].rows()) as rows:
-            first = next(iter(rows), None)
+            return next(iter(rows), None)
     except FileError:
-        return False  # reported when the file is read
-    return any(name.endswith(DIGEST) and value for name, value in ((first and first.values) or {}).items())
+        return None  # reported when the file is read
 
 
 def _missing_column(source: Source, columns: Mapping[str, str]) -> str:

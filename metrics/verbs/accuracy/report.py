@@ -106,7 +106,7 @@ class AccuracyReport(Report):
             console,
             f"{of}, judged by {self._report['judged_by']}, {f'{labels:,} labelled' if labels else 'without labels'}",
             self._short(),
-            [*self.findings, *self._rests_on()],
+            [*(self.findings if self._told() else []), *self._rests_on()],  # a note says that it cannot be told
             self.notes,
             "All tables, how many more labels, and the judge's signature: --verbose",
             lambda: self._print_slices(console),
@@ -126,6 +126,9 @@ class AccuracyReport(Report):
             row += [f"{values['labelled']:,} of {values['rows']:,}"]
             row[1] = f"cannot tell (judged {number(values['judged'], 2)})" if values["accuracy"] is None else row[1]
         return Table("", ["system", "right", "wrong", "declined", "labelled"], rows, "")
+
+    def _told(self) -> bool:
+        return all(values["low"] is not None for values in self.systems.values())
 
     def _rests_on(self) -> list[str]:
         """Return what the accuracy rests on, and whether the judge helps, one sentence each."""

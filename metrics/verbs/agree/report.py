@@ -315,7 +315,12 @@ class AgreeReport(Report):
         p = {name: test["permutation_p_holm"] for name, test in against_best(self.metrics, self.differences).items()}
         near = [name for name in ordered(self.metrics) if name in p and (p[name] is None or p[name] >= LEVEL)]
         said = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
-        result = [f"{best} agrees best with the humans: Pearson r {_estimate(pearson)}{f'; {said}' if p else ''}."]
+        if pearson["low"] is not None and pearson["low"] <= 0:
+            result = [f"No metric is shown to agree with the humans: Pearson r of {best} {_estimate(pearson)}."]
+        elif p:
+            result = [f"{best} agrees best with the humans: Pearson r {_estimate(pearson)}; {said}."]
+        else:
+            result = [f"{best} agrees with the humans: Pearson r {_estimate(pearson)}."]
         for name, metric in self.metrics.items():
             if "verdicts" in metric:
                 share = _estimate(metric["verdicts"]["agreement"])

@@ -13,9 +13,9 @@ from ...registry import SCORERS
 from ...rows.errors import FileError, name_column
 from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
-from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of, is_judged
+from ...rows.reading import Message, Progress, Skips, first_kind, good_rows, ignore, inputs_of, is_judged
 from ...rows.sources import Source
-from ...scale.options import AgreeOptions, checked_columns, make_scorers, needed_columns
+from ...scale.options import AgreeOptions, checked_columns, default_metrics, make_scorers, needed_columns
 from ...scale.pipeline import item_statistics
 from ...statistics.resampling import CONFIDENCE
 from ..inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column
@@ -94,7 +94,7 @@ class AgreeRun:
 
     Args:
         inputs: names of files, not standard input; or rows in memory, see `inputs.sources_of`.
-        *given, **options: see `AgreeOptions`; without metrics and score columns aev is computed.
+        *given, **options: see `AgreeOptions`; without metrics and score columns that of `score`.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been read yet.
@@ -115,7 +115,9 @@ class AgreeRun:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")
         metrics, settings = self.options.metrics, self.options.settings
         self.sources = digested_sources(inputs)
-        metrics = metrics or (() if settings or self.score_columns else ("aev",))
+        if not (metrics or settings or self.score_columns):
+            kind = first_kind(self.sources, self.columns)
+            metrics = default_metrics(kind) if kind and not kind.sets and kind.has_references else ("aev",)
         self.scorers = make_scorers(metrics, settings, not is_judged(self.sources))
         names = [name for scorer in self.scorers.values() for name in scorer.meta_evaluated]
         for column in self.score_columns:

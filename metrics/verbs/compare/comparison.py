@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 from ...reports.report import briefly
 from ...reports.table import number
 
+MOST_SHARES = 6  # systems that a sentence lists
 ACCURACY = "accuracy"  # the score that is tested where people labelled the answers of all systems
 
 
@@ -136,9 +137,16 @@ class Comparison:
         """Return whether a difference is significant."""
         return pair["p_corrected"] is not None and pair["p_corrected"] < self.settings["level"]
 
+    def untold(self, metric: str, name: str) -> bool:
+        """Return whether a judge accepts more or fewer answers, and how many are right cannot be told."""
+        accuracy = self.accuracy(metric, everywhere=False)
+        return bool(accuracy) and name != ACCURACY and not self.accuracy(metric)
+
     def best_systems(self, metric: str, name: str) -> list[str]:
-        """Return the system with the best score, and those that are not significantly worse."""
+        """Return the system with the best score, and those that are not significantly worse; all if untold."""
         order = self.ordered(metric, name)
+        if self.untold(metric, name):
+            return order
         worse = {
             pair["second"]
             for pair in self.ranked_pairs(metric, name)
@@ -186,6 +194,11 @@ class Comparison:
         name, order = self.tested(metric)[0], self.ordered(metric)
         systems = self.metrics[metric]["tests"][name]["systems"]
         first = [system for system in order if systems[system]["cluster"] == 1]
+        if self.untold(metric, name):
+            shares = {system: self.metrics[metric]["scores"][name][system]["value"] for system in order}
+            listing = ", ".join(f"{system} {number(share, 2)}" for system, share in list(shares.items())[:MOST_SHARES])
+            more = ", ..." * (len(shares) > MOST_SHARES)
+            return f"Which system has more right answers cannot be told: the judge accepts {listing}{more}."
         if len(first) == 1:
             others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
             return f"{name}: {first[0]} is significantly better than {others}."

@@ -73,6 +73,9 @@ def short_table(numbers: Comparison, metric: str, name: str) -> Table:
     scores, accuracy = numbers.metrics[metric]["scores"][name], numbers.accuracy(metric)
     order = numbers.ordered(metric, name)
     behind = {pair["second"]: pair for pair in numbers.ranked_pairs(metric, name) if pair["first"] == order[0]}
+    if numbers.untold(metric, name):
+        rows = [[system, f"cannot tell (judged {number(scores[system]['value'], 2)})"] for system in order]
+        return Table("", ["system", "right"], rows, "Tests of the judge's verdicts: --verbose.")
     rows = []
     for system in order:
         cell = accuracy_cell(accuracy["systems"][system]) if accuracy else estimate(scores[system])
@@ -98,7 +101,7 @@ def pairs_table(numbers: Comparison, metric: str, name: str, most: int | None = 
     few = most is not None and tests > most
     pairs = numbers.ranked_pairs(metric, name, neighbours=few)
     said = f"Two-sided paired tests; p is {_correction(numbers)}. Wins, ties and losses: rows."
-    if numbers.accuracy(metric) and name != ACCURACY:
+    if numbers.accuracy(metric, everywhere=False) and name != ACCURACY:
         said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."
     if few:
         said += f" Neighbours in the ranking; all {tests:,} pairs are in --json, --markdown and --html."

@@ -227,6 +227,7 @@ def _supported(
     else:
         all_of = all(len(set(question)) == len(shared) for question in questions.values())
         more = [] if all_of or facts.bad else ["--on-error", "skip"]
+        more += [] if kind.has_references else ["-m", "grounding"]
         add("compare systems", f"{len(facts.systems)} systems share {len(shared):,} questions", "compare", *more)
     _accuracy(facts, answers, columns, add, lacks)
     human = max(len(facts.scores), facts.labels)
