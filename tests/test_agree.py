@@ -367,3 +367,18 @@ def test_the_human_scores_are_not_compared_with_themselves(file):
     found = run(file, "--column", "score", "--column", "good")
     assert found.exit_code == 1
     assert "column: 'score' has the human scores, with which metrics are compared; name another" in found.stderr
+
+
+def test_without_agreement_no_metric_agrees_best_and_questions_are_judged_by_default():
+    rows = [
+        {
+            "question": f"Who won in {1900 + i}?",
+            "prediction": "Ann",
+            "references": ["Ann" if i % 2 else "Bob"],
+            "score": i % 3,
+        }
+        for i in range(24)
+    ]
+    report = genqa_metrics.agree(rows, resamples=100)
+    assert list(report.metrics) == ["ava_score"]
+    assert report.findings[0].startswith("No metric is shown to agree with the humans: Pearson r of ava_score")

@@ -492,3 +492,28 @@ def test_labels_of_people_are_what_is_tested():
     assert pair["difference"]["value"] == pytest.approx(values[0] - values[1], abs=1e-5)
     without = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", resamples=200)
     assert next(iter(without.tests["ava"])) == "ava_accuracy"
+
+
+def untold_rows(**more):
+    texts = {"Who won?": ("Ann", "Bob"), "When?": ("1912", "1915"), "Where?": ("In Paris", "In Rome")}
+    return [
+        {"question": question, "references": [right], "prediction": text, "system": system} | more
+        for question, (right, wrong) in texts.items()
+        for system, text in (("good", right), ("bad", wrong))
+    ]
+
+
+def test_no_system_wins_where_how_many_are_right_cannot_be_told():
+    report = genqa_metrics.compare(untold_rows(), resamples=200)
+    assert report.findings == [
+        "Which system has more right answers cannot be told: the judge accepts good 1.00, bad 0.00."
+    ]
+    assert "good is significantly better" not in report.to_html() + str(report)
+    assert "cannot tell (judged 1.00)" in str(report)
+
+
+def test_the_page_shows_the_labels_of_people_and_where_the_judge_says_the_opposite():
+    page = genqa_metrics.compare(untold_rows(label=1), resamples=200).to_html()
+    assert page.count("(judge: wrong)") == 3
+    assert "judged right" not in page
+    assert "judged right" in genqa_metrics.compare(untold_rows(), resamples=200).to_html()

@@ -1059,7 +1059,19 @@ def _same(given: Quantity, said: Quantity, question: str) -> bool | None:
         return _same_count(given, said, question)
     if given.kind == said.kind:
         return _same_measure(given, said, question)
+    if _is_rate_of(given, said) or _is_rate_of(said, given):
+        return None
     return _same_kinds(given, said, question)
+
+
+def _is_rate_of(rate: Quantity, plain: Quantity) -> bool:
+    """Return whether one quantity is another per time: the question may have said per what.
+
+    >>> compare("8 euros per month", "€8"), compare("60 miles per hour", "60 miles"), compare("8 euros a day", "€9")
+    (None, None, False)
+    """
+    of = rate.kind.replace("km/h", "metres/h").partition("/")
+    return of[1] == "/" and of[0] == plain.kind and rate.value / rate.size == plain.value / plain.size
 
 
 def _same_items(given: Quantity, said: Quantity, question: str) -> bool | None:

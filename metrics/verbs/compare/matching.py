@@ -88,7 +88,7 @@ class Matched:
 
         Returns:
             For every question "number" (from 1), "id", "question", "references", and "answers": system ->
-            "prediction" and "scores" (name of a row's score -> value).
+            "prediction", "label" (of people; None without one) and "scores" (name of a row's score -> value).
         """
         scores: dict[str, np.ndarray] = {}
         for metric, sums in statistics.items():
@@ -105,6 +105,7 @@ class Matched:
                 "answers": {
                     system: {
                         "prediction": " | ".join(row.item.predictions),
+                        "label": row.item.human[1],
                         "scores": {name: float(values[q, s]) for name, values in scores.items()},
                     }
                     for s, (system, row) in enumerate(zip(self.systems, rows, strict=True))

@@ -99,11 +99,14 @@ def _table_row(row: Mapping, systems: Sequence[str], labels: Mapping[str, str], 
     values = [scores[main] for scores in items]
     verdicts = [answer["scores"].get("ava_label") for answer in answers]
     judged = None not in verdicts
+    right = [
+        v if answer.get("label") is None else answer["label"] for answer, v in zip(answers, verdicts, strict=True)
+    ]
     apart = [abs(scores[main] - scores[words]) for scores in items] if words else [0.0]
     kinds = {
-        "differ": max(values) - min(values) > AGREES if judged is False else len(set(verdicts)) > 1,
-        "wrong": judged and min(verdicts) < 1,
-        "disagree": words is not None and max(apart) > AGREES,
+        "differ": max(values) - min(values) > AGREES if judged is False else len(set(right)) > 1,
+        "wrong": judged and min(right) < 1,
+        "disagree": (words is not None and max(apart) > AGREES) or (judged and right != verdicts),
     }
     return {
         "number": row["number"],
@@ -121,10 +124,11 @@ def _table_row(row: Mapping, systems: Sequence[str], labels: Mapping[str, str], 
                 "system": system,
                 "text": answer["prediction"],
                 "value": number(scores[main]),
-                "right": bool(verdict) if judged else None,
+                "right": is_right >= 0.5 if judged else None,
+                "judged": "" if answer.get("label") is None else "right" if verdict else "wrong",
                 "scores": [(label, number(scores[name])) for name, label in labels.items()],
             }
-            for system, answer, scores, verdict in zip(systems, answers, items, verdicts, strict=True)
+            for system, answer, scores, verdict, is_right in zip(systems, answers, items, verdicts, right, strict=True)
         ],
     }
 
