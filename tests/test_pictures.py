@@ -28,7 +28,6 @@ def test_a_preview_shows_what_the_demo_computes(name):
     tick = [lambda *_: None] if name == "compare" else []
     status, *others = app.page(*tick, *app.ADDRESS.first)
     shown = NUMBER.findall(image.info["shown"])
-    assert len(shown) > 3
     computed = set(NUMBER.findall(" ".join(text_of(each) for each in (status, *others) if isinstance(each, str))))
     assert set(shown) <= computed, f"run python -m tests.programs.pictures {name}"
     headline = re.search(r'class="headline">(.*?)</p>', str(status))[1]

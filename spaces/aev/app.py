@@ -29,21 +29,7 @@ CORNERS = {
     "Content": (0, 1, 1, 2, True, False, True),
     "Ours: in between": (0.5, 2, 1, 2, False, False, False),
 }
-ADDRESS = sharing.Address(
-    {
-        "answer": str,
-        "reference": str,
-        "alpha": sharing.parse_query_number(0, 1),
-        "n": sharing.parse_query_number(1, MAX_ORDER),
-        "b": sharing.parse_query_number(0.2, 5),
-        "w": sharing.parse_query_number(0.2, 5),
-        "unlimited": sharing.parse_query_flag,
-        "plain": sharing.parse_query_flag,
-        "best": sharing.parse_query_flag,
-    },
-    (*EXAMPLES[0].values, *CORNERS["Ours: in between"]),
-    2,
-)
+ADDRESS = sharing.Address((*EXAMPLES[0].values, *CORNERS["Ours: in between"]), 2)
 
 
 def chosen(alpha, order, brevity, wordiness, unlimited, plain, best) -> dict:
@@ -192,19 +178,15 @@ def results(answers: list, references: list, settings, *more: str) -> list:
     headline += f", over {rows:,} rows together." if rows > 1 else " on a scale from 0 to 1."
     measured = f"AEv({settings.alpha:g}, {settings.max_order}): {meaning(settings)}"
     notes = [f"Note: {with_labels_of_the_page(note)}." for note in scoring.warnings_for(total, settings)]
-    parts = html.bars(
-        [
-            (
-                "Precision: how much of the answer is in the reference",
-                [("precision", found["aev_precision"]), ("brevity penalty", found["brevity_penalty"])],
-            ),
-            (
-                "Recall: how much of the reference is in the answer",
-                [("recall", found["aev_recall"]), ("wordiness penalty", found["wordiness_penalty"])],
-            ),
-        ],
-        f"Parts of the score, penalties included (1 is no penalty); lengths: {lengths}",
-        muted={"brevity penalty", "wordiness penalty"},
+    cells = [
+        ("Precision: how much of the answer is in the reference", "aev_precision", "brevity_penalty"),
+        ("Recall: how much of the reference is in the answer", "aev_recall", "wordiness_penalty"),
+    ]
+    parts = html.table(
+        ("part", "value", "penalty"),
+        [[label, *(f"{found[name]:.3f}" for name in names)] for label, *names in cells],
+        f"Parts of the score, penalties included (a penalty of 1 is none); lengths: {lengths}",
+        {1, 2},
     )
     plane = plane_html(scoring.grid_scores(total, settings), settings)
     low = why_low(answers, references, found, settings)

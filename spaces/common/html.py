@@ -1,4 +1,4 @@
-"""HTML of the demos: numbers, tables, charts and marked texts.
+"""HTML of the demos: sentences, numbers, and the toolkit's tables and reports.
 
 Every text becomes HTML in one place, `escaped`. Values of type `markupsafe.Markup` are HTML already.
 """
@@ -6,7 +6,7 @@ Every text becomes HTML in one place, `escaped`. Values of type `markupsafe.Mark
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from genqa_metrics.reports.table import Table, estimate, html_table, render
+from genqa_metrics.reports.table import Table, html_table
 from markupsafe import Markup, escape
 
 STYLE = Path(__file__).with_name("style.css")
@@ -46,6 +46,16 @@ def joined(parts: Iterable[object], between: str = "") -> Markup:
     return Markup(between).join([escaped(part) for part in parts])
 
 
+def frame(name: str, report: str) -> Markup:
+    """Return a page of the toolkit's reports in a frame as high as it is, see opening.js.
+
+    Args:
+        name: what it is, for screen readers.
+        report: the page.
+    """
+    return fill('<iframe title="{name}" onload="fitFrame(this)" srcdoc="{report}"></iframe>', name=name, report=report)
+
+
 def probability(value: float, digits: int = 2) -> str:
     """Return a probability as text; only 0 and 1 are shown as 0 and 1.
 
@@ -83,99 +93,6 @@ def _bold(sentence: str) -> Markup:
     return joined(fill("<b>{part}</b>", part=part) if i % 2 else part for i, part in enumerate(parts))
 
 
-def notes(sentences: Sequence[str]) -> Markup:
-    """Return notes on the numbers, folded under the number of them; "" for none.
-
-    >>> notes(["few rows"])
-    Markup('<details class="notes"><summary>A note on these numbers</summary><p>few rows.</p></details>')
-    """
-    if not sentences:
-        return Markup()
-    title = "A note on these numbers" if len(sentences) == 1 else f"{len(sentences)} notes on these numbers"
-    return fill(
-        '<details class="notes"><summary>{title}</summary>{text}</details>',
-        title=title,
-        text=paragraphs(*(f"{sentence.rstrip('.')}." for sentence in sentences)),
-    )
-
-
-def bars(
-    groups: Sequence[tuple[str, Sequence[tuple[str, float]]]],
-    caption: str,
-    muted: Collection[str] = (),
-    metric: str = "",
-) -> Markup:
-    """Return a chart of scores from 0 to 1 as an HTML table.
-
-    Args:
-        groups: (heading or "", [(label, score), ...]).
-        caption: what the chart shows.
-        muted: labels whose bars are grey.
-        metric: a class of the style sheet, which gives the colour.
-    """
-    rows = []
-    for heading, values in groups:
-        if heading:
-            rows.append(fill('<tr><th colspan="3" scope="rowgroup">{heading}</th></tr>', heading=heading))
-        rows += [
-            fill(
-                '<tr><th scope="row">{label}</th><td><div class="bar{shade}" style="width: {width}%"></div></td>'
-                '<td class="number">{score}</td></tr>',
-                label=label,
-                shade=" muted" * (label in muted),
-                width=f"{100 * min(1.0, max(0.0, score)):.1f}",
-                score=probability(score, 3),
-            )
-            for label, score in values
-        ]
-    return fill(
-        '<table class="numbers bars {metric}"><caption>{caption}</caption><tbody>{rows}</tbody></table>',
-        metric=metric,
-        caption=caption,
-        rows=joined(rows),
-    )
-
-
-def intervals(rows: Sequence[tuple[str, float, float | None, float | None]], caption: str, metric: str = "") -> Markup:
-    """Return a plot of values from 0 to 1 with their intervals: names at the left, an axis below.
-
-    Args:
-        rows: (name, value, lower end, upper end); ends are None where there is no interval.
-        caption: what the plot shows.
-        metric: a class of the style sheet, which gives the colour.
-    """
-    lines = []
-    for name, value, low, high in rows:
-        left, middle, right = (
-            100 * min(1.0, max(0.0, each))
-            for each in (value if low is None else low, value, value if high is None else high)
-        )
-        span = fill(
-            '<div class="span" style="left: {left}%; width: {width}%"></div>',
-            left=f"{left:.2f}",
-            width=f"{right - left:.2f}",
-        )
-        lines.append(
-            fill(
-                '<tr><th scope="row" dir="auto">{name}</th><td><div class="line">{span}'
-                '<div class="dot" style="left: {middle}%"></div></div></td><td class="number">{text}</td></tr>',
-                name=name,
-                span="" if low is None else span,
-                middle=f"{middle:.2f}",
-                text=estimate({"value": value, "low": low, "high": high}).replace(", ", ",\u00a0"),
-            )
-        )
-    ticks = joined(fill('<span style="left: {at}%">{tick}</span>', at=25 * i, tick=f"{i / 4:.2f}") for i in range(5))
-    return fill(
-        '<table class="numbers bars intervals {metric}"><caption>{caption}</caption><tbody>{lines}'
-        '<tr aria-hidden="true"><td></td><td><div class="axis">{ticks}</div></td><td></td></tr></tbody></table>',
-        metric=metric,
-        caption=caption,
-        lines=joined(lines),
-        ticks=ticks,
-    )
-
-
 def table(
     header: Sequence[str], rows: Iterable[Sequence[object]], caption: str, numbers: Collection[int] = ()
 ) -> Markup:
@@ -188,33 +105,5 @@ def table(
         numbers: columns of numbers, from 0, which are aligned at the right.
     """
     texts = set(range(len(header))) - set(numbers)
-    return of_a_report(html_table(Table(caption, list(header), list(map(list, rows))), text_columns=texts))
-
-
-def of_a_report(found: Markup) -> Markup:
-    """Return HTML of the toolkit's reports, without placeholders of Gradio's templates."""
+    found = html_table(Table(caption, list(header), list(map(list, rows))), text_columns=texts)
     return Markup(found.translate(_TEMPLATE))
-
-
-def style() -> str:
-    """Return the style sheet of all demos."""
-    return STYLE.read_text(encoding="utf-8") + str(render("rows.css")) + str(render("cards.css"))
-
-
-def marked_text(label: str, pieces: Iterable[tuple[str, str, str]]) -> Markup:
-    """Return a text in which words have a background colour and a small note behind them.
-
-    Args:
-        label: what the text is.
-        pieces: (characters, CSS colour or "", note or ""); together they are the text.
-    """
-    template = '<span class="mark" style="background: {colour}">{text}<small>{note}</small></span>'
-    found = [
-        fill(template, colour=colour or "transparent", text=text, note=note) if colour or note else escaped(text)
-        for text, colour, note in pieces
-    ]
-    return fill(
-        '<figure class="marked"><figcaption>{label}</figcaption><p dir="auto">{text}</p></figure>',
-        label=label,
-        text=joined(found),
-    )

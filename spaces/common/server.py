@@ -9,17 +9,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import gradio as gr
+from genqa_metrics.reports.table import render
 from genqa_metrics.verbs.label import guard
 from markupsafe import escape
 
-from . import checks, html
+from . import checks
+from .html import STYLE, script
 
 DELETE_CACHE = (600, 3600)  # seconds between two searches for old files, and the age at which files are deleted
 QUEUE = 64  # visitors that may wait; further ones are told that the demo is busy
 PREVIEW = "preview.png"
 CHECKPOINT = os.environ.get("GENQA_CHECKPOINT", "small")  # of the judges: a size, a folder or an id of the Hub
 # A link replaces the results that the page opens with; until it has, they are hidden, see `sharing.Address.open`.
-OPENING = f"<script>\n{html.script('opening.js')}\n{html.script('outdated.js')}</script>"
+OPENING = f"<script>\n{script('opening.js')}\n{script('outdated.js')}</script>"
 # Gradio leaves the style sheet of a demo out of its footer. On phones it hides what stands before the first divider.
 FOOTER = "<style>footer { flex-wrap: wrap; } @media (max-width: 640px) { footer .divider { display: none; } }</style>"
 
@@ -162,7 +164,7 @@ def launch(demo: gr.Blocks, app: str, description: str) -> None:
     demo.space_id = None  # otherwise the page requests a header from huggingface.co, which the policy forbids
     demo.queue(max_size=QUEUE, default_concurrency_limit=1).launch(
         theme=THEME,
-        css=html.style(),
+        css=STYLE.read_text(encoding="utf-8") + str(render("cards.css")),
         share=False,
         ssr_mode=False,
         pwa=False,

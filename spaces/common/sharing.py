@@ -14,7 +14,7 @@ from typing import NamedTuple
 import gradio as gr
 from markupsafe import Markup
 
-from . import events, html, server
+from . import events, html
 
 MAX_LINK = 8_000  # characters of a link's fragment; results of longer texts have none
 MAX_UNPACKED = 200_000  # bytes of an unpacked link
@@ -143,17 +143,15 @@ def slug(text: str, most: int = 40) -> str:
 class Address:
     """The address of the page for given values of its fields: a label and the packed values behind "#".
 
-    A browser does not send that part of an address to any server. Addresses with the names of fields in their query
-    are understood too.
+    A browser does not send that part of an address to any server.
 
     Args:
-        parsers: for every field its name in a query and a function that parses its value or raises ValueError.
         first: the values that the page opens with; they need no address.
         texts: the number of leading fields that are texts; they are empty if the address does not have them.
     """
 
-    def __init__(self, parsers: dict[str, Callable[[str], object]], first: Sequence, texts: int):
-        self.parsers, self.first, self.texts = parsers, tuple(first), texts
+    def __init__(self, first: Sequence, texts: int):
+        self.first, self.texts = tuple(first), texts
 
     def mark(self, *values: object, label: str = "") -> Markup:
         """Return hidden HTML for the status: the address of these values; empty if it would be too long.
@@ -162,8 +160,8 @@ class Address:
             *values: of all fields.
             label: what the address begins with; default: the first text.
 
-        >>> address = Address({"answer": str, "n": parse_query_number(1, 4)}, ("a", 2), 1)
-        >>> address.mark("a", 2), address.parse({}, address.mark("An answer.", 3).split('"')[1])
+        >>> address = Address(("a", 2), 1)
+        >>> address.mark("a", 2), address.parse(address.mark("An answer.", 3).split('"')[1])
         (Markup('<span hidden data-link=""></span>'), ['An answer.', 3])
         """
         if values == self.first:
@@ -171,29 +169,20 @@ class Address:
         link = f"{slug(label or str(values[0]))}={packed(values)}"
         return html.fill('<span hidden data-link="{link}"></span>', link=link) if len(link) <= MAX_LINK else Markup()
 
-    def parse(self, query: dict[str, str], fragment: str = "") -> list | None:
-        """Return the values of an address; None if it names no field.
-
-        Values that cannot be parsed are as at first.
+    def parse(self, fragment: str) -> list | None:
+        """Return the values of an address; None if it is none. Values of another type than at first are as at first.
 
         Args:
-            query: names and values behind "?".
             fragment: the text behind "#".
         """
         try:
-            values = unpacked(fragment.partition("=")[2]) if "=" in fragment else []
+            values = unpacked(fragment.partition("=")[2])
         except ValueError:
-            values = []
-        if values:
-            query = dict(zip(self.parsers, map(_as_query, values), strict=False))
-        if not set(self.parsers) & set(query):
             return None
-        found = []
-        for place, ((name, parser), first) in enumerate(zip(self.parsers.items(), self.first, strict=True)):
-            try:
-                found.append(parser(query[name]))
-            except (KeyError, ValueError):
-                found.append("" if place < self.texts else first)
+        found = ["" if place < self.texts else first for place, first in enumerate(self.first)]
+        for place, value in enumerate(values[: len(found)]):
+            if _kind(value) == _kind(self.first[place]):
+                found[place] = value
         return found
 
     def open(
@@ -206,8 +195,8 @@ class Address:
         run = events.shown(function, area, len(outputs))
         fragment = gr.Textbox(visible=False)  # only the browser knows it
 
-        def opened(fragment: str, request: gr.Request) -> list:
-            values = self.parse(dict(request.query_params) if request else {}, fragment or "")
+        def opened(fragment: str) -> list:
+            values = self.parse(fragment or "")
             if values is None:
                 return [gr.skip()] * (len(fields) + len(area[:3]) + len(outputs))
             return [*values, *run(*values)]
@@ -222,29 +211,9 @@ class Address:
         return started
 
 
-def _as_query(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def parse_query_number(low: float, high: float) -> Callable[[str], float]:
-    """Return a parser of numbers between two limits.
-
-    >>> parse_query_number(0, 1)("0.5")
-    0.5
-    """
-
-    def parse(value: str) -> float:
-        found = float(value)
-        if not low <= found <= high:
-            raise ValueError(value)
-        return int(found) if found.is_integer() else found
-
-    return parse
-
-
-def parse_query_flag(value: str) -> bool:
-    """Return a truth value."""
-    return value == "true"
+def _kind(value: object) -> type:
+    """Return the type of a value of a field; numbers are of one."""
+    return float if isinstance(value, int) and not isinstance(value, bool) else type(value)
 
 
 def python_code(template: str, **values: object) -> Markup:
@@ -257,17 +226,17 @@ def python_code(template: str, **values: object) -> Markup:
     return _code_html(template.format(**{name: repr(value) for name, value in values.items()}))
 
 
-def metric_code(name: str, **arguments: object) -> Markup:
+def metric_code(name: str, checkpoint: str = "small", **arguments: object) -> Markup:
     """Return Python code that scores the visitor's inputs with a metric.
 
     Args:
         name: of the metric.
+        checkpoint: of its judge.
         **arguments: of its `compute`.
     """
     given = ["float('inf')" if value == inf else repr(value) for value in arguments.values()]
     lines = "".join(f"    {key}={value},\n" for key, value in zip(arguments, given, strict=True))
-    judges = name in ("ava", "grounding") and server.CHECKPOINT != "small"
-    more = f", checkpoint={server.CHECKPOINT!r}" if judges else ""
+    more = f", checkpoint={checkpoint!r}" if checkpoint != "small" else ""
     load = f'import evaluate\n\n{name} = evaluate.load("metrics/{name}"{more})\n'
     return _code_html(f"{load}results = {name}.compute(\n{lines})\nprint(results)")
 

@@ -1,23 +1,21 @@
 """Files of visitors: formats, choice of columns, preview, rows with bad ones listed; files to download."""
 
-import contextlib
-import functools
 import os
-import shutil
 import tempfile
-import threading
-import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import genqa_metrics
 import gradio as gr
 from genqa_metrics import registry
-from genqa_metrics.rows import errors, file_types, items, packed, reading, sources, writing
+from genqa_metrics.rows import errors, file_types, items, packed, reading, sources
 from genqa_metrics.rows.columns import recognized
-from genqa_metrics.scale import options, pipeline
+from genqa_metrics.scale import options
+from genqa_metrics.verbs.score.first_screen import headline
+from gradio.processing_utils import save_file_to_cache
+from gradio.utils import get_upload_folder
 from gradio_client.utils import is_http_url_like
 from markupsafe import Markup
 
@@ -29,11 +27,10 @@ MAX_CHARACTERS = 2_000_000  # of all texts of a file
 MAX_UNPACKED = 2**26  # bytes of an unpacked workbook or table
 MAX_CELLS = 2**20  # of a sheet of a workbook, empty ones included
 MAX_LISTED = 10  # bad rows that are listed
-WINDOW = 64  # rows that are scored at once
-MAX_WORKERS = 2
 PEEK = 50  # rows that are read to find the columns
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".parquet", ".eval")
 NONE = "(none)"
+SAVED = ("All scores (CSV)", "Report (HTML)")
 NO_ROWS = "File: it holds no rows; the first line names the columns, every other line is a row."
 LABELS = {
     "question": "Column with the question",
@@ -43,7 +40,6 @@ LABELS = {
     "system": "Column with the system",
     "id": "Column with the id",
 }
-_FILES = tempfile.TemporaryDirectory(prefix="genqa-demo-", ignore_cleanup_errors=True)
 
 
 class Picked(NamedTuple):
@@ -87,10 +83,7 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
         example: a file of the demo.
         labels: labels of menus, where they differ from `LABELS`.
     """
-    start_timer()
     field = upload_field()
-    path = Path(_FILES.name, f"{example.parent.name}-{example.name}")
-    shutil.copyfile(example, path)  # Gradio may serve it from there, wherever the demo was started
     button = gr.Button("Use the example file", size="sm")
     menus = []
     with gr.Column(visible=False) as shown:
@@ -121,43 +114,94 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
         return [gr.update(visible=True), *updates, html.table(["", *found], cells, "The first rows of the file")]
 
     field.change(looked, field, [shown, *menus, preview], api_visibility="private", concurrency_id="peek")
-    button.click(lambda: str(path), None, field, api_visibility="private", trigger_mode="multiple")
+    button.click(
+        lambda: save_file_to_cache(example, get_upload_folder()),
+        None,
+        field,
+        api_visibility="private",
+        trigger_mode="multiple",
+    )
     return Picked(field, menus, preview)
 
 
-def file_tab(
+def score_tab(
     title: str,
+    metric: str,
     columns: Sequence[str],
     example: Path,
-    function: Callable,
     needs: str,
-    buttons: tuple[str, str],
     labels: Mapping[str, str] | None = None,
     others: Sequence = (),
+    settings: Callable[..., Mapping] = dict,
+    sets: bool = False,
 ) -> Picked:
-    """Add a tab that scores a whole file: progress, results, and a file to download.
+    """Add a tab that scores a whole file and shows the report of `genqa-metrics score`.
 
-    The function takes `tick` (see `events.LongWork`), the file, its columns (see `picker`) and the values of `others`,
-    which are fields that are not rendered yet. It returns HTML and the path of a file. `needs` says which columns the
-    file must have; `buttons` are the labels of the two buttons that start the work and download the file.
+    Args:
+        title: of the tab.
+        metric: its name.
+        columns: see `picker`.
+        example: see `picker`.
+        needs: which columns the file must have.
+        labels: see `picker`.
+        others: further fields, not rendered yet.
+        settings: called with their values; returns settings of the metric.
+        sets: whether rows hold sets of questions.
     """
-    start, save = buttons
+
+    def page(tick: Callable, path: str | None, *values: object) -> list:
+        chosen = settings(*values[len(columns) :])
+        rows = read(path, dict(zip(columns, values, strict=False)), metric, sets)
+        found = []
+        results = kept("scores.csv", lambda file: found.append(scored(tick, rows.rows(), metric, chosen, file)))
+        status = html.headline(" ".join(found[0].findings), f"{headline(found[0])}.")
+        report = found[0].to_html()
+        return [status + rows.problems_html(), html.frame("Report", report), results, saved("report.html", report)]
+
     with gr.Tab(title):
         gr.Markdown(accepted_files(needs))
-        with gr.Row():
-            with gr.Column(scale=2, min_width=280):
-                picked = picker(columns, example, labels)
-                for field in others:
-                    field.render()
-                button = gr.Button(start, variant="primary")
-            with gr.Column(scale=3, min_width=280):  # tables of texts and scores are wide
-                area = events.results_area("Choose a file, or use the example.")
-                with area.results:
-                    outputs = [gr.HTML(apply_default_css=False), gr.DownloadButton(save)]
+        picked = picker(columns, example, labels)
+        for field in others:
+            field.render()
+        button = gr.Button("Score the file", variant="primary")
         picked.preview.render()
+        area = events.results_area("Choose a file, or use the example.")
+        with area.results:
+            outputs = [gr.HTML(apply_default_css=False)]
+            with gr.Row():
+                outputs += [gr.DownloadButton(label, size="sm", min_width=120) for label in SAVED]
     inputs = [*picked.inputs, *others]  # files have a queue of their own: one answer does not wait for a whole file
-    events.connect([button.click], function, inputs, area, outputs, long=True, concurrency_id="file")
+    events.connect([button.click], page, inputs, area, outputs, long=True, concurrency_id="file")
     return picked
+
+
+def scored(tick: Callable, rows: Sequence[Mapping], metrics: object, settings: Mapping, output: str | None = None):
+    """Return the report of `genqa-metrics score` on rows, and write them with their scores.
+
+    Args:
+        tick: see `events.LongWork`.
+        rows: the rows.
+        metrics: names of metrics.
+        settings: see `genqa_metrics.score`.
+        output: a path; None for no file.
+    """
+
+    def progress(_, done: int, total: int | None) -> None:
+        tick("Scoring", done, len(rows))
+
+    return genqa_metrics.score(rows, metrics, settings, output=output, on_error="skip", progress=progress)
+
+
+def kept(name: str, write: Callable[[str], object]) -> str:
+    """Let a function write a file for download, and return its path, from which Gradio deletes it after an hour."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(str(Path(folder, name)))
+        return save_file_to_cache(Path(folder, name), get_upload_folder())
+
+
+def saved(name: str, text: str) -> str:
+    """Write a text for download, and return its path."""
+    return kept(name, lambda path: Path(path).write_text(text, encoding="utf-8"))
 
 
 def _short(value: object, most: int = 80) -> str:
@@ -287,11 +331,25 @@ class Rows(NamedTuple):
         items: `genqa_metrics.rows.items.Item`, at least one.
         bad: problems of rows that were left out.
         left_out: number of those rows.
+        sets: whether rows hold sets of questions.
+        contexts: whether rows hold passages.
     """
 
     items: list
     bad: list[str]
     left_out: int
+    sets: bool = False
+    contexts: bool = False
+
+    def rows(self) -> list[dict]:
+        """Return the rows as the verbs take them; one without an id is known by its line."""
+        return [
+            {"id": item.id or f"line {item.line}", "system": item.system, "references": item.references}
+            | {"prediction": item.predictions if self.sets else item.predictions[0]}
+            | ({"question": item.text} if item.text else {})
+            | ({"contexts": item.contexts} if self.contexts else {})
+            for item in self.items
+        ]
 
     def problems_html(self) -> Markup:
         """Return a list of the bad rows; empty if there are none."""
@@ -349,13 +407,13 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
         for *_, made in reading.good_rows([source], convert, skips):
             found += made
             pairs += sum(len(item.predictions) * (len(item.references) + len(item.contexts)) for item in made)
-            characters += sum(map(_characters, made))
+            characters += sum(map(reading.characters_of, made))
             check_budget("File", len(found), pairs, characters)
     except errors.FileError as error:
         raise checks.Problem(_plain(error, path)) from error
     if not found:
         raise checks.Problem(bad[0] if bad else NO_ROWS)
-    return Rows(found, bad, skips.skipped)
+    return Rows(found, bad, skips.skipped, sets, reader == "grounding")
 
 
 def check_budget(name: str, rows: int, pairs: int, characters: int) -> None:
@@ -380,103 +438,6 @@ def check_budget(name: str, rows: int, pairs: int, characters: int) -> None:
                 f"{name}: {count:,} {what} are too many for this page; the limit is {most:,}. Send a part, or use the "
                 "command genqa-metrics on your machine."
             )
-
-
-def _characters(item: items.Item) -> int:
-    return sum(map(len, (item.text or "", *item.predictions, *item.references, *item.contexts)))
-
-
-def scored(items: Sequence, scorer, tick: Callable[[str, int, int], None], what: str = "Scoring") -> tuple:
-    """Score rows, a few at a time.
-
-    Args:
-        items: the rows.
-        scorer: `genqa_metrics.core.scorer.Scorer`.
-        tick: see `events.LongWork`.
-        what: name of the work, for the visitor.
-
-    Returns:
-        (statistics, one row per prediction or set; counts of warnings).
-    """
-    import numpy as np
-
-    windows = (items[start : start + WINDOW] for start in range(0, len(items), WINDOW))
-    workers = min(MAX_WORKERS, len(os.sched_getaffinity(0))) if scorer.device == "cpu" else 0
-    parts, counts = [], Counter()
-    tick(what, 0, len(items))
-    run = pipeline.counted(
-        functools.partial(pipeline.statistics_of_items, scorer),
-        lambda done: tick(what, done, len(items)),
-        scorer.passes,
-    )
-    for _, (found, counted) in pipeline.map_in_order(run, windows, workers):
-        parts.append(found)
-        counts.update(counted)
-    return np.concatenate(parts), counts
-
-
-def written(name: str, columns: Mapping[str, str], values: Mapping[str, Sequence]) -> str:
-    """Write a table for download, and return its path.
-
-    Args:
-        name: of the file; its ending is the format.
-        columns: columns and their types, see `genqa_metrics.rows.writing.Writer`.
-        values: one list per column.
-    """
-    path = fresh_path(name)
-    with writing.Writer(path, columns, {}) as file:
-        file.write(values)
-    return path
-
-
-def scores_file(name: str, items: Sequence, scores: Mapping[str, Sequence], *, systems=False, sets=False) -> str:
-    """Write rows and their scores as a table for download, and return its path.
-
-    Args:
-        name: of the file.
-        items: the rows.
-        scores: one list per score; lists of int are whole numbers.
-        systems: whether to write the system of a row.
-        sets: whether rows hold sets of questions.
-    """
-    columns = {"line": "integer", "id": "text"} | ({"system": "text"} if systems else {})
-    values = {column: [getattr(item, column) for item in items] for column in columns}
-    if sets:
-        values["predictions"] = [item.predictions for item in items]
-    else:
-        values |= {"question": [item.text for item in items], "prediction": [item.predictions[0] for item in items]}
-    values["references"] = [item.references for item in items]
-    columns |= dict.fromkeys(values.keys() - columns, "text") | {"predictions": "texts", "references": "texts"}
-    columns |= {score: "integer" if isinstance(found[0], int) else "number" for score, found in scores.items()}
-    values |= scores
-    return written(name, {column: columns[column] for column in values}, values)
-
-
-def fresh_path(name: str) -> str:
-    """Return a path in a new folder from which Gradio may serve, until a timer deletes it."""
-    return str(Path(tempfile.mkdtemp(dir=_FILES.name), name))
-
-
-def delete_old(age: float = server.DELETE_CACHE[1]) -> None:
-    """Delete files for download that are older than `age` seconds."""
-    for old in Path(_FILES.name).iterdir():
-        with contextlib.suppress(OSError):  # another thread was first
-            if old.is_dir() and time.time() - old.stat().st_mtime > age:
-                shutil.rmtree(old, ignore_errors=True)
-
-
-@functools.cache
-def start_timer() -> threading.Thread:
-    """Start the thread that deletes old files, also while nobody visits the page; later calls return the same one."""
-
-    def run() -> None:
-        while True:
-            time.sleep(server.DELETE_CACHE[0])
-            delete_old()
-
-    timer = threading.Thread(target=run, daemon=True, name="deletes old files")
-    timer.start()
-    return timer
 
 
 def accepted_files(columns: str) -> str:

@@ -1,49 +1,46 @@
-"""The judge's verdict on one answer: the sentence, and the words that decided."""
+"""The judge's verdict on one answer: the sentence, and the report of `genqa-metrics explain`."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from markupsafe import Markup
+from genqa_metrics.registry import make_scorer
+from genqa_metrics.verbs.explain.verdict import verdict, verdict_html
 
 from . import html
 
-# Least size of an effect, and the colours of words that count for and against the answer, see style.css.
-STEPS = ((0.05, "var(--for)", "var(--against)"), (0.3, "var(--for-much)", "var(--against-much)"))
 MAX_EXPLAINED = 1_500  # characters of an answer that is explained; each of its words takes a pass of the model
-LEGEND = (
-    "Blue words count for the answer, orange words against it. The number is how much the probability falls without "
-    "the word, or rises without it or with the words of the accepted answer in its place."
-)
+TOO_LONG = f"Answers of more than {MAX_EXPLAINED:,} characters get a verdict without its reason on this page."
 
 
-def judge(scorer, question: str, answer: str, references: Sequence[str]) -> dict:
-    """Return the verdict on one answer and its explanation.
+def judged(question: str, answer: str, references: Sequence[str], settings: Mapping) -> dict:
+    """Return the verdict on one answer.
 
     Args:
-        scorer: `genqa_metrics.ava.scorer.AvaScorer`.
         question: the question.
         answer: the answer.
         references: accepted answers.
+        settings: settings of `ava`.
 
     Returns:
-        "probability", "by_reference" (with each reference alone), "reason" (a sentence, "" for a very long answer),
-        "words" ([word, effect, start, end]) and "warnings".
+        "probability", "threshold", "by_reference" (the probability with each reference alone), "reason" (a sentence),
+        "report" (HTML; "" for a very long answer) and "warnings".
     """
-    rows = len(references)
-    columns = {
-        "questions": [question] * (rows + 1),
-        "predictions": [answer] * (rows + 1),
-        "references": [list(references), *([text] for text in references)],
+    scorer, rows = make_scorer("ava", settings), len(references)
+    alone = {
+        "questions": [question] * rows,
+        "predictions": [answer] * rows,
+        "references": [[one] for one in references],
     }
-    statistics, counts = scorer.statistics(columns)
-    found = {"probability": float(statistics[0, 1]), "by_reference": statistics[1:, 1].tolist()}
-    explained = {"reason": "", "words": []}
+    by_reference = scorer.statistics(alone)[0][:, 1].tolist()
     if len(answer) <= MAX_EXPLAINED:
-        one = {name: column[:1] for name, column in columns.items()}
-        (explained,) = scorer.statistics_with_details(one, explain=True)[2]["explanation"]
-    counts = Counter({name: min(count, 1) for name, count in counts.items()})
-    warnings = scorer.warnings({}, counts)
-    return {**found, "reason": explained["reason"], "words": explained["words"], "warnings": warnings}
+        found = verdict(question, answer, references, settings)
+        told = {"probability": found.probability, "reason": found.reason, "warnings": found.warnings}
+        told["report"] = html.frame("Why the judge says so", verdict_html(found))
+    else:
+        columns = {"questions": [question], "predictions": [answer], "references": [list(references)]}
+        statistics, counts = scorer.statistics(columns)
+        told = {"probability": float(statistics[0, 1]), "reason": TOO_LONG, "report": ""}
+        told["warnings"] = scorer.warnings({}, counts)
+    return {**told, "threshold": scorer.threshold, "by_reference": by_reference}
 
 
 def sentence(probability: float, threshold: float) -> str:
@@ -54,14 +51,3 @@ def sentence(probability: float, threshold: float) -> str:
     """
     called = "✓ The judge calls it right" if probability >= threshold else "✗ The judge calls it wrong"
     return f"**{called}.** Probability **{html.probability(probability)}**; {threshold:.2f} or more counts as right."
-
-
-def words_html(label: str, answer: str, words: Sequence[Sequence]) -> Markup:
-    """Return an answer in which the words that count for and against it are marked."""
-    pieces, end = [], 0
-    for _, effect, start, stop in words:
-        step = sum(abs(effect) >= least for least, *_ in STEPS)
-        colour = STEPS[step - 1][1 if effect > 0 else 2] if step else ""
-        pieces += [(answer[end:start], "", ""), (answer[start:stop], colour, f"{effect:+.2f}" if step else "")]
-        end = stop
-    return html.marked_text(label, [*pieces, (answer[end:], "", "")])

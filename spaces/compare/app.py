@@ -7,17 +7,15 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import comparing
 import gradio as gr
-import showing
+import pandas
 from common import checks, events, html, server, sharing, uploads, verdicts
-from comparing import SCORES
-from genqa_metrics.reports.table import render
 from markupsafe import Markup
 
 TITLE = "Which answers are better, and could it be chance?"
 ABOUT = "BLEU, ROUGE-L, BERTScore, KPQA and AVA side by side on answers of up to four systems, with tests and reports."
+FILES = {"comparison.html": "Report (HTML)", "comparison.tex": "Tables (LaTeX)", "comparison.csv": "All scores (CSV)"}
 EXAMPLES = sharing.read_examples(__file__)
-_SYSTEMS = [f"{what}{number}" for number in range(1, comparing.MAX_SYSTEMS + 1) for what in ("name", "answers")]
-ADDRESS = sharing.Address(dict.fromkeys(["questions", "references", *_SYSTEMS], str), EXAMPLES[0].values, 10)
+ADDRESS = sharing.Address(EXAMPLES[0].values, 10)
 
 
 def python_code(template: str, **values: object) -> Markup:
@@ -26,21 +24,44 @@ def python_code(template: str, **values: object) -> Markup:
     return sharing.python_code(text, settings=comparing.SETTINGS, checkpoint=server.CHECKPOINT, **values)
 
 
+def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
+    """Return what the page shows for rows, but the code.
+
+    Args:
+        tick: see `events.LongWork`.
+        rows: of all systems.
+        after: HTML for the end of the status.
+        note: a sentence for the end of the headline.
+    """
+    if len({row["system"] for row in rows}) > 1:
+        report, questions = comparing.compared(tick, rows)
+        status = html.headline(*comparing.finding(report), note)
+        table = pandas.DataFrame(comparing.by_answer(questions)).to_csv(index=False)
+        texts = [report.to_html(), report.to_latex(), table]
+    else:
+        report = uploads.scored(tick, rows, comparing.METRICS, comparing.SETTINGS)
+        answers = report.to_pandas()
+        said = f"The judge calls **{answers['ava_label'].sum():.0f} of {len(rows):,}** answers right."
+        status = html.headline(said, "Add a second system to compare it with.", note)
+        texts = [report.to_html(), report.to_latex(), answers.to_csv(index=False)]
+    asked = {row["question"]: row["references"] for row in rows}
+    given = [(row["question"], row["system"], row["prediction"]) for row in rows]
+    files = [uploads.saved(name, text) for name, text in zip(FILES, texts, strict=True)]
+    menu = gr.update(choices=[(text, text) for text in asked], value=None)
+    return [status + after, gr.update(open=False), html.frame("Report", texts[0]), menu, "", (asked, given), *files]
+
+
 def page(tick, *texts: str) -> list:
     """Return what the page shows for pasted texts."""
     rows = comparing.pasted(*texts)
     names = " or ".join(dict.fromkeys(row["system"] for row in rows))
-    mark = ADDRESS.mark(*texts, label=names)
-    found = showing.shown_of(tick, rows, mark, sharing.example_note(EXAMPLES, texts))
+    found = shown_of(tick, rows, ADDRESS.mark(*texts, label=names), sharing.example_note(EXAMPLES, texts))
     answers: dict[str, list[str]] = {}
     for row in rows:
         answers.setdefault(row["system"], []).append(row["prediction"])
     asked = rows[: len(next(iter(answers.values())))]
     columns = {"questions": [row["question"] for row in asked], "references": [row["references"] for row in asked]}
-    return [
-        *found,
-        python_code("code_of_texts.txt", **columns, answers=answers),
-    ]
+    return [*found, python_code("code_of_texts.txt", **columns, answers=answers)]
 
 
 COLUMNS = ("question", "prediction", "references", "system", "id")
@@ -49,31 +70,19 @@ COLUMNS = ("question", "prediction", "references", "system", "id")
 def file_page(tick, path: str | None, *columns) -> list:
     """Return what the page shows for a file."""
     rows = uploads.read(path, dict(zip(COLUMNS, columns, strict=True)), "ava")
-    return [
-        *showing.shown_of(tick, comparing.rows_of(rows.items), rows.problems_html()),
-        python_code("code_of_a_file.txt"),
-    ]
+    found = shown_of(tick, comparing.of_few_systems(rows.rows()), rows.problems_html())
+    return [*found, python_code("code_of_a_file.txt")]
 
 
-def explained(shown: dict | None, event: gr.EventData) -> Markup:
-    """Return the explanations of the verdicts on the answers to a question; the page moves them into its row."""
-    rows = {row["number"]: row for row in (shown or {}).get("rows", [])}
-    row = rows.get(int(event.row))
-    if row is None:
-        return Markup()
+def explained(question: str | None, shown: tuple[dict, list] | None) -> Markup:
+    """Return why the judge decided so on the answers to a question."""
+    asked, given = shown or ({}, [])
     parts = []
-    for system in shown["systems"]:  # as in the row
-        text = row["answers"][system]["prediction"]
-        verdict = verdicts.judge(comparing.judge(), row["question"], text, row["references"])
-        line = verdicts.sentence(verdict["probability"], comparing.judge().threshold)
-        parts.append(html.paragraphs(f"{system}: {line}", verdict["reason"]))
-        parts.append(verdicts.words_html(f"Answer of {system}", text, verdict["words"]))
-    parts.append(html.fill('<p class="note">{legend}</p>', legend=verdicts.LEGEND))
-    return html.fill('<div data-explains="{number}">{parts}</div>', number=row["number"], parts=html.joined(parts))
-
-
-ROWS = str(render("rows.js")) + sharing.text_beside(__file__, "rows.js")
-MOVE = sharing.text_beside(__file__, "move.js")
+    for system, answer in ((system, answer) for text, system, answer in given if text == question):
+        found = verdicts.judged(question, answer, asked[question], comparing.SETTINGS["ava"])
+        line = verdicts.sentence(found["probability"], found["threshold"])
+        parts += [html.paragraphs(f"{system}: {line}", found["reason"]), found["report"]]
+    return html.joined(parts)
 
 
 def compare(rows: list[dict]) -> dict:
@@ -138,24 +147,18 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             picked.preview.render()
     area = events.results_area("Paste answers, or choose a file.")
     with area.results:
-        with gr.Row():
-            with gr.Column(scale=3, min_width=280):
-                plot = gr.HTML(apply_default_css=False)
-            with gr.Column(scale=1, min_width=290):
-                choices = [(label, name) for name, (_, label) in SCORES.items()]
-                which = gr.Dropdown(choices, value="ava_accuracy", label="Rank by", min_width=290)
-        table = gr.HTML(apply_default_css=False)
-        rows = gr.HTML(apply_default_css=False, js_on_load=ROWS)
-        why = gr.HTML(apply_default_css=False, js_on_load=MOVE, elem_classes="moved")
-        gr.Markdown(
-            "The same numbers as `genqa-metrics compare`: paired tests corrected for their number, "
-            "95% bootstrap intervals over questions; AVA's intervals include the judge's own errors.",
-            elem_classes="note",
+        report = gr.HTML(apply_default_css=False)
+        asked = gr.Dropdown(
+            [],
+            label="Why did the judge decide so?",
+            info="Choose a question to see the words.",
+            allow_custom_value=True,  # or Gradio would know no choices but those of this line
         )
+        why = gr.HTML(apply_default_css=False)
         with gr.Row():
-            downloads = [gr.DownloadButton(label, size="sm", min_width=120) for label in showing.FILES]
+            downloads = [gr.DownloadButton(label, size="sm", min_width=120) for label in FILES.values()]
         code = sharing.link_and_code()
-    outputs = [panel, table, which, plot, rows, why, shown, *downloads, code]
+    outputs = [panel, report, asked, why, shown, *downloads, code]
     runs = [
         events.connect([button.click], page, fields, area, outputs, long=True),
         sharing.example_buttons(examples, EXAMPLES, fields, page, fields, area, outputs, long=True),
@@ -164,30 +167,13 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     ]
     for run in runs:
         run.then(None, None, None, js=events.SCROLL, api_visibility="private")  # the fields above are folded
-        run.then(
-            showing.files_of,
-            shown,
-            downloads,
-            api_visibility="private",
-            show_progress="hidden",
-            concurrency_id="files",
-            trigger_mode="always_last",
-        )
-    which.input(
-        lambda name, shown: showing.plot_of(name, shown) if shown else "",
-        [which, shown],
-        plot,
-        api_visibility="private",
-        trigger_mode="always_last",
-    )
-    rows.click(
+    asked.input(
         explained,
-        shown,
+        [asked, shown],
         why,
         api_visibility="private",
         concurrency_id="why",
-        trigger_mode="multiple",
-        show_progress="hidden",
+        trigger_mode="always_last",
     )
     server.endpoint(
         compare,
@@ -198,7 +184,5 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
 
 if __name__ == "__main__":
     first = EXAMPLES[0].values
-    *values, code_of_first = page(lambda *_: None, *first)  # and the models are loaded
-    values[-len(showing.FILES) :] = showing.files_of(values[-len(showing.FILES) - 1])
-    events.preset(area, fields, first, outputs, [*values, code_of_first])
+    events.preset(area, fields, first, outputs, page(lambda *_: None, *first))  # and the models are loaded
     server.launch(demo, __file__, ABOUT)

@@ -1,36 +1,16 @@
 """From pasted texts or the rows of a file to a report on the systems and the scores of every answer."""
 
 from collections.abc import Sequence
-from functools import cache
 
-from common import checks, server, uploads
-from genqa_metrics import registry
-from genqa_metrics.rows.items import Item
+from common import checks, server
+from genqa_metrics.reports.table import listed
 from genqa_metrics.verbs.compare import report as reports
 from genqa_metrics.verbs.compare import run as compare
 
-METRICS = ("kpqa", "ava")
+METRICS = ("ava", "kpqa")
 SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}}
 MAX_SYSTEMS = 4
 MAX_PASTED = 100  # pasted questions
-# Score -> (metric, label); all of them are tested.
-SCORES = {
-    "ava_accuracy": ("ava", "AVA: share judged right"),
-    "rougeL_kpqa": ("kpqa", "ROUGE-L, KPQA weights"),
-    "bertscore_kpqa": ("kpqa", "BERTScore, KPQA weights"),
-    "bertscore": ("kpqa", "BERTScore"),
-    "rougeL": ("kpqa", "ROUGE-L"),
-    "bleu1": ("kpqa", "BLEU-1"),
-}
-# The scores of shared words are one kind of evidence, not five votes: they rise and fall together.
-PLAIN, WEIGHTED = ("rougeL", "bertscore", "bleu1"), ("rougeL_kpqa", "bertscore_kpqa")
-OF_A_ROW = {"ava_score": "AVA", "rougeL_kpqa": "ROUGE-L-KPQA", **{name: SCORES[name][1] for name in PLAIN}}
-
-
-@cache
-def judge():
-    """Return the judge, loaded once."""
-    return registry.make_scorer("ava", SETTINGS["ava"])
 
 
 def pasted(questions: str, references: str, *named: str) -> list[dict]:
@@ -71,19 +51,15 @@ def pasted(questions: str, references: str, *named: str) -> list[dict]:
     return rows
 
 
-def rows_of(items: Sequence) -> list[dict]:
-    """Return rows of a file as `CompareRun` takes them."""
-    systems = list(dict.fromkeys(item.system for item in items))
+def of_few_systems(rows: list[dict]) -> list[dict]:
+    """Return rows of a file after checking the number of their systems."""
+    systems = {row["system"] for row in rows}
     if len(systems) > MAX_SYSTEMS:
         raise checks.Problem(
             f"File: {len(systems)} systems are too many for this page; the limit is {MAX_SYSTEMS}. Is the right "
             "column chosen for the system?"
         )
-    keys = ("id", "system", "references")
-    return [
-        {**{key: getattr(item, key) for key in keys}, "question": item.text, "prediction": item.predictions[0]}
-        for item in items
-    ]
+    return rows
 
 
 def compared(tick, rows: list[dict]):
@@ -93,39 +69,35 @@ def compared(tick, rows: list[dict]):
         tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, of_all)
 
     run = compare.CompareRun(rows, METRICS, SETTINGS, on_error="skip")
-    run.scorers["kpqa"].significance_scores = tuple(name for name, (metric, _) in SCORES.items() if metric == "kpqa")
     return reports.CompareReport(run.report(progress=progress), run), run.rows()
 
 
-def alone(tick, rows: list[dict]) -> tuple[dict[str, float], list[dict]]:
-    """Return the mean scores of one system, and its questions as `Matched.scored` returns them."""
-    made = [
-        Item(
-            "rows", i, row["id"], row["system"], row["question"], [row["prediction"]], row["references"], (None, None)
-        )
-        for i, row in enumerate(rows, 1)
+def finding(report) -> tuple[str, str]:
+    """Return how many answers of each system the judge calls right, and whether chance could explain it."""
+    values = {system: found["value"] for system, found in report.scores["ava"]["ava_accuracy"].items()}
+    order = sorted(values, key=lambda system: -values[system])
+    counts = [f"**{round(values[name] * report.questions):,} of {report.questions:,}** of {name}" for name in order]
+    said = f"Answers that the judge calls right: {listed(counts)}."
+    level = [system for system in order if values[system] == values[order[0]]]
+    if len(level) > 1:
+        return said, f"{listed(level)} are level."
+    pairs = report.tests["ava"]["ava_accuracy"]["pairs"]
+    near = [
+        name
+        for pair in pairs
+        for name in (pair["first"], pair["second"])
+        if order[0] in (pair["first"], pair["second"]) and name != order[0]
+        if pair["p_corrected"] is None or pair["p_corrected"] >= report.numbers.settings["level"]
     ]
-    scores: list[dict] = [{} for _ in rows]
-    means: dict[str, float] = {}
-    for metric, what in (("kpqa", "Scoring"), ("ava", "Judging")):
-        scorer = registry.make_scorer(metric, SETTINGS.get(metric))
-        statistics, _ = uploads.scored(made, scorer, tick, what)
-        means |= scorer.corpus_scores(statistics.sum(axis=0), len(rows))
-        for found, values in zip(scores, statistics.tolist(), strict=True):
-            found |= dict(zip(scorer.row_names, values, strict=True))
-    keys = ("id", "question", "references")
-    return means, [
-        {"number": i, **{key: row[key] for key in keys}}
-        | {"answers": {row["system"]: {"prediction": row["prediction"], "scores": found}}}
-        for i, (row, found) in enumerate(zip(rows, scores, strict=True), 1)
-    ]
+    chance = f"could explain its lead over {listed(near)}" if near else "is unlikely to explain it"
+    return said, f"{order[0]} is ahead; chance {chance}."
 
 
 def by_answer(questions: Sequence[dict]) -> list[dict]:
     """Return a row per answer: id, system, question, prediction, references, and a value per score."""
     return [
         {"id": row["id"], "system": system, "question": row["question"], "prediction": answer["prediction"]}
-        | {"references": row["references"], **answer["scores"]}
+        | {"references": " | ".join(row["references"]), **answer["scores"]}
         for row in questions
         for system, answer in row["answers"].items()
     ]

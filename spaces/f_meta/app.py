@@ -22,7 +22,7 @@ NAMES = {"same_question": "Same question", "rouge": "ROUGE-L", "bleu": "BLEU-4",
 BaseName = Literal["Same question", "ROUGE-L", "BLEU-4", "METEOR"]
 DEFAULT = NAMES["same_question"]
 EXAMPLES = sharing.read_examples(__file__)
-ADDRESS = sharing.Address(dict.fromkeys(("generated", "references", "base"), str), (*EXAMPLES[0].values, DEFAULT), 2)
+ADDRESS = sharing.Address((*EXAMPLES[0].values, DEFAULT), 2)
 # METEOR starts Java and takes seconds. At most three requests may wait for it, so that others are not blocked.
 _METEOR, _METEOR_PLACES = threading.Lock(), threading.BoundedSemaphore(3)
 
@@ -164,13 +164,11 @@ def page(generated: str, references: str, base: str) -> list:
     references = checks.lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
     explained, scores = results_of(generated, references, base)
     matches = explained["best_match"]
-    parts = [(label, scores[name]) for label, name in asking.PARTS.items() if name in scores]
-    chart = html.bars([("", parts)], f"Scores from 0 to 1, base {base}", muted={"conventional"})
     code = sharing.metric_code("f_meta", predictions=[generated], references=[references], base=BASES[base])
     status = html.headline(*summary(scores, explained), note)
     tables = matches_html("Generated questions", "GR", generated, matches["predictions"])
     tables += matches_html("Reference questions", "RG", references, matches["references"])
-    return [status + ADDRESS.mark(*values), chart, matrix_html(explained["scores"], matches), tables, code]
+    return [status + ADDRESS.mark(*values), matrix_html(explained["scores"], matches), tables, code]
 
 
 def score(generated: list[str] | str, references: list[str] | str, base: BaseName = DEFAULT) -> dict[str, float]:
@@ -213,51 +211,11 @@ COLUMNS = ("prediction", "references", "id")
 OF_FILES = [name for name in BASES if name != NAMES["meteor"]]  # which takes minutes
 
 
-def file_page(tick, path: str | None, prediction, references, ident, base: str) -> list:
-    """Return what the page shows for a file of contexts, each with a set of questions."""
+def settings_of_file(base: str) -> dict:
+    """Return the settings for a file."""
     if base not in OF_FILES:
         raise checks.Problem(f"Base metric: a file is scored with {', '.join(OF_FILES)}; METEOR takes minutes.")
-    columns = {"prediction": prediction, "references": references, "id": ident}
-    rows = uploads.read(path, columns, sets=True)
-    scorer = FMetaScorer(base=BASES[base])
-    values, _ = uploads.scored(rows.items, scorer, tick)
-    by_name = {name: column.tolist() for name, column in scorer.row_scores(values).items()}
-    means = {name: sum(column) / len(column) for name, column in by_name.items()}
-    status = html.headline(
-        f"**{len(rows.items):,}** contexts: mean F-meta **{means['f_meta']:.3f}**, precision "
-        f"**{means['f_meta_precision']:.3f}**, recall **{means['f_meta_recall']:.3f}**; the conventional score is "
-        f"{means['f_meta_conventional']:.3f}.",
-        *(f"In all contexts, {remark}." for remark in scorer.remarks({"": values.sum(axis=0)})),
-        balance(means),
-    )
-    below = [
-        recall - precision
-        for recall, precision in zip(by_name["f_meta_recall"], by_name["f_meta_precision"], strict=True)
-    ]
-    order = sorted((i for i, difference in enumerate(below) if difference < 0), key=below.__getitem__)[:5]
-    shown = [rows.items[i] for i in order]
-    columns = {"predictions": [[*item.predictions] for item in shown], "references": [[*i.references] for i in shown]}
-    explained = scorer.statistics_with_details(columns, explain=True)[2]["explanation"]
-    worst = html.table(
-        ["line", "generated", "in words", "precision", "recall"],
-        [
-            [
-                str(item.line),
-                " | ".join(item.predictions),
-                of_item["reason"],
-                f"{by_name['f_meta_precision'][i]:.2f}",
-                f"{by_name['f_meta_recall'][i]:.2f}",
-            ]
-            for i, item, of_item in zip(order, shown, explained, strict=True)
-        ],
-        "Contexts whose recall is furthest below their precision",
-        {3, 4},
-    )
-    return [
-        status + rows.problems_html(),
-        worst * bool(order),
-        uploads.scores_file("f_meta_scores.csv", rows.items, by_name, sets=True),
-    ]
+    return {"base": BASES[base]}
 
 
 with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
@@ -279,7 +237,6 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             with gr.Column(min_width=280):
                 area = events.results_area("Fill in both lists, or choose an example.")
                 with area.results:
-                    chart = gr.HTML(apply_default_css=False)
                     matrix = gr.HTML(apply_default_css=False)
                     gr.Markdown(
                         "→ the best reference of the generated question in this row; ↓ the best generated question of "
@@ -288,23 +245,24 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                     )
                     tables = gr.HTML(apply_default_css=False)
                     code = sharing.link_and_code()
-        uploads.file_tab(
+        uploads.score_tab(
             "A file",
+            "f_meta",
             COLUMNS,
             Path(__file__).with_name("example.jsonl"),
-            file_page,
             'Columns: generated questions and references of a context, lists such as `["Who?", "When?"]`.',
-            ("Score the file", "Download all scores (CSV)"),
             {
                 "prediction": "Column with the generated questions",
                 "references": "Column with the reference questions",
             },
             [gr.Radio(OF_FILES, value=DEFAULT, label="Base metric", render=False)],
+            settings_of_file,
+            sets=True,
         )
         asking.tab(results_of, list(BASES))
     sharing.folded("The paper's example", sharing.text_beside(__file__, "about.md"))
     sharing.metric_card("f_meta")
-    inputs, outputs = [generated, references, base], [chart, matrix, tables, code]
+    inputs, outputs = [generated, references, base], [matrix, tables, code]
     many = {"concurrency_limit": 6}  # only METEOR takes long, and it has a limit of its own
     events.connect([button.click], page, inputs, area, outputs, **many)
     sharing.example_buttons(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs, **many)

@@ -139,14 +139,14 @@ def results(found: dict[str, Asked], base: str) -> list:
         for name, one in found.items()
         for question, times in Counter(one.questions).items()
     ]
-    chart = [
-        (name, [(label, one.scores[part]) for label, part in PARTS.items() if part in one.scores])
-        for name, one in found.items()
-    ]
+    shown = {label: part for label, part in PARTS.items() if all(part in one.scores for one in found.values())}
+    cells = [[name, *(f"{one.scores[part]:.3f}" for part in shown.values())] for name, one in found.items()]
     return [
         status,
         html.table(("generator", "question", "times"), rows, "Generated questions", {2}),
-        html.bars(chart, f"Against your questions, base {base}", muted={"conventional"}),
+        html.table(
+            ("generator", *shown), cells, f"Against your questions, base {base}", set(range(1, len(shown) + 1))
+        ),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -10,24 +10,14 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads
 from genqa_metrics.grounding.scorer import GroundingScorer
-from genqa_metrics.reports.table import listed
-from markupsafe import Markup
+from genqa_metrics.verbs.explain import unsupported
 
 TITLE = "Grounding: is the answer supported?"
 ABOUT = "A small judge reads every sentence of an answer beside the retrieved passages and shows the evidence."
 MAX_ANSWER = 5_000  # characters
 MAX_PASSAGE = 10_000
-# Background of a sentence by its verdict, see style.css. The word of the verdict stands behind it.
-COLOURS = {
-    "supported": "var(--for)",
-    "unsupported": "var(--light)",
-    "contradicted": "var(--against)",
-    "states nothing": "",
-}
-LEGEND = "Blue: supported. Grey: unsupported. Orange: contradicted by a passage. Click a sentence to see its passage."
-
 EXAMPLES = sharing.read_examples(__file__)
-ADDRESS = sharing.Address(dict.fromkeys(("question", "answer", "passages"), str), EXAMPLES[0].values, 3)
+ADDRESS = sharing.Address(EXAMPLES[0].values, 3)
 
 
 @cache
@@ -51,57 +41,27 @@ def split_passages(text: str) -> list[str]:
     return checks.texts("Passages", blocks, limit=MAX_PASSAGE)
 
 
-def sentence_html(sentence: Mapping, passages: Sequence[str]) -> Markup:
-    """Return a sentence with its verdict; a click opens the passage, in which the evidence is marked, if any."""
-    verdict = sentence["verdict"]
-    more = "" if sentence["probability"] is None else f", {html.probability(sentence['probability'])}"
-    head = html.fill(
-        '<span class="mark" style="background: {colour}">{text}<small>{verdict}</small></span>',
-        colour=COLOURS[verdict] or "transparent",
-        text=sentence["text"],
-        verdict=verdict + more,
-    )
-    if sentence["passage"] is None:
-        return html.fill('<p dir="auto">{head}</p>', head=head)
-    passage, (start, end) = passages[sentence["passage"]], sentence["span"] or (0, 0)
-    marked = html.fill("<mark>{evidence}</mark>", evidence=passage[start:end]) if sentence["span"] else ""
-    says = f" It says: {sentence['instead']}." if sentence["instead"] else ""
-    return html.fill(
-        '<details style="--evidence: {colour}"><summary dir="auto">{head}</summary><p dir="auto"><small>{name} '
-        "{number}.{says}</small> {before}{marked}{after}</p></details>",
-        head=head,
-        colour=COLOURS[verdict],
-        name="Passage" if sentence["span"] else "No evidence. The closest passage is passage",
-        number=sentence["passage"] + 1,
-        says=says,
-        before=passage[:start],
-        marked=marked,
-        after=passage[end:],
-    )
-
-
 def page(question: str, answer: str, passages: str) -> list:
     """Return what the page shows for one answer."""
     values = (question, answer, passages)
     question = checks.text("Question", question, required=False)
     answer = checks.text("Answer", answer, MAX_ANSWER)
     given = split_passages(passages)
-    found = judged(question, answer, given)
-    explained = found["explanation"]
-    share = f"The score is **{html.probability(found['grounding'])}**, the share of the sentences that are supported."
-    states = bool(found["grounding_answer_rate"])
+    found = unsupported.one_answer(question, answer, given, {"checkpoint": server.CHECKPOINT})
+    (judged_answer,) = found.answers
+    states = bool(judged_answer.sentences)
+    share = f"The score is **{html.probability(judged_answer.score)}**, the share of the sentences that are supported."
     status = html.headline(
-        *((explained["reason"], share if states else "")),
-        *(f"Note: {text}." for text in found["warnings"] if states),
+        unsupported.headline(found),
+        share if states else "",
+        *(f"Note: {text}." for text in found.warnings if states),
         sharing.example_note(EXAMPLES, values),
     )
-    marked = html.fill(
-        '<figure class="marked sentences"><figcaption>Answer</figcaption>{sentences}</figure>',
-        sentences=html.joined(sentence_html(sentence, given) for sentence in explained["sentences"]),
-    )
+    report = html.frame("Sentences with their evidence", unsupported.unsupported_html(found))
     columns = {"questions": [question]} if question else {}
-    code = sharing.metric_code("grounding", predictions=[answer], contexts=[given], **columns, explain=True)
-    return [status + ADDRESS.mark(*values), marked, code]
+    columns |= {"predictions": [answer], "contexts": [given]}
+    code = sharing.metric_code("grounding", server.CHECKPOINT, **columns, explain=True)
+    return [status + ADDRESS.mark(*values), report, code]
 
 
 def score(question: str, answer: str, passages: list[str] | str) -> dict:
@@ -119,45 +79,6 @@ def score(question: str, answer: str, passages: list[str] | str) -> dict:
 
 
 COLUMNS = ("question", "prediction", "contexts", "system", "id")
-
-
-def file_page(tick, path: str | None, *columns) -> list:
-    """Return what the page shows for a file."""
-    rows = uploads.read(path, dict(zip(COLUMNS, columns, strict=True)), "grounding")
-    items = rows.items
-    statistics, counts = uploads.scored(items, scorer(), tick, "Reading")
-    by_system: dict[str, list[int]] = {}
-    for place, item in enumerate(items):
-        by_system.setdefault(item.system, []).append(place)
-    found = {
-        system: scorer().corpus_scores(statistics[places].sum(axis=0), len(places))
-        for system, places in by_system.items()
-    }
-    cells = [
-        [system, f"{len(by_system[system]):,}", *(f"{scores[name]:.3f}" for name in scorer().names)]
-        for system, scores in sorted(found.items(), key=lambda one: -one[1]["grounding"])
-    ]
-    header = ["system", "answers", "supported sentences", "supported answers", "lowest probability", "answer rate"]
-    table = html.table(header, cells, "Grounding of each system", set(range(1, len(header))))
-    status = html.headline(
-        "Share of supported sentences: " + listed([f"{cell[0]} **{cell[2]}**" for cell in cells]) + ".",
-        f"{len(items):,} answers were read.",
-        *(f"Note: {text}." for text in scorer().warnings({}, counts)),
-    )
-    scores = {name: values.tolist() for name, values in scorer().row_scores(statistics).items()}
-    states = [i for i, states in enumerate(scores["grounding_answer_rate"]) if states]
-    worst = sorted((i for i in states if scores["grounding"][i] < 1), key=scores["grounding"].__getitem__)[:5]
-    table += html.table(
-        ["system", "question", "answer", "supported"],
-        [
-            [items[i].system, items[i].text or "", items[i].predictions[0], f"{scores['grounding'][i]:.2f}"]
-            for i in worst
-        ],
-        "Answers with the lowest share of supported sentences",
-        {3},
-    ) * bool(worst)
-    results = uploads.scores_file("grounding_results.csv", items, scores, systems=True)
-    return [status + rows.problems_html(), table, results]
 
 
 with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
@@ -178,20 +99,19 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             with gr.Column(min_width=280):
                 area = events.results_area("Fill in the fields, or choose an example.")
                 with area.results:
-                    marked = gr.HTML(apply_default_css=False)
-                    gr.Markdown(LEGEND, elem_classes="note")
+                    report = gr.HTML(apply_default_css=False)
                     code = sharing.link_and_code()
-        uploads.file_tab(
+        uploads.score_tab(
             "Many answers",
+            "grounding",
             COLUMNS,
             Path(__file__).with_name("example.csv"),
-            file_page,
             "Columns: answer, passages (a list); also question, system and id.",
-            ("Check the answers", "Download the scores (CSV)"),
+            settings=lambda: {"checkpoint": server.CHECKPOINT},
         )
     sharing.folded("How far to trust it", sharing.text_beside(__file__, "about.md"))
     sharing.metric_card("grounding")
-    inputs, outputs = [question, answer, passages], [marked, code]
+    inputs, outputs = [question, answer, passages], [report, code]
     events.connect([button.click], page, inputs, area, outputs)
     sharing.example_buttons(examples, EXAMPLES, inputs, page, inputs, area, outputs)
     ADDRESS.open(demo, inputs, page, area, outputs)
