@@ -156,8 +156,8 @@ class RowReader:
         passages = passages_in(value)
         for passage in passages:
             if isinstance(passage, bool | int | float) and not (isinstance(passage, float) and math.isnan(passage)):
-                problem = f"{column}: expected passages, a text or a list of texts, got {kind_of(passage)}; say which "
-                raise RowError(problem, "one it is with ", name_column("contexts"))
+                problem = f"{column}: expected passages, a text or a list of texts, got {kind_of(passage)}; "
+                raise RowError(problem, "say which one it is with ", name_column("contexts"))
         texts = [checked_text(column, passage_text(text)) for text in passages]
         return texts if any(text.strip() for text in texts) else []
 
