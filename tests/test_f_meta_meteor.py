@@ -1,8 +1,10 @@
 """METEOR 1.5 as base: the paper's example, parity with pycocoevalcap, hostile texts, what is missing."""
 
 import shutil
+import subprocess
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -45,13 +47,19 @@ def test_example_of_the_paper(scored):
 
 
 @needs_java
-def test_pairs_equal_pycocoevalcap(scored):
-    from pycocoevalcap.meteor.meteor import Meteor
+def test_pairs_equal_pycocoevalcap(scored, monkeypatch):
+    from pycocoevalcap.meteor import meteor
 
+    def popen(
+        command, **options
+    ):  # under a folder with a blank METEOR finds its paraphrases only where they are named
+        return subprocess.Popen([*command, "-a", "data/paraphrase-en.gz"], **options)
+
+    monkeypatch.setattr(meteor, "subprocess", SimpleNamespace(Popen=popen, PIPE=subprocess.PIPE))
     pairs = list(product(TEXTS, TEXTS))
     predictions = {i: [prediction] for i, (prediction, _) in enumerate(pairs)}
     references = {i: [reference] for i, (_, reference) in enumerate(pairs)}
-    expected = Meteor().compute_score(references, predictions)[1]
+    expected = meteor.Meteor().compute_score(references, predictions)[1]
     found = [scored[pair] for pair in pairs]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
     assert 0.1 < np.mean(np.array(found) > 0.1) < 0.9
