@@ -228,7 +228,9 @@ def test_a_question_in_several_files_is_one(tmp_path, rows):
 def test_pages_of_real_judgments(shared_data, tmp_path):
     """Numbers of Table 3's kind on the paper's own MS MARCO rows, as scipy has them."""
     file = shared_data / "judgments" / "kpqa_marco.dev.jsonl.gz"
-    done = run(file, "--metric", "aev", "--resamples", 100, "--html", tmp_path / "page.html", "--json", tmp_path / "all.json")
+    done = run(
+        file, "--metric", "aev", "--resamples", 100, "--html", tmp_path / "page.html", "--json", tmp_path / "all.json"
+    )
     assert done.exit_code == 0, done.output
     report = json.loads((tmp_path / "all.json").read_text())
     assert (report["rows"], report["questions"]) == (486, 243)

@@ -487,7 +487,11 @@ def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, reposi
     monkeypatch.setattr(options, "METRICS", genqa_metrics.METRICS)
     answers = str(repository / "metrics" / "examples" / "answers.jsonl")
     resampled = "--resamples", "100"
-    for verb, *more in (("score", "--verbose"), ("compare", *resampled, "--verbose"), ("agree", *resampled, "--verbose")):
+    for verb, *more in (
+        ("score", "--verbose"),
+        ("compare", *resampled, "--verbose"),
+        ("agree", *resampled, "--verbose"),
+    ):
         result = CliRunner().invoke(app, [verb, answers, "--metric", "toy", "--set", "toy.lower=false", *more])
         assert result.exit_code == 0, result.output
         assert "toy|lower:False" in result.output
