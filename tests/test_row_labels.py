@@ -67,7 +67,7 @@ def test_labels_may_be_words_as_pandas_and_people_write_them(rows, tmp_path):
         beside = genqa_metrics.accuracy(without_labels(rows), words, columns={"judge": "by"}).systems
         assert beside == numbers
     words = save(tmp_path / "words.csv", [row | {"label": str(bool(row["label"]))} for row in rows])
-    told = run("agree", words, "--metric", "aev")
+    told = run("agree", words, "--metric", "aev", "--verbose")
     assert "column label, from 0 to 1" in told[0]
     assert "label: words were read as labels: 'True' as 1 and 'False' as 0" in told[1]
 
