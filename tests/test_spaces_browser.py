@@ -283,7 +283,9 @@ def test_systems_are_compared(view, visit, screenshots):
     assert box["y"] + box["height"] < 900, "the headline is on the first screen"
     look_at_rows(framed(page))
     assert page.locator("iframe").evaluate(FITS)
-    page.get_by_label("Why did the judge decide so?").click()
+    menu = page.get_by_label("Why did the judge decide so?")
+    menu.evaluate("menu => menu.scrollIntoView({block: 'center'})")  # else the list may open outside of the window
+    menu.click()
     page.get_by_role("option", name="Can penguins fly?").click()
     expect(page.locator("iframe[title='Why the judge says so']")).to_have_count(2)
     check_accessibility(page)
