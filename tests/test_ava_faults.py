@@ -15,8 +15,8 @@ STEPS = (
     [
         ("six legs", "An insect has eight legs.", "another value"),
         ("six legs", "An insect has 6 legs.", ""),
-        ("It is refunded.", "It is not refunded.", "negation"),
-        ("It is not refunded.", "It is refunded.", "negation"),
+        ("It is refunded.", "It is not refunded.", ""),
+        ("six legs", "A mammal of the desert has eight kinds.", ""),
         ("Ann beat Ben at chess.", "Ben beat Ann at chess.", "another order"),
         (STEPS, "Switch the boiler off and wait ten minutes for it to cool.", "lacks a part"),
         ("Ann", "Ben", ""),

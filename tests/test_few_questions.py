@@ -11,6 +11,7 @@ import pytest
 from genqa_metrics.aev import scoring
 from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.statistics import correlation, jackknife, resampling
+from genqa_metrics.statistics.intervals import kish
 from genqa_metrics.verbs.compare.analysis import Column, analyse
 from scipy import stats
 
@@ -112,7 +113,7 @@ WORLDS = [
 def test_levels_and_intervals_hold(world, scorer, number, rows, share, uneven):
     """500 runs each: at most 7.5% false findings, and at least 91% of the intervals hold."""
     questions = repeated(number, rows, uneven)
-    if uneven and (rows == 1 or jackknife.effective_clusters(np.bincount(questions)) < resampling.MIN_ROWS):
+    if uneven and (rows == 1 or kish(np.bincount(questions)) < resampling.MIN_ROWS):
         pytest.skip("each question has one row, or there is no interval")
     shares = simulated(world, scorer, questions, 2, 500, share)
     assert shares["false positives"] <= 0.075

@@ -27,7 +27,8 @@ from .resampling import bootstrap_counts
 # errors of the judge (Agresti & Min 2005 add 0.5 for matched pairs).
 PRIOR = 0.35
 MIN_LABELS = 2
-SAMPLES = 10_000  # of the bootstrap, as those of `compare`
+SAMPLES, FEWER = 10_000, 1_000  # of the bootstrap, as those of `compare`; fewer from so many questions on
+MANY = 2_000
 WIDEST = 0.6  # an interval of the judge alone that is wider says nothing
 
 
@@ -351,7 +352,7 @@ def tested_difference(first: Powered, second: Powered) -> tuple[float, float, fl
     """
     moves = np.shape(first.influence)[-1] * np.atleast_2d(first.influence - second.influence).T
     number = float(min(first.questions, second.questions))
-    draws = bootstrap_counts(len(moves), SAMPLES, 0)
+    draws = bootstrap_counts(len(moves), SAMPLES if len(moves) < MANY else FEWER, 0)
     tests = paired_tests(np.atleast_1d(first.value - second.value), moves, number, np.ones(1), draws)
     low, high = tests.limits(np.full(1, LEVEL))
     return float(tests.differences[0]), float(low[0]), float(high[0])

@@ -11,23 +11,11 @@ from statistics import NormalDist
 import numpy as np
 
 from . import resampling
+from .intervals import kish
 from .resampling import CONFIDENCE, MIN_ROWS
 
 FEW = 30  # questions, below which intervals are those of this file
 INTERVAL = "95% jackknife interval with Student's t, {} left out in turn"  # which reports state
-
-
-def effective_clusters(sizes: np.ndarray) -> float:
-    """Return the number of equally large clusters that are worth as much as these (Kish 1965).
-
-    Args:
-        sizes: (clusters,) number of rows of each.
-
-    >>> effective_clusters(np.array([2, 2, 2])), effective_clusters(np.array([4, 1, 1]))
-    (3.0, 2.0)
-    """
-    sizes = np.asarray(sizes, dtype=float)
-    return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 def is_few(clusters: float) -> bool:
@@ -76,7 +64,7 @@ def mean_interval(value, without: np.ndarray, clusters: float, confidence: float
     Args:
         value: (...) the statistic of all rows.
         without: (clusters, ...) its value without each cluster.
-        clusters: their effective number, see `effective_clusters`.
+        clusters: their effective number, see `intervals.kish`.
         confidence: share of such intervals that hold the truth.
 
     Returns:
@@ -156,7 +144,7 @@ class Resampler:
     @property
     def number(self) -> float:
         """Effective number of questions."""
-        return effective_clusters(np.bincount(self.questions))
+        return float(kish(np.bincount(self.questions)))
 
     @property
     def interval(self) -> str:
