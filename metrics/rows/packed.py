@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from typing import BinaryIO
 from xml.parsers import expat
@@ -20,17 +21,11 @@ ZSTD = 93  # number of the method in zip files
 DAMAGED = (zipfile.BadZipFile, OSError, zlib.error, struct.error, ValueError, RuntimeError)
 
 
-def data_start(raw: BinaryIO, facts: zipfile.ZipInfo) -> int:
-    """Return the place of the packed data of a file in a zip file."""
-    raw.seek(facts.header_offset + 26)  # of the lengths of name and extra field, behind which the data stand
-    return sum(struct.unpack("<HH", raw.read(4)), facts.header_offset + 30)
-
-
-def unpacked(raw: BinaryIO, facts: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
+def unpacked(log: zipfile.ZipFile, facts: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
     """Yield a file of a zip file in parts, whatever its header says of its size.
 
     Args:
-        raw: the zip file.
+        log: the zip file.
         facts: of the file in it.
         most: bytes of its content at most.
 
@@ -39,22 +34,22 @@ def unpacked(raw: BinaryIO, facts: zipfile.ZipInfo, most: int) -> Iterator[bytes
         zipfile.BadZipFile, zlib.error, struct.error, OSError: if it is damaged.
     """
     method, too_large = facts.compress_type, ValueError(f"{facts.filename} unpacks to more than {most:,} bytes")
-    if method == ZSTD and facts.file_size > most:
-        raise too_large
-    raw.seek(data_start(raw, facts))
     if method == ZSTD:  # zipfile reads it from Python 3.14 on
         import pyarrow
 
+        if facts.file_size > most:
+            raise too_large
+        raw = log.fp
+        raw.seek(facts.header_offset + 26)  # of the lengths of name and extra field, behind which the data stand
+        raw.seek(sum(struct.unpack("<HH", raw.read(4)), facts.header_offset + 30))
         yield pyarrow.decompress(raw.read(facts.compress_size), facts.file_size, "zstd", asbytes=True)
         return
     if method not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{facts.filename} is packed by method {method}, neither stored nor deflated")
-    left, stream = facts.compress_size, zlib.decompressobj(-zlib.MAX_WBITS)
-    while left > 0 and (packed := raw.read(min(left, CHUNK))):
-        left -= len(packed)
-        while packed:
-            part = packed if method == zipfile.ZIP_STORED else stream.decompress(packed, CHUNK)
-            packed = b"" if method == zipfile.ZIP_STORED else stream.unconsumed_tail
+    bounded = copy(facts)
+    bounded.file_size = most + 2 * CHUNK  # else zipfile reads as much as the header says
+    with log.open(bounded) as file:
+        while part := file.read(CHUNK):
             most -= len(part)
             if most < 0:
                 raise too_large
@@ -70,7 +65,7 @@ def check_size(raw: BinaryIO, path: str, most: int) -> None:
     try:
         with zipfile.ZipFile(raw) as packed:
             for facts in packed.infolist():
-                most -= sum(map(len, unpacked(raw, facts, most)))
+                most -= sum(map(len, unpacked(packed, facts, most)))
     except DAMAGED as error:
         raise FileError(f"{path}: not a file that can be read: {error}; save the rows as CSV") from error
 
@@ -170,7 +165,7 @@ def check_workbook(
                 parser.StartElementHandler, parser.EndElementHandler = sheet.start, sheet.end
                 parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = sheet.text, sheet.doctype
                 is_xml = facts.filename.lower().endswith((".xml", ".rels"))
-                for part in unpacked(raw, facts, left):
+                for part in unpacked(book, facts, left):
                     left -= len(part)
                     if is_xml:
                         parser.Parse(part)

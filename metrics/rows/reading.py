@@ -7,7 +7,7 @@ a run that is resumed computes what an uninterrupted one does.
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
@@ -147,6 +147,19 @@ def good_rows(
         after = 0
 
 
+def _first_rows(source: Source) -> list[Row]:
+    """Return the first rows of a source; none of standard input, or where reading it will report why it cannot be."""
+    if source.path == "-":
+        return []
+    try:
+        with closing(source.rows()) as rows:
+            return list(islice(rows, FIRST_ROWS))
+    except FileError:
+        if source.remote:
+            raise
+        return []
+
+
 def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None:
     """Raise if the first rows of a source all lack a column, before any model is loaded.
 
@@ -158,86 +171,51 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
         FileError: names the first row, the columns that are there, and the option.
     """
     for source in sources:
-        problem = "" if source.path == "-" else _missing_column(source, columns)
+        problem = _missing_column(source, columns)
         if problem:
             raise FileError(problem)
-
-
-def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
-    """Return what the first good row is; None where it cannot be read ahead, as from standard input.
-
-    Args:
-        sources: where the rows are from.
-        columns: see `items.RowReader`.
-    """
-    if not sources or sources[0].path == "-":
-        return None
-    reader = RowReader(sources[0], columns)
-    try:
-        with closing(sources[0].rows()) as rows:
-            for row in islice(rows, FIRST_ROWS):
-                try:
-                    return reader.row_kind(row.values or {})
-                except RowError:
-                    continue
-    except FileError:
-        pass  # reported when the file is read
-    return None
-
-
-def is_judged(sources: Sequence[Source]) -> bool:
-    """Return whether the first row has the digest of an earlier judgment, so that a model may not be needed."""
-    first = _first_row(sources)
-    return any(name.endswith(DIGEST) and value for name, value in ((first and first.values) or {}).items())
-
-
-def first_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
-    """Return what rows are by the first one; None if it is bad, which is reported when the file is read."""
-    first = _first_row(sources)
-    if first is None or first.values is None:
-        return None
-    reader = RowReader(sources[0], columns)
-    try:
-        reader.read(first)
-    except RowError:
-        return None
-    return reader.kind
-
-
-def _first_row(sources: Sequence[Source]) -> Row | None:
-    if not sources or sources[0].path == "-":
-        return None
-    try:
-        with closing(sources[0].rows()) as rows:
-            return next(iter(rows), None)
-    except FileError:
-        return None  # reported when the file is read
 
 
 def _missing_column(source: Source, columns: Mapping[str, str]) -> str:
     """Return the problem that the first rows of a source share, "" if one row has all columns."""
     reader, problem = RowReader(source, columns), ""
-    try:
-        with closing(source.rows()) as rows:
-            for row in islice(rows, FIRST_ROWS):
-                where = f"{source.name}, {source.unit} {row.number}"
-                if row.values is None and (source.form or source.options.systems):
-                    problem = problem or Advice(f"{where}: ", row.problem)
-                    continue
-                try:
-                    reader.check_columns(row.values or {})
-                except ColumnError as error:
-                    if row.values is not None:
-                        problem = problem or Advice(f"{where}: ", error)
-                        continue
-                except RowError:
-                    pass
+    for row in _first_rows(source):
+        where = f"{source.name}, {source.unit} {row.number}: "
+        if row.values is None:
+            if not (source.form or source.options.systems):
                 return ""
-    except FileError:
-        if "://" in source.name:
-            raise
-        return ""  # reported when the file is read
+            problem = problem or Advice(where, row.problem)
+            continue
+        try:
+            reader.check_columns(row.values)
+        except ColumnError as error:
+            problem = problem or Advice(where, error)
+            continue
+        except RowError:
+            pass
+        return ""
     return problem
+
+
+def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
+    """Return what the first good row is; None where there is none, or it cannot be read ahead.
+
+    Args:
+        sources: where the rows are from.
+        columns: see `items.RowReader`.
+    """
+    for source in sources[:1]:
+        reader = RowReader(source, columns)
+        for row in _first_rows(source):
+            with suppress(RowError):
+                return reader.row_kind(row.values or {})
+    return None
+
+
+def is_judged(sources: Sequence[Source]) -> bool:
+    """Return whether the first row has the digest of an earlier judgment, so that a model may not be needed."""
+    first = [row.values or {} for source in sources[:1] for row in _first_rows(source)[:1]]
+    return any(name.endswith(DIGEST) and value for values in first for name, value in values.items())
 
 
 def inputs_of(sources: Sequence[Source], skips: Skips) -> list[dict[str, Any]]:

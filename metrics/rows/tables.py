@@ -125,9 +125,9 @@ def excel_rows(
             yield Row(number, dict(zip(header, map(_cell, cells), strict=False)))
 
 
-def _member(raw: BinaryIO, log: zipfile.ZipFile, name: str) -> dict:
+def _member(log: zipfile.ZipFile, name: str) -> dict:
     """Return a JSON file of a log."""
-    return json.loads(b"".join(packed.unpacked(raw, log.getinfo(name), packed.MAX_MEMBER)))
+    return json.loads(b"".join(packed.unpacked(log, log.getinfo(name), packed.MAX_MEMBER)))
 
 
 def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
@@ -136,10 +136,10 @@ def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
         with zipfile.ZipFile(raw) as log:
             names = set(log.namelist())
             started = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
-            model = _member(raw, log, started).get("eval", {}).get("model") if started else None
+            model = _member(log, started).get("eval", {}).get("model") if started else None
             samples = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
             for number, name in enumerate(samples[after:], after + 1):
-                yield Row(number, {"scores": None, **_member(raw, log, name), "model": model})
+                yield Row(number, {"scores": None, **_member(log, name), "model": model})
     except (*packed.DAMAGED, AttributeError, TypeError) as error:
         raise FileError(f"{path}: not a log of Inspect that can be read: {error}; inspect log convert may help") from (
             error

@@ -13,7 +13,7 @@ from ...registry import SCORERS
 from ...rows.errors import FileError, name_column
 from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
-from ...rows.reading import Message, Progress, Skips, first_kind, good_rows, ignore, inputs_of, is_judged
+from ...rows.reading import Message, Progress, Skips, first_row_kind, good_rows, ignore, inputs_of, is_judged
 from ...rows.sources import Source
 from ...scale.options import AgreeOptions, checked_columns, default_metrics, make_scorers, needed_columns
 from ...scale.pipeline import item_statistics
@@ -116,7 +116,7 @@ class AgreeRun:
         metrics, settings = self.options.metrics, self.options.settings
         self.sources = digested_sources(inputs)
         if not (metrics or settings or self.score_columns):
-            kind = first_kind(self.sources, self.columns)
+            kind = first_row_kind(self.sources, self.columns)
             metrics = default_metrics(kind) if kind and not kind.sets and kind.has_references else ("aev",)
         self.scorers = make_scorers(metrics, settings, not is_judged(self.sources))
         names = [name for scorer in self.scorers.values() for name in scorer.meta_evaluated]
