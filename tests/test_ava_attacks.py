@@ -123,11 +123,11 @@ def test_the_rows_of_the_attacks():
     assert len(texts["list of 13"][0][0].split(", ")) == 13
 
 
-def test_no_form_makes_a_wrong_answer_right():
+def test_no_form_makes_a_wrong_answer_right_but_those_that_the_limits_name():
     """Three rows of the table; the whole one is a command."""
     rows = list(map(json.loads, attacks.ROWS.read_text(encoding="utf-8").splitlines()))[:45:15]
     found = attacks.measured(rows, Judge(load_judge(device="cpu")))
     plain = found.pop(attacks.PLAIN)
     assert plain == {"accepted": 0, "wrong": 3, "lost": 0, "right": 3}
-    assert {name: one["accepted"] for name, one in found.items() if one["accepted"]} == {}
+    assert {name for name, count in found.items() if count["accepted"]} <= set(attacks.DECEIVING)
     assert found["full-width letters"]["lost"] == 0
