@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import random
 from fractions import Fraction
 from itertools import product
 
@@ -154,27 +153,6 @@ def test_pairs_and_conventional_scores_equal_pycocoevalcap(corpus, base):
 
 
 @pytest.mark.parametrize("base", ["bleu", "rouge"])
-@pytest.mark.parametrize("limit", [1, 100, 10**9])
-def test_blocks_do_not_change_the_scores(base, limit, monkeypatch):
-    """The same pairs in blocks of one, of a few and in one block; with words as characters and as numbers."""
-    source = random.Random(0)
-
-    def some_texts(n):
-        return [" ".join(source.choices("abcdefgh", k=source.randint(1, 12))) for _ in range(n)]
-
-    predictions, references = some_texts(300), some_texts(300)
-    lists = [some_texts(source.randint(1, 5)) for _ in predictions]
-    monkeypatch.setattr(overlap, "MAX_BITS", limit)
-    monkeypatch.setattr(overlap, "MAX_PAIRS", limit)
-    monkeypatch.setattr(overlap, "MAX_CHARACTER", limit)
-    scorer = base_function(base)
-    expected = [COCO[base](p, [r]) for p, r in zip(predictions, references, strict=True)]
-    np.testing.assert_allclose(scorer.pairs(predictions, references), expected, rtol=0, atol=1e-12)
-    expected = [COCO[base](p, rs) for p, rs in zip(predictions, lists, strict=True)]
-    np.testing.assert_allclose(scorer.multiple(predictions, lists), expected, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("base", ["bleu", "rouge"])
 def test_qamr_equals_pycocoevalcap(base, shared_data):
     """Odd-numbered questions as predictions, even-numbered ones as references, pair by pair."""
     with gzip.open(shared_data / "question_generation" / "qamr.test.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -278,10 +256,9 @@ def test_hostile_texts(base, tokenizer):
 
 
 @pytest.mark.parametrize("base", ["bleu", "rouge"])
-def test_texts_of_a_megabyte(base):
-    long = " ".join(f"word{i % 5000}" for i in range(120_000))
-    other = " ".join(f"word{i % 4999}" for i in range(120_000))
-    assert len(long) > 1_000_000
+def test_long_texts(base):
+    long = " ".join(f"word{i % 500}" for i in range(12_000))
+    other = " ".join(f"word{i % 499}" for i in range(12_000))
     rows = statistics([[long, "word1"]], [[long, other, "word1"]], base_function(base))
     assert np.isfinite(rows).all()
     assert rows[0][1] > 0.6

@@ -7,7 +7,6 @@ n-gram counts as often as in the reference that has it most often, and |r| is th
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -17,7 +16,7 @@ from operator import add
 import numpy as np
 import regex
 
-from ..core.scorer import Stemmer
+from ..core.scorer import Stemmer, counted_ngrams
 from .stop_words import STOP_WORDS
 
 GRID_ALPHAS = tuple(i / 10 for i in range(11))
@@ -184,25 +183,6 @@ def terms_function(settings: Settings) -> Callable[[str], list[str]]:
         return tokenize
     cache = _Terms(stop_words or (), settings.stemmer, settings.stop_words_orders == "unigrams")
     return lambda text: [term for word in tokenize(text) if (term := cache[word])]
-
-
-def counted_ngrams(terms: Sequence[str], order: int) -> set:
-    """Return the n-grams of a text as a set in which the k-th repetition of an n-gram is a separate member.
-
-    The size of the intersection of two such sets is the clipped count, and their union has the larger counts.
-
-    >>> sorted(counted_ngrams(["to", "be", "to", "be"], 2), key=str)
-    [('be', 'to'), ('to', 'be'), (('to', 'be'), 2)]
-    """
-    ngrams = terms if order == 1 else list(zip(*(terms[i:] for i in range(order)), strict=False))
-    distinct = set(ngrams)
-    if len(distinct) < len(ngrams):
-        seen = Counter()
-        for ngram in ngrams:
-            seen[ngram] += 1
-            if seen[ngram] > 1:
-                distinct.add((ngram, seen[ngram]))
-    return distinct
 
 
 def row_statistics(

@@ -207,6 +207,25 @@ class Stemmer(threading.local):
         return Stemmer, (self.name,)
 
 
+def counted_ngrams(terms: Sequence[str], order: int) -> set:
+    """Return the n-grams of a text as a set in which the k-th repetition of an n-gram is a separate member.
+
+    The size of the intersection of two such sets is the clipped count, and their union has the larger counts.
+
+    >>> sorted(counted_ngrams(["to", "be", "to", "be"], 2), key=str)
+    [('be', 'to'), ('to', 'be'), (('to', 'be'), 2)]
+    """
+    ngrams = terms if order == 1 else list(zip(*(terms[i:] for i in range(order)), strict=False))
+    distinct = set(ngrams)
+    if len(distinct) < len(ngrams):
+        seen = Counter()
+        for ngram in ngrams:
+            seen[ngram] += 1
+            if seen[ngram] > 1:
+                distinct.add((ngram, seen[ngram]))
+    return distinct
+
+
 def require_extra(extra: str, *packages: str) -> None:
     """Raise an ImportError that names the extra of this project to install if a package is missing.
 

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import regex
 
 from ..core.checkpoints import BASE_MODEL, ENCODERS, base_encoder
 from ..core.scorer import quiet, require_extra
-from .overlap import BETA, MAX_ORDER, Rows, bleu, rouge, words
+from .overlap import BETA, MAX_ORDER, bleu, rouge, words
 
 BUILT_IN = ("same_question", "rouge", "bleu", "meteor", "cosine")
 # Learned by training/studies/question_similarity/coverage.py: weights of ROUGE-L, cosine and 1, and thresholds.
@@ -183,7 +183,7 @@ def same_question_scores(rouge: np.ndarray, cosine: np.ndarray, weights: Sequenc
 
 
 def _same_question(predictions: list[str], references: list[str]) -> np.ndarray:
-    overlap = rouge(Rows.of_pairs(words, predictions, references))
+    overlap = rouge(words, predictions, [[text] for text in references])
     return same_question_scores(overlap, _cosine(predictions, references))
 
 
@@ -342,7 +342,7 @@ def base_function(base: str | Callable, base_kwargs: Mapping | None = None) -> B
     return Base(
         f"'{base}'",
         {"base": base, **details, "tok": _name_of(tokenizer)},
-        pairs=lambda predictions, references: score(Rows.of_pairs(tokenize, predictions, references)),
-        multiple=lambda predictions, references: score(Rows.of_lists(tokenize, predictions, references)),
+        pairs=lambda predictions, references: score(tokenize, predictions, [[text] for text in references]),
+        multiple=partial(score, tokenize),
         threshold=THRESHOLDS.get(base) if tokenizer == "word" else None,
     )

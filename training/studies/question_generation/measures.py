@@ -104,11 +104,9 @@ def corpus_bleu(sums: np.ndarray) -> np.ndarray:
 
 def corpus_counts(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
     """Return what corpus BLEU is made of for every context, (contexts, 10), see `corpus_bleu`."""
-    from genqa_metrics.f_meta.overlap import MAX_ORDER, Rows, bleu_counts
+    from genqa_metrics.f_meta.overlap import MAX_ORDER, bleu_counts
 
-    matches, length, reference_length = bleu_counts(
-        Rows.of_lists(str.split, list(predictions), list(map(list, references)))
-    )
+    matches, length, reference_length = bleu_counts(str.split, predictions, references)
     ngrams = np.maximum(length[:, None] - np.arange(MAX_ORDER), 0)
     return np.column_stack([matches, ngrams, length, reference_length]).astype(float)
 
