@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.rows.errors import FileError
+from genqa_metrics.verbs.agree.measures import length_group
 from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import AgreeReport, against_best, ordered
-from genqa_metrics.verbs.agree.run import Agreement, AgreeRun, length_group
 from typer.testing import CliRunner
 
 from tests.factories.files import save
@@ -22,7 +22,7 @@ def run(*arguments):
 
 def agreed(inputs, **options):
     """Return the numbers of a run in types that JSON has."""
-    return AgreeRun(inputs, **options).report().to_dict()
+    return genqa_metrics.agree(inputs, **options).to_dict()
 
 
 @pytest.fixture
@@ -130,8 +130,6 @@ def test_given_question_types_and_further_columns(tmp_path, rows):
 
 def test_metrics_are_those_of_the_modules(tmp_path, rows):
     """AEv of rows is that of `score`; AEv of a system is that of its answers as one corpus, not a mean."""
-    import genqa_metrics
-
     file = save(tmp_path / "rows.jsonl", rows)
     report = agreed([str(file)], metrics=["aev"], resamples=100)
     texts = {name: [row[name] for row in rows] for name in ("prediction", "references")}
@@ -155,7 +153,7 @@ def test_constant_scores_missing_scores_and_human_scores(tmp_path, rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         report = agreed([str(file)], score_columns=["flat", "good"], resamples=100)
-        shown = AgreeReport(Agreement(**report))
+        shown = AgreeReport(**report)
         pages = shown.to_html(), shown.to_markdown(), shown.to_json()
     assert report["left_out"] == {
         "bad rows": 0,
@@ -176,7 +174,7 @@ def test_all_human_scores_equal(tmp_path, rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         report = agreed([str(file)], score_columns=["good"], resamples=100)
-        assert "no correlation is defined" in AgreeReport(Agreement(**report)).to_html()
+        assert "no correlation is defined" in AgreeReport(**report).to_html()
     assert report["metrics"]["good"]["spearman"]["value"] is None
     assert "classifier" not in report["metrics"]["good"]
     assert any("all human scores are equal" in note for note in report["notes"])

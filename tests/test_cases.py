@@ -16,8 +16,8 @@ from genqa_metrics.rows.inputs import files, sources_of
 from genqa_metrics.rows.items import RowError, RowReader
 from genqa_metrics.rows.reading import Reading, Skips
 from genqa_metrics.rows.values import NO_ANSWER, answers_of, verdict_of
-from genqa_metrics.verbs.calibrate.run import _area
-from genqa_metrics.verbs.doctor.run import diagnose
+from genqa_metrics.verbs.calibrate.calibration import area_under_curve
+from genqa_metrics.verbs.doctor.report import diagnose
 
 from tests.factories.files import run, save
 
@@ -364,8 +364,10 @@ def test_the_area_of_many_labels_needs_little_memory():
     few = slice(0, 60)
     above = np.sign(scores[few, None] - scores[few]) / 2 + 0.5
     pairs = (weights * labels)[few, None] * (weights * (1 - labels))[few]
-    assert _area(scores[few], labels[few], weights[few]) == pytest.approx((above * pairs).sum() / pairs.sum())
-    assert _area(scores, labels, weights) == pytest.approx(0.5, abs=0.02)
+    assert area_under_curve(scores[few], labels[few], weights[few]) == pytest.approx(
+        (above * pairs).sum() / pairs.sum()
+    )
+    assert area_under_curve(scores, labels, weights) == pytest.approx(0.5, abs=0.02)
 
 
 CASES = {

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 from genqa_metrics.rows.sources import Source
-from genqa_metrics.verbs.doctor.run import diagnose
+from genqa_metrics.verbs.doctor.report import diagnose
 
 from tests.factories.files import run, save, workbook
 
@@ -16,7 +16,7 @@ def row(number, system="a", **more):
 
 
 def found(rows, **columns):
-    return diagnose([Source(memory=rows)], columns)
+    return diagnose([Source(memory=rows)], columns).to_dict()
 
 
 def verbs(report):

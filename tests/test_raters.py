@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from genqa_metrics.cli import app
-from genqa_metrics.verbs.raters.run import LEVELS, RatersRun, kept, krippendorff_alpha
+from genqa_metrics.verbs.raters.report import LEVELS, combine_ratings, kept, krippendorff_alpha
 from typer.testing import CliRunner
 
 from tests.factories.files import save
@@ -151,8 +151,8 @@ def test_agree_reads_what_raters_writes(ratings, tmp_path):
 
 def test_columns_of_other_names_and_csv(tmp_path):
     (tmp_path / "r.csv").write_text("sample,worker,stars\n1,x,3\n1,y,4\n2,x,3\n", encoding="utf-8")
-    report = RatersRun([str(tmp_path / "r.csv")], {"item": "sample", "score": "stars"}).report()
-    assert (report["items"], report["raters"]["x"]["ratings"]) == (2, 2)
+    report = combine_ratings([str(tmp_path / "r.csv")], {"item": "sample", "score": "stars"})
+    assert (report.items, report.raters["x"]["ratings"]) == (2, 2)
 
 
 @pytest.mark.parametrize(

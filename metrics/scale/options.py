@@ -17,33 +17,42 @@ Settings = Mapping[str, Any]  # {metric: {setting: value}}, or {setting: value} 
 OnError = Literal["fail", "skip"]
 
 
-def _names(name: str, given: Any) -> list[str]:
+def listed_names(argument: str, given: Any) -> list[str]:
     """Return the names that an argument gives, each once."""
     names = [given] if isinstance(given, str) else given or ()
     if not isinstance(names, Iterable) or not all(isinstance(result, str) for result in names):
-        raise ValueError(f"{name}: expected a name or a list of names, got {type(given).__name__} {given!r:.40}")
+        raise ValueError(f"{argument}: expected a name or a list of names, got {type(given).__name__} {given!r:.40}")
     return list(dict.fromkeys(names))
+
+
+def check_options(on_error: str, **options: Any) -> None:
+    """Check the arguments that several verbs have: their types and ranges.
+
+    Raises:
+        ValueError: if one is bad.
+    """
+    if on_error not in ("fail", "skip"):
+        raise ValueError(f"on_error: expected 'fail' or 'skip', got {on_error!r}")
+    for name, least in (("resamples", 100), ("seed", 0), ("rows", 0), ("worst", 0)):
+        number = options.get(name, least)
+        if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+            raise ValueError(f"{name}: expected a number of at least {least}, got {number!r}")
+    for name in ("settings", "columns"):
+        given = options.get(name)
+        if given is not None and not isinstance(given, Mapping):
+            form = "{setting: value}, or {metric: {setting: value}}" if name == "settings" else "{name: column}"
+            raise ValueError(f"{name}: expected {form}, got {type(given).__name__} {given!r:.40}")
+    by = options.get("by")
+    if by is not None and not isinstance(by, str):
+        raise ValueError(f"by: expected the name of a column, got {by!r:.40}")
 
 
 class _Checked:
     def __post_init__(self):
-        if self.on_error not in ("fail", "skip"):
-            raise ValueError(f"on_error: expected 'fail' or 'skip', got {self.on_error!r}")
-        for name, least in (("resamples", 100), ("seed", 0), ("rows", 0), ("worst", 0)):
-            number = getattr(self, name, least)
-            if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
-                raise ValueError(f"{name}: expected a number of at least {least}, got {number!r}")
-        for name in ("settings", "columns"):
-            given = getattr(self, name, None)
-            if given is not None and not isinstance(given, Mapping):
-                form = "{setting: value}, or {metric: {setting: value}}" if name == "settings" else "{name: column}"
-                raise ValueError(f"{name}: expected {form}, got {type(given).__name__} {given!r:.40}")
-        by = getattr(self, "by", None)
-        if by is not None and not isinstance(by, str):
-            raise ValueError(f"by: expected the name of a column, got {by!r:.40}")
-        for name in ("metrics", "score_columns", "group_columns"):
+        check_options(**vars(self))
+        for name in ("metrics", "score_columns"):
             if hasattr(self, name):
-                object.__setattr__(self, name, _names(name, getattr(self, name)))
+                object.__setattr__(self, name, listed_names(name, getattr(self, name)))
         if getattr(self, "calibration", None) is not None:
             of_ava = isinstance(self, AccuracyOptions)  # its settings are those of ava
             settings = dict(self.settings or {})
@@ -102,34 +111,6 @@ class CompareOptions(_Checked):
 
 
 @dataclass(frozen=True)
-class AgreeOptions(_Checked):
-    """Options of `agree`, see `reports.agree.agree`."""
-
-    human: str = "score"
-    metrics: str | Sequence[str] | None = None
-    settings: Settings | None = None
-    seed: int = 0
-    _: KW_ONLY
-    columns: Mapping[str, str] | None = None
-    score_columns: str | Sequence[str] = ()
-    group_columns: str | Sequence[str] = ()
-    correct: float | None = None
-    gap: float | None = None
-    resamples: int = 1000
-    worst: int = 10
-    on_error: OnError = "fail"
-
-    def __post_init__(self):
-        super().__post_init__()
-        if not isinstance(self.human, str):
-            raise ValueError(
-                f"human: expected the name of a column, got {self.human!r}; metrics are named by keyword: metrics=..."
-            )
-        human = {} if self.human == "score" else {"score": self.human}
-        object.__setattr__(self, "columns", {**human, **(self.columns or {})})
-
-
-@dataclass(frozen=True)
 class AccuracyOptions(_Checked):
     """Options of `accuracy`, see `reports.accuracy.accuracy`."""
 
@@ -143,18 +124,6 @@ class AccuracyOptions(_Checked):
     confidence: float = 0.95
     ignore_judge_errors: bool = False
     calibration: str | None = None
-    on_error: OnError = "fail"
-
-
-@dataclass(frozen=True)
-class CalibrateOptions(_Checked):
-    """Options of `calibrate`, see `reports.calibrate.calibrate`."""
-
-    output: str | None = None
-    settings: Settings | None = None
-    _: KW_ONLY
-    labels: Any = None
-    columns: Mapping[str, str] | None = None
     on_error: OnError = "fail"
 
 

@@ -21,24 +21,51 @@ ModelMetric = Literal["kpqa", "ava", "grounding"]  # has a model, which can be e
 INPUT, METRIC, OUTPUT = "Input", "Metrics", "Output"  # groups of options in --help
 
 
-def _file(option: str, content: str):
-    help = f"Write {content} to FILE."
-    return Annotated[Path | None, typer.Option(option, metavar="FILE", help=help, rich_help_panel=OUTPUT)]
+def option(
+    kind: Any,
+    *names: str,
+    help: str,
+    metavar: str | None = None,
+    group: str | None = None,
+    shown: bool = False,
+    **more,
+):
+    """Return the declaration of an option.
+
+    Args:
+        kind: type of its value.
+        *names: "--output", "-o".
+        help: what it does.
+        metavar: what stands for its value in --help.
+        group: of options in --help.
+        shown: whether --help shows its default.
+        **more: see `typer.Option`.
+    """
+    given = typer.Option(*names, metavar=metavar, help=help, show_default=shown, rich_help_panel=group, **more)
+    return Annotated[kind, given]
 
 
-def repeated(*names: str, metavar: str, help: str, group: str = INPUT):
+def repeated(*names: str, metavar: str, help: str, group: str | None = INPUT):
     """Return the declaration of an option that may be given several times."""
-    given = typer.Option(*names, metavar=metavar, help=help, show_default=False, rich_help_panel=group)
-    return Annotated[list[str] | None, given]
+    return option(list[str] | None, *names, metavar=metavar, help=help, group=group)
 
 
-def _reading(option: str, metavar: str, help: str):
-    given = typer.Option(option, metavar=metavar, help=help, show_default=False, rich_help_panel=INPUT)
-    return Annotated[str | None, given]
+def inputs(metavar: str, help: str):
+    """Return the declaration of the files that a command reads."""
+    return Annotated[list[str], typer.Argument(metavar=metavar, help=help, show_default=False)]
 
 
-def _on_error(help: str):
-    return Annotated[Literal["fail", "skip"], typer.Option("--on-error", help=help, rich_help_panel=INPUT)]
+def resamples(help: str):
+    """Return the declaration of --resamples."""
+    return option(int, "--resamples", metavar="N", help=help, shown=True)
+
+
+def _file(name: str, content: str):
+    return option(Path | None, name, metavar="FILE", help=f"Write {content} to FILE.", group=OUTPUT)
+
+
+def _reading(name: str, metavar: str, help: str):
+    return option(str | None, name, metavar=metavar, help=help, group=INPUT)
 
 
 def _metrics(default: str):
@@ -46,6 +73,12 @@ def _metrics(default: str):
     return repeated("--metric", "-m", metavar="NAME", help=listed, group=METRIC)
 
 
+def _set(help: str):
+    help = f"{help} VALUE is JSON or a string."
+    return repeated("--set", "-s", metavar="KEY=VALUE", help=help, group=METRIC)
+
+
+_BAD_ROW = "A bad row: fail at the first, or count and skip them."
 Metrics = _metrics(_DEFAULT)
 MetricsOrColumns = _metrics(f"none if --column names scores; else {_DEFAULT}")
 Column = repeated(
@@ -53,6 +86,13 @@ Column = repeated(
     "-c",
     metavar="NAME=COLUMN",
     help="Where a column has another name, once for each: prediction=choices.0.text. Nothing after '=': unread.",
+)
+ScoresOrColumn = repeated(
+    "--column",
+    "-c",
+    metavar="NAME[=COLUMN]",
+    help="Without '=': a column that holds scores, higher is better, once for each. With '=': where a column has "
+    "another name, as for `score`: --column score=human_rating.",
 )
 From = _reading(
     "--from",
@@ -64,32 +104,10 @@ RowsAt = _reading("--rows-at", "PATH", "Where the rows stand in JSON: runs[*].it
 Sheet = _reading("--sheet", "NAME", "Sheet of a workbook, by name or number.")
 SplitReferences = _reading("--split-references", "TEXT", "What separates references in one text, such as '|'.")
 Systems = _reading("--systems", "A,B", "Columns with the answers of one system each.")
-Encoding = _reading(
-    "--encoding",
-    "NAME",
-    "Encoding of text files, such as cp1252. Default: UTF-8 or UTF-16.",
-)
-ScoresOrColumn = repeated(
-    "--column",
-    "-c",
-    metavar="NAME[=COLUMN]",
-    help="Without '=': a column that holds scores, higher is better, once for each. With '=': where a column has "
-    "another name, as for `score`: --column score=human_rating.",
-)
-Set = repeated(
-    "--set",
-    "-s",
-    metavar="KEY=VALUE",
-    help="METRIC.SETTING=VALUE, once for each: aev.alpha=0.3, f_meta.base=bleu. VALUE is JSON or a string.",
-    group=METRIC,
-)
-SetOfAva = repeated(
-    "--set",
-    "-s",
-    metavar="KEY=VALUE",
-    help="ava.SETTING=VALUE, once for each: ava.checkpoint=base, ava.threshold=0.6. VALUE is JSON or a string.",
-    group=METRIC,
-)
+Encoding = _reading("--encoding", "NAME", "Encoding of text files, such as cp1252. Default: UTF-8 or UTF-16.")
+READING = ("from_", "systems", "encoding", "rows_at", "sheet", "split_references")  # a command has all of them
+Set = _set("METRIC.SETTING=VALUE, once for each: aev.alpha=0.3, f_meta.base=bleu.")
+SetOfAva = _set("ava.SETTING=VALUE, once for each: ava.checkpoint=base, ava.threshold=0.6.")
 SetOfGrounding = repeated(
     "--set",
     "-s",
@@ -97,96 +115,71 @@ SetOfGrounding = repeated(
     help="grounding.SETTING=VALUE, once for each: grounding.threshold=0.6, grounding.windows=1.",
     group=METRIC,
 )
-SettingsFile = Annotated[
+SettingsFile = option(
     Path | None,
-    typer.Option(
-        "--settings",
-        metavar="FILE.json",
-        help='The same from a file: {"aev": {"alpha": 0.3}}. --set wins.',
-        rich_help_panel=METRIC,
-    ),
-]
+    "--settings",
+    metavar="FILE.json",
+    help='The same from a file: {"aev": {"alpha": 0.3}}. --set wins.',
+    group=METRIC,
+)
 Json = _file("--json", "everything, with all tests, as JSON")
 Markdown = _file("--markdown", "the tables as Markdown")
 Latex = _file("--latex", "LaTeX (booktabs)")
 Html = _file("--html", "one HTML page")
 SamePage = _file("--html", "the same as one HTML page")
-SkipOrFail = _on_error("A bad row: fail at the first, or count and skip them.")
-SkipOrFailOrNone = Annotated[
-    Literal["fail", "skip"] | None,
-    typer.Option(
-        "--on-error",
-        help="A bad row: fail at the first, or count and skip them. Default: fail.",
-        show_default=False,
-        rich_help_panel=INPUT,
-    ),
-]
-SkipOrFailAll = _on_error(
-    "A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip them."
+SkipOrFail = option(Literal["fail", "skip"], "--on-error", help=_BAD_ROW, group=INPUT, shown=True)
+SkipOrFailOrNone = option(Literal["fail", "skip"] | None, "--on-error", help=f"{_BAD_ROW} Default: fail.", group=INPUT)
+SkipOrFailAll = option(
+    Literal["fail", "skip"],
+    "--on-error",
+    help="A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip "
+    "them.",
+    group=INPUT,
+    shown=True,
 )
-PrintAs = Annotated[
+PrintAs = option(
     Literal["table", "json", "markdown"],
-    typer.Option("--format", "-f", metavar="FORM", help="table, json or markdown.", rich_help_panel=OUTPUT),
-]
-
-
-FailUnder = repeated(
-    "--fail-under",
-    metavar="NAME=VALUE",
-    help="Exit status 3 if NAME is below VALUE for any system.",
+    "--format",
+    "-f",
+    metavar="FORM",
+    help="table, json or markdown.",
     group=OUTPUT,
+    shown=True,
 )
-READING = ("from_", "systems", "encoding", "rows_at", "sheet", "split_references")  # a command has all of them
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed: the same rows and seed give the same numbers.")]
-By = Annotated[
+FailUnder = repeated(
+    "--fail-under", metavar="NAME=VALUE", help="Exit status 3 if NAME is below VALUE for any system.", group=OUTPUT
+)
+Seed = option(int, "--seed", metavar="N", help="Seed: the same rows and seed give the same numbers.", shown=True)
+By = option(
     str | None,
-    typer.Option(
-        "--by",
-        metavar="COLUMN",
-        help="The same for the rows of every value of COLUMN too, such as a topic; COLUMN.KEY goes into objects.",
-        show_default=False,
-    ),
-]
-IgnoreJudgeErrors = Annotated[
+    "--by",
+    metavar="COLUMN",
+    help="The same for the rows of every value of COLUMN too, such as a topic; COLUMN.KEY goes into objects.",
+)
+IgnoreJudgeErrors = option(
     bool,
-    typer.Option(
-        "--ignore-judge-errors",
-        help="With ava, without labels: intervals of the accuracy that ignore the errors of the judge.",
-        show_default=False,
-        rich_help_panel=METRIC,
-    ),
-]
-Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose",
-        "-v",
-        help="Print all tables, signatures and how the intervals were made.",
-        show_default=False,
-        rich_help_panel=OUTPUT,
-    ),
-]
-Calibration = Annotated[
+    "--ignore-judge-errors",
+    help="With ava, without labels: intervals of the accuracy that ignore the errors of the judge.",
+    group=METRIC,
+)
+Verbose = option(
+    bool, "--verbose", "-v", help="Print all tables, signatures and how the intervals were made.", group=OUTPUT
+)
+Calibration = option(
     str | None,
-    typer.Option(
-        "--calibration",
-        metavar="FILE",
-        help="With ava: FILE of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there is "
-        "one.",
-        show_default=False,
-        rich_help_panel=METRIC,
-    ),
-]
-
-
-def resamples(help: str):
-    """Return the declaration of --resamples."""
-    return Annotated[int, typer.Option("--resamples", metavar="N", help=help)]
-
-
-def inputs(metavar: str, help: str):
-    """Return the declaration of the files that a command reads."""
-    return Annotated[list[str], typer.Argument(metavar=metavar, help=help, show_default=False)]
+    "--calibration",
+    metavar="FILE",
+    help="With ava: FILE of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there is one.",
+    group=METRIC,
+)
+Labels = option(
+    list[str] | None,
+    "--labels",
+    "-l",
+    metavar="FILE",
+    help="Labels of people for some of the rows, as `label` writes them: label with question and prediction, or with "
+    "id; system; the probability of being drawn. Default: those in a column label of the rows.",
+)
 
 
 def name_values(option: str, values: Sequence[str] | None) -> dict[str, str]:
@@ -347,16 +340,3 @@ def demands(values: Sequence[str] | None, names: Sequence[str] | None = None) ->
         if not math.isfinite(result[name]):
             raise ValueError(f"--fail-under: expected a number after {name}=, got {text!r}")
     return result
-
-
-Labels = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--labels",
-        "-l",
-        metavar="FILE",
-        help="Labels of people for some of the rows, as `label` writes them: label with question and prediction, or "
-        "with id; system; the probability of being drawn. Default: those in a column label of the rows.",
-        show_default=False,
-    ),
-]

@@ -1,18 +1,19 @@
 """The command `download`: a checkpoint and its encoder, so that later runs need no network."""
 
-from typing import Annotated
-
 import typer
 
 from ..terminal import console, options
 
 
 def download(
-    metric: Annotated[options.ModelMetric, typer.Option("--metric", "-m", help="The metric whose checkpoint it is.")],
-    checkpoint: Annotated[
+    metric: options.option(options.ModelMetric, "--metric", "-m", help="The metric whose checkpoint it is."),
+    checkpoint: options.option(
         str,
-        typer.Option("--checkpoint", metavar="SIZE|HUB_ID", help="'small', 'base', 'large', or 'org/name@revision'."),
-    ] = "small",
+        "--checkpoint",
+        metavar="SIZE|HUB_ID",
+        help="'small', 'base', 'large', or 'org/name@revision'.",
+        shown=True,
+    ) = "small",
 ) -> None:
     """Download a checkpoint and the encoder that it stands on, with progress; a broken download is resumed.
 

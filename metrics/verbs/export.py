@@ -13,19 +13,16 @@ def export(
     output: Annotated[
         Path, typer.Argument(metavar="OUTPUT", help="The folder that is made; its parent exists.", show_default=False)
     ],
-    metric: Annotated[options.ModelMetric, typer.Option("--metric", "-m", help="The metric whose model it is.")],
-    checkpoint: Annotated[
+    metric: options.option(options.ModelMetric, "--metric", "-m", help="The metric whose model it is."),
+    checkpoint: options.option(
         str | None,
-        typer.Option(
-            "--checkpoint",
-            metavar="FOLDER|HUB_ID",
-            help="The checkpoint, also 'org/name@revision'. Default: the bundled one.",
-            show_default=False,
-        ),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace OUTPUT if it is a checkpoint; never anything else.")
-    ] = False,
+        "--checkpoint",
+        metavar="FOLDER|HUB_ID",
+        help="The checkpoint, also 'org/name@revision'. Default: the bundled one.",
+    ) = None,
+    overwrite: options.option(
+        bool, "--overwrite", help="Replace OUTPUT if it is a checkpoint; never anything else.", shown=True
+    ) = False,
 ) -> None:
     """Make a checkpoint that runs faster on a CPU: its model in 8-bit integers, beside what it was before.
 
@@ -35,25 +32,20 @@ def export(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
+    from ..core.checkpoints import is_checkpoint
     from ..scale.exporting import export_checkpoint
 
     output = output.absolute()
     try:
         with console.usage("export"):
-            _check_output(output, overwrite)
+            if not output.parent.is_dir():
+                raise ValueError(f"OUTPUT: there is no folder {output.parent}; make it first")
+            if output.exists() and not overwrite:
+                raise ValueError(f"OUTPUT: {output} exists; name another folder, or add --overwrite")
+            if output.exists() and not is_checkpoint(output):
+                raise ValueError(f"OUTPUT: {output} is no checkpoint and is not replaced; name another folder")
             size = export_checkpoint(metric, checkpoint, output)
     except OSError as error:
         raise console.stop(f"{output}: cannot be written: {error.strerror or error}", 1) from error
     settings = f"--set {metric}.backend=onnx --set {metric}.checkpoint={shlex.quote(str(output))}"
     typer.echo(f"{output}: {size / 1e6:.1f} MB\nNext: genqa-metrics score FILE --metric {metric} {settings}")
-
-
-def _check_output(output: Path, overwrite: bool) -> None:
-    from ..core.checkpoints import is_checkpoint
-
-    if not output.absolute().parent.is_dir():
-        raise ValueError(f"OUTPUT: there is no folder {output.absolute().parent}; make it first")
-    if output.exists() and not overwrite:
-        raise ValueError(f"OUTPUT: {output} exists; name another folder, or add --overwrite")
-    if output.exists() and not is_checkpoint(output):
-        raise ValueError(f"OUTPUT: {output} is no checkpoint and is not replaced; name another folder")

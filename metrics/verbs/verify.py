@@ -1,17 +1,12 @@
 """The command `verify`: is a folder of parts just what its run wrote?"""
 
-from typing import Annotated
-
 import typer
 
-from ..terminal import console
+from ..terminal import console, options
 
 
 def verify(
-    folders: Annotated[
-        list[str],
-        typer.Argument(metavar="FOLDER", help="Output of score --output FOLDER/.", show_default=False),
-    ],
+    folders: options.inputs("FOLDER", "Output of score --output FOLDER/."),
 ) -> None:
     """Check that folders of parts are complete and unchanged.
 

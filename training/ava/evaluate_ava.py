@@ -24,13 +24,12 @@ from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.core.judge_model import AGGREGATIONS, SETTINGS_FILE, short_digest
 from genqa_metrics.rows.reading import Skips, inputs_of
-from genqa_metrics.verbs.calibrate.calibration import THRESHOLD
+from genqa_metrics.verbs.calibrate.calibration import THRESHOLD, check_enough, profile_of
 from genqa_metrics.verbs.calibrate.calibration import cross_fitted as cross_fitted_to_labels
-from genqa_metrics.verbs.calibrate.labelled import labelled_rows
-from genqa_metrics.verbs.calibrate.run import check_enough, profile_of
-from genqa_metrics.verbs.calibrate.run import fitted as fitted_to_labels
+from genqa_metrics.verbs.calibrate.calibration import fitted as fitted_to_labels
 from genqa_metrics.verbs.inputs import digested_sources
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE
+from genqa_metrics.verbs.labels import labelled_rows
 from scipy.special import expit as sigmoid
 from scipy.special import logit
 from scipy.stats import pearsonr, spearmanr
@@ -255,11 +254,13 @@ def own_report(folder: Path, rows: list[str], how: str | None = None) -> tuple[d
         crossed = cross_fitted_to_labels(probabilities, labels, result.weights, [text.lower() for text in questions])
         ways[way] = row_scores(crossed[plain], crossed[plain] >= THRESHOLD, labels[plain])
     how = how or max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
-    content, verdicts = fitted_to_labels(result, own[how])
+    content, crossed = fitted_to_labels(result, own[how])
     settings = {name: content[name] for name in ("slope", "intercept", "threshold")}
     settings |= {"long_words": None, "reference_aggregation": how}
     scores = {"aggregation": ways, "rows": {"all rows": ways[how]}, "graded": {}}
-    scores["systems"] = {"all rows": system_scores(verdicts, labels, systems)} if len(set(systems)) > 1 else {}
+    scores["systems"] = (
+        {"all rows": system_scores(crossed >= THRESHOLD, labels, systems)} if len(set(systems)) > 1 else {}
+    )
     data = {value["name"]: value["sha256"] for value in inputs_of(sources, skips)}
     scores["digests"] = data | {"checkpoint": checkpoint_digest(folder)}
     as_written = calibrated_to_labels(own[how], content["slope"], content["intercept"])

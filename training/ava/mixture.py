@@ -20,7 +20,7 @@ def own_rows(paths: Sequence[str | Path]) -> list[dict]:
     """
     from genqa_metrics.rows.inputs import sources_of
     from genqa_metrics.rows.reading import Skips
-    from genqa_metrics.verbs.calibrate.labelled import labelled_rows
+    from genqa_metrics.verbs.labels import labelled_rows
 
     result = labelled_rows(sources_of([str(path) for path in paths]), {}, Skips())
     rows = []

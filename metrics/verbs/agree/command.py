@@ -1,9 +1,5 @@
 """The command `agree`: how well metrics agree with human scores."""
 
-from typing import Annotated
-
-import typer
-
 from ...terminal import options
 from ...terminal.running import carry_out
 
@@ -35,15 +31,11 @@ def agree(
     html: options.Html = None,
     form: options.PrintAs = "table",
     seed: options.Seed = 0,
-    group_columns: Annotated[
-        list[str] | None, typer.Option("--group", "-g", metavar="COLUMN", help=_GROUP, show_default=False)
-    ] = None,
-    correct: Annotated[
-        float | None, typer.Option("--correct", metavar="SCORE", help=_CORRECT, show_default=False)
-    ] = None,
-    gap: Annotated[float | None, typer.Option("--gap", metavar="SCORE", help=_GAP, show_default=False)] = None,
+    group_columns: options.repeated("--group", "-g", metavar="COLUMN", help=_GROUP, group=None) = None,
+    correct: options.option(float | None, "--correct", metavar="SCORE", help=_CORRECT) = None,
+    gap: options.option(float | None, "--gap", metavar="SCORE", help=_GAP) = None,
     resamples: options.resamples("Number of bootstrap samples; there are 10 times as many permutations.") = 1000,
-    worst: Annotated[int, typer.Option("--worst", metavar="N", help=_WORST)] = 10,
+    worst: options.option(int, "--worst", metavar="N", help=_WORST, shown=True) = 10,
     verbose: options.Verbose = False,
 ) -> None:
     """Measure how well metrics agree with the human scores in files, with 95% intervals and tests.

@@ -23,9 +23,14 @@ CURVE_POINTS = 100
 PERMUTATIONS = 10  # per resample: many pairs of metrics, corrected for their number, need small p-values
 
 
-def _numbered(values: Sequence) -> np.ndarray:
-    numbers: dict = {}
-    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+def length_group(answer: str) -> str:
+    """Return the class of an answer's length in words, separated by white space.
+
+    >>> length_group("in the spring of 1912")
+    '4 to 10 words'
+    """
+    words = len(answer.split())
+    return next(name for limit, name in LENGTHS if words <= limit)
 
 
 @dataclass
@@ -58,7 +63,10 @@ class Judgments:
     @property
     def clusters(self) -> np.ndarray:
         """(rows,) number of every row's question."""
-        return _numbered(self.questions) if self.texts is None else question_numbers(self.texts)
+        if self.texts is not None:
+            return question_numbers(self.texts)
+        numbers: dict = {}
+        return np.array([numbers.setdefault(question, len(numbers)) for question in self.questions])
 
 
 def _estimate(kind: str, value: float, samples: np.ndarray, draw: Resampler) -> dict[str, float | None]:

@@ -1,19 +1,38 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from ...core.scorer import Scorer, require_extra
+from ...registry import SCORERS
 from ...reports.charts import curve_panels, forest_figure, group_figure, svg_of
 from ...reports.report import Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
-from ...rows.errors import bad_usage
-from ...rows.reading import Message, Progress, ignore
-from ...scale.options import OnError, Settings
-from ...statistics.resampling import adjust_p_values
-from .measures import MIN_QUESTIONS, MIN_ROWS
-from .run import Agreement, AgreeRun
+from ...rows.errors import FileError, bad_usage, name_column
+from ...rows.file_types import Row
+from ...rows.items import Item, RowError, RowReader
+from ...rows.reading import Message, Progress, Skips, first_row_kind, good_rows, ignore, inputs_of, is_judged
+from ...rows.sources import Source
+from ...scale.options import (
+    OnError,
+    Settings,
+    check_options,
+    checked_columns,
+    default_metrics,
+    listed_names,
+    make_scorers,
+    needed_columns,
+)
+from ...scale.pipeline import item_statistics
+from ...statistics.resampling import CONFIDENCE, adjust_p_values
+from ..inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column
+from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse, differing, length_group
+from .question_types import question_type
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 LEVEL = 0.05
@@ -22,11 +41,340 @@ FIRST_COLUMNS = ("metric", "Pearson r", "AUC", "p corrected")
 AGREEMENT, CLASSIFIED = "Agreement with the humans", "Telling correct answers from wrong ones"
 
 
+def agree(
+    rows: object,
+    human: str = "score",
+    metrics: str | Sequence[str] | None = None,
+    settings: Settings | None = None,
+    seed: int = 0,
+    *,
+    columns: Mapping[str, str] | None = None,
+    score_columns: str | Sequence[str] = (),
+    group_columns: str | Sequence[str] = (),
+    correct: float | None = None,
+    gap: float | None = None,
+    resamples: int = 1000,
+    worst: int = 10,
+    on_error: OnError = "fail",
+    problem: Message = ignore,
+    progress: Progress = ignore,
+) -> "AgreeReport":
+    """Measure how well metrics agree with human scores: correlations, pairs, groups, thresholds.
+
+    Args:
+        rows: as for `score`, with a human score in every row.
+        human: the column with the human scores.
+        metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
+        settings: {metric: {setting: value}}, or {setting: value} of the only metric.
+        seed: the same rows and seed give the same numbers.
+        columns: where a column has another name: {"prediction": "answer_text"}.
+        score_columns: columns with other metric or human scores; higher is better.
+        group_columns: columns to group by, beside question type, system, data set (source) and length of the answer.
+        correct: human scores from here on count as correct. Default: column label where every row has 0 or 1, else
+            the middle of the range of the human scores.
+        gap: two answers count as ranked by humans where their scores differ by more. Default: half the range.
+        resamples: number of bootstrap samples; there are 10 times as many permutations.
+        worst: number of rows to list on which a judge and the humans differ, worst first.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        problem: called with each row that is left out.
+        progress: called with what is scored, rows that are done, and all rows.
+
+    Returns:
+        What `genqa-metrics agree` prints; the numbers are the same.
+
+    Raises:
+        ValueError: if an argument or a row is bad; names the row and the fix.
+        ImportError: if the packages of the extra `agree` are not installed.
+    """
+    from ... import __version__
+
+    with bad_usage():
+        require_extra("agree", "matplotlib", "sklearn")
+        check_options(on_error, settings=settings, columns=columns, seed=seed, resamples=resamples, worst=worst)
+        metrics = listed_names("metrics", metrics)
+        score_columns = listed_names("score_columns", score_columns)
+        group_columns = listed_names("group_columns", group_columns)
+        columns = {**_human_column(human), **checked_columns(columns)}
+        if gap is not None and not 0 <= gap < math.inf:
+            raise ValueError(f"gap: expected a number of at least 0, got {gap}")
+        sources = digested_sources(rows)
+        if not (metrics or settings or score_columns):
+            kind = first_row_kind(sources, columns)
+            metrics = default_metrics(kind) if kind and not kind.sets and kind.has_references else ("aev",)
+        scorers = make_scorers(metrics, settings, not is_judged(sources))
+        names = [name for scorer in scorers.values() for name in scorer.meta_evaluated]
+        for column in score_columns:
+            if column in names:
+                raise ValueError(f"column: {column!r} is also the name of a score of --metric; rename the column")
+    skips = Skips(on_error == "skip", problem)
+    all_rows = _read(sources, columns, scorers, score_columns, group_columns, skips)
+    # `score` is finer than `label`, which is cut from it: the label is used where there is no score.
+    place = int(not any(row.human[0] is not None for row in all_rows))
+    column = columns.get(("score", "label")[place]) or ("score", "label")[place]
+    if column in score_columns:
+        raise FileError(f"column: {column!r} has the human scores, with which metrics are compared; name another")
+    judged = [row for row in all_rows if row.human[place] is not None and math.isfinite(row.human[place])]
+    if not judged:
+        missing = f"{', '.join(source.name for source in sources)}: no row has a human score, a number in a "
+        raise FileError(missing, "column named score or label; name another with ", name_column("score"))
+    scores, system_scores, warnings = _scores(judged, scorers, score_columns, progress)
+    finite = np.all([np.isfinite(values) for values in scores.values()], axis=0)
+    kept = [row for row, good in zip(judged, finite, strict=True) if good]
+    if len(kept) < 3:
+        raise FileError(f"{len(kept)} rows have a human score and all metric scores; 3 are the least")
+    human_scores = np.array([row.human[place] for row in kept], dtype=float)
+    labels = [row.human[1] for row in kept]
+    if correct is None and all(label in (0.0, 1.0) for label in labels):
+        accepted, rule = np.array(labels) == 1, f"{columns.get('label') or 'label'} = 1"
+    else:
+        limit = float(human_scores.min() + human_scores.max()) / 2 if correct is None else correct
+        accepted, rule = human_scores >= limit, f"{column} >= {limit:g}"
+    judgments = Judgments(
+        human=human_scores,
+        correct=accepted,
+        scores={name: values[finite] for name, values in scores.items()},
+        questions=[(row.file, row.question or number, row.references) for number, row in enumerate(kept)],
+        texts=[row.question for row in kept],
+        systems=[row.system or "(none)" for row in kept] if any(row.system for row in kept) else None,
+        groups=_groups(kept, group_columns),
+        system_scores=system_scores if finite.all() else {},
+        thresholds={name: limit for scorer in scorers.values() for name, limit in scorer.thresholds.items()},
+    )
+    result = analyse(judgments, gap, resamples, seed)
+    inputs = inputs_of(sources, skips)
+    result["notes"] += [*warnings, *calibrated_on(scorers.values(), inputs)]
+    return AgreeReport(
+        genqa_metrics=__version__,
+        inputs=inputs,
+        rows=len(kept),
+        questions=int(judgments.clusters.max()) + 1,
+        left_out={
+            "bad rows": skips.skipped,
+            "without a human score": len(all_rows) - len(judged),
+            "without a score of every metric": len(judged) - len(kept),
+        },
+        settings={
+            "resamples": resamples,
+            "permutations": PERMUTATIONS * resamples,
+            "seed": seed,
+            "confidence": CONFIDENCE,
+            "interval": result.pop("interval"),
+            "columns": columns,
+            "score_columns": score_columns,
+            "group_columns": group_columns,
+        },
+        human=rounded(
+            {
+                "column": column,
+                "minimum": float(human_scores.min()),
+                "maximum": float(human_scores.max()),
+                "mean": float(human_scores.mean()),
+                "correct": rule,
+                "share_correct": float(accepted.mean()),
+            }
+        ),
+        signatures={metric: scorer.signature for metric, scorer in scorers.items()},
+        **result,
+        worst={
+            name: [
+                kept[row].as_dict() | {"human": float(human_scores[row]), name: round(float(values[row]), 6)}
+                for row in differing(judgments, name, worst)
+            ]
+            for name, values in judgments.scores.items()
+            if name in judgments.thresholds
+        },
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreeReport(Report):
+    """How well metrics agree with human scores. Numbers have six significant digits.
+
+    Attributes:
+        genqa_metrics: the version that computed it.
+        inputs: "name", "sha256" and "rows" of every file.
+        rows: number of answers.
+        questions: number of questions.
+        left_out: {reason: number of rows}.
+        settings: what the numbers depend on.
+        human: column, range and mean of the human scores, and from where on they count as correct.
+        signatures: {metric: what its numbers depend on}.
+        metrics: {metric: {"pearson", "spearman", "kendall": {"value", "low", "high"}, "classifier": ...}}; a judge has
+            "verdicts" too.
+        differences: tests of every pair of metrics.
+        rank_pairs: share of answer pairs that each metric ranks as humans do.
+        systems: scores of systems by humans and metrics, or None.
+        groups: {grouping: {group: {"rows", "questions", "metrics"}}}.
+        notes: what a reader must know before the numbers.
+        worst: {judge: the rows on which it and the humans differ most, worst first}.
+    """
+
+    title = "Agreement with human judgments"
+    open_tables = 1
+
+    genqa_metrics: str
+    inputs: list[dict[str, Any]]
+    rows: int
+    questions: int
+    left_out: dict[str, int]
+    settings: dict[str, Any]
+    human: dict[str, Any]
+    signatures: dict[str, str]
+    metrics: dict[str, dict[str, Any]]
+    differences: list[dict[str, Any]]
+    rank_pairs: dict[str, Any]
+    systems: dict[str, Any] | None
+    groups: dict[str, dict[str, dict[str, Any]]]
+    notes: list[str]
+    worst: dict[str, list[dict[str, Any]]]
+
+    def __repr__(self) -> str:
+        text = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self.metrics))
+        return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(text)})"
+
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def to_pandas(self):
+        """Return a `pandas.DataFrame` with one row per metric, the best Pearson correlation first."""
+        import pandas
+
+        rows = {}
+        for name in ordered(self.metrics):
+            metric = self.metrics[name]
+            parts = {kind: metric[kind] for kind in ("pearson", "spearman", "kendall")}
+            parts |= {"auc": metric["classifier"]["auc"]} if "classifier" in metric else {}
+            rows[name] = {
+                f"{kind}{'' if end == 'value' else f'_{end}'}": part[end]
+                for kind, part in parts.items()
+                for end in ("value", "low", "high")
+            }
+        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
+
+    @property
+    def findings(self) -> list[str]:
+        """Which metric agrees best with the humans, which others may agree as well, and how far a judge agrees."""
+        best = ordered(self.metrics)[0]
+        pearson = self.metrics[best]["pearson"]
+        if pearson["value"] is None:
+            return []
+        p = {name: test["permutation_p_holm"] for name, test in against_best(self.metrics, self.differences).items()}
+        near = [name for name in ordered(self.metrics) if name in p and (p[name] is None or p[name] >= LEVEL)]
+        said = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
+        if pearson["low"] is not None and pearson["low"] <= 0:
+            result = [f"No metric is shown to agree with the humans: Pearson r of {best} {_shown(pearson)}."]
+        elif p:
+            result = [f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {said}."]
+        else:
+            result = [f"{best} agrees with the humans: Pearson r {_shown(pearson)}."]
+        for name, metric in self.metrics.items():
+            if "verdicts" in metric:
+                share = _shown(metric["verdicts"]["agreement"])
+                result.append(f"{name} and the humans give the same verdict on {share} of the answers.")
+        return result
+
+    @property
+    def next_steps(self) -> list[str]:
+        """What to do with the metric that agrees best, and with a judge."""
+        best, judges = ordered(self.metrics)[0], [name for name in self.metrics if "verdicts" in self.metrics[name]]
+        result = [
+            "Every other table below opens by a click on its title; paper and `--format json` have all of them.",
+            f"Compare systems by the scores that agree with your humans ({best} first): `genqa-metrics compare ROWS`.",
+        ]
+        if any(self.worst.values()):
+            result.append("Read the rows on which the judge and the humans differ; `genqa-metrics explain` says why.")
+        if judges:
+            result.append(
+                "Fit the judge's threshold and error rates to labels of yours: `genqa-metrics calibrate ROWS`."
+            )
+        return result
+
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        return self._tables(_worst(self))
+
+    def page_tables(self) -> list[Table]:
+        """Return the tables with the texts of the worst rows as they are."""
+        return self._tables(_worst(self, whole=True))
+
+    def _tables(self, worst: list[Table]) -> list[Table]:
+        one_each = _correlations(self), _pairs(self), _system_scores(self), *_group_tables(self)
+        return [table for table in (*one_each, _thresholds(self), _verdicts(self), *worst) if table]
+
+    def show(self, console) -> None:
+        """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        from rich.text import Text
+
+        console.print(Text(f"{self.title}: {self.rows:,} answers to {self.questions:,} questions", style="bold"))
+        for line in self.findings:
+            console.print(Text(f"-> {visible(line)}", style="bold"))
+        more = len(self.notes) - FIRST_NOTES
+        say(console, [f"note: {note}" for note in self.notes[:FIRST_NOTES]], "yellow")
+        say(console, [f"note: ... and {more} more: --verbose"] if more > 0 else [], "yellow")
+        console.print()
+        table = _correlations(self)
+        kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]
+        header, *rows = ([cells[i] for i in kept] for cells in (table.header, *table.rows))
+        said = "95% intervals; p: permutation test of the difference from the first Pearson r, corrected (Holm)."
+        short = Table("", header, rows, said if FIRST_COLUMNS[-1] in header else "95% intervals.", table.marked)
+        print_table(_top(short, FIRST_METRICS), console)
+        for name, worst in self.worst.items():
+            title = f"Where {name} and the humans differ most ({min(FIRST_ROWS, len(worst))} of {len(worst)})"
+            say(console, [title] * bool(worst), "bold")
+            for row in worst[:FIRST_ROWS]:
+                answer, references = _cut(row["prediction"]) or "(empty)", " | ".join(row["references"])
+                line = (
+                    f"  {row[name]:.3f}  human {row['human']:g}  {answer} [{_cut(references)}] {row['question'] or ''}"
+                )
+                console.print(Text(visible(line)), no_wrap=True, overflow="ellipsis")
+            say(console, [""] * bool(worst))
+        console.print(Text("All tables, what they rest on, and signatures: --verbose", style="dim"))
+
+    def facts(self) -> list[str]:
+        """Return what the numbers rest on, one sentence or line each."""
+        human, settings = self.human, self.settings
+        left_out = [f"left out: {count:,} rows {why}" for why, count in self.left_out.items() if count]
+        return [
+            f"{self.rows:,} answers to {self.questions:,} questions; human scores: column {human['column']}, from "
+            f"{human['minimum']:g} to {human['maximum']:g}, mean {number(human['mean'])}",
+            *left_out,
+            *(
+                f"not shown {_by(grouping).lower()}: all groups have fewer than {MIN_ROWS} answers, or equal scores"
+                for grouping, groups in self.groups.items()
+                if not any(group["metrics"] for group in groups.values())
+            ),
+            *self._inputs(),
+            *self.signatures.values(),
+            f"intervals: {settings['interval']}",
+            f"genqa-metrics {self.genqa_metrics}, {settings['resamples']:,} bootstrap samples, "
+            f"{settings['permutations']:,} permutations, seed {settings['seed']}",
+        ]
+
+    def charts(self) -> dict:
+        """Return the charts for the page, by the title of the table that they stand above."""
+        metrics = self.metrics
+        names = [name for name in ordered(self.metrics) if metrics[name]["pearson"]["value"] is not None]
+        if not names:
+            return {}
+        charts = {AGREEMENT: svg_of(forest_figure(metrics, names))}
+        for grouping, groups in self.groups.items():
+            if any(group["metrics"] for group in groups.values()):
+                charts[_by(grouping)] = svg_of(group_figure(groups, names))
+        if all("classifier" in metrics[name] for name in names):
+            charts[CLASSIFIED] = curve_panels(self.to_dict(), names)
+        return charts
+
+
 def _by(grouping: str) -> str:
     return f"By {grouping.replace('_', ' ')}"
 
 
-def _estimate(found: Mapping | None) -> str:
+def _shown(found: Mapping | None) -> str:
     return estimate(found, limit_digits=2)
 
 
@@ -61,16 +409,16 @@ def against_best(
     return result
 
 
-def _correlations(numbers: Agreement) -> Table:
-    tests = against_best(numbers.metrics, numbers.differences)
+def _correlations(report: AgreeReport) -> Table:
+    tests = against_best(report.metrics, report.differences)
     rows, marked = [], set()
-    classified = any("classifier" in metric for metric in numbers.metrics.values())
-    for place, name in enumerate(ordered(numbers.metrics)):
-        metric = numbers.metrics[name]
+    classified = any("classifier" in metric for metric in report.metrics.values())
+    for place, name in enumerate(ordered(report.metrics)):
+        metric = report.metrics[name]
         test = tests.get(name)
-        cells = [name, *(_estimate(metric[kind]) for kind in ("pearson", "spearman", "kendall"))]
+        cells = [name, *(_shown(metric[kind]) for kind in ("pearson", "spearman", "kendall"))]
         if classified:
-            cells.append(_estimate(metric["classifier"]["auc"]))
+            cells.append(_shown(metric["classifier"]["auc"]))
         if tests:
             cells += [p_value(test[p]) if test else "" for p in ("permutation_p", "permutation_p_holm")]
         rows.append(cells)
@@ -87,8 +435,8 @@ def _correlations(numbers: Agreement) -> Table:
     return Table(AGREEMENT, [*header, "p", "p corrected"], rows, explanation, marked)
 
 
-def _pairs(numbers: Agreement) -> Table | None:
-    ranked, systems = numbers.rank_pairs, numbers.systems
+def _pairs(report: AgreeReport) -> Table | None:
+    ranked, systems = report.rank_pairs, report.systems
     if not ranked["pairs"] and not systems:
         return None
     header = ["metric"]
@@ -107,10 +455,10 @@ def _pairs(numbers: Agreement) -> Table | None:
             "interval of the humans' difference leaves out 0."
         )
     rows = []
-    for name in ordered(numbers.metrics):
+    for name in ordered(report.metrics):
         cells = [name]
         if ranked["pairs"]:
-            cells.append(_estimate(ranked["metrics"][name]))
+            cells.append(_shown(ranked["metrics"][name]))
         if systems:
             system = systems["pairs"][name]
             cells += [f"{system['right']} of {system['pairs']}", f"{system['clear_right']} of {system['clear_pairs']}"]
@@ -118,11 +466,11 @@ def _pairs(numbers: Agreement) -> Table | None:
     return Table("Who is better? Pairs of answers and of systems", header, rows, " ".join(said))
 
 
-def _system_scores(numbers: Agreement) -> Table | None:
-    systems = numbers.systems
+def _system_scores(report: AgreeReport) -> Table | None:
+    systems = report.systems
     if not systems:
         return None
-    names = ordered(numbers.metrics)
+    names = ordered(report.metrics)
     order = sorted(systems["human"], key=lambda name: (-systems["human"][name], name))
     rows = [
         [
@@ -136,9 +484,9 @@ def _system_scores(numbers: Agreement) -> Table | None:
     return Table("Scores of the systems", ["system", "answers", "human", *names], rows)
 
 
-def _group_tables(numbers: Agreement) -> list[Table]:
+def _group_tables(report: AgreeReport) -> list[Table]:
     tables = []
-    for grouping, groups in numbers.groups.items():
+    for grouping, groups in report.groups.items():
         known = [group["metrics"] for group in groups.values() if group["metrics"]]
         if not known:
             continue
@@ -146,9 +494,9 @@ def _group_tables(numbers: Agreement) -> list[Table]:
         said = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" if interval else ""
         header = ["metric", *(f"{label} ({group['rows']:,})" for label, group in groups.items())]
         rows = []
-        for name in ordered(numbers.metrics):
+        for name in ordered(report.metrics):
             cells = [
-                _estimate(group["metrics"][name]["pearson"]) if group["metrics"] else "-" for group in groups.values()
+                _shown(group["metrics"][name]["pearson"]) if group["metrics"] else "-" for group in groups.values()
             ]
             rows.append([name, *cells])
         tables.append(
@@ -162,13 +510,13 @@ def _group_tables(numbers: Agreement) -> list[Table]:
     return tables
 
 
-def _thresholds(numbers: Agreement) -> Table | None:
-    names = [name for name in ordered(numbers.metrics) if "classifier" in numbers.metrics[name]]
+def _thresholds(report: AgreeReport) -> Table | None:
+    names = [name for name in ordered(report.metrics) if "classifier" in report.metrics[name]]
     if not names:
         return None
     rows = []
     for name in names:
-        metric = numbers.metrics[name]["classifier"]
+        metric = report.metrics[name]["classifier"]
         cells = [name]
         for criterion in CRITERIA:
             best = metric["thresholds"][criterion]
@@ -178,8 +526,8 @@ def _thresholds(numbers: Agreement) -> Table | None:
         cells += [number(metric["average_precision"])]
         cells += [number(calibrated["ece"]), number(calibrated["brier"])] if calibrated else ["-", "-"]
         rows.append(cells)
-    share = numbers.human["share_correct"]
-    rule = f"Correct: {numbers.human['correct']}, {share:.1%} of the answers. " if share is not None else ""
+    share = report.human["share_correct"]
+    rule = f"Correct: {report.human['correct']}, {share:.1%} of the answers. " if share is not None else ""
     return Table(
         CLASSIFIED,
         ["metric", *(f"best {name}" for name in CRITERIA.values()), "average precision", "ECE", "Brier"],
@@ -189,8 +537,8 @@ def _thresholds(numbers: Agreement) -> Table | None:
     )
 
 
-def _verdicts(numbers: Agreement) -> Table | None:
-    judges = {name: metric["verdicts"] for name, metric in numbers.metrics.items() if "verdicts" in metric}
+def _verdicts(report: AgreeReport) -> Table | None:
+    judges = {name: metric["verdicts"] for name, metric in report.metrics.items() if "verdicts" in metric}
     if not judges:
         return None
     rows = []
@@ -201,7 +549,7 @@ def _verdicts(numbers: Agreement) -> Table | None:
             [
                 name,
                 f"{metric['threshold']:.3g}",
-                _estimate(metric["agreement"]),
+                _shown(metric["agreement"]),
                 number(metric["kappa"]),
                 f"{metric['accepted']:,} of {accepts:,} ({number(metric['sensitivity'])})",
                 f"{metric['rejected']:,} of {rejects:,} ({number(metric['specificity'])})",
@@ -215,10 +563,10 @@ def _verdicts(numbers: Agreement) -> Table | None:
     )
 
 
-def _worst(numbers: Agreement, whole: bool = False) -> list[Table]:
+def _worst(report: AgreeReport, whole: bool = False) -> list[Table]:
     """Return a table for each judge; `whole` with the texts in columns of their own, else cut and in one column."""
     tables = []
-    for name, value in numbers.worst.items():
+    for name, value in report.worst.items():
         rows = []
         for row in value:
             question, answer, references = row["question"] or "", row["prediction"], " | ".join(row["references"])
@@ -249,240 +597,120 @@ def _cut(text: str | None, most: int = 50) -> str:
     return text if len(text) <= most else f"{text[:most].rstrip()}…"
 
 
-class AgreeReport(Report):
-    """How well metrics agree with human scores.
+@dataclass(frozen=True)
+class _Row:
+    file: str
+    human: tuple[float | None, float | None]
+    item: Item | None
+    question: str | None
+    references: tuple[str, ...]
+    prediction: str | None
+    system: str | None
+    scores: list[float]
+    groups: dict[str, str | None]
 
-    Args:
-        numbers: what `run.AgreeRun.report` returns.
-
-    Attributes:
-        metrics: {metric: {"pearson", "spearman", "kendall": {"value", "low", "high"}, "classifier": ...}}; a judge has
-            "verdicts" too.
-        worst: {judge: the rows on which it and the humans differ most, worst first}.
-        differences: tests of every pair of metrics.
-        rank_pairs: share of answer pairs that each metric ranks as humans do.
-        systems: scores of systems by humans and metrics, or None.
-        groups: {grouping: {group: {"rows", "questions", "metrics"}}}.
-        human: column, range and mean of the human scores.
-        rows: number of answers.
-        questions: number of questions.
-        signatures: {metric: what its numbers depend on}.
-        notes: what a reader must know before the numbers.
-    """
-
-    title = "Agreement with human judgments"
-    open_tables = 1
-
-    def __init__(self, numbers: Agreement):
-        self.numbers = numbers
-        self.metrics, self.differences, self.groups = numbers.metrics, numbers.differences, numbers.groups
-        self.rank_pairs, self.systems, self.human = numbers.rank_pairs, numbers.systems, numbers.human
-        self.worst = numbers.worst
-        self.rows, self.questions = numbers.rows, numbers.questions
-        self.signatures, self.notes = numbers.signatures, numbers.notes
-
-    def __repr__(self) -> str:
-        text = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self.metrics))
-        return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(text)})"
-
-    def to_dict(self) -> dict:
-        """Return everything as one object of types that JSON has."""
-        return self.numbers.to_dict()
-
-    def to_pandas(self):
-        """Return a `pandas.DataFrame` with one row per metric, the best Pearson correlation first."""
-        import pandas
-
-        rows = {}
-        for name in ordered(self.metrics):
-            metric = self.metrics[name]
-            parts = {kind: metric[kind] for kind in ("pearson", "spearman", "kendall")}
-            parts |= {"auc": metric["classifier"]["auc"]} if "classifier" in metric else {}
-            rows[name] = {
-                f"{kind}{'' if end == 'value' else f'_{end}'}": part[end]
-                for kind, part in parts.items()
-                for end in ("value", "low", "high")
-            }
-        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
-
-    @property
-    def findings(self) -> list[str]:
-        """Which metric agrees best with the humans, which others may agree as well, and how far a judge agrees."""
-        best = ordered(self.metrics)[0]
-        pearson = self.metrics[best]["pearson"]
-        if pearson["value"] is None:
-            return []
-        p = {name: test["permutation_p_holm"] for name, test in against_best(self.metrics, self.differences).items()}
-        near = [name for name in ordered(self.metrics) if name in p and (p[name] is None or p[name] >= LEVEL)]
-        said = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
-        if pearson["low"] is not None and pearson["low"] <= 0:
-            result = [f"No metric is shown to agree with the humans: Pearson r of {best} {_estimate(pearson)}."]
-        elif p:
-            result = [f"{best} agrees best with the humans: Pearson r {_estimate(pearson)}; {said}."]
-        else:
-            result = [f"{best} agrees with the humans: Pearson r {_estimate(pearson)}."]
-        for name, metric in self.metrics.items():
-            if "verdicts" in metric:
-                share = _estimate(metric["verdicts"]["agreement"])
-                result.append(f"{name} and the humans give the same verdict on {share} of the answers.")
-        return result
-
-    @property
-    def next_steps(self) -> list[str]:
-        """What to do with the metric that agrees best, and with a judge."""
-        best, judges = ordered(self.metrics)[0], [name for name in self.metrics if "verdicts" in self.metrics[name]]
-        result = [
-            "Every other table below opens by a click on its title; paper and `--format json` have all of them.",
-            f"Compare systems by the scores that agree with your humans ({best} first): `genqa-metrics compare ROWS`.",
-        ]
-        if any(self.worst.values()):
-            result.append("Read the rows on which the judge and the humans differ; `genqa-metrics explain` says why.")
-        if judges:
-            result.append(
-                "Fit the judge's threshold and error rates to labels of yours: `genqa-metrics calibrate ROWS`."
-            )
-        return result
-
-    def tables(self) -> list[Table]:
-        """Return the tables."""
-        return self._tables(_worst(self.numbers))
-
-    def page_tables(self) -> list[Table]:
-        """Return the tables with the texts of the worst rows as they are."""
-        return self._tables(_worst(self.numbers, whole=True))
-
-    def _tables(self, worst: list[Table]) -> list[Table]:
-        numbers = self.numbers
-        one_each = _correlations(numbers), _pairs(numbers), _system_scores(numbers), *_group_tables(numbers)
-        return [table for table in (*one_each, _thresholds(numbers), _verdicts(numbers), *worst) if table]
-
-    def show(self, console) -> None:
-        """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
-        from rich.text import Text
-
-        console.print(Text(f"{self.title}: {self.rows:,} answers to {self.questions:,} questions", style="bold"))
-        for line in self.findings:
-            console.print(Text(f"-> {visible(line)}", style="bold"))
-        more = len(self.notes) - FIRST_NOTES
-        say(console, [f"note: {note}" for note in self.notes[:FIRST_NOTES]], "yellow")
-        say(console, [f"note: ... and {more} more: --verbose"] if more > 0 else [], "yellow")
-        console.print()
-        table = _correlations(self.numbers)
-        kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]
-        header, *rows = ([cells[i] for i in kept] for cells in (table.header, *table.rows))
-        said = "95% intervals; p: permutation test of the difference from the first Pearson r, corrected (Holm)."
-        short = Table("", header, rows, said if FIRST_COLUMNS[-1] in header else "95% intervals.", table.marked)
-        print_table(_top(short, FIRST_METRICS), console)
-        for name, worst in self.worst.items():
-            title = f"Where {name} and the humans differ most ({min(FIRST_ROWS, len(worst))} of {len(worst)})"
-            say(console, [title] * bool(worst), "bold")
-            for row in worst[:FIRST_ROWS]:
-                answer, references = _cut(row["prediction"]) or "(empty)", " | ".join(row["references"])
-                line = (
-                    f"  {row[name]:.3f}  human {row['human']:g}  {answer} [{_cut(references)}] {row['question'] or ''}"
-                )
-                console.print(Text(visible(line)), no_wrap=True, overflow="ellipsis")
-            say(console, [""] * bool(worst))
-        console.print(Text("All tables, what they rest on, and signatures: --verbose", style="dim"))
-
-    def facts(self) -> list[str]:
-        """Return what the numbers rest on, one sentence or line each."""
-        numbers, human, settings = self.numbers, self.human, self.numbers.settings
-        left_out = [f"left out: {count:,} rows {why}" for why, count in numbers.left_out.items() if count]
-        return [
-            f"{self.rows:,} answers to {self.questions:,} questions; human scores: column {human['column']}, from "
-            f"{human['minimum']:g} to {human['maximum']:g}, mean {number(human['mean'])}",
-            *left_out,
-            *(
-                f"not shown {_by(grouping).lower()}: all groups have fewer than {MIN_ROWS} answers, or equal scores"
-                for grouping, groups in self.groups.items()
-                if not any(group["metrics"] for group in groups.values())
-            ),
-            *self._inputs(),
-            *self.signatures.values(),
-            f"intervals: {settings['interval']}",
-            f"genqa-metrics {numbers.genqa_metrics}, {settings['resamples']:,} bootstrap samples, "
-            f"{settings['permutations']:,} permutations, seed {settings['seed']}",
-        ]
-
-    def charts(self) -> dict:
-        """Return the charts for the page, by the title of the table that they stand above."""
-        metrics = self.metrics
-        names = [name for name in ordered(self.metrics) if metrics[name]["pearson"]["value"] is not None]
-        if not names:
-            return {}
-        charts = {AGREEMENT: svg_of(forest_figure(metrics, names))}
-        for grouping, groups in self.groups.items():
-            if any(group["metrics"] for group in groups.values()):
-                charts[_by(grouping)] = svg_of(group_figure(groups, names))
-        if all("classifier" in metrics[name] for name in names):
-            charts[CLASSIFIED] = curve_panels(self.to_dict(), names)
-        return charts
+    def as_dict(self) -> dict[str, Any]:
+        names = ("file", "question", "references", "prediction", "system")
+        return {name: getattr(self, name) for name in names} | {"references": list(self.references)}
 
 
-def agree(
-    rows: object,
-    human: str = "score",
-    metrics: str | Sequence[str] | None = None,
-    settings: Settings | None = None,
-    seed: int = 0,
-    *,
-    columns: Mapping[str, str] | None = None,
-    score_columns: str | Sequence[str] = (),
-    group_columns: str | Sequence[str] = (),
-    correct: float | None = None,
-    gap: float | None = None,
-    resamples: int = 1000,
-    worst: int = 10,
-    on_error: OnError = "fail",
-    problem: Message = ignore,
-    progress: Progress = ignore,
-) -> AgreeReport:
-    """Measure how well metrics agree with human scores: correlations, pairs, groups, thresholds.
-
-    Args:
-        rows: as for `score`, with a human score in every row.
-        human: the column with the human scores.
-        metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
-        settings: {metric: {setting: value}}, or {setting: value} of the only metric.
-        seed: the same rows and seed give the same numbers.
-        columns: where a column has another name: {"prediction": "answer_text"}.
-        score_columns: columns with other metric or human scores; higher is better.
-        group_columns: columns to group by, beside question type, system, data set (source) and length of the answer.
-        correct: human scores from here on count as correct. Default: column label where every row has 0 or 1, else
-            the middle of the range of the human scores.
-        gap: two answers count as ranked by humans where their scores differ by more. Default: half the range.
-        resamples: number of bootstrap samples; there are 10 times as many permutations.
-        worst: number of rows to list on which a judge and the humans differ, worst first.
-        on_error: "fail" at the first bad row, or "skip" and count bad rows.
-        problem: called with each row that is left out.
-        progress: called with what is scored, rows that are done, and all rows.
-
-    Returns:
-        What `genqa-metrics agree` prints; the numbers are the same.
-
-    Raises:
-        ValueError: if an argument or a row is bad; names the row and the fix.
-        ImportError: if the packages of the extra `agree` are not installed.
-    """
-    with bad_usage():
-        run = AgreeRun(
-            rows,
-            human,
-            metrics,
-            settings,
-            seed,
-            columns=columns,
-            score_columns=score_columns,
-            group_columns=group_columns,
-            correct=correct,
-            gap=gap,
-            resamples=resamples,
-            worst=worst,
-            on_error=on_error,
+def _human_column(human: object) -> dict[str, str]:
+    if not isinstance(human, str):
+        raise ValueError(
+            f"human: expected the name of a column, got {human!r}; metrics are named by keyword: metrics=..."
         )
-    return AgreeReport(run.report(problem, progress))
+    if human in SCORERS:
+        raise ValueError(
+            f"human: expected the column of human scores, got the metric {human!r}; metrics are named by keyword: "
+            f"metrics={human!r}"
+        )
+    return {} if human == "score" else {"score": human}
+
+
+def _read(
+    sources: Sequence[Source],
+    columns: Mapping[str, str],
+    scorers: Mapping[str, Scorer],
+    score_columns: Sequence[str],
+    group_columns: Sequence[str],
+    skips: Skips,
+) -> list[_Row]:
+    readers = {id(source): RowReader(source, columns, partial(needed_columns, scorers)) for source in sources}
+
+    def convert(source: Source, row: Row) -> _Row:
+        reader, values, item = readers[id(source)], row.values, None
+        scores = [score_in_column(column, values, missing=True) for column in score_columns]
+        for column in group_columns:
+            if column not in values:
+                text = ", ".join(values) or "none"
+                raise RowError(f"no column {column!r}, which --group names; columns found: {text}")
+        if scorers:
+            items = reader.read(row)
+            if len(items) != 1:
+                raise RowError(
+                    f"expected the answer of one system, with its human score, got {len(items)}; write one "
+                    "row per system"
+                )
+            (item,) = items
+        texts = optional_texts(reader, values)
+        groups = {name: values.get(name) for name in (*group_columns, "question_type", "source")}
+        prediction = item.predictions[0] if item and item.predictions else reader.optional(values, "prediction")
+        return _Row(
+            file=source.stem,
+            human=reader.human(values),
+            item=item,
+            question=texts["text"],
+            references=tuple(item.references if item else texts["references"]),
+            prediction=prediction if isinstance(prediction, str) else None,
+            system=texts["system"],
+            scores=scores,
+            groups={name: None if value in (None, "") else str(value) for name, value in groups.items()},
+        )
+
+    return [row for _, _, row in good_rows(sources, convert, skips)]
+
+
+def _scores(
+    rows: Sequence[_Row], scorers: Mapping[str, Scorer], score_columns: Sequence[str], progress: Progress
+) -> tuple[dict, dict, list[str]]:
+    """Return name -> (rows,) scores; name -> system -> score where metrics score systems; warnings."""
+    scores: dict[str, np.ndarray] = {}
+    system_scores: dict[str, dict[str, float]] = {}
+    items, warnings = [row.item for row in rows], []
+    for metric, scorer in scorers.items():
+        if not scorer.takes_sets and any(len(item.predictions) != 1 for item in items):
+            raise FileError(f"{metric}: scores one answer, got rows with sets of predictions; leave it out")
+        if scorer.needs_question and any(row.question is None for row in rows):
+            raise FileError(f"{metric}: needs a question in every row; drop the rows without one, or leave it out")
+    sums, counts = item_statistics(items, scorers, progress)
+    for metric, scorer in scorers.items():
+        warnings += [f"{metric}: {warning}" for warning in scorer.warnings({}, counts[metric])]
+        statistics = sums[metric][:, :-1]  # of one answer, or of one set
+        by_row = scorer.row_scores(statistics)
+        for name in scorer.meta_evaluated:
+            scores[name] = np.asarray(by_row[scorer.row_names[scorer.names.index(name)]], dtype=float)
+        for system in dict.fromkeys(row.system for row in rows):
+            mine = np.array([row.system == system for row in rows])
+            whole = scorer.corpus_scores(statistics[mine].sum(axis=0), int(mine.sum()))
+            for name in scorer.meta_evaluated:
+                system_scores.setdefault(name, {})[system or "(none)"] = whole[name]
+    scores |= {column: np.array([row.scores[i] for row in rows]) for i, column in enumerate(score_columns)}
+    return scores, system_scores, warnings
+
+
+def _groups(rows: Sequence[_Row], group_columns: Sequence[str]) -> dict[str, list[str]]:
+    """Return the groupings that say something here."""
+    groups = {}
+    types = [row.groups["question_type"] for row in rows]
+    if all(types):
+        groups["question_type"] = types
+    elif any(row.question for row in rows):
+        groups["question_type, by rule"] = [question_type(row.question or "") for row in rows]
+    if any(row.system for row in rows):
+        groups["system"] = [row.system or "(none)" for row in rows]
+    groups["source"] = [row.groups["source"] or row.file for row in rows]
+    if all(row.prediction is not None for row in rows):
+        groups["length"] = [length_group(row.prediction) for row in rows]
+    for column in group_columns:
+        groups[column] = [row.groups[column] or "(none)" for row in rows]
+    return groups

@@ -1,9 +1,5 @@
 """The command `calibrate`: a judge's scale, threshold and errors on a user's own data, from labels."""
 
-from typing import Annotated
-
-import typer
-
 from ...terminal import options
 from ...terminal.running import carry_out
 
@@ -26,17 +22,14 @@ def calibrate(
     form: options.PrintAs = "table",
     verbose: options.Verbose = False,
     labels: options.Labels = None,
-    output: Annotated[
+    output: options.option(
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the calibration to FILE, such as mine.json.",
-            show_default=False,
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = None,
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the calibration to FILE, such as mine.json.",
+        group=options.OUTPUT,
+    ) = None,
 ) -> None:
     """Calibrate AVA on 50 to 100 labels of your own: its scale, its threshold, and how often it errs on your data.
 

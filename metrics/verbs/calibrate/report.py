@@ -6,26 +6,121 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...ava.calibration import Calibration, content_digest
+from ...registry import make_scorer
 from ...reports.report import Report, print_first_screen
 from ...reports.table import Table, as_json, number
-from ...rows.errors import bad_usage
-from ...rows.reading import Message, Progress, ignore
-from ...rows.writing import write_text
-from ...scale.options import OnError, Settings
+from ...rows.errors import FileError, bad_usage
+from ...rows.reading import Message, Progress, Skips, ignore, inputs_of, is_judged
+from ...rows.writing import output_path, write_text
+from ...scale.options import OnError, Settings, check_options, checked_columns
+from ...statistics.judge_errors import COUNTS
+from ..inputs import digested_sources
 from ..judge_errors import measured_fact
-from .run import UNHELPFUL, CalibrationRun, signed
+from ..labels import labelled_rows, labels_beside
+from .calibration import THRESHOLD, area_under_curve, check_enough, fitted, shares_right
 
 INSTEAD = "genqa-metrics accuracy FILE --labels LABELS"
 WRITE = "genqa-metrics calibrate with --output mine.json writes it for --calibration mine.json"
 SHARES = ("agreement", "sensitivity", "specificity")
+UNHELPFUL = "calibration does not help"
+FEW_LABELS = 50
+FEW_ANSWERS = 15  # effective ones, correct or incorrect, below which intervals are wide
+CHANCE = 0.65  # area under the curve, below which the judge hardly tells right from wrong
+
+
+def calibrate(
+    rows: Any,
+    output: str | None = None,
+    settings: Settings | None = None,
+    *,
+    labels: Any = None,
+    columns: Mapping[str, str] | None = None,
+    on_error: OnError = "fail",
+    problem: Message = ignore,
+    progress: Progress = ignore,
+) -> "CalibrateReport":
+    """Calibrate AVA on labels of your own, as `genqa-metrics calibrate` does.
+
+    Args:
+        rows: as for `score`, one answer a row; those with a "label" (0 or 1) are read.
+        output: write the calibration to this file, such as mine.json; nothing is written where it does not help.
+        settings: settings of ava, such as checkpoint.
+        labels: labels of people beside the rows, as for `accuracy`.
+        columns: where a column has another name: {"prediction": "answer_text"}.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        problem: called with each row that is left out.
+        progress: called with what is judged, rows that are done, and all rows.
+
+    Returns:
+        `.calibration`, `.before`, `.after`, `.helps`, `.write(path)`.
+
+    Raises:
+        ValueError: if an argument or a row is bad, or there are too few labels.
+        OSError: if the output cannot be written.
+    """
+    from ... import __version__
+    from ...scale.pipeline import item_statistics
+
+    with bad_usage():
+        check_options(on_error, settings=settings, columns=columns)
+        columns, settings = checked_columns(columns), dict(settings or {})
+        for name in ("threshold", "calibration", "early_stop"):
+            if name in settings:
+                raise ValueError(f"settings: {name} is what calibrate finds, or depends on it; leave it out")
+        sources = digested_sources(rows)
+        label_sources = [] if labels is None else digested_sources(labels, "labels")
+        inputs = [*sources, *label_sources]
+        if output is not None:
+            try:
+                output_path(output, [source.path for source in inputs])
+            except FileError as error:
+                raise ValueError(f"output: {error}") from error
+        scorer = make_scorer("ava", settings | {"calibration": False}, not is_judged(sources))
+    skips, notes = Skips(on_error == "skip", problem), []
+    if label_sources:
+        labelled = labels_beside(sources, label_sources, columns, skips, notes)
+    else:
+        labelled = labelled_rows(sources, columns, skips)
+    check_enough(labelled, ", ".join(source.name for source in inputs))
+    sums, _ = item_statistics(labelled.items, {"ava": scorer}, progress)
+    probabilities, values, weights = sums["ava"][:, 1], labelled.labels, labelled.weights
+    content, crossed = fitted(labelled, probabilities)
+    content = {"genqa_metrics": __version__, "judge": scorer.judge, "signature": scorer.signature} | content
+    scale = Calibration(content["slope"], content["intercept"], THRESHOLD, scorer.judge, content)
+    before = shares_right(probabilities >= scorer.threshold, values, weights)
+    after = shares_right(crossed >= THRESHOLD, values, weights)
+    gain = after["agreement"] - before["agreement"]
+    brier = [float((weights * (each - values) ** 2).sum() / weights.sum()) for each in (probabilities, crossed)]
+    report = {
+        "calibration": content,
+        "threshold_before": scorer.threshold,
+        "threshold_after": scale.unscaled(THRESHOLD),
+        "before": before,
+        "after": after,
+        "auc": area_under_curve(probabilities, values, weights),
+        "unlabelled": labelled.unlabelled,
+        "helps": gain > 1e-9 or (abs(gain) <= 1e-9 and brier[1] < brier[0]),
+        "notes": notes,
+        "inputs": inputs_of(inputs, skips),
+        "bad_rows": skips.skipped,
+    }
+    notes += _notes(report)
+    content["data"] = {source["name"]: source["sha256"] for source in report["inputs"]}
+    content["digest"] = content_digest(content)
+    result = CalibrateReport(report)
+    if output is not None and result.helps:
+        result.write(output)
+    elif output is not None:
+        notes.append(f"{output} was not written")
+    return result
 
 
 class CalibrateReport(Report):
     """What labels of a user's own say of a judge.
 
     Args:
-        report: what `analysis.calibration_run.CalibrationRun.report` returns.
-        output: the file that it was written to, if it was.
+        report: what `to_dict` returns.
 
     Attributes:
         calibration: what the file says: "slope", "intercept", "threshold", "errors", "labels", "digest" and so on.
@@ -33,22 +128,19 @@ class CalibrateReport(Report):
             incorrect answers on which it agrees with the labels.
         after: the same of the calibrated judge, cross-fitted.
         helps: whether the calibrated judge agrees with more labels on held-out questions.
+        output: the file that it was written to, if it was.
     """
 
     title = "Calibration of the judge"
 
-    def __init__(self, report: Mapping, output: str | None = None):
-        self._report, self.notes, self.output = dict(report), report["notes"], output
-        self.calibration = signed(self._report)
+    def __init__(self, report: Mapping):
+        self._report, self.notes, self.output = report, report["notes"], None
+        self.calibration = report["calibration"]
         self.before, self.after, self.helps = report["before"], report["after"], report["helps"]
 
     def __repr__(self) -> str:
         before, after = (number(value["agreement"]) for value in (self.before, self.after))
         return f"CalibrateReport({self.calibration['labels']:,} labels; agreement {before} before, {after} after)"
-
-    def to_dict(self) -> dict:
-        """Return everything as one object of types that JSON has."""
-        return self._report | {"calibration": self.calibration}
 
     def write(self, path: str | Path) -> None:
         """Write the calibration, which `calibration=` and `--calibration` read.
@@ -117,41 +209,27 @@ class CalibrateReport(Report):
         ]
 
 
-def calibrate(
-    rows: Any,
-    output: str | None = None,
-    settings: Settings | None = None,
-    *,
-    labels: Any = None,
-    columns: Mapping[str, str] | None = None,
-    on_error: OnError = "fail",
-    problem: Message = ignore,
-    progress: Progress = ignore,
-) -> CalibrateReport:
-    """Calibrate AVA on labels of your own, as `genqa-metrics calibrate` does.
-
-    Args:
-        rows: as for `score`, one answer a row; those with a "label" (0 or 1) are read.
-        output: write the calibration to this file, such as mine.json; nothing is written where it does not help.
-        settings: settings of ava, such as checkpoint.
-        labels: labels of people beside the rows, as for `accuracy`.
-        columns: where a column has another name: {"prediction": "answer_text"}.
-        on_error: "fail" at the first bad row, or "skip" and count bad rows.
-        problem: called with each row that is left out.
-        progress: called with what is judged, rows that are done, and all rows.
-
-    Returns:
-        `.calibration`, `.before`, `.after`, `.helps`, `.write(path)`.
-
-    Raises:
-        ValueError: if an argument or a row is bad, or there are too few labels.
-        OSError: if the output cannot be written.
-    """
-    with bad_usage():
-        run = CalibrationRun(rows, output, settings, labels=labels, columns=columns, on_error=on_error)
-    report = CalibrateReport(run.report(problem, progress))
-    if run.options.output is not None and report.helps:
-        report.write(run.options.output)
-    elif run.options.output is not None:
-        report.notes.append(f"{run.options.output} was not written")
-    return report
+def _notes(report: dict[str, Any]) -> list[str]:
+    content, notes = report["calibration"], []
+    if not report["helps"]:
+        before, after = (report[name]["agreement"] for name in ("before", "after"))
+        notes.append(
+            f"{UNHELPFUL}: on held-out questions it agrees with {after:.1%} of the labels, the judge as "
+            f"it is with {before:.1%}. Use the labels themselves: genqa-metrics accuracy --labels"
+        )
+    if content["labels"] < FEW_LABELS:
+        notes.append(f"{content['labels']} labels: below {FEW_LABELS} the scale is rough; label more")
+    few = {name: content["errors"][name] for name in COUNTS[1::2] if content["errors"][name] < FEW_ANSWERS}
+    for name, count in few.items():
+        notes.append(
+            f"the labels say as much about {name} answers as {count:.0f} independent ones; intervals will be wide: "
+            f"label more {name} answers"
+        )
+    if report["auc"] < CHANCE:
+        notes.append(
+            f"a correct answer has a higher probability than an incorrect one only {report['auc']:.0%} of the time: "
+            "this judge hardly tells right from wrong here; take another checkpoint, or labels alone"
+        )
+    if report["unlabelled"]:
+        notes.append(f"{report['unlabelled']:,} rows have no label and were left out")
+    return notes

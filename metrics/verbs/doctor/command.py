@@ -1,14 +1,10 @@
 """The command `doctor`: what files of rows support, and which command to run."""
 
-from typing import Annotated
-
-import typer
-
 from ...terminal import console, options
 
 
 def doctor(
-    inputs: Annotated[list[str], typer.Argument(metavar="FILE", help="Files as for `score`.", show_default=False)],
+    inputs: options.inputs("FILE", "Files as for `score`."),
     column: options.Column = None,
     from_: options.From = None,
     systems: options.Systems = None,
@@ -26,8 +22,7 @@ def doctor(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     from ...scale.options import checked_columns
-    from .report import DoctorReport
-    from .run import diagnose
+    from .report import diagnose
 
     with console.usage("doctor"):
         columns = checked_columns(options.name_values("--column", column))
@@ -42,5 +37,5 @@ def doctor(
         reading = [word for option, value in named.items() if value for word in (option, value)]
         sources = options.read_inputs(inputs, from_, systems, encoding, rows_at, sheet, split_references)
     with console.failures("doctor"):
-        report = DoctorReport(diagnose(sources, columns, reading))
+        report = diagnose(sources, columns, reading)
     console.print_result(form, report.to_json, report.to_markdown, report.show)

@@ -1,17 +1,86 @@
-"""What files of rows support: what `genqa-metrics doctor` prints."""
+"""What files of rows support: their columns, what each is read as, and the commands that can run on them.
 
-from collections.abc import Mapping
+No model is loaded. A column is read as `score` reads it; what else it may hold is guessed from its values.
+"""
 
+import math
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from ...core.answers import attempts
 from ...reports.report import Report, say
 from ...reports.table import Table, print_table
-from .run import MAX_ROWS
+from ...rows.columns import COLUMNS, recognized
+from ...rows.errors import FileError, in_command
+from ...rows.items import RowError, RowReader
+from ...rows.sources import Source
+from ...scale.options import LONG, default_metrics
+from ..slices import MAX_SLICES
+
+MAX_ROWS = 10_000  # that are read of each file
+FEW_VALUES = 20  # values of a column that makes slices
+MIN_SLICE = 5  # mean rows of a slice
+MIN_JUDGED = 10  # values of a column that may be scores
+MIN_AGREE = 3  # rows with a human score that `agree` needs
+LABELS = 100  # that are suggested
+CALIBRATE = 50  # labels from which a calibration is proposed
+FEW_LABELS = 30  # below which the intervals of `accuracy` are rough
+RECORDED = ("ava_label", "ava_score")  # what `score --output` writes
+
+
+def diagnose(
+    sources: Sequence[Source], columns: Mapping[str, str] | None = None, reading: Sequence[str] = ()
+) -> "DoctorReport":
+    """Return what files support.
+
+    Args:
+        sources: the files.
+        columns: where a column has another name, see `items.RowReader`.
+        reading: the options with which the files are read, as words of a command, such as "--sheet", "Answers".
+
+    Raises:
+        FileError: if a file cannot be read, or has no rows.
+    """
+    named, facts, files = dict(columns or {}), _Facts(), []
+    for source in sources:
+        rows = list(islice(source.rows(), MAX_ROWS))
+        form = "JSON" if source.name.endswith(".json") else source.format
+        files.append({"name": source.name, "format": source.form or form, "rows": len(rows)})
+        if not rows:
+            raise FileError(f"{source.name}: no rows; is this the right file?")
+        _read(source, rows, named, facts)
+    shown = [_column(name, values, facts) for name, values in facts.columns.items()]
+    names = list(dict.fromkeys(path for source in sources for path in source.inputs))
+    given = [word for pair in named.items() for word in ("--column", "=".join(pair))] + [*reading]
+    can, cannot = _supported(facts, names, given, shown)
+    return DoctorReport(
+        {
+            "files": files,
+            "rows": facts.rows,
+            "bad_rows": facts.bad,
+            "first_bad": facts.first_bad or None,
+            "columns": shown,
+            "systems": dict(facts.systems),
+            "can": can,
+            "cannot": cannot,
+            "notes": [
+                *(f"{source.name}: {in_command(notice)}" for source in sources for notice in source.notices),
+                *_notes(facts),
+            ],
+        }
+    )
 
 
 class DoctorReport(Report):
     """What files of rows support, and the commands to run.
 
     Args:
-        report: what `analysis.doctor.diagnose` returns.
+        report: "files" (name, format, rows), "rows", "bad_rows", "first_bad", "columns" (name, "read_as", "filled",
+            "values", "use"), "systems", "can", "cannot", "notes".
 
     Attributes:
         can: [{"what", "why", "command"}].
@@ -65,3 +134,224 @@ class DoctorReport(Report):
         if self.cannot:
             say(console, ["", "missing:"], "bold")
         say(console, [f"  {value['what']}: {value['why']}" for value in self.cannot], "")
+
+
+@dataclass
+class _Facts:
+    """What the rows of all files say."""
+
+    rows: int = 0  # that were read, the bad ones too
+    bad: int = 0
+    first_bad: str = ""  # where it is, and why
+    columns: dict[str, list] = field(default_factory=dict)  # their values
+    roles: dict[str, str] = field(default_factory=dict)  # what columns are read as
+    systems: Counter = field(default_factory=Counter)  # their answers
+    questions: dict[str, list] = field(default_factory=dict)  # by system: question or context, and references
+    ids: dict[str, list] = field(default_factory=dict)  # by system
+    words: Counter = field(default_factory=Counter)  # of all predictions, of all references, and their numbers
+    declined: int = 0  # answers that give none
+    labels: int = 0  # by people, 0 or 1
+    scores: list[float] = field(default_factory=list)  # by people
+    contexts: int = 0  # rows with retrieved passages
+    kind: Any = None  # of the rows; None if none is good
+
+
+def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Facts) -> None:
+    """Add the rows of a file to the facts."""
+    reader = RowReader(source, columns)
+    for row in rows:
+        facts.rows += 1
+        try:
+            if row.values is None:
+                raise RowError(row.problem)
+            for name, value in row.values.items():
+                facts.columns.setdefault(name, []).append(value)
+            items = reader.read(row)
+        except (RowError, FileError) as error:
+            facts.bad += 1
+            facts.first_bad = facts.first_bad or f"{source.name}, {source.unit} {row.number}: {in_command(error)}"
+            continue
+        for name in COLUMNS:
+            column = columns.get(name) or recognized(tuple(row.values)).get(name)
+            if column and reader.optional(row.values, name) is not None:
+                facts.roles.setdefault(column.split(".")[0] if column not in row.values else column, name)
+        facts.kind = reader.kind
+        for item in items:
+            facts.systems[item.system] += 1
+            facts.ids.setdefault(item.system, []).append(item.id)
+            facts.questions.setdefault(item.system, []).append((item.text, tuple(sorted(item.references))))
+            facts.words.update(
+                predictions=sum(len(text.split()) for text in item.predictions),
+                references=sum(len(text.split()) for text in item.references),
+                prediction=len(item.predictions),
+                reference=len(item.references),
+            )
+            facts.declined += sum(not attempts(text) for text in item.predictions)
+            score, label = item.human
+            facts.labels += label in (0.0, 1.0)
+            facts.scores += [score] if score is not None else []
+            facts.contexts += bool(item.contexts)
+
+
+def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any]:
+    """Return what a column holds."""
+    filled = [value for value in values if value is not None and value != ""]
+    result = {"name": name, "read_as": facts.roles.get(name), "filled": len(filled), "values": "", "use": None}
+    if not filled:
+        return result | {"values": "empty"}
+    if any(isinstance(value, list | dict) for value in filled):
+        return result | {"values": "lists or objects"}
+    texts = Counter(map(str, filled))
+    numbers = [_number(value) for value in filled]
+    few = 1 < len(texts) <= FEW_VALUES and len(filled) >= MIN_SLICE * len(texts)
+    if all(number is not None for number in numbers):
+        low, high = min(numbers), max(numbers)
+        result["values"] = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
+        if result["read_as"] is None and name not in RECORDED and len(filled) >= MIN_JUDGED:
+            result["use"] = "judge" if 0 <= low < high <= 1 else "scores"
+        return result
+    if few:
+        some = ", ".join(text[:20] for text, _ in texts.most_common(3))
+        result["values"] = f"{len(texts)} values: {some}{' ...' if len(texts) > 3 else ''}"
+        result["use"] = None if result["read_as"] else "slices"
+        return result
+    words = sum(count * len(text.split()) for text, count in texts.items()) / len(filled)
+    return result | {"values": f"texts of {words:.1f} words, {len(texts):,} different"}
+
+
+def _number(value: object) -> float | None:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _supported(
+    facts: _Facts, names: Sequence[str], given: Sequence[str], columns: Sequence[Mapping]
+) -> tuple[list[dict], list[dict]]:
+    """Return what can be done with its command, and what cannot, with the reason and the fix."""
+    can: list[dict[str, str]] = []
+    cannot: list[dict[str, str]] = []
+
+    def add(what: str, why: str, verb: str, *more: str) -> None:
+        skip = ["--on-error", "skip"] if facts.bad and verb != "raters" else []
+        words = ["genqa-metrics", verb, *names, *(given if verb != "raters" else ()), *more, *skip]
+        can.append({"what": what, "why": why, "command": shlex.join(words)})
+
+    def lacks(what: str, why: str) -> None:
+        cannot.append({"what": what, "why": why})
+
+    present = set(facts.columns)
+    if {"rater", "annotator", "worker"} & present and {"item", "id"} & present:
+        add("combine the ratings of several people", "columns with items and raters", "raters")
+    if facts.kind is None:
+        labels = {"id", "label"} <= set(recognized(tuple(facts.columns)))
+        files = shlex.join(word for name in names for word in ("--labels", name))
+        why = f"these are labels; name the answers that they are of: genqa-metrics accuracy ANSWERS {files}"
+        lacks("score, compare, accuracy", why if labels and "prediction" not in facts.columns else facts.first_bad)
+        return can, cannot
+    if not facts.systems:
+        lacks("score, compare, accuracy", "there are no predictions, and without them a context needs two references")
+        return can, cannot
+    kind = facts.kind
+    if kind.has_references:
+        add("score the rows", f"default for such rows: {' and '.join(default_metrics(kind))}", "score")
+    else:  # grounding errs too often to be recommended where there is another way
+        why = "passages and no references: only grounding reads such rows, and it errs often"
+        add("score the rows", why, "score", "-m", "grounding")
+        why = "the worst answers, each with the nearest sentence of a passage"
+        add("list the sentences that no passage supports", why, "explain", "-m", "grounding")
+    answers = not kind.sets and kind.text == "question" and kind.given and kind.has_references
+    shared, questions = _shared(facts)
+    if len(facts.systems) < 2:
+        lacks("compare systems", "one system; add a file or rows with another value in a column 'system'")
+    elif not shared:
+        lacks("compare systems", "no question is answered by all systems; give shared questions the same 'id'")
+    else:
+        all_of = all(len(set(question)) == len(shared) for question in questions.values())
+        more = [] if all_of or facts.bad else ["--on-error", "skip"]
+        more += [] if kind.has_references else ["-m", "grounding"]
+        add("compare systems", f"{len(facts.systems)} systems share {len(shared):,} questions", "compare", *more)
+    _accuracy(facts, answers, columns, add, lacks)
+    human = max(len(facts.scores), facts.labels)
+    others = [column["name"] for column in columns if column["use"] in ("judge", "scores")]
+    if human >= MIN_AGREE and not facts.kind.sets:
+        more = ["-m", "ava"] if answers else ["-m", "aev"]
+        more += [word for name in others for word in ("--column", name)]
+        add("measure how well metrics agree with people", f"{human:,} rows with a human score", "agree", *more)
+    else:
+        lacks("measure how well metrics agree with people", "no human scores; add a column 'score' or 'label'")
+    sliced = [column["name"] for column in columns if column["use"] == "slices"]
+    verb = "compare" if len(facts.systems) > 1 and shared else "accuracy" if answers else None
+    if sliced and verb:
+        add(f"the same by {sliced[0]}", f"columns with few values: {', '.join(sliced)}", verb, "--by", sliced[0])
+    return can, cannot
+
+
+def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lacks) -> None:
+    """Say what is possible without labels, with them, and with another judge."""
+    if not answers:
+        why = "the judge reads a question, one answer and references; name their columns with --column"
+        lacks("estimate the accuracy", why)
+        return
+    if facts.labels >= 2:
+        rough = f", below {FEW_LABELS} its intervals are rough" if facts.labels < FEW_LABELS else ""
+        add("estimate the accuracy", f"{facts.labels:,} labels of people in the rows{rough}", "accuracy")
+        if facts.labels >= CALIBRATE:
+            more = ["--output", "calibration.json"]
+            add("calibrate the judge on your labels", f"{facts.labels:,} labels in the rows", "calibrate", *more)
+    else:
+        add("estimate the accuracy", "without labels: corrected by the judge's measured errors", "accuracy")
+        number = min(LABELS, min(facts.systems.values()))
+        add(
+            "narrow its interval",
+            f"{number} labels a system; then accuracy --labels labels.jsonl",
+            "label",
+            "--number",
+            str(max(2, number)),
+            "-o",
+            "labels.jsonl",
+        )
+    judges = [column["name"] for column in columns if column["use"] == "judge"]
+    if judges:
+        why = f"{judges[0]} has numbers from 0 to 1; is it a judge's verdict or probability?"
+        add("estimate the accuracy with your judge", why, "accuracy", "--column", f"judge={judges[0]}")
+
+
+def _shared(facts: _Facts) -> tuple[set, Mapping[str, list]]:
+    """Return the questions that all systems answer, and those of each: by id where systems share ids, as `compare`."""
+    for value in (facts.ids, facts.questions) if facts.systems else ():
+        shared = set.intersection(*map(set, value.values())) - {None}
+        if shared:
+            return shared, value
+    return set(), facts.questions
+
+
+def _notes(facts: _Facts) -> list[str]:
+    """Return what to know before a command is run, one sentence each."""
+    notes = []
+    if facts.bad and facts.kind is not None:
+        notes.append(f"{facts.bad:,} of {facts.rows:,} rows are bad, the first: {facts.first_bad}")
+    if facts.kind is None:
+        return notes
+    ratio = (facts.words["predictions"] / max(facts.words["prediction"], 1)) / max(
+        facts.words["references"] / max(facts.words["reference"], 1), 1e-9
+    )
+    if not 1 / LONG < ratio < LONG and facts.words["reference"] and not facts.kind.sets:
+        notes.append(
+            f"answers are {ratio:.1f} times as long as references: metrics of overlapping words, such as aev, depend "
+            "on that; ava reads the question"
+        )
+    if facts.declined:
+        notes.append(f"answers that decline or are empty: {facts.declined:,}; the column declined has their share")
+    repeated = sum(len(question) - len(set(question)) for question in facts.questions.values())
+    if repeated and not facts.kind.sets:
+        notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")
+    if facts.contexts:
+        notes.append(f"{facts.contexts:,} rows have the passages that were retrieved; score also reads those")
+    if set(RECORDED) & set(facts.columns):
+        notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
+    if len(facts.systems) > MAX_SLICES:
+        notes.append(f"{len(facts.systems):,} systems; is that the right column? --column system=NAME")
+    return notes

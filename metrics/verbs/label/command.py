@@ -4,7 +4,7 @@ import getpass
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
@@ -29,16 +29,9 @@ _WEB = (
 
 def label(
     inputs: options.inputs("ROWS", "Files as for `score`."),
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE.jsonl",
-            help="File for the labels. If it exists, labelling continues.",
-            show_default=False,
-        ),
-    ],
+    output: options.option(
+        Path, "--output", "-o", metavar="FILE.jsonl", help="File for the labels. If it exists, labelling continues."
+    ),
     set_: options.SetOfAva = None,
     column: options.Column = None,
     from_: options.From = None,
@@ -48,21 +41,19 @@ def label(
     sheet: options.Sheet = None,
     split_references: options.SplitReferences = None,
     on_error: options.SkipOrFail = "fail",
-    form: Annotated[
-        Literal["verdict", "grade", "questions", "questions-3"], typer.Option("--form", help=_FORM)
-    ] = "verdict",
-    number: Annotated[
-        int, typer.Option("--number", "-n", metavar="N", min=2, help="Rows of every system to label.")
-    ] = 100,
+    form: options.option(
+        Literal["verdict", "grade", "questions", "questions-3"], "--form", help=_FORM, shown=True
+    ) = "verdict",
+    number: options.option(
+        int, "--number", "-n", metavar="N", help="Rows of every system to label.", shown=True, min=2
+    ) = 100,
     seed: options.Seed = 0,
-    uniform_share: Annotated[
-        float, typer.Option("--uniform-share", metavar="SHARE", min=0.05, max=1.0, help=_SHARE)
-    ] = 0.5,
-    rater: Annotated[str | None, typer.Option("--rater", metavar="NAME", help=_RATER, show_default=False)] = None,
-    web: Annotated[bool, typer.Option("--web", help=_WEB, show_default=False)] = False,
-    port: Annotated[
-        int | None, typer.Option("--port", metavar="N", help="Port of the page.", show_default=False)
-    ] = None,
+    uniform_share: options.option(
+        float, "--uniform-share", metavar="SHARE", help=_SHARE, shown=True, min=0.05, max=1.0
+    ) = 0.5,
+    rater: options.option(str | None, "--rater", metavar="NAME", help=_RATER) = None,
+    web: options.option(bool, "--web", help=_WEB) = False,
+    port: options.option(int | None, "--port", metavar="N", help="Port of the page.") = None,
 ) -> None:
     """Select rows to label, and collect people's verdicts.
 

@@ -1,41 +1,29 @@
 """The command `raters`: one score per item of the ratings of several people."""
 
-from typing import Annotated
-
-import typer
-
 from ...terminal import console, options
 
 
 def raters(
-    inputs: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE", help="Files as for `score`, one row per item and rater.", show_default=False),
-    ],
-    output: Annotated[
+    inputs: options.inputs("FILE", "Files as for `score`, one row per item and rater."),
+    output: options.option(
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write one row per item to FILE, with its score: .jsonl, .csv, .parquet ... `agree` reads it when "
-            "the rows have question, prediction and references too.",
-        ),
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            "-c",
-            metavar="NAME=COLUMN",
-            help="Where a column has another name, once for each; NAME is item, rater or score.",
-            show_default=False,
-        ),
-    ] = None,
-    limit: Annotated[
-        float, typer.Option("--limit", metavar="Z", help="Ratings whose z-score is larger are noise; inf keeps all.")
-    ] = 1.0,
-    drop: Annotated[int, typer.Option("--drop", metavar="N", help="Drop at most N ratings of an item.")] = 5,
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write one row per item to FILE, with its score: .jsonl, .csv, .parquet ... `agree` reads it when the "
+        "rows have question, prediction and references too.",
+    ) = None,
+    column: options.repeated(
+        "--column",
+        "-c",
+        metavar="NAME=COLUMN",
+        help="Where a column has another name, once for each; NAME is item, rater or score.",
+        group=None,
+    ) = None,
+    limit: options.option(
+        float, "--limit", metavar="Z", help="Ratings whose z-score is larger are noise; inf keeps all.", shown=True
+    ) = 1.0,
+    drop: options.option(int, "--drop", metavar="N", help="Drop at most N ratings of an item.", shown=True) = 5,
     on_error: options.SkipOrFail = "fail",
     format_: options.PrintAs = "table",
 ) -> None:
@@ -49,11 +37,10 @@ def raters(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from .report import RatersReport
-    from .run import RatersRun
+    from .report import combine_ratings
 
     with console.usage("raters"):
-        run = RatersRun(inputs, options.name_values("--column", column), limit, drop, output)
-    with console.failures(), console.skipped_rows() as problem:
-        report = RatersReport(run.report(on_error == "skip", problem))
+        columns = options.name_values("--column", column)
+    with console.failures("raters"), console.skipped_rows() as problem:
+        report = combine_ratings(inputs, columns, limit, drop, output, on_error, problem)
     console.print_result(format_, report.to_json, report.to_markdown, report.show)

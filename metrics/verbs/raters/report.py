@@ -1,23 +1,55 @@
-"""How far raters agree: what `genqa-metrics raters` prints."""
+"""Human ratings, one row per item and rater -> one score per item, and how far the raters agree.
 
-from collections.abc import Mapping
+Filtering as in section 4.2 of Lee et al. (2021): within each item, ratings whose z-score is above 1 in size are noise;
+at most five of them are dropped, the largest first, and the mean of the rest is the item's score.
+"""
 
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core.scorer import require_extra
 from ...reports.report import Report
 from ...reports.table import Table, number
-from .run import LEVELS
+from ...rows.errors import FileError, bad_usage, name_column
+from ...rows.file_types import Row
+from ...rows.items import MAX_SCORE, RowError
+from ...rows.reading import Message, Skips, good_rows, ignore, inputs_of
+from ...rows.sources import Source
+from ...rows.text_rows import PlainCell
+from ...rows.writing import Writer
+from ..inputs import digested_sources, rounded
+
+if TYPE_CHECKING:
+    import pandas
+
+LIMIT, AT_MOST = 1.0, 5
+MAX_VALUES = 10_000  # different ratings that nltk compares with each other
+LEVELS = ("interval", "ordinal", "nominal")
+COLUMNS = {
+    "item": ("item", "id"),
+    "rater": ("rater", "annotator", "worker"),
+    "score": ("score", "rating"),
+}
+# What `genqa-metrics agree` needs beside the score is passed on.
+PASSED = {"question": "text", "prediction": "text", "candidate": "text", "references": "texts", "system": "text"}
 
 
 class RatersReport(Report):
     """How far raters agree, before and after noisy ratings are dropped.
 
     Args:
-        report: what `analysis.raters.RatersRun.report` returns.
+        report: what `to_dict` returns: "items", "ratings", "dropped", "ratings_per_item" and "alpha" (level -> value)
+            before and after filtering, "raters", "inputs", "settings".
 
     Attributes:
         items: number of items.
         ratings: number of ratings.
         alpha: {"before", "after": {level: Krippendorff's alpha}}.
-        raters: {name: {"ratings", "dropped", "mean_distance"}}.
+        raters: {name: {"ratings", "dropped", "mean_distance"}}, the distance from the items' scores.
     """
 
     title = "Agreement of raters"
@@ -58,3 +90,228 @@ class RatersReport(Report):
             *self._inputs(),
             f"genqa-metrics {report['genqa_metrics']}",
         ]
+
+
+def combine_ratings(
+    inputs: object,
+    columns: Mapping[str, str] | None = None,
+    limit: float = LIMIT,
+    at_most: int = AT_MOST,
+    output: str | None = None,
+    on_error: str = "fail",
+    problem: Message = ignore,
+) -> RatersReport:
+    """Read ratings, filter them, measure how far the raters agree, and write one row per item.
+
+    Args:
+        inputs: names of files, not standard input; or rows in memory, see `inputs.sources_of`.
+        columns: names of columns in the files, by "item", "rater" and "score".
+        limit: z-scores above this are noise; infinity keeps all.
+        at_most: number of ratings of an item that may be dropped.
+        output: file for one row per item; its ending says the format.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        problem: called with each bad row that is left out.
+
+    Raises:
+        ValueError: if an argument or a row is bad, a file cannot be read, there is no row, or the output cannot be
+            written.
+    """
+    from ... import __version__
+
+    with bad_usage():
+        require_extra("agree", "nltk")
+        columns = dict(columns or {})
+        for name in columns:
+            if name not in COLUMNS:
+                raise ValueError(f"column: expected one of {', '.join(COLUMNS)} before the '=', got {name!r}")
+        if not limit > 0:
+            raise ValueError(f"limit: expected a number above 0, got {limit}")
+        if at_most < 0:
+            raise ValueError(f"at_most: expected a number of at least 0, got {at_most}")
+        sources = digested_sources(inputs)
+        if output is not None:
+            Writer(output, {}, {}, [source.path for source in sources])
+    skips = Skips(on_error == "skip", problem)
+    ratings, passed = _read(sources, columns, skips)
+    by_item = ratings.groupby("item", sort=False)["score"]
+    stay = by_item.transform(lambda scores: kept(scores.to_numpy(), limit, at_most)).astype(bool)
+    sizes = by_item.size()
+    items = {
+        "score": ratings[stay].groupby("item", sort=False)["score"].agg(_mean).reindex(sizes.index),
+        "mean_of_all": by_item.agg(_mean),
+        "ratings": sizes,
+        "dropped": (~stay).groupby(ratings["item"], sort=False).sum(),
+    }
+    if output is not None:
+        _write(output, items, passed)
+    ratings = ratings.assign(dropped=~stay, distance=ratings["score"] - ratings["item"].map(items["score"]))
+    raters = ratings.groupby("rater", sort=False).agg(
+        ratings=("score", "size"), dropped=("dropped", "sum"), mean_distance=("distance", _mean)
+    )
+    report = {
+        "genqa_metrics": __version__,
+        "inputs": inputs_of(sources, skips),
+        "settings": {"limit": limit if math.isfinite(limit) else None, "at_most": at_most, "columns": columns},
+        "items": len(sizes),
+        "ratings": len(stay),
+        "bad_rows": skips.skipped,
+        "dropped": int((~stay).sum()),
+        "items_with_one_rating": int((sizes == 1).sum()),
+        "ratings_per_item": {"before": len(stay) / len(sizes), "after": float(stay.sum() / len(sizes))},
+        "alpha": {"before": _alphas(ratings), "after": _alphas(ratings[stay])},
+        "raters": raters.to_dict("index"),
+    }
+    return RatersReport(rounded(report))
+
+
+def kept(scores: np.ndarray, limit: float = LIMIT, at_most: int = AT_MOST) -> np.ndarray:
+    """Return which ratings of one item are kept.
+
+    The deviation is that of these ratings themselves (divided by their number); it is taken once, with all of them. Of
+    equally far ratings the one that came first goes first.
+
+    Args:
+        scores: (ratings,) ratings of the item.
+        limit: z-scores above this, up or down, are noise.
+        at_most: number of ratings that may be dropped.
+
+    Returns:
+        (ratings,) booleans.
+
+    >>> kept(np.array([5.0, 5, 4, 5, 1]))  # mean 4, deviation 1.549: z 0.65, 0.65, 0, 0.65, -1.94
+    array([ True,  True,  True,  True, False])
+    """
+    from scipy.stats import zscore
+
+    stay = np.ones(len(scores), dtype=bool)
+    if len(scores) > 1 and np.ptp(scores) > 0:
+        far = np.abs(zscore(scores))
+        noise = [place for place in np.argsort(-far, kind="stable") if far[place] > limit + 1e-12]
+        stay[noise[:at_most]] = False
+    return stay
+
+
+def krippendorff_alpha(items: Sequence[str], raters: Sequence[str], scores: Sequence[float], level: str) -> float:
+    """Return Krippendorff's alpha; ratings may be missing, and items with one rating do not count.
+
+    Computed by nltk; the distance of ordinal ratings is that of Krippendorff (2011), "Computing Krippendorff's
+    Alpha-Reliability".
+
+    Args:
+        items: (ratings,) the item of every rating.
+        raters: (ratings,) its rater.
+        scores: (ratings,) its score.
+        level: "interval", "ordinal" or "nominal".
+
+    Returns:
+        1 for full agreement, 0 for that of chance; NaN where no two ratings can be compared or all are equal.
+
+    Raises:
+        ValueError: if there is no such level, or there are more than 10,000 different ratings.
+
+    >>> krippendorff_alpha(list("aabbcc"), list("xyxyxy"), [1, 1, 2, 2, 3, 3], "interval")
+    1.0
+    """
+    from nltk.metrics.agreement import AnnotationTask
+    from nltk.metrics.distance import binary_distance, interval_distance
+
+    if level not in LEVELS:
+        raise ValueError(f"level: expected one of {', '.join(LEVELS)}, got {level!r}")
+    values = np.asarray(scores, dtype=float)
+    _, numbers, counts = np.unique(np.asarray(items, dtype=str), return_inverse=True, return_counts=True)
+    compared = np.flatnonzero(counts[numbers] > 1)
+    if not len(compared) or not np.ptp(values[compared]):
+        return float("nan")
+    if (distinct_values := len(np.unique(values))) > MAX_VALUES:
+        raise ValueError(
+            f"score: expected at most {MAX_VALUES:,} different ratings for Krippendorff's alpha, got "
+            f"{distinct_values:,}; round them"
+        )
+    distance: Callable = {"interval": interval_distance, "nominal": binary_distance}.get(level)
+    if level == "ordinal":
+        distinct, frequencies = np.unique(values[compared], return_counts=True)
+        # Ratings up to the middle of a value's own: two of them differ by the ratings between the two values.
+        middle = dict(zip(distinct.tolist(), (np.cumsum(frequencies) - frequencies / 2).tolist(), strict=True))
+
+        def distance(a: float, b: float) -> float:
+            return (middle[a] - middle[b]) ** 2
+
+    triples = [(raters[row], int(numbers[row]), float(values[row])) for row in compared]
+    return float(AnnotationTask(triples, distance=distance).alpha())
+
+
+def _alphas(ratings: "pandas.DataFrame") -> dict[str, float]:
+    items, raters, scores = (ratings[name].to_numpy() for name in ("item", "rater", "score"))
+    return {level: krippendorff_alpha(items, raters, scores, level) for level in LEVELS}
+
+
+def _mean(scores) -> float:
+    return float(np.mean(scores.to_numpy()))  # pandas' own sums in another order
+
+
+def _read(sources: Sequence[Source], columns: Mapping[str, str], skips: Skips) -> tuple["pandas.DataFrame", dict]:
+    """Return the ratings, one row each; and for each item the columns of `PASSED` in its first row."""
+    import pandas
+
+    places: dict[tuple[str, str], str] = {}
+
+    def cell(values: dict, name: str) -> object:
+        wanted = (columns[name],) if name in columns else COLUMNS[name]
+        column = next((column for column in wanted if column in values), None)
+        if column is None:
+            problem = (
+                f"no {name} (a column named {' or '.join(wanted)}); columns found: {', '.join(values) or 'none'}; say "
+            )
+            raise RowError(problem, "which one it is with ", name_column(name))
+        if values[column] is None or values[column] == "":
+            raise RowError(f"{column}: expected a value, got none; drop the row")
+        return values[column]
+
+    def convert(source: Source, row: Row) -> tuple[str, str, float]:
+        item, rater, value = (cell(row.values, name) for name in COLUMNS)
+        item, rater = str(item), str(rater)
+        try:
+            score = float(value)
+        except (ValueError, TypeError, OverflowError):
+            score = math.nan
+        if not abs(score) <= MAX_SCORE:
+            fix = "drop the row, or write the rating as a number"
+            raise RowError(f"score: expected a number, got {value!r:.60}; {fix}")
+        if before := places.get((item, rater)):
+            raise RowError(f"rater {rater!r} has rated item {item!r} before, at {before}; keep one of them")
+        places[item, rater] = f"{source.name}, {source.unit} {row.number}"
+        return item, rater, score
+
+    ratings, passed = [], {}
+    for _, row, rating in good_rows(sources, convert, skips):
+        ratings.append(rating)
+        if rating[0] not in passed:
+            passed[rating[0]] = {name: row.values[name] for name in PASSED if row.values.get(name) is not None}
+    if not ratings:
+        names = ", ".join(source.name for source in sources)
+        raise FileError(f"{names}: no ratings; is this the right file?")
+    return pandas.DataFrame(ratings, columns=list(COLUMNS)), passed
+
+
+def _write(output: str, items: Mapping[str, "pandas.Series"], passed: Mapping[str, Mapping]) -> None:
+    """Write one row per item."""
+    kinds = {name: kind for name, kind in PASSED.items() if any(name in values for values in passed.values())}
+    columns = {"id": "text", **kinds, "score": "number", "mean_of_all": "number"}
+    columns |= {"ratings": "integer", "dropped": "integer"}
+    rows: dict[str, list] = {"id": list(passed)}
+    for name, kind in kinds.items():
+        values = [of_item.get(name) for of_item in passed.values()]
+        texts = kind == "texts"
+        rows[name] = [_listed(value) if texts and isinstance(value, str) else value for value in values]
+    rows |= {name: values.tolist() for name, values in items.items()}
+    with Writer(output, columns, {}) as writer:
+        writer.write(rows)
+
+
+def _listed(text: str) -> list[str]:
+    """Return the texts of a cell, which may be a JSON list."""
+    try:
+        values = json.loads(text) if text.startswith("[") and not isinstance(text, PlainCell) else None
+    except ValueError:
+        values = None
+    return [str(value) for value in values] if isinstance(values, list) else [text]

@@ -23,10 +23,9 @@ from genqa_metrics.registry import SCORERS, make_scorer
 from genqa_metrics.reports.charts import curves_figure, svg_of
 from genqa_metrics.statistics.correlation import pearson
 from genqa_metrics.statistics.resampling import adjust_p_values
-from genqa_metrics.verbs.agree.measures import PERMUTATIONS, Judgments, analyse
+from genqa_metrics.verbs.agree.measures import PERMUTATIONS, Judgments, analyse, length_group
 from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import against_best, ordered
-from genqa_metrics.verbs.agree.run import length_group
 from scipy.stats import rankdata
 
 from training.common import json_rows, option
