@@ -161,11 +161,11 @@ COLOURS = "red, blue, yellow"
     ("reference", "answer", "probability", "effects", "reason"),
     [
         ("Bonn", "Bonn", 0.52, {"Bonn": 0.5},
-         "Uncertain (0.52, threshold 0.50): 'Bonn' counts for it; accepted: 'Bonn'."),
+         "Unsure (0.52, correct from 0.50): 'Bonn' counts for it; accepted: 'Bonn'."),
         # The judge falls most without "yellow", which is accepted: what is wrong is what was added, or is missing.
-        (COLOURS, "red, yellow and green", 0.2, {"red": 0, "yellow": -0.3, "and": 0, "green": -0.1},
+        (COLOURS, "red, yellow and green", 0.05, {"red": 0, "yellow": -0.3, "and": 0, "green": -0.1},
          f"Missing: 'blue'; 'green' counts against it; accepted: '{COLOURS}'."),
-        (COLOURS, "red, yellow and green", 0.2, {"red": 0, "yellow": -0.3, "and": 0, "green": 0},
+        (COLOURS, "red, yellow and green", 0.05, {"red": 0, "yellow": -0.3, "and": 0, "green": 0},
          f"Missing: 'blue'; accepted: '{COLOURS}'."),
         ("Twelve eggs a week.", "12 eggs daily", 0.1, {"12": -0.4, "eggs": -0.3, "daily": -0.1},
          "'daily' counts against it; accepted: 'Twelve eggs a week'."),
@@ -221,7 +221,7 @@ def test_a_long_answer_is_judged_without_each_sentence():
     answer = "Do this:\n\n" + "\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1)) + "\n\nThat helps. " * 30
 
     def probabilities(questions, references, predictions):
-        return np.array([0.2 if "switch" in text else 0.4 for text in predictions])
+        return np.array([0.02 if "switch" in text else 0.08 for text in predictions])
 
     reference = "Hold the button for ten seconds."
     (found,) = explaining.explanations(["How?"], [[reference]], [answer], probabilities, 0.5)

@@ -4,7 +4,10 @@ import json
 import random
 
 import genqa_metrics
+import numpy as np
 import pytest
+from genqa_metrics.ava.explaining import reason
+from genqa_metrics.ava.scorer import profile
 from genqa_metrics.cli import app
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.tally import DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
@@ -34,11 +37,42 @@ def test_every_kind_has_its_share_and_the_worst_comes_first():
     assert [(answer.id, answer.kind) for answer in found.first] == [
         ("q0", DISAGREE),
         ("q1", DISAGREE),
+        ("q2", UNSURE),
         ("q3", WRONG),
         ("q5", WRONG),
-        ("q2", UNSURE),
     ]
     assert found.counts == {DISAGREE: 2, WRONG: 2, UNSURE: 1, LOWEST: 0}
+
+
+@pytest.mark.parametrize(
+    ("unsure", "wrong", "expected"), [(20, 20, (5, 5)), (2, 20, (2, 8)), (20, 1, (9, 1)), (0, 3, (0, 3))]
+)
+def test_unsure_and_surely_wrong_answers_share_the_list(unsure, wrong, expected):
+    probabilities = [0.3 + 0.01 * row for row in range(unsure)] + [0.001 * row for row in range(wrong)]
+    found = answers_to_read(columns(probabilities, [None] * len(probabilities)), 10, **JUDGE)
+    kinds = [answer.kind for answer in found.first]
+    assert (kinds.count(UNSURE), kinds.count(WRONG)) == expected
+    assert (found.counts[UNSURE], found.counts[WRONG]) == (unsure, wrong)
+
+
+def test_a_judge_is_unsure_of_the_same_answers_wherever_it_is_said():
+    """In the list, in the counts that show whether rows are like the measured ones, and in a reason."""
+    for probability, unsure in ((0.05, False), (0.11, True), (0.5, True), (0.89, True), (0.95, False)):
+        found = answers_to_read(columns([probability], [None]), 10, **JUDGE)
+        assert (found.counts[UNSURE] == 1) == unsure
+        assert (profile([["a"]], ["b"], np.array([probability]))["unsure"] == 1) == unsure
+        assert reason("?", "a", "b", probability, [["b", 0.1, 0, 1]], 0.5).startswith("Unsure") == unsure
+
+
+def test_markup_of_an_answer_is_left_out_of_a_line_and_kept_in_the_whole_text():
+    texts = ["# Help\n\n- **Visa**\n- [PayPal](https://example.org)", "Ben"]
+    rows = [{"question": "Who?", "references": "Ann", "prediction": text} for text in texts]
+    report = genqa_metrics.score(rows, "ava")
+    for text in (str(report), report.to_markdown()):
+        assert "Visa • PayPal" in text
+        assert "**Visa" not in text
+    page = report.to_html()
+    assert "<summary>Help • Visa • PayPal</summary># Help\n\n- **Visa**\n" in page
 
 
 @pytest.mark.parametrize("number", [1, 3, 10, 100])

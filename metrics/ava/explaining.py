@@ -13,17 +13,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..core.judge_reading import WORD, keys
-from ..core.reading import COMMON
+from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts
+from ..core.scorer import UNSURE_FROM, UNSURE_TO
 from .rules import Rules, said_quantity
 
-UNCERTAIN = 0.1  # a probability closer to the threshold is called uncertain
 STRONG = 0.02  # smaller effects are not named in the reason
 NAMED = 2  # the most words that a reason names
 LONG_ANSWER = 40  # words of an answer from which a reason begins with the sentence that decides
 SHOWN = 25  # words of that sentence that are shown
 ITEM = 4  # the most words of an item of a list
-_MARKUP = re.compile(r"\*\*+|(?m:^)[ \t]*(?:#{1,6}|[-•>]|\d{1,2}[.)])[ \t]+")
 _SENTENCE = re.compile(
     r"(?:(?m:^)[ \t]*\d{1,2}[.)][ \t]+(?=\S))?[^\s.!?](?:[^.!?\n]|[.!?]++(?![\s\"'*)]|\Z))*[.!?]*[\"'*)]*"
 )
@@ -153,13 +152,13 @@ def reason(
             are named.
     """
     right = probability >= threshold
-    unsure = abs(probability - threshold) < UNCERTAIN
-    start = f"Uncertain ({probability:.2f}, threshold {threshold:.2f}): " if unsure else ""
+    unsure = UNSURE_FROM < probability < UNSURE_TO
+    start = f"Unsure ({probability:.2f}, correct from {threshold:.2f}): " if unsure else ""
     blamed = words if right else [word for word in words if not _stands_in(word[0], reference)]
     sentence = deciding_sentence(of_sentences, reference, probability, threshold)
     if sentence:
         _, _, first, last = sentence
-        start += f"in {_short(_plain(answer[first:last]), SHOWN)}: "
+        start += f"in {_short(one_line(answer[first:last]), SHOWN)}: "
         blamed = [word for word in blamed if first <= word[2] < last]
     named = strongest(blamed, probability, threshold, len(blamed))
     telling = [word for word in named if abs(word[1]) >= STRONG and not _is_common(word[0])]
@@ -274,16 +273,7 @@ def _is_common(part: str) -> bool:
 
 def _quoted(words: Sequence[Sequence]) -> str:
     ordered = sorted(words, key=lambda word: word[2])
-    return " and ".join(f"'{_plain(word[0])}'" for word in ordered)
-
-
-def _plain(text: str) -> str:
-    r"""Return a text in one line, without Markdown.
-
-    >>> _plain("1. **Hold** the\nbutton.")
-    'Hold the button.'
-    """
-    return " ".join(_MARKUP.sub("", text).split())
+    return " and ".join(f"'{one_line(word[0])}'" for word in ordered)
 
 
 def _verb(words: Sequence[Sequence], verb: str) -> str:

@@ -13,7 +13,7 @@ from ..core.inference import check_fork, checked_budget
 from ..core.judge_model import LoadedJudge, checked_aggregation, checked_threshold
 from ..core.judge_reading import LINEAR, PROMPT
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
-from ..core.scorer import Scorer
+from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
 from .faults import fault
@@ -289,7 +289,6 @@ def _taken(rows: Sequence[Sequence], numbers: Sequence[int]) -> list[list]:
     return [[column[i] for i in numbers] for column in rows]
 
 
-UNSURE = (0.1, 0.9)  # the judge's own probabilities between which it is unsure
 LONGEST = 10  # lengths from 2^9 words on are one class
 LENGTHS = ("answer_words", "reference_words")
 
@@ -315,7 +314,7 @@ def profile(references: Sequence[Sequence[str]], predictions: Sequence[str], pro
     [('answer_words:3', 1), ('profiled', 1), ('reference_words:1', 1), ('unsure', 1)]
     """
     result = Counter(profiled=len(predictions))
-    result["unsure"] = int(((probabilities > UNSURE[0]) & (probabilities < UNSURE[1])).sum())
+    result["unsure"] = int(((probabilities > UNSURE_FROM) & (probabilities < UNSURE_TO)).sum())
     result.update(f"answer_words:{length_class(len(text.split()))}" for text in predictions)
     result.update(f"reference_words:{length_class(min(len(text.split()) for text in texts))}" for texts in references)
     return result

@@ -37,7 +37,7 @@ from .inference import (
 from .judge_reading import CONFIGURATIONS, LINEAR, MARKS, PROMPT, JudgeReader
 from .onnx_backend import FastModel, FastTokenizer, fast_file
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import quiet
+from .scorer import UNSURE_FROM, UNSURE_TO, quiet
 
 PEER_ATTENTION = ("a2",)
 # Encoder types in transformers; all have their class token first.
@@ -222,8 +222,8 @@ _DEFAULTS = {
     "threshold": 0.5,
     "long_answer": LONG_ANSWER,
     "passage": PASSAGE,
-    "unsure_from": 0.1,
-    "unsure_to": 0.9,
+    "unsure_from": UNSURE_FROM,
+    "unsure_to": UNSURE_TO,
     "reference_aggregation": "mean",
 }  # of the settings of a checkpoint
 

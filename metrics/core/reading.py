@@ -45,6 +45,12 @@ _SPACED = re.compile(r"(?<![^\s\"'(*_])[^\W_](?:[\s*_·.\-]{1,4}[^\W_](?![^\W_])
 _SINGLES = re.compile(r"\b[^\W_]\W{1,3}[^\W_]\b")
 _BETWEEN_WORDS = re.compile(r"\s{2,}|(?<=[a-z])(?=[\s*_·.\-]{1,4}[A-Z])")
 _DIGITS = re.compile(r"\d+")
+# Markdown
+_LINK = re.compile(r"!?\[([^\[\]\n]{1,200})\]\([^()\s]{1,500}\)")
+_RULE = re.compile(r"(?m)^[ \t|:-]{3,}$")
+_MARK = re.compile(r"(?m)^[ \t]*(#{1,6}|[-*+•>]|\d{1,2}[.)])[ \t]+")  # of a heading, a list or a quotation
+_EMPHASIS = re.compile(r"\*\*+|`+|(?<!\w)__(?=\S)|(?<=\S)__(?!\w)")
+_ITALIC = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]{1,200})(?<=\S)\*(?!\w)")
 
 
 def readable(text: str) -> str:
@@ -98,6 +104,23 @@ def _plain_letters(text: str) -> str:
 
 def _latin(word: str) -> str:
     return "".join(_LIKE_LATIN.get(character, character) for character in word)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text on one line without the marks of Markdown; the items of a list keep their numbers, or get dots.
+
+    >>> one_line("## Steps\n1. **Hold** the\n`button`.")
+    'Steps Hold the button.'
+    >>> one_line("We take:\n\n- Visa\n- [PayPal](https://a.b)"), one_line("1. Go\n2. Stop"), one_line("2 * 3 = *6*")
+    ('We take: • Visa • PayPal', '1. Go 2. Stop', '2 * 3 = 6')
+    """
+    text = _LINK.sub(r"\1", _RULE.sub("", text))
+    items = [mark for mark in _MARK.findall(text) if mark[0] not in "#>"]
+
+    def shown(mark: re.Match) -> str:
+        return "" if len(items) < 2 or mark[1] not in items else f"{mark[1] if mark[1][0].isdigit() else '•'} "
+
+    return " ".join(_ITALIC.sub(r"\1", _EMPHASIS.sub("", _MARK.sub(shown, text))).split())
 
 
 def readable_answer(text: str, references: Sequence[str]) -> str:

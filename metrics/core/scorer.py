@@ -179,6 +179,7 @@ def check_same_length(**columns: list) -> None:
 
 
 VERSION = "0.1.0"
+UNSURE_FROM, UNSURE_TO = 0.1, 0.9  # a judge is unsure of an answer with a probability between these
 ALIASES = {  # names of the inputs in other libraries
     **dict.fromkeys(("answer", "answers", "candidate", "candidates", "hypotheses", "outputs"), "predictions"),
     **dict.fromkeys(("gold", "golds", "ground_truth", "ground_truths", "labels", "targets"), "references"),

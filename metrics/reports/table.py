@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+from ..core.reading import one_line
+
 GAP, NARROW_GAP = 3, 2  # characters between two columns in a terminal
 PHONE_WIDTH = 40  # characters of a table's line on a phone
 
@@ -24,6 +26,7 @@ class Table:
         bold: number of the column that is bold in a marked row, beside the first.
         wraps: whether the first column is a long text, over several lines where the others need the room.
         texts: numbers of the columns that hold texts, which pages break over several lines.
+        whole: {(row, column): the whole text of a cell that shows less}, which pages unfold.
         short: {column: what terminals and HTML call it}; a line below the table gives the names.
     """
 
@@ -35,6 +38,7 @@ class Table:
     bold: int = 1
     wraps: bool = False
     texts: Collection[int] = ()
+    whole: Mapping[tuple[int, int], str] = field(default_factory=dict)
     short: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -361,7 +365,7 @@ def _templates():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["with_code"] = with_code
+    environment.filters |= {"with_code": with_code, "with_lines": with_lines, "one_line": one_line}
     return environment
 
 
@@ -381,6 +385,13 @@ def with_code(text: str):
             re.sub(r"[|+](?=.)", r"\g<0><wbr>", word) if word.count("|") > 1 else word for word in shown.split(" ")
         )
     )
+
+
+def with_lines(text: str):
+    """Return a text as HTML (`markupsafe.Markup`) with its line breaks, for an element that keeps them."""
+    from markupsafe import Markup, escape
+
+    return Markup("\n").join(escape(visible(line)) for line in text.splitlines())
 
 
 def render(name: str, **values):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.scorer import UNSURE_FROM, UNSURE_TO
 from ..rows.items import Item
 from ..statistics.estimation import QuestionSums, row_sums
 
@@ -235,10 +236,9 @@ def totals_by_system(items: Sequence[Item], judged: np.ndarray, verdicts: np.nda
     return {name: QuestionTotals(keys[systems == name], sums[systems == name]) for name in dict.fromkeys(systems)}
 
 
-DISAGREE, WRONG, UNSURE, LOWEST = "label and judge disagree", "judged wrong", "unsure", "lowest score"
-SHARES = {DISAGREE: 4, WRONG: 3, UNSURE: 3, LOWEST: 10}  # of a list of ten
+DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged wrong", "lowest score"
+SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, LOWEST: 10}  # of a list of ten; most errors are among the unsure ones
 BEST = 1.0  # no answer with this score need be read
-BAND = 0.15  # probabilities this near to the threshold are unsure
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,6 +257,7 @@ class AnswerToRead:
         references: the accepted answers.
         score: the probability of a judge, or the main score of another metric.
         label: label by people, 0 to 1; None without one.
+        verdict: the judge's, 1 right and 0 wrong; None of a metric that judges nothing.
     """
 
     kind: str
@@ -270,6 +271,7 @@ class AnswerToRead:
     references: list[str]
     score: float
     label: float | None
+    verdict: int | None = None
 
 
 class AnswersToRead:
@@ -309,12 +311,15 @@ class AnswersToRead:
 
     @property
     def first(self) -> list[AnswerToRead]:
-        """The answers to read first: each kind its share of ten, and what one lacks from the next ones."""
-        share = {kind: -(-share * self.number // 10) for kind, share in SHARES.items()}
-        chosen = [answer for kind, some in self.by_kind.items() for answer in some[: share[kind]]]
-        more = [answer for kind, some in self.by_kind.items() for answer in some[share[kind] :]]
+        """The answers to read first, by kind; kinds take turns in proportion to their shares while they have some."""
         kinds = list(SHARES)
-        return sorted([*chosen, *more][: self.number], key=lambda answer: (kinds.index(answer.kind), *_order(answer)))
+        turns = [
+            ((place + 0.5) / SHARES[kind], kinds.index(kind), place, answer)
+            for kind, some in self.by_kind.items()
+            for place, answer in enumerate(some)
+        ]
+        chosen = sorted(turns, key=lambda turn: turn[:3])[: self.number]
+        return [answer for *_, answer in sorted(chosen, key=lambda turn: turn[1:3])]
 
 
 def _order(answer: AnswerToRead) -> tuple:
@@ -340,16 +345,16 @@ def answers_to_read(
     answers = []
     questions = columns.get("question") or [None] * len(columns["prediction"])
     for place, value in enumerate(columns[score]):
-        label = columns["label"][place]
-        if verdict is None or threshold is None:
+        label, judged = columns["label"][place], None if verdict is None else int(columns[verdict][place])
+        if judged is None or threshold is None:
             kind, rank = LOWEST, value
             if value >= BEST:
                 continue
-        elif label in (0, 1) and label != columns[verdict][place]:
+        elif label in (0, 1) and label != judged:
             kind, rank = DISAGREE, -abs(value - label)
-        elif abs(value - threshold) < BAND:
+        elif label not in (0, 1) and UNSURE_FROM < value < UNSURE_TO:
             kind, rank = UNSURE, abs(value - threshold)
-        elif not columns[verdict][place]:
+        elif not judged:
             kind, rank = WRONG, value
         else:
             continue
@@ -366,6 +371,7 @@ def answers_to_read(
                 references=list(columns["references"][place]),
                 score=round(float(value), 6),
                 label=label,
+                verdict=judged,
             )
         )
     return AnswersToRead(answers, number)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from ...core.reading import one_line
 from ...reports.report import Report, say
 from ...reports.table import Table, latex_table, markdown, markdown_code, markdown_table, print_table, visible
 from ...rows.errors import bad_usage
@@ -209,8 +210,8 @@ class CompareReport(Report):
         rows = self.rows[metric][:most]
         say(console, ["Rows that decide"] * bool(rows), "bold")
         for row in rows:
-            cut(visible(name_of(row)), (f"  [{visible(' | '.join(row['references']))}]", "dim"))
-            answers = [[visible(cell) for cell in cells] for cells in shown_answers(row)]
+            cut(visible(name_of(row)), (f"  [{visible(' | '.join(map(one_line, row['references'])))}]", "dim"))
+            answers = [[visible(one_line(cell)) for cell in cells] for cells in shown_answers(row)]
             width = max(len(system) for _, system, _ in answers)
             for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
                 cut(f"  {score}  ", (f"{system:<{width}}", "bold"), f"  {answer}")

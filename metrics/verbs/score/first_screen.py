@@ -5,15 +5,21 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
+from ...core.reading import one_line
+from ...core.scorer import UNSURE_FROM, UNSURE_TO
 from ...registry import scorer_class
 from ...reports.glossary import short_names
 from ...reports.report import WIDTH, Report, briefly, highest, print_first_screen
 from ...reports.table import Table, accuracy_cell, listed, number, visible
-from ...scale.tally import DISAGREE, LOWEST, AnswersToRead, AnswerToRead
+from ...scale.tally import DISAGREE, LOWEST, SHARES, UNSURE, WRONG, AnswersToRead, AnswerToRead
 
-LONG = 300  # characters of an answer in a table
+LONG = 200  # characters of an answer in a table
 READ = "Read these first"
 SYSTEMS = "Systems"
+HEADINGS = {  # of the kinds of answers to read, where it is not the kind
+    UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}",
+    WRONG: "judged wrong, surest first",
+}
 
 
 def first_screen(report: Report, console: Any) -> None:
@@ -109,19 +115,29 @@ def of_metric(report: Report, metric: str) -> str:
     return highest(main, {system: (value, number(value)) for system, value in values.items()})
 
 
-def reading_table(to_read: AnswersToRead, faults: Mapping[AnswerToRead, str]) -> Table:
-    """Return the answers to read first as a table for pages and Markdown."""
-    rows = []
-    for answer in to_read.first:
-        texts = [answer.question or "", answer.prediction.strip() or "(empty)", "; ".join(answer.references)]
-        texts = [text if len(text) <= LONG else f"{text[:LONG]}..." for text in texts]
-        rows.append([answer.id or str(answer.line), answer.system, why_to_read(answer, faults[answer]), *texts])
-    every = sum(to_read.counts.values())
-    said = (
-        f"{len(rows)} of {every:,}: answers on which a label and the judge disagree, answers judged wrong, and answers"
-    )
-    header = ["row", "system", "why", "question", "answer", "accepted"]
-    return Table(READ, header, rows, f"{said} of which the judge is unsure.", texts=(1, 2, 3, 4, 5))
+def reading_tables(to_read: AnswersToRead, faults: Mapping[AnswerToRead, str]) -> list[Table]:
+    """Return the answers to read first as tables for pages and Markdown, one of each kind."""
+    header, tables = ["row", "system", "why", "question", "answer", "accepted"], []
+    for kind in SHARES:
+        answers = [answer for answer in to_read.first if answer.kind == kind]
+        rows, whole = [], {}
+        for number_, answer in enumerate(answers):
+            cells = [answer.id or str(answer.line), answer.system, why_to_read(answer, faults[answer])]
+            texts = [answer.question or "", answer.prediction.strip() or "(empty)", "; ".join(answer.references)]
+            for column, text in enumerate(texts, len(cells)):
+                cells.append(_short(text))
+                whole |= {(number_, column): text} if cells[-1] != text else {}
+            rows.append(cells)
+        said = f"{len(rows)} of {to_read.counts[kind]:,}" * (len(rows) < to_read.counts[kind])
+        title = READ if kind == LOWEST else f"{READ}: {HEADINGS.get(kind, kind)}"
+        tables.append(Table(title, header, rows, said, texts=(1, 2, 3, 4, 5), whole=whole))
+    return [table for table in tables if table.rows]
+
+
+def _short(text: str) -> str:
+    """Return a text on one line without markup, the beginning of a long one."""
+    text = one_line(text)
+    return text if len(text) <= LONG else f"{text[:LONG]}..."
 
 
 def _right(values: Mapping[str, Any] | None) -> str:
@@ -145,10 +161,11 @@ def _reading_lines(to_read: AnswersToRead, width: int, faults: Mapping[AnswerToR
     for answer in answers:
         if answer.kind != kind:
             kind = answer.kind
-            lines.append(f" {kind} ({to_read.counts[kind]:,})" * (kind != LOWEST))
+            lines.append(f" {HEADINGS.get(kind, kind)} ({to_read.counts[kind]:,})" * (kind != LOWEST))
         line = f"  {names[answer][:of_name]:<{of_name}}  "
         line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
-        line += f"{'right' if answer.label else 'wrong'}, " * (kind == DISAGREE) + f"{answer.score:.2f}  "
+        line += f"{_grade(answer):<5}, " * (kind == DISAGREE) + f"{answer.score:.2f}  "
+        line += f"{_grade(answer)}? " * (kind == UNSURE)
         line += f"{faults[answer]}: " if faults[answer] else ""
         lines.append(line + _excerpt(answer, max(width - len(line), 30)))
     return [line for line in lines if line]
@@ -162,16 +179,21 @@ def why_to_read(answer: AnswerToRead, fault: str = "") -> str:
     'label right, judged 0.20'
     """
     if answer.kind == DISAGREE:
-        return f"label {'right' if answer.label else 'wrong'}, judged {answer.score:.2f}"
-    kind = "score" if answer.kind == LOWEST else answer.kind
+        return f"label {_grade(answer)}, judged {answer.score:.2f}"
+    kind = {LOWEST: "score", UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
     return f"{kind} {answer.score:.2f}{f': {fault}' if fault else ''}"
+
+
+def _grade(answer: AnswerToRead) -> str:
+    """Return what people say of an answer where the judge disagrees, else what the judge says."""
+    return "right" if (answer.label if answer.kind == DISAGREE else answer.verdict) else "wrong"
 
 
 def _excerpt(answer: AnswerToRead, room: int) -> str:
     """Return an answer beside what is accepted, in so many characters."""
     if not answer.references:
-        return _quoted(answer.prediction, room)
-    said, accepted = answer.prediction, answer.references[0]
+        return _quoted(one_line(answer.prediction), room)
+    said, accepted = one_line(answer.prediction), one_line(answer.references[0])
     if len(said) + len(accepted) + len("; accepted ") + 4 > room:
         said, accepted = _from_difference(said, accepted)
     shown = f"; accepted {_quoted(accepted, max(room * 2 // 5, 12))}"

@@ -27,7 +27,7 @@ from ...rows.reading import Message, ignore
 from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
-from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, WRONG, AnswerToRead, agreement
+from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, AnswerToRead, agreement
 from ..judge_errors import help_of_judge, judged_systems
 from .first_screen import (
     READ,
@@ -37,7 +37,7 @@ from .first_screen import (
     of_accuracy,
     of_metric,
     print_reading,
-    reading_table,
+    reading_tables,
     systems_table,
 )
 
@@ -212,8 +212,7 @@ class ScoreReport(Report):
         tables = [self._table(metric) for metric in self.found.scores]
         if self.found.labelled:
             tables.append(self._labels())
-        if self.found.to_read.first:
-            tables.append(reading_table(self.found.to_read, self.faults))
+        tables += reading_tables(self.found.to_read, self.faults)
         if self.found.cells:
             rows = [
                 [system, *(f"{share:.4f}" for share in shares.values())] for system, shares in self.found.cells.items()
@@ -252,9 +251,9 @@ class ScoreReport(Report):
     def page_tables(self) -> list[Table]:
         """Return what the first screen shows, and all tables below it."""
         tables = self.tables()
-        reading = [table for table in tables if table.title == READ]
+        reading = [table for table in tables if table.title.startswith(READ)]
         self.open_tables = 1 + len(reading)
-        return [systems_table(self), *reading, *(table for table in tables if table.title != READ)]
+        return [systems_table(self), *reading, *(table for table in tables if table not in reading)]
 
     @property
     def headline(self) -> str:
@@ -319,7 +318,7 @@ class ScoreReport(Report):
         """What is wrong with answers to read that were judged wrong, in a few words, where that is known."""
         return {
             answer: scorer_class(self.judge).fault(answer.question or "", answer.references, answer.prediction)
-            if answer.kind == WRONG
+            if answer.verdict == 0 and answer.label in (None, 0)
             else ""
             for answer in self.found.to_read.first
         }
@@ -418,7 +417,7 @@ class ScoreReport(Report):
         """
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         for table in self.tables():
-            if table.title == READ:
+            if table.title.startswith(READ):
                 continue
             table.title = ""
             wide = sum(len(name) + 3 for name in table.headings) > _WIDTH
