@@ -81,6 +81,13 @@ class AevScorer(Scorer):
             for warning in warnings_for(total, self.settings)
         ]
 
+    def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
+        """Name precision, recall and the lengths that they depend on."""
+        return (
+            f"Its precision is {scores['aev_precision']:.2f} and its recall {scores['aev_recall']:.2f}; it has "
+            f"{scores['prediction_length']:g} words that count, the reference {scores['reference_length']:g}."
+        )
+
     def grid_scores(self, columns: Mapping[str, list]) -> dict[str, list]:
         """Return AEv of a corpus for every alpha and N of a grid; see `scoring.grid_scores`."""
         rows = statistics(*_texts(columns), self.settings, max(GRID_ORDERS), self._read)

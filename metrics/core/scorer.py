@@ -483,6 +483,32 @@ class Scorer:
         )
         return *statistics_with_details, [{}] * len(columns["predictions"])
 
+    def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
+        """Return one sentence that says why a row has its scores.
+
+        Args:
+            scores: all scores of the row.
+            details: of the row, from `statistics_with_details`, with its explanation.
+        """
+        explained = details.get("explanation")
+        if isinstance(explained, Mapping) and "reason" in explained:
+            return str(explained["reason"])
+        return ", ".join(f"{name} {value:.2f}" for name, value in scores.items()) + "."
+
+    def reasons(self, statistics: np.ndarray, details: Mapping[str, Sequence]) -> list[str]:
+        """Return the `reason` of every row.
+
+        Args:
+            statistics: (rows, k) their statistics.
+            details: see `statistics_with_details`.
+        """
+        scores = {name: values.tolist() for name, values in self.row_scores(statistics).items()}
+        rows = (
+            [{name: column[place] for name, column in table.items()} for table in (scores, details)]
+            for place in range(len(statistics))
+        )
+        return [self.reason(*row) for row in rows]
+
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
         """Return what `statistics` did, from the scores of the rows and without a model, where `recalls` is true.
 

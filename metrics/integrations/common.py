@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.scorer import Scorer, unknown_name_message
 from ..registry import make_scorer, scorer_class
-from ..scale.reasons import reason
 from ..verbs.score.report import ScoreReport, score
 
 if TYPE_CHECKING:
@@ -17,6 +16,12 @@ if TYPE_CHECKING:
 _LOCK = threading.Lock()  # a model is loaded once, also where a tool scores its first rows in several threads
 
 Texts = str | Sequence[str]
+# What a tool shows of a row: {metric: {name in the tool: score of the row}}.
+SHOWN = {
+    "ava": {"ava_accuracy": "ava_label", "ava_score": "ava_score"},
+    "kpqa": {name: name for name in ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")},
+    "aev": {"aev": "aev"},
+}
 
 
 class Result(NamedTuple):
@@ -77,7 +82,8 @@ class RowScorer:
     @property
     def scorer(self) -> Scorer:
         """The metric itself, loaded."""
-        return _loaded(self.metric, self._settings)
+        with _LOCK:
+            return _loaded(self.metric, self._settings)
 
     @property
     def signature(self) -> str:
@@ -113,23 +119,17 @@ class RowScorer:
         for numbers in scorer.chunks(checked):
             chunk = {name: [column[i] for i in numbers] for name, column in checked.items()}
             statistics, _, details = scorer.statistics_with_details(chunk, self.explain)
-            scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
-            for place, i in enumerate(numbers):
-                items = {name: values[place] for name, values in scores.items()}
-                details_of_row = {name: column[place] for name, column in details.items()}
-                row = {name: column[place] for name, column in chunk.items()}
-                results[i] = self._result(items, row, details_of_row)
+            reasons = scorer.reasons(statistics, details) if self.explain else [None] * len(numbers)
+            table = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
+            for place, (i, reason) in enumerate(zip(numbers, reasons, strict=True)):
+                scores = {name: values[place] for name, values in table.items()}
+                correct = next((scores[name] >= start for name, start in scorer.thresholds.items()), None)
+                results[i] = Result(scores[self.name], correct, reason, scores)
         return [results[i] for i in range(len(results))]
 
     def one(self, question: str | None, prediction: Texts, references: Texts) -> Result:
         """Return the result of one row; see `__call__`."""
         return self([question], [prediction], [references])[0]
-
-    def _result(self, scores: dict[str, float], row: Mapping[str, Any], details: Mapping[str, Any]) -> Result:
-        correct = next((scores[name] >= start for name, start in self.scorer.thresholds.items()), None)
-        return Result(
-            scores[self.name], correct, reason(self.metric, scores, row, details) if self.explain else None, scores
-        )
 
 
 def explained(
@@ -149,13 +149,8 @@ def explained(
     return report, report.to_pandas().dropna(axis="columns", how="all")
 
 
-def _loaded(metric: str, settings: str) -> Scorer:
-    with _LOCK:
-        return _made(metric, settings)
-
-
 @lru_cache(maxsize=8)
-def _made(metric: str, settings: str) -> Scorer:
+def _loaded(metric: str, settings: str) -> Scorer:
     return make_scorer(metric, json.loads(settings))
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from ..core.scorer import require_extra
-from .common import RowScorer
+from .common import SHOWN, RowScorer
 
 require_extra("inspect", "inspect_ai")
 
@@ -47,7 +47,7 @@ def ava(question: str | None = None, explain: bool = True, settings: Mapping[str
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
 def kpqa(question: str | None = None, explain: bool = True, settings: Mapping[str, Any] | None = None) -> Scorer:
     """Score answers by their keyphrases; the arguments are those of `ava`."""
-    return _scorer("kpqa", ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"), question, explain, settings)
+    return _scorer("kpqa", tuple(SHOWN["kpqa"]), question, explain, settings)
 
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})

@@ -1,10 +1,10 @@
 """Metrics for tasks of lighteval: `LightevalTaskConfig(..., metrics=[ava()])`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ..core.scorer import require_extra
-from .common import RowScorer
+from .common import SHOWN, RowScorer
 
 require_extra("lighteval", "lighteval")
 
@@ -20,33 +20,31 @@ class RowComputation(SampleLevelComputation):
 
     Args:
         metric: name of the metric.
-        shown: {name of a result: score of a row}.
         settings: of the metric.
     """
 
-    def __init__(self, metric: str, shown: Mapping[str, str], settings: Mapping[str, Any] | None):
-        self.metric, self.shown = metric, dict(shown)
-        self.rows = RowScorer(metric, settings=settings)
+    def __init__(self, metric: str, settings: Mapping[str, Any] | None):
+        self.metric, self.rows = metric, RowScorer(metric, settings=settings)
 
     def __str__(self) -> str:
         """Return what lighteval writes into its results."""
-        return f"{self.metric}({', '.join(self.shown)})"
+        return f"{self.metric}({', '.join(SHOWN[self.metric])})"
 
     def compute(self, doc: Doc, model_response: ModelResponse, **kwargs: Any) -> dict[str, float]:
         """Return the scores of the first answer; the question is `specific["question"]`, else the query."""
         facts = doc.specific or {}
         result = self.rows.one(facts.get("question", doc.query), model_response.final_text[0], doc.get_golds())
         doc.specific = {**facts, f"{self.metric}_reason": result.reason}
-        return {name: result.scores[score] for name, score in self.shown.items()}
+        return {name: result.scores[score] for name, score in SHOWN[self.metric].items()}
 
 
-def _grouping(metric: str, shown: Mapping[str, str] | Sequence[str], settings: Mapping[str, Any] | None):
-    shown = shown if isinstance(shown, Mapping) else {name: name for name in shown}
+def _grouping(metric: str, settings: Mapping[str, Any] | None) -> SampleLevelMetricGrouping:
+    shown = list(SHOWN[metric])
     return SampleLevelMetricGrouping(
-        metric_name=list(shown),
+        metric_name=shown,
         higher_is_better=dict.fromkeys(shown, True),
         category=SamplingMethod.GENERATIVE,
-        sample_level_fn=RowComputation(metric, shown, settings),
+        sample_level_fn=RowComputation(metric, settings),
         corpus_level_fn=dict.fromkeys(shown, np.mean),
     )
 
@@ -57,14 +55,14 @@ def ava(settings: Mapping[str, Any] | None = None) -> SampleLevelMetricGrouping:
     Args:
         settings: of the metric, see its card.
     """
-    return _grouping("ava", {"ava_accuracy": "ava_label", "ava_score": "ava_score"}, settings)
+    return _grouping("ava", settings)
 
 
 def kpqa(settings: Mapping[str, Any] | None = None) -> SampleLevelMetricGrouping:
     """Return the means of "rougeL_kpqa", "bleu1_kpqa" and "bertscore_kpqa"; the argument is that of `ava`."""
-    return _grouping("kpqa", ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"), settings)
+    return _grouping("kpqa", settings)
 
 
 def aev(settings: Mapping[str, Any] | None = None) -> SampleLevelMetricGrouping:
     """Return the mean "aev" of the answers, not the score of the corpus; the argument is that of `ava`."""
-    return _grouping("aev", ("aev",), settings)
+    return _grouping("aev", settings)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from .common import RowScorer
+from .common import SHOWN, RowScorer
 
 REFERENCES = ("references", "answers", "answer", "target")
 
@@ -17,30 +17,28 @@ def _rows(metric: str) -> RowScorer:
     return RowScorer(metric)
 
 
-def _scored(metric: str, doc: Mapping[str, Any], results: Sequence[str]) -> tuple[dict[str, float], str]:
+def _scored(metric: str, doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
     name = next((name for name in REFERENCES if name in doc), None)
     if name is None:
         raise ValueError(f"doc: expected one of {', '.join(REFERENCES)}, got {', '.join(doc)}; write process_results")
     result = _rows(metric).one(doc.get("question"), results[0].strip(), doc[name])
-    return result.scores, result.reason or ""
+    shown = {name: result.scores[score] for name, score in SHOWN[metric].items()}
+    return shown | {f"{metric}_reason": result.reason or ""}
 
 
 def ava(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
     """Return the verdict "ava_accuracy" (0 or 1), the probability "ava_score" and "ava_reason" of an answer."""
-    scores, reason = _scored("ava", doc, results)
-    return {"ava_accuracy": scores["ava_label"], "ava_score": scores["ava_score"], "ava_reason": reason}
+    return _scored("ava", doc, results)
 
 
 def kpqa(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
     """Return "rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa" and "kpqa_reason" of an answer."""
-    scores, reason = _scored("kpqa", doc, results)
-    return {name: scores[name] for name in ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")} | {"kpqa_reason": reason}
+    return _scored("kpqa", doc, results)
 
 
 def aev(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
     """Return "aev" and "aev_reason" of an answer; the mean is that of the answers, not the score of the corpus."""
-    scores, reason = _scored("aev", doc, results)
-    return {"aev": scores["aev"], "aev_reason": reason}
+    return _scored("aev", doc, results)
 
 
 def count(reasons: Sequence[str]) -> int:

@@ -16,10 +16,8 @@ from mlflow.genai.scorers import scorer as mlflow_scorer
 from mlflow.metrics import MetricValue
 from mlflow.models import EvaluationMetric, make_metric
 
+from ..rows.formats.shared import QUESTIONS, expected_answers, named_text, passages_of
 from ..verbs.score.report import ScoreReport
-
-EXPECTED = ("references", "expected_response", "expected_facts")
-RETRIEVED = ("contexts", "retrieved_contexts", "retrieval_context")
 
 
 def scorer(
@@ -27,8 +25,9 @@ def scorer(
 ) -> Scorer:
     """Return a scorer for `mlflow.genai.evaluate`: a feedback with the score, one with the verdict of "ava", and why.
 
-    Rows have `inputs` with "question" (or one text), `outputs` (a text), and `expectations` with one of `EXPECTED`.
-    For "grounding" `inputs` has the passages beside the question, as one of `RETRIEVED`; expectations are not read.
+    Rows have `inputs` with "question" (or one text), `outputs` (a text), and `expectations` with "references" or
+    "expected_response". For "grounding" `inputs` has the passages beside the question, as "contexts" or
+    "retrieved_contexts"; expectations are not read. More names are in `rows.formats.shared`.
 
     Args:
         metric: "ava", "kpqa", "aev" or "grounding".
@@ -42,8 +41,8 @@ def scorer(
     rows = RowScorer(metric, score, explain, settings)
 
     def feedback(inputs: Any, outputs: Any, expectations: Any = None) -> list[Feedback]:
-        evidence = _retrieved(inputs) if rows.evidence == "contexts" else _expected(expectations)
-        result = rows.one(_question(inputs), outputs, evidence)
+        evidence = passages_of(inputs) if rows.evidence == "contexts" else expected_answers(expectations)
+        result = rows.one(named_text(inputs, QUESTIONS), outputs, evidence)
         results = [Feedback(name=rows.name, value=result.score, rationale=result.reason)]
         if result.correct is not None:
             verdict = "supported" if rows.evidence == "contexts" else "correct"
@@ -51,32 +50,6 @@ def scorer(
         return results
 
     return mlflow_scorer(feedback, name=rows.name)
-
-
-def _question(inputs: Any) -> Any:
-    if isinstance(inputs, Mapping):
-        if "question" not in inputs and len(inputs) != 1:
-            raise ValueError(f"inputs: expected 'question' or one text, got {', '.join(map(str, inputs))}")
-        return inputs.get("question", next(iter(inputs.values())))
-    return inputs
-
-
-def _retrieved(inputs: Any) -> Any:
-    values = [inputs[name] for name in RETRIEVED if name in inputs] if isinstance(inputs, Mapping) else []
-    if not values:
-        raise ValueError(f"inputs: expected passages as one of {', '.join(RETRIEVED)}, got none")
-    return values[0]
-
-
-def _expected(expectations: Any) -> Any:
-    if not isinstance(expectations, Mapping):
-        return expectations
-    for name in EXPECTED:
-        if name in expectations:
-            return expectations[name]
-    raise ValueError(
-        f"expectations: expected one of {', '.join(EXPECTED)}, got {', '.join(expectations) or 'nothing'}"
-    )
 
 
 def extra_metric(
@@ -95,24 +68,18 @@ def extra_metric(
     """
     rows = RowScorer(metric, score, explain, settings)
 
-    def values(predictions: Any, targets: Any, questions: Any) -> MetricValue:
-        return measured(predictions, targets, questions)
-
-    def grounded(predictions: Any, contexts: Any, questions: Any) -> MetricValue:
-        return measured(predictions, contexts, questions)
-
-    def measured(predictions: Any, evidence: Any, questions: Any) -> MetricValue:
-        results = rows(list(questions), list(predictions), [_texts(given) for given in evidence])
+    def judged(predictions: Any, targets: Any, questions: Any) -> MetricValue:
+        evidence = [texts if isinstance(texts, str) else list(texts) for texts in targets]
+        results = rows(list(questions), list(predictions), evidence)
         scores = [result.score for result in results]
         reasons = [result.reason for result in results] if explain else None
         return MetricValue(scores=scores, justifications=reasons, aggregate_results={"mean": fmean(scores)})
 
-    eval_fn = grounded if rows.evidence == "contexts" else values
+    def grounded(predictions: Any, contexts: Any, questions: Any) -> MetricValue:  # MLflow finds columns by name
+        return judged(predictions, contexts, questions)
+
+    eval_fn = grounded if rows.evidence == "contexts" else judged
     return make_metric(eval_fn=eval_fn, greater_is_better=True, name=rows.name)
-
-
-def _texts(target: Any) -> Any:
-    return target if isinstance(target, str) else list(target)
 
 
 def log_scores(

@@ -27,6 +27,8 @@ from .scoring import (
 
 _CHUNK = 1024  # rows whose token vectors are in memory at once,
 _CHUNK_CHARACTERS = 2**18  # or fewer if their texts are long: about 100 MB of vectors
+NAMED = 2  # words that a reason names at most
+HEAVY = 0.3  # weight from which a word counts as a keyphrase
 PRESETS = {  # section 3.2 and appendix C.4 as printed: eq. 5, the first hidden layer, IDF in BERTScore
     "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "values": False, "embedding_layer": 1},
 }
@@ -198,6 +200,18 @@ class KpqaScorer(Scorer):
         statistics = np.stack([scores[name] for name in self.names], axis=1)
         return statistics, language_counts(columns) + Counter(truncated=encoder.cut_texts), details
 
+    def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
+        """Say which keyphrases of the reference that counted the answer has and lacks, and which it adds."""
+        explained = details["explanation"]
+        prediction = _words(explained["prediction"])
+        reference = _words(explained["references"][details["rougeL_kpqa_reference"]])
+        has, lacks = _keyphrases(reference, prediction, True), _keyphrases(reference, prediction, False)
+        adds = _keyphrases(prediction, reference, False)
+        sentence = " and ".join(f"{verb} {words}" for verb, words in (("has", has), ("lacks", lacks)) if words)
+        parts = [f"of the reference's keyphrases it {sentence}"] * bool(sentence) + [f"it adds {adds}"] * bool(adds)
+        text = "; ".join(parts) or "no word of the answer or the reference is a keyphrase"
+        return text[0].upper() + text[1:] + "."
+
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Say how many rows are not English, and how many texts were truncated."""
         encoder = Encoder(self.models)
@@ -218,3 +232,26 @@ def _checked_corpus(idf: object) -> list[str]:
 def _weighted_pieces(text: str, tokens: Tokens, offsets: np.ndarray) -> list[list]:
     weights = tokens.weights.tolist()
     return [[text[a:b], weight, a, b] for weight, (a, b) in zip(weights, offsets.tolist(), strict=True)]
+
+
+def _words(pieces: Sequence[Sequence]) -> dict[str, float]:
+    """Return the words that word pieces form, each with the weight of its heaviest piece.
+
+    >>> _words([["Shel", 0.9, 0, 4], ["ley", 0.2, 4, 7], [",", 0.1, 7, 8], ["no", 0.3, 9, 11]])
+    {',': 0.1, 'no': 0.3, 'Shelley': 0.9}
+    """
+    values: list[list] = []
+    for text, weight, start, end in pieces:
+        if values and values[-1][2] == start and values[-1][0][-1:].isalnum() and text[:1].isalnum():
+            values[-1] = [values[-1][0] + text, max(weight, values[-1][1]), end]
+        else:
+            values.append([text, weight, end])
+    return {text: weight for text, weight, _ in sorted(values, key=lambda word: word[1])}
+
+
+def _keyphrases(words: Mapping[str, float], others: Mapping[str, float], shared: bool) -> str:
+    """Return the heaviest keyphrases among words, in quotes, that the other text has too or has not."""
+    known = {word.lower() for word in others}
+    chosen = [word for word, weight in words.items() if weight >= HEAVY and (word.lower() in known) == shared]
+    chosen.sort(key=lambda word: -words[word])
+    return " and ".join(f"'{word}'" for word in chosen[:NAMED])

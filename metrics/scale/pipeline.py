@@ -16,7 +16,6 @@ from ..core.scorer import Scorer
 from ..rows.errors import FileError
 from ..rows.items import DIGEST, Item, RowKind
 from ..rows.reading import Progress, characters_of, ignore
-from .reasons import row_reasons
 from .recorded import digests_of, recalled, warn_of_recorded
 from .tally import (
     LABELLED,
@@ -87,7 +86,7 @@ def explained_statistics(
         statistics, found_counts, details, counts_of_row = scorer.statistics_with_counts(checked, explain)
         parts.append(np.asarray(statistics))
         counts.update(found_counts)
-        reasons = row_reasons(scorer, columns, parts[0], details) if explain else []
+        reasons = scorer.reasons(parts[0], details) if explain else []
     if known:
         values = np.array([scores for scores, _ in known.values()])
         scores = dict(zip(scorer.row_names, values.T, strict=True))
