@@ -120,6 +120,8 @@ def test_aliases_are_references_too(tmp_path):
         (("question", "answers", "prediction"), ("question", "prediction", "answers")),
         (("question", "answers", "references"), ("question", None, "references")),
         (("question", "gold_answer", "answer"), ("question", "answer", "gold_answer")),
+        (("question", "answer"), ("question", None, None)),
+        (("Prediction", "prediction", "reference"), (None, "prediction", "reference")),
     ],
 )
 def test_one_list_of_names(names, roles):

@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.file_types import format_of
 from genqa_metrics.rows.inputs import sources_of
 from genqa_metrics.rows.items import RowError
 from genqa_metrics.rows.reading import Skips, good_rows
-from genqa_metrics.rows.sources import Source
+from genqa_metrics.rows.sources import Source, format_of
 from genqa_metrics.rows.writing import Writer
 
 TEXT_ENDINGS = [
@@ -207,12 +206,6 @@ def test_parquet_with_lists_structs_maps_and_unread_columns(tmp_path):
     assert rows[0].values == {"maps": {"A": ["x"]}, "structs": {"A": ["x"], "B": None}, "passage": None}
     assert rows[1].values["maps"] == {"B": []}
     assert Source(path).unit == "row"
-
-
-def test_parquet_without_a_needed_column_still_has_its_rows(tmp_path):
-    path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"passage": ["long", "long"]}), path)
-    assert [row.values for row in Source(path, columns=["prediction"]).rows()] == [{"passage": None}] * 2
 
 
 def test_what_is_no_parquet_file_is_an_error_of_the_file(tmp_path):

@@ -6,16 +6,13 @@ import signal
 import subprocess
 import sys
 from contextlib import nullcontext
-from types import SimpleNamespace
 
-import pyarrow
 import pyarrow.parquet as pq
 import pytest
 import ray
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.sources import digest
 from genqa_metrics.scale.parts import MANIFEST, verify
-from genqa_metrics.scale.ray_run import NOTE, PartsDatasink, RayRun
+from genqa_metrics.scale.ray_run import RayRun
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.storage import CLAIM, check_unchanged, claimed, listed
 
@@ -71,7 +68,7 @@ def assert_equal_reports(report, other):
 
 @pytest.mark.slow
 def test_an_actor_that_is_killed_loses_and_doubles_nothing(cluster, tmp_path):
-    """The base of F-meta kills its actor, as a failing machine would, in the middle of the second of 14 windows."""
+    """The base of F-meta kills its actor, as a failing machine would, in the middle of the fourth of 14 windows."""
     first = save(tmp_path / "a.jsonl.gz", made_rows(9000))
     with open(tmp_path / "b.jsonl", "w") as file:
         lines = [json.dumps(row | {"score": "?"}) for row in made_rows(3000, 9000)]
@@ -218,7 +215,7 @@ def killed(*_):
     ray_run.write_file(sys.argv[2], "part-000000.parquet", b"a part of a task that was quick")
     os.kill(os.getpid(), signal.SIGKILL)
 ray_run._connected = lambda address: ray_run.nullcontext()
-ray_run.RayRun._sink_of_run = killed
+ray_run.RayRun._results = killed
 ray_run.RayRun([sys.argv[1]], ["aev"], output=sys.argv[2]).score()
 """
 
@@ -236,22 +233,6 @@ def test_a_driver_that_is_killed_leaves_a_folder_that_no_one_takes_for_complete(
         claim.unlink(missing_ok=True)
 
 
-def test_the_manifest_has_the_digest_of_every_part(tmp_path):
-    """A task that ran twice counts once, with the bytes of its last attempt; one without rows has no part."""
-    sink = PartsDatasink(str(tmp_path), {"a": "b"}, 10)
-    schema = pyarrow.schema([("score", pyarrow.float64()), (NOTE, pyarrow.string())])
-    tables = [
-        pyarrow.Table.from_pylist(rows, schema=schema)
-        for rows in ([{"score": 0.5}, {NOTE: '{"counts": {"x": 1}}'}], [{NOTE: '{"counts": {"y": 2}}'}])
-    ]
-    returns = [sink.write([table], SimpleNamespace(task_idx=n)) for n, table in enumerate(tables)]
-    assert sink.write([tables[0]], SimpleNamespace(task_idx=0)) == returns[0]
-    sink.on_write_complete(SimpleNamespace(write_returns=returns[::-1]))
-    assert sink.notes == [{"counts": {"x": 1}}, {"counts": {"y": 2}}]
-    assert sink.parts == {"part-000000.parquet": digest(tmp_path / "part-000000.parquet")}
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 def test_input_that_changes_is_noticed(tmp_path, monkeypatch):
     path = save(tmp_path / "a.jsonl", made_rows(3))
     started = RayRun([str(path)], ["aev"], output=f"{tmp_path}/parts/")
@@ -262,8 +243,8 @@ def test_input_that_changes_is_noticed(tmp_path, monkeypatch):
     with pytest.raises(FileError, match=r"a\.jsonl: has changed while it was read"):
         check_unchanged(started.files, started.stamps)
     monkeypatch.setattr("genqa_metrics.scale.ray_run._connected", lambda address: nullcontext())
-    monkeypatch.setattr(RayRun, "_sink_of_run", lambda *_: None)
-    monkeypatch.setattr(RayRun, "_report_of", lambda *_: None)
+    monkeypatch.setattr(RayRun, "_results", lambda *_: [])
+    monkeypatch.setattr("genqa_metrics.scale.ray_run.report_of", lambda *_: None)
     with pytest.raises(FileError, match="has changed while it was read"):
         started.score()
     assert not list((tmp_path / "parts").iterdir()), "no manifest says that it is complete"

@@ -423,24 +423,6 @@ def test_a_file_is_scored(name, visit, screenshots):
     page.screenshot(path=screenshots / f"{name}-phone-light-file.png", full_page=True)
 
 
-@pytest.mark.parametrize("name", ["grounding", "kpqa"])
-def test_tables_of_a_file_are_not_cut(name, visit, screenshots):
-    """At 1280 and at 390 pixels, light and dark: nothing of the results lies beyond the edge of its box."""
-    page = visit(name)
-    page.get_by_role("tab", name=re.compile("A file|Many answers")).click()
-    page.get_by_role("button", name="Use the example file").click()
-    expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
-    page.locator("button.primary:visible").click()
-    result(page, "answers")
-    for view in VIEWS:
-        look(page, view)
-        page.wait_for_timeout(300)
-        page.screenshot(path=screenshots / f"{name}-{view}-file.png", full_page=True)
-        first_rows = page.get_by_role("region", name="The first rows of the file")
-        assert first_rows.evaluate("box => box.scrollWidth <= box.clientWidth + 1"), view
-        assert page.locator("iframe:visible").evaluate(FITS), view
-
-
 def test_two_generators_ask(visit, screenshots):
     page = visit("f_meta", 1200)
     page.get_by_role("tab", name="Ask a sentence").click()
@@ -576,13 +558,6 @@ def test_keyboard_alone(visit):
     result(page, "without weights")
 
 
-def test_too_long_a_text_is_a_message(visit):
-    page = visit("kpqa", 390)
-    field(page, "Question").fill("x" * 2001)
-    page.get_by_role("button", name="Score the answer").click()
-    says(page, "Question: 2,001 characters are too many for this page; the limit is 2,000.")
-
-
 @pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_programs_get_the_numbers_of_the_module(name, client):
     _, endpoint, arguments = CALLS[name]
@@ -609,25 +584,6 @@ def test_programs_get_messages_and_help(name, client):
         assert len(parameter["label"]) > 10
         assert parameter["python_type"]["type"] != "Any"
         assert parameter["example_input"] not in (None, "...")
-
-
-@pytest.mark.parametrize("name", ["ava", "kpqa"])
-def test_a_text_is_one_reference(name, client):
-    one, several = (
-        client(name).predict("What is the capital of France?", "It is Paris.", references, api_name="/score")
-        for references in ("Paris", ["Paris"])
-    )
-    assert one == several
-    assert one["ava_score" if name == "ava" else "rougeL_kpqa"] > 0.3
-
-
-def test_several_visitors_get_their_own_answers(client):
-    answers = ["It is in Rome.", "It is in Paris.", "Rome", "Nobody knows."]
-    jobs = [client("kpqa").submit("Where is it?", text, ["Rome"], api_name="/score") for text in answers]
-    scores = [job.result(timeout=TIMEOUT / 1000)["bleu1"] for job in jobs]
-    alone = [client("kpqa").predict("Where is it?", text, ["Rome"], api_name="/score")["bleu1"] for text in answers]
-    assert scores == alone
-    assert scores[2] == 1
 
 
 @pytest.mark.parametrize("name", genqa_metrics.METRICS)
@@ -698,20 +654,6 @@ def test_a_demo_calls_nobody(name, client, connections):
     assert not log.exists(), log.read_text()
 
 
-def test_a_press_during_a_run_is_not_dropped(visit):
-    """The verdict on the page, and in its link, is that of the last question."""
-    page = visit("ava")
-    field(page, "Answer to be judged").fill("Rome")
-    field(page, "Accepted answers").fill("Rome")
-    button = page.get_by_role("button", name="Judge the answer")
-    for question in ("Where did they meet?", "Where is the Forum?"):
-        field(page, "Question").fill(question)
-        button.click()
-    page.wait_for_url(re.compile("#where-is-the-forum="))
-    expect(python(page)).to_contain_text("Where is the Forum?")
-    result(page, "The judge calls it right")
-
-
 def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, address, repository):
     """What the page opens with is hidden until the result of the link is there."""
     page = visit("ava")
@@ -767,19 +709,6 @@ def test_a_result_beside_an_edited_text_says_so(visit):
     expect(stale).to_have_count(1)
     question.fill("How many eggs are in two dozen?!")  # that of the result
     expect(stale).to_have_count(0)
-
-
-def test_of_two_examples_the_second_is_shown(visit):
-    """The browser may drop no click, however soon after another it comes."""
-    page = visit("ava")
-    labels = ("A wrong name", "Wrong, in the right words")
-    page.evaluate(
-        "(buttons) => buttons.forEach(one => one.click())",
-        [page.get_by_role("button", name=label).element_handle() for label in labels],
-    )
-    expect(python(page)).to_contain_text("hypothesis")
-    expect(field(page, "Answer to be judged")).to_have_value(re.compile("hypothesis"))
-    expect(page.locator(".stale")).to_have_count(0)
 
 
 def assert_all_inputs_mark(page: Page) -> None:

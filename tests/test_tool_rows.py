@@ -4,12 +4,10 @@ import json
 
 import pandas
 import pytest
-from genqa_metrics.rows.columns import recognized
-from genqa_metrics.rows.errors import FileError, InputWarning
+from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.inputs import files, sources_of
 from genqa_metrics.rows.items import RowReader
 from genqa_metrics.rows.sources import ReadOptions
-from genqa_metrics.rows.values import printed_list
 
 from tests.factories.files import lines, run, save, scores, workbook
 
@@ -228,18 +226,10 @@ def test_lists_that_pandas_wrote_as_text(tmp_path):
 
 
 def test_a_printed_list_in_rows_is_read_with_a_warning():
-    rows = [{"prediction": "30 days", "references": "['30 days', 'thirty days']"}]
-    import genqa_metrics
-
-    with pytest.warns(InputWarning, match=r"printed lists, such as .*30 days.* were read as several references"):
-        found = genqa_metrics.score(rows, "aev").systems["rows"]["aev_precision"]
-    assert (
-        found
-        == genqa_metrics.score([rows[0] | {"references": ["30 days", "thirty days"]}], "aev").systems["rows"][
-            "aev_precision"
-        ]
-    )
-    assert printed_list("[30 days]") is None
+    (source,) = sources_of([{"prediction": "30 days", "references": "['30 days', 'thirty days']"}])
+    (item,) = RowReader(source, {}).read(next(source.rows()))
+    assert item.references == ["30 days", "thirty days"]
+    assert "printed lists, such as" in source.notices[0]
 
 
 def test_separators_between_references(tmp_path):
@@ -250,19 +240,6 @@ def test_separators_between_references(tmp_path):
     out, told = run("score", path, "-m", "aev", "--split-references", "|", "-f", "json")
     assert json.loads(out)["systems"]["a"]["aev_precision"] == 1.0
     assert "split" not in told
-
-
-@pytest.mark.parametrize(
-    ("names", "found"),
-    [
-        (("QUESTION", "Answer", "Expected Answer"), ("QUESTION", "Answer", "Expected Answer")),
-        (("Question", "prediction", "Answer"), ("Question", "prediction", "Answer")),
-        (("question", "answer"), ("question", None, None)),
-        (("Prediction", "prediction", "reference"), (None, "prediction", "reference")),
-    ],
-)
-def test_names_of_columns_in_any_case(names, found):
-    assert tuple(map(recognized(names).get, ("question", "prediction", "references"))) == found
 
 
 def test_a_guessed_column_is_said(tmp_path):

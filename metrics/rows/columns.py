@@ -135,8 +135,9 @@ class ColumnFinder:
         if value is MISSING and is_path(column):
             value = value_at(values, column)
         if value is MISSING:
-            option = Advice("columns names", command="--column names")
-            raise ColumnError(f"no column {column!r}, which ", option, f" for {role!r}; {self._listed(values)}")
+            named = f", which {{}} names for {role!r}"
+            option = Advice(named.format("columns"), command=named.format("--column"))
+            raise ColumnError(f"no column {column!r}", option, f"; {self._listed(values)}")
         return column, value
 
     def _recognized(self, values: dict) -> Mapping[str, str]:
@@ -167,7 +168,7 @@ class ColumnFinder:
                 "say which one it is with ", name_column(name, likely(name, values)), Advice(command=wide)
             )
             named = " or ".join(OWN_NAMES[name])
-            raise ColumnError(f"no {name} (a column named {named}); {self._listed(values)}; ", fix)
+            raise ColumnError(f"no {name} (a column named {named}); {self._listed(values)}", hint=fix)
         return column, value
 
     def has(self, values: dict, name: str) -> bool:

@@ -10,18 +10,23 @@ class Advice(str):
     Args:
         *parts: texts, advice and errors, one after the other.
         command: the same in words of the command line; None for those of the parts.
+        hint: the fix, which stands behind a semicolon; None for none.
 
     Attributes:
         command: the same in words of the command line.
+        problem: the same without hints, and without what differs between Python and the command line.
 
-    >>> Advice("name it with ", name_column("score")), Advice("name it with ", name_column("score")).command
-    ('name it with columns={"score": "NAME"}', 'name it with --column score=NAME')
+    >>> message = Advice("no score", hint=Advice("name it with ", name_column("score")))
+    >>> message, message.command, message.problem
+    ('no score; name it with columns={"score": "NAME"}', 'no score; name it with --column score=NAME', 'no score')
     """
 
-    def __new__(cls, *parts: object, command: str | None = None) -> "Advice":
+    def __new__(cls, *parts: object, command: str | None = None, hint: object = None) -> "Advice":
         """Join the parts."""
-        advice = super().__new__(cls, "".join(map(str, parts)))
-        advice.command = "".join(map(in_command, parts)) if command is None else command
+        whole = parts if hint is None else (*parts, "; ", hint)
+        advice = super().__new__(cls, "".join(map(str, whole)))
+        advice.command = "".join(map(in_command, whole)) if command is None else command
+        advice.problem = "".join(map(without_hints, parts)) if command is None else ""
         return advice
 
 
@@ -30,6 +35,13 @@ def in_command(message: object) -> str:
     if isinstance(message, BaseException):
         message = message.args[0] if len(message.args) == 1 else str(message)
     return getattr(message, "command", str(message))
+
+
+def without_hints(message: object) -> str:
+    """Return a text or the message of an error as a web page shows it, which has no arguments and no options."""
+    if isinstance(message, BaseException):
+        message = message.args[0] if len(message.args) == 1 else str(message)
+    return getattr(message, "problem", str(message))
 
 
 def name_column(role: str, column: str = "NAME") -> Advice:
@@ -94,6 +106,7 @@ class RowError(ValueError):
 
     Args:
         *parts: of the message, see `Advice`.
+        hint: the fix.
 
     Attributes:
         systems: those whose row it is, as far as they are known.
@@ -101,8 +114,8 @@ class RowError(ValueError):
 
     systems: tuple[str, ...] = ()
 
-    def __init__(self, *parts: object):
-        super().__init__(Advice(*parts))
+    def __init__(self, *parts: object, hint: object = None):
+        super().__init__(Advice(*parts, hint=hint))
 
 
 class ColumnError(RowError):

@@ -8,9 +8,8 @@ from typing import Any
 
 from .documents import joined_rows, predictions_of, questions_of
 from .errors import FileError
-from .file_types import COMPRESSIONS, READABLE
 from .formats.openai_evals import event_log_rows
-from .sources import ReadOptions, Source, printable
+from .sources import COMPRESSIONS, READABLE, ReadOptions, Source, printable
 
 
 def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[Source]:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from .columns import COLUMNS, ColumnFinder
 from .errors import Advice, FileError, RowError, name_column
-from .file_types import Row
 from .sources import Source
-from .text_rows import PlainCell
 from .values import (
     MISSING,
     NO_ANSWER,
+    PlainCell,
+    Row,
     Verdicts,
     answers_of,
     chance_of,
@@ -156,8 +156,8 @@ class RowReader:
         passages = passages_in(value)
         for passage in passages:
             if isinstance(passage, bool | int | float) and not (isinstance(passage, float) and math.isnan(passage)):
-                problem = f"{column}: expected passages, a text or a list of texts, got {kind_of(passage)}; "
-                raise RowError(problem, "say which one it is with ", name_column("contexts"))
+                problem = f"{column}: expected passages, a text or a list of texts, got {kind_of(passage)}"
+                raise RowError(problem, hint=Advice("say which one it is with ", name_column("contexts")))
         texts = [checked_text(column, passage_text(text)) for text in passages]
         return texts if any(text.strip() for text in texts) else []
 
@@ -266,16 +266,15 @@ class RowReader:
         if "question" in needs and (text is MISSING or text is None or empty):
             got = "no such column" if text is MISSING else "an empty text" if empty else "null"
             raise RowError(
-                f"{column}: expected a question, which {needs['question']} reads, got {got}; drop the row, or name a "
-                "metric that reads none, such as aev"
+                f"{column}: expected a question, which {needs['question']} reads, got {got}",
+                hint="drop the row, or name a metric that reads none, such as aev",
             )
         text = None if text is MISSING or text is None else checked_text(column, text)
         human, contexts = self.human(values), self.contexts(values)
         if "contexts" in needs and self.find.value(values, "contexts")[1] is MISSING:
-            problem = (
-                f"contexts: expected passages, which {needs['contexts']} reads, got no such column; say where they "
-            )
-            raise RowError(problem, "are with ", name_column("contexts"), ", or write [] where there was none")
+            problem = f"contexts: expected passages, which {needs['contexts']} reads, got no such column"
+            hint = Advice("say where they are with ", name_column("contexts"), ", or write [] where there was none")
+            raise RowError(problem, hint=hint)
         chance = chance_of(values.get("probability"))
         extra = self._extra(values, row_kind) if self.keeps else {}
         recorded = _recorded(values)
@@ -300,10 +299,11 @@ class RowReader:
         value = list_in_cell(value) if self.in_csv else value
         answers = self._several(column, value) if isinstance(value, str) else answers_of(value)
         if answers is None:
-            problem = (
-                f"{column}: expected a string or a list of strings, got {kind_of(value)}; another column is named "
+            named = "another column is named with ", name_column("references")
+            raise RowError(
+                f"{column}: expected a string or a list of strings, got {kind_of(value)}",
+                hint=Advice(*named, ", a value inside an object with NAME.KEY"),
             )
-            raise RowError(problem, "with ", name_column("references"), ", a value inside an object with NAME.KEY")
         unanswerable = not answers or values.get("answerable") is False or values.get("is_impossible") is True
         if unanswerable and not (row_kind.sets or row_kind.ceiling):
             self.source.note(
@@ -344,8 +344,8 @@ class RowReader:
         if value is MISSING or value is None or value == "":
             return None
         if isinstance(value, dict | list):
-            problem = f"{column}: expected the name of a system, got {kind_of(value)}; leave it out with "
-            raise RowError(problem, name_column("system", ""))
+            problem = f"{column}: expected the name of a system, got {kind_of(value)}"
+            raise RowError(problem, hint=Advice("leave it out with ", name_column("system", "")))
         return checked_text(column, str(value))
 
     def _predictions(self, column: str, value: object, row_kind: RowKind, system: str | None) -> dict[str, list[str]]:

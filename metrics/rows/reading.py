@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name_column
-from .file_types import Row
 from .items import DIGEST, SPLIT_HALF, Item, RowKind, RowReader
 from .sources import Source
-from .values import json_value
+from .values import Row, json_value
 from .writing import type_of
 
 Message = Callable[[str], None]  # called with one sentence

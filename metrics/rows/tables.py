@@ -7,8 +7,19 @@ from typing import Any, BinaryIO
 
 from . import packed
 from .errors import FileError
-from .file_types import Row, check_columns
-from .values import plain_name
+from .values import Row, plain_name
+
+MAX_COLUMNS = 10_000
+
+
+def check_columns(names: Sequence[str], path: str) -> None:
+    """Refuse a table with more columns than rows can be checked with.
+
+    Raises:
+        FileError: if it has more than `MAX_COLUMNS`.
+    """
+    if len(names) > MAX_COLUMNS:
+        raise FileError(f"{path}: has {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out")
 
 
 def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list) -> Iterator[Row]:

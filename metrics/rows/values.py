@@ -1,14 +1,29 @@
-"""Values inside rows: checks, paths into objects, texts that hold a list, labels that are words."""
+"""A row, and the values inside it: checks, paths into objects, lists in texts, words as labels, cells of CSV."""
 
 import json
 import math
 import re
 from ast import literal_eval
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .errors import RowError
-from .text_rows import PlainCell
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a file.
+
+    Attributes:
+        number: its line in a text file (for CSV the last one of the row), else its number, from 1.
+        values: by column; None for a bad row.
+        problem: why the row is bad, and the fix; "" for a good row.
+    """
+
+    number: int
+    values: dict | None
+    problem: str = ""
 
 
 def plain_name(name: str) -> str:
@@ -343,3 +358,60 @@ class Verdicts:
             )
             self.source.note(f"{column}: words were read as labels: {' and '.join(read)}", f"words of {column}")
         return label
+
+
+# A spreadsheet runs a cell that begins so as a formula. Written cells get an apostrophe before it, as OWASP advises
+# against CSV injection; it is removed on reading, so that texts come back unchanged. A text that begins with a bracket
+# gets one too, for it would be read as a JSON list. Many spreadsheets split at other separators than the file's: where
+# a formula follows one of these, it gets an apostrophe there, and the cell one at its start.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\[＝＋－＠]")
+_INSIDE = re.compile(r"""(?<=[,;|\t\r\n])(?=["']*[=+\-@＝＋－＠])""")
+_MARKED_INSIDE = re.compile(r"""(?<=[,;|\t\r\n])'(?=["']*[=+\-@＝＋－＠])""")
+_INSIDE_LIST = re.compile(r"""(?<=[,;|])(["'\\]*)([=+\-@＝＋－＠])""")
+
+
+class PlainCell(str):
+    """A cell of CSV that had a mark: a text, even if it begins with a bracket."""
+
+    __slots__ = ()
+
+
+def marked(cell: str) -> str:
+    """Return a cell of CSV that no spreadsheet runs as a formula, whatever separator it splits at.
+
+    >>> marked("=1+1"), marked("'=1+1"), marked("it's"), marked("a;=1+1")
+    ("'=1+1", "''=1+1", "it's", "'a;'=1+1")
+    """
+    if _INSIDE.search(cell):
+        return "'" + _INSIDE.sub("'", cell)
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def marked_list(values: list) -> str:
+    r"""Return a list as a cell of CSV: JSON, in which what a spreadsheet might run as a formula is escaped.
+
+    >>> marked_list(["a;=1+1", "-1"])
+    '["a;\\u003d1+1", "-1"]'
+    """
+    text = json.dumps(values, ensure_ascii=False)
+    return _INSIDE_LIST.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
+
+
+# Columns of the files that we write and read. In other files an apostrophe is a part of the text.
+_WRITTEN = ({"file", "line"}, {"line", "id"}, {"id", "mean_of_all"})
+
+
+def has_marks(header: Sequence[str]) -> bool:
+    """Return whether the cells of a file of CSV have marks, because it has the columns of one that we write."""
+    return any(columns <= set(header) for columns in _WRITTEN)
+
+
+def without_mark(cell: str) -> str:
+    """Return what `marked` was called with.
+
+    >>> without_mark("'=1+1"), without_mark("''=1+1"), without_mark("'quoted'"), without_mark("'a;'=1+1")
+    ('=1+1', "'=1+1", "'quoted'", 'a;=1+1')
+    """
+    if cell[:1] == "'" and _MARKED_INSIDE.search(cell):
+        return PlainCell(_MARKED_INSIDE.sub("", cell[1:]))
+    return PlainCell(cell[1:]) if cell[:1] == "'" and _FORMULA.match(cell) else cell

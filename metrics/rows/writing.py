@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .errors import FileError
-from .file_types import format_of
-from .text_rows import marked, marked_list
+from .sources import format_of
+from .values import marked, marked_list
 
 TEMPORARY = ".genqa-metrics-{}.part"  # unique, beside the file
 ROW_GROUP_BYTES = 2**25  # of text in memory before a Parquet row group is written

@@ -153,7 +153,7 @@ def item_statistics(
     sums, counts = {}, {}
     for metric, scorer in scorers.items():
         parts, counts[metric] = [], Counter()
-        windows = _cut(items, window_predictions([scorer]), WINDOW_CHARACTERS)
+        windows = cut(items, window_predictions([scorer]), WINDOW_CHARACTERS)
         progress(metric, 0, len(items))
         run = counted(
             partial(statistics_of_items, scorer), lambda done, m=metric: progress(m, done, len(items)), scorer.passes
@@ -205,7 +205,8 @@ def counted(
     return run
 
 
-def _cut(items: Iterable[Item], predictions: int, characters: int) -> Iterator[list[Item]]:
+def cut(items: Iterable[Item], predictions: int, characters: int) -> Iterator[list[Item]]:
+    """Yield items in windows of about a number of predictions, and of characters at most."""
     window, held, texts = [], 0, 0
     for item in items:
         window.append(item)

@@ -1,198 +1,98 @@
-"""The stages of `run` as a Ray Data pipeline: tasks read, a pool of actors that hold the models scores, tasks write.
+"""Scores files on a Ray cluster: every task reads a file, scores each n-th window of it, and writes its parts.
 
 It needs the extra `ray`, and is imported only where that engine is asked for.
 
-Rows, checks, scorers and sums are those of the local engine. What is not a row, such as a row that was left out or the
-sums of a window, goes through the pipeline as a row of its own with a note. So Ray's rule, that the output of a task
-counts once however often the task had to run, holds for everything.
+Rows, checks, windows, scorers and sums are those of the local engine. A task that is repeated, because its machine was
+lost, does the same again: its parts replace those of the first attempt, and what it returns counts once.
 """
 
-import hashlib
-import io
 import json
 import logging
 import os
-import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from copy import deepcopy
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
-import pyarrow
-import pyarrow.parquet
 import ray
-from ray.data import ActorPoolStrategy, DataContext, Datasink, Datasource, ReadTask
-from ray.data.block import BlockMetadata
+from ray import cloudpickle
 
 from ..registry import make_scorer
 from ..rows.errors import FileError
-from ..rows.items import Item, RowKind
+from ..rows.items import RowKind
 from ..rows.reading import Message, Reading, RowCounts, Skips, ignore
-from ..rows.writing import arrow_schema, arrow_table
+from ..rows.sources import digest
+from ..rows.writing import Writer
 from .parts import MANIFEST, is_folder, manifest, part_name
-from .pipeline import WINDOW_CHARACTERS, WINDOWS, output_columns, scored
+from .pipeline import WINDOW_CHARACTERS, WINDOWS, cut, output_columns, scored
 from .run import Run, Scores, facts_of, report_of
 from .storage import check_unchanged, check_unused, claimed, listed, source_of, stamps, write_file
 from .tally import Tally
 
-CORES_PER_READER = 16  # one task that reads, and one that writes, keep far more actors busy than that
-NOTE = "_note"
-_TEXTS = {"file": "text", "line": "integer", "id": "text", "system": "text", "text": "text"}
-_LISTS = ("predictions", "references", "contexts")
-_JSON = ("extra", "recorded")
-_ITEM = (
-    _TEXTS
-    | dict.fromkeys(_JSON, "text")
-    | dict.fromkeys(_LISTS, "texts")
-    | dict.fromkeys(("score", "label", "chance"), "number")
-)
+RETRIES = 20  # of a task whose machine is lost
 
 
-def _table(items: Sequence[Item], note: Mapping):
-    """Return items and a note as an Arrow table."""
-    rows = [
-        {name: getattr(item, name) for name in (*_TEXTS, *_LISTS, "chance")}
-        | {"score": item.human[0], "label": item.human[1]}
-        | {name: json.dumps(getattr(item, name), default=str) for name in _JSON}
-        for item in items
-    ]
-    return pyarrow.Table.from_pylist([*rows, {NOTE: json.dumps(note)}], schema=arrow_schema(_ITEM | {NOTE: "text"}))
+@lru_cache(maxsize=1)
+def _scorers(pickled: bytes) -> dict:
+    """Return {metric: what computes it}; a process of Ray works on many tasks, and loads the models once."""
+    metrics, settings = cloudpickle.loads(pickled)
+    return {metric: make_scorer(metric, settings.get(metric)) for metric in metrics}
 
 
-def _items(rows: Sequence[Mapping]) -> list[Item]:
-    names = [*_TEXTS, *_LISTS, "chance"]
-    return [
-        Item(
-            **{name: row[name] for name in names},
-            **{name: json.loads(row[name]) for name in _JSON},
-            human=(row["score"], row["label"]),
-        )
-        for row in rows
-    ]
-
-
-class RowsDatasource(Datasource):
-    """Items of files, one task for each; what a task counted, and the rows it left out, become notes.
+def score_share(
+    job: Mapping[str, Any], task: int, file: Mapping, share: int, shares: int
+) -> tuple[dict[str, Any], dict[str, Any], list[str], dict[str, str]]:
+    """Score windows `share`, `share` + `shares`, ... of a file: what one task does.
 
     Args:
-        files: see `storage.listed`.
-        columns: see `rows.RowReader`.
-        skip: leave bad rows out instead of raising.
-        row_kind: what the rows are.
-        rows: rows of a block, and so of a task of the next stage.
-        wanted: columns of the files that may be needed; None for all.
-        needs: {column: metric that needs it in every row}.
-        extra: {column that is kept: its type}, None where none are.
+        job: what is equal in all tasks, see `RayRun._results`.
+        task: its number.
+        file: see `storage.listed`.
+        share: from 0 to `shares` - 1; the first one also counts the rows of the file, and reports the bad ones.
+        shares: number of tasks on the file.
+
+    Returns:
+        The arguments of a `Tally`, counts for `RowCounts.add`, problems of bad rows, and {part: its SHA-256}.
     """
+    problems: list[str] = []
+    skips, keeps = Skips(job["skip"], problems.append), None if job["extra"] is None else "typed"
+    source = source_of(file, job["wanted"])
+    reading = Reading([source], job["columns"], skips, asks=lambda row_kind: job["needs"], keeps=keeps)
+    reading.row_kind, reading.extra = job["row_kind"], job["extra"]
+    scorers, tally, parts = _scorers(job["metrics"]), Tally(), {}
+    metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
+    columns = output_columns(job["row_kind"], scorers, extra=job["extra"])
+    items = (item for row in reading.good_rows() for item in row)
 
-    def __init__(
-        self,
-        files: Sequence[Mapping],
-        columns: Mapping[str, str],
-        skip: bool,
-        row_kind: RowKind,
-        rows: int,
-        wanted: Sequence[str] | None,
-        needs: Mapping[str, str],
-        extra: Mapping[str, str] | None,
-    ):
-        super().__init__()
-        self.files, self.columns, self.skip, self.row_kind = files, columns, skip, row_kind
-        self.rows, self.wanted, self.needs, self.extra = rows, wanted, needs, extra
+    def finish() -> None:
+        """Put the part into the output folder, under the name that an earlier attempt gave it."""
+        writer.__exit__(None, None, None)
+        name = part_name(task + len(parts) * job["tasks"])
+        write_file(job["output"], name, writer.path.read_bytes())
+        parts[name] = digest(writer.path)
 
-    def estimate_inmemory_data_size(self) -> int | None:
-        """Return None: the size of packed files says little."""
-        return None
-
-    def get_read_tasks(self, parallelism: int, per_task_row_limit=None, data_context=None) -> list[ReadTask]:
-        """Return one task per file."""
-
-        def task(file: Mapping) -> ReadTask:
-            facts = BlockMetadata(num_rows=None, size_bytes=None, exec_stats=None, input_files=(file["name"],))
-            return ReadTask(lambda: self._blocks(file), facts, per_task_row_limit=per_task_row_limit)
-
-        return [task(file) for file in self.files]
-
-    def _blocks(self, file: Mapping) -> Iterator[pyarrow.Table]:
-        problems: list[str] = []
-        source = source_of(file, self.wanted)
-        skips, keeps = Skips(self.skip, problems.append), None if self.extra is None else "typed"
-        reading = Reading([source], self.columns, skips, asks=lambda row_kind: self.needs, keeps=keeps)
-        reading.row_kind, reading.extra = self.row_kind, self.extra
-        counted, chunk = RowCounts(), []
-        for items in reading.good_rows():
-            reading.fit(items)
-            chunk += items
-            if len(chunk) >= self.rows:
-                yield _table(chunk, {"counts": reading.counts.since(counted), "problems": problems})
-                counted, chunk = deepcopy(reading.counts), []
-                problems.clear()
-        yield _table(chunk, {"counts": reading.counts.since(counted), "problems": problems})
-
-
-class _Scoring:
-    """An actor's own scorers; scores tables of items."""
-
-    def __init__(self, metrics: Sequence[str], settings: Mapping[str, Mapping], row_kind: RowKind, extra: Mapping):
-        self.scorers = {metric: make_scorer(metric, settings.get(metric)) for metric in metrics}
-        self.row_kind = row_kind
-        self.columns = output_columns(row_kind, self.scorers, extra=extra) | {NOTE: "text"}
-        self.schema = arrow_schema(self.columns)
-
-    def __call__(self, table):
-        rows = table.to_pylist()
-        notes = [row[NOTE] for row in rows if row[NOTE] is not None]
-        items = _items([row for row in rows if row[NOTE] is None])
-        tables = []
-        if items:
-            columns, tally = scored(items, self.row_kind, self.scorers)
-            notes.append(json.dumps({"tally": tally.as_json()}))
-            tables.append(arrow_table({**columns, NOTE: [None] * len(items)}, self.columns, self.schema))
-        noted = pyarrow.Table.from_pylist([{NOTE: note} for note in notes], schema=self.schema)
-        return pyarrow.concat_tables([*tables, noted])
-
-
-class PartsDatasink(Datasink):
-    """Writes parts and brings the notes back.
-
-    Args:
-        output: folder or URI; None writes nothing.
-        metadata: facts about every file.
-        rows: rows of a part, about.
-
-    Attributes:
-        notes: all notes, when the pipeline has run.
-        parts: name of every part -> its SHA-256, then too.
-    """
-
-    def __init__(self, output: str | None, metadata: Mapping[str, str], rows: int):
-        self.output, self.metadata, self.rows = output, metadata, rows
-        self.notes: list[dict] = []
-        self.parts: dict[str, str] = {}
-
-    @property
-    def min_rows_per_write(self) -> int:
-        """Rows of a part."""
-        return self.rows
-
-    def write(self, blocks, ctx) -> tuple[int, list[str], str | None]:
-        """Write one part; return its number, its notes, and its SHA-256 if it has rows."""
-        table = pyarrow.concat_tables(list(blocks))
-        notes = table[NOTE].drop_null().to_pylist()
-        table = table.filter(table[NOTE].is_null()).drop_columns([NOTE]).replace_schema_metadata(self.metadata)
-        written = None
-        if self.output is not None and len(table):
-            buffer = io.BytesIO()
-            pyarrow.parquet.write_table(table, buffer, compression="zstd")
-            # Under the name that an earlier attempt at the same task had, so that nothing is there twice.
-            write_file(self.output, part_name(ctx.task_idx), buffer.getbuffer())
-            written = hashlib.sha256(buffer.getbuffer()).hexdigest()
-        return ctx.task_idx, notes, written
-
-    def on_write_complete(self, write_result) -> None:
-        """Keep the notes and digests of the attempts that count."""
-        for number, notes, written in sorted(write_result.write_returns, key=lambda found: found[0]):
-            self.notes += map(json.loads, notes)
-            self.parts |= {part_name(number): written} if written else {}
+    with tempfile.TemporaryDirectory() as folder:
+        writer, rows = None, 0
+        for number, window in enumerate(cut(items, job["window"], WINDOW_CHARACTERS)):
+            if number % shares != share:
+                continue
+            reading.fit(window)
+            values, of_window = scored(window, job["row_kind"], scorers)
+            tally.add(of_window)
+            if job["output"] is None:
+                continue
+            writer = writer or Writer(Path(folder, "part.parquet"), columns, metadata).__enter__()
+            writer.write(values)
+            rows += len(window)
+            if rows >= job["part_rows"]:
+                finish()
+                writer, rows = None, 0
+        if writer:
+            finish()
+    counts = {} if share else reading.counts.since(RowCounts())
+    return tally.as_json(), counts, [] if share else problems, parts
 
 
 @contextmanager
@@ -200,32 +100,19 @@ def _connected(address: str | None) -> Iterator[None]:
     """Connect to a cluster, or start one on this machine, unless this process is connected already."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # Ray's own notes on standard error
-    connected = ray.is_initialized()
-    if not connected:
-        starts = address is None and "RAY_ADDRESS" not in os.environ
-        options = {"include_dashboard": False} if starts else {"address": address}
-        try:
-            ray.init(log_to_driver=False, logging_level="error", **options)
-        except Exception as error:  # some are of no special kind
-            raise FileError(f"address: no Ray cluster at {address or 'this machine'}: {error}") from error
-    context, logger = DataContext.get_current(), logging.getLogger("ray.data")
-    wanted = {
-        "enable_progress_bars": sys.stderr.isatty(),
-        "print_on_execution_start": False,
-        "raise_original_map_exception": True,
-    }
-    before, level = {name: getattr(context, name) for name in wanted}, logger.level
-    logger.setLevel(logging.CRITICAL)  # the caller reports errors
+    if ray.is_initialized():
+        yield
+        return
+    starts = address is None and "RAY_ADDRESS" not in os.environ
+    options = {"include_dashboard": False} if starts else {"address": address}
     try:
-        for name, value in wanted.items():
-            setattr(context, name, value)
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+    except Exception as error:  # some are of no special kind
+        raise FileError(f"address: no Ray cluster at {address or 'this machine'}: {error}") from error
+    try:
         yield
     finally:
-        logger.setLevel(level)
-        for name, value in before.items():
-            setattr(context, name, value)
-        if not connected:
-            ray.shutdown()
+        ray.shutdown()
 
 
 def _cause(error: Exception) -> Exception:
@@ -275,60 +162,62 @@ class RayRun(Run):
         Raises:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored.
         """
-        skip_bad_rows = self.options.skips
-        first = Reading(self.sources, self.columns, Skips(skip_bad_rows), notify, self._needs, self.keeps)
+        first = Reading(self.sources, self.columns, Skips(self.options.skips), notify, self._needs, self.keeps)
         first.windows(lambda row_kind: (WINDOWS[None], WINDOW_CHARACTERS))
         row_kind = first.row_kind
         scorers = self._checked_scorers(row_kind)
         claim = nullcontext() if self.output is None else claimed(self.output)
         with claim:
             with _connected(self.options.address):
-                sink = self._sink_of_run(row_kind, scorers, skip_bad_rows, first.extra)
-            report = self._report_of(sink, row_kind, scorers, problem)
+                results = self._results(row_kind, scorers, first.extra, progress)
+            overall, counts, parts = Tally(), RowCounts(), {}
+            for of_share, counted, problems, written in results:
+                overall.add(Tally(**of_share))
+                counts.add(counted)
+                parts |= written
+                for message in problems:
+                    problem(message)
+            report = report_of(overall, row_kind, scorers, counts, self.options.total)
             check_unchanged(self.files, self.stamps)
             if self.output is not None:
                 inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
-                facts = {"complete": True, **facts_of(report), "parts": sink.parts}
+                facts = {"complete": True, **facts_of(report), "parts": parts}
                 write_file(self.output, MANIFEST, manifest(self._facts(), inputs, facts))
         return report
 
-    def _report_of(self, sink: PartsDatasink, row_kind: RowKind, scorers: Mapping, problem: Callable) -> Scores:
-        """Return the results of the notes of a pipeline; tell its problems."""
-        overall, counts = Tally(), RowCounts()
-        for note in sink.notes:
-            overall.add(Tally(**note.get("tally", {})))
-            counts.add(note.get("counts", {}))
-            for message in note.get("problems", ()):
-                problem(message)
-        return report_of(overall, row_kind, scorers, counts, self.options.total)
-
-    def _sink_of_run(self, row_kind: RowKind, scorers: Mapping, skip: bool, extra: Mapping | None) -> PartsDatasink:
-        """Run the pipeline; return its end, which has the notes."""
+    def _results(self, row_kind: RowKind, scorers: Mapping, extra: Mapping | None, progress: Callable) -> list[tuple]:
+        """Return what the tasks return, in their order."""
         has_model = any(scorer.device is not None for scorer in scorers.values())
         wants_cpu = any(given.get("device") == "cpu" for given in self.settings.values())
         resources = ray.cluster_resources()
-        gpu = has_model and not wants_cpu and resources.get("GPU", 0) > 0
-        window = WINDOWS[None if not has_model else "cuda" if gpu else "cpu"]
-        few = max(1, int(resources.get("CPU", 1)) // CORES_PER_READER)
-        metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
-        source = RowsDatasource(
-            self.files, self.columns, skip, row_kind, window, self._wanted(), self._needs(row_kind), extra
-        )
-        sink = PartsDatasink(self.output, metadata, self.part_rows)
+        gpus = 0 if wants_cpu or not has_model else int(resources.get("GPU", 0))
+        shares = -(-(gpus or int(resources.get("CPU", 1))) // len(self.files))
+        tasks = [(file, share, shares) for file in self.files for share in range(shares)]
+        job = {
+            "metrics": cloudpickle.dumps((list(scorers), self.settings)),
+            "columns": self.columns,
+            "skip": self.options.skips,
+            "row_kind": row_kind,
+            "window": WINDOWS[None if not has_model else "cuda" if gpus else "cpu"],
+            "wanted": self._wanted(),
+            "needs": self._needs(row_kind),
+            "extra": extra,
+            "output": self.output,
+            "part_rows": self.part_rows,
+            "tasks": len(tasks),
+        }
+        # A process stays for the next task: its models are loaded.
+        task = ray.remote(num_cpus=1, num_gpus=1 if gpus else 0, max_retries=RETRIES, max_calls=0)(score_share)
+        job = ray.put(job)
+        running = {task.remote(job, number, *given): number for number, given in enumerate(tasks)}
+        results: dict[int, tuple] = {}
         try:
-            # Few tasks read and write, and need no core of their own: the actors may take all cores, and as many as
-            # the cluster grows to.
-            rows = ray.data.read_datasource(source, override_num_blocks=len(self.files), num_cpus=0, concurrency=few)
-            rows = rows.map_batches(
-                _Scoring,
-                fn_constructor_args=(list(scorers), self.settings, row_kind, extra or {}),
-                batch_size=None,
-                batch_format="pyarrow",
-                compute=ActorPoolStrategy(min_size=1),
-                num_cpus=1,
-                num_gpus=1 if gpu else 0,
-            )
-            rows.write_datasink(sink, ray_remote_args={"num_cpus": 0}, concurrency=few)
+            while len(results) < len(tasks):
+                (done, *_), _ = ray.wait([reference for reference, number in running.items() if number not in results])
+                results[running[done]] = ray.get(done)
+                progress(sum(sum(tally["rows"].values()) for tally, *_ in results.values()), None)
         except Exception as error:  # Ray has many kinds, some made up at run time
+            for reference in running:
+                ray.cancel(reference, force=True)
             raise _cause(error) from error
-        return sink
+        return [results[number] for number in range(len(tasks))]

@@ -14,10 +14,10 @@ from ..core.scorer import Scorer
 from ..registry import SCORERS, scorer_class
 from ..rows.columns import COLUMNS
 from ..rows.errors import Advice, FileError, too_many_systems
-from ..rows.file_types import format_of
 from ..rows.inputs import sources_of
 from ..rows.items import DIGEST, RowKind
 from ..rows.reading import Message, Reading, RowCounts, Skips, Window, check_columns, ignore, is_judged
+from ..rows.sources import format_of
 from ..rows.writing import Writer
 from .options import ScoreOptions, checked_columns, default_metrics, length_note, make_scorers, needed_columns
 from .parts import Parts, is_folder

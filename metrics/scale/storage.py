@@ -10,8 +10,7 @@ import pyarrow
 from pyarrow import fs
 
 from ..rows.errors import FileError
-from ..rows.file_types import FORMATS, format_of
-from ..rows.sources import Source
+from ..rows.sources import FORMATS, Source, format_of
 from .parts import MANIFEST
 
 CLAIM = "_claim-"  # start of the name of a file by which a run claims its folder

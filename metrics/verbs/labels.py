@@ -9,10 +9,10 @@ from itertools import combinations
 import numpy as np
 
 from ..rows.errors import FileError, name_column
-from ..rows.file_types import Row
 from ..rows.items import Item, RowError, RowReader
 from ..rows.reading import Skips, good_rows
 from ..rows.sources import Source
+from ..rows.values import Row
 from ..statistics.estimation import cluster_sums
 from .labelling import item_key, key_of
 from .raters.report import COLUMNS

@@ -1,7 +1,6 @@
 """Demo of AEv: a score between recall and precision, words and phrases, with BLEU and ROUGE as its corners."""
 
 import json
-import re
 import sys
 from math import inf
 from pathlib import Path
@@ -119,35 +118,7 @@ def meaning(settings) -> str:
         text += " This is the **recall of ROUGE-1**."
     elif settings == settings_of(*CORNERS["Content"]):
         text += " These are the settings for **content**: extra text and length do not matter."
-    elif (alpha, order) == (1, 4):
-        text += (
-            " This is close to **BLEU-4**, which leaves words unchanged and has B = 1; the button BLEU-4 sets that."
-        )
-    elif (alpha, order) == (0, 1):
-        text += (
-            " This is close to the recall of **ROUGE-1**, which leaves words unchanged and has no limit on wordiness; "
-            "the button ROUGE-1 recall sets that."
-        )
     return text
-
-
-def with_labels_of_the_page(note: str) -> str:
-    """Return a warning of the metric in which settings have the labels of the page.
-
-    >>> with_labels_of_the_page("use a max_order below 3")
-    'use an N below 3'
-    >>> with_labels_of_the_page("the texts have no 2-grams; effective_order=False gives 0 as the paper")
-    "the texts have no phrases of 2 words; the paper's formula gives 0"
-    """
-    note = re.sub(r"\ba max_order\b", "an N", note).replace(
-        "stop_words=None keeps stop words", "the last box of More settings keeps them"
-    )
-    note = re.sub(r"\b1-gram(s?)", r"word\1", note)
-    note = re.sub(r"\b(\d)-gram(s?)", r"phrase\2 of \1 words", note).replace("corpus score", "score")
-    note = note.replace("effective_order=False gives 0 as the paper", "the paper's formula gives 0")
-    note = note.replace("brevity=inf switches it off", "a higher B makes it milder")
-    note = note.replace("wordiness=inf switches it off", "a box of More settings switches it off")
-    return note.replace("brevity_penalty", "brevity penalty").replace("wordiness_penalty", "wordiness penalty")
 
 
 def why_low(answers: list, references: list, found: dict, settings) -> str:
@@ -177,7 +148,8 @@ def results(answers: list, references: list, settings, *more: str) -> list:
     headline = f"The score is **{found['aev']:.3f}**"
     headline += f", over {rows:,} rows together." if rows > 1 else " on a scale from 0 to 1."
     measured = f"AEv({settings.alpha:g}, {settings.max_order}): {meaning(settings)}"
-    notes = [f"Note: {with_labels_of_the_page(note)}." for note in scoring.warnings_for(total, settings)]
+    # What follows the semicolon names settings, which are controls here.
+    notes = [f"Note: {note.partition(';')[0]}." for note in scoring.warnings_for(total, settings)]
     cells = [
         ("Precision: how much of the answer is in the reference", "aev_precision", "brevity_penalty"),
         ("Recall: how much of the reference is in the answer", "aev_recall", "wordiness_penalty"),

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import genqa_metrics
 import gradio as gr
 from genqa_metrics import registry
-from genqa_metrics.rows import errors, file_types, items, packed, reading, sources
+from genqa_metrics.rows import errors, items, packed, reading, sources
 from genqa_metrics.rows.columns import recognized
 from genqa_metrics.scale import options
 from genqa_metrics.verbs.score.first_screen import headline
@@ -232,41 +233,35 @@ def checked_path(path: str | None) -> str:
             f"File: larger than {checks.MAX_FILE // 2**20} MB; upload a part, or use the command "
             "genqa-metrics on your machine."
         )
-    if any(start.startswith(magic) for magic in file_types.COMPRESSIONS.values()):
+    if any(start.startswith(magic) for magic in sources.COMPRESSIONS.values()):
         raise checks.Problem("File: it is compressed; unpack it first.")  # a small one can unpack to gigabytes
-    if start.startswith(b"PK"):
-        try:
-            _check_unpacked(path)
-        except errors.FileError as error:
-            raise checks.Problem(_plain(error, path)) from error
-    if start.startswith(b"PAR1") and not _parquet_fits(path):
-        raise checks.Problem("File: it unpacks to too much; save the rows as CSV.")
+    try:
+        _check_unpacked(path, start)
+    except errors.FileError as error:
+        raise checks.Problem(_plain(error, path)) from error
     return path
 
 
-def _check_unpacked(path: str) -> None:
-    """Refuse a zip file that unpacks to too much, a workbook also for its empty cells.
+def _check_unpacked(path: str, start: bytes) -> None:
+    """Refuse a file that unpacks to too much, a workbook also for its empty cells; `read` reports damaged Parquet.
 
     Raises:
-        errors.FileError: if it does, or is damaged.
+        errors.FileError: if it does, or is a damaged zip file.
     """
-    with open(path, "rb") as raw:
-        packed.check_size(raw, path, MAX_UNPACKED)
-        if Path(path).suffix.lower() == ".xlsx":
-            packed.check_workbook(raw, path, MAX_UNPACKED, MAX_CELLS, MAX_UNPACKED)
+    if start.startswith(b"PK"):
+        with open(path, "rb") as raw:
+            packed.check_size(raw, path, MAX_UNPACKED)
+            if Path(path).suffix.lower() == ".xlsx":
+                packed.check_workbook(raw, path, MAX_UNPACKED, MAX_CELLS, MAX_UNPACKED)
+    if start.startswith(b"PAR1"):
+        import pyarrow
+        import pyarrow.parquet
 
-
-def _parquet_fits(path: str) -> bool:
-    """Return whether a Parquet file unpacks to little by its own metadata; `read` reports damaged files."""
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        facts = pyarrow.parquet.read_metadata(path)
-    except (pyarrow.ArrowException, OSError):
-        return True
-    size = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
-    return size <= MAX_UNPACKED and facts.num_rows <= 100 * MAX_ROWS
+        with suppress(pyarrow.ArrowException, OSError):
+            facts = pyarrow.parquet.read_metadata(path)
+            size = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
+            if size > MAX_UNPACKED or facts.num_rows > 100 * MAX_ROWS:
+                raise errors.FileError(f"{path}: it unpacks to too much; save the rows as CSV")
 
 
 def peek(path: str | None) -> tuple[list[str], list[dict]]:
@@ -306,21 +301,12 @@ def guessed(columns: Sequence[str]) -> dict[str, str]:
 
 
 def _plain(message: object, path: str) -> str:
-    """Return a message without hints for the command line and without the server's path of the upload.
+    """Return a message without hints for programs and without the server's path of the upload.
 
-    >>> _plain("/tmp/a.csv, line 2: no answer, name it with --column; see the manual", "/tmp/a.csv")
-    'File, line 2: no answer; see the manual.'
-    >>> _plain("/tmp/a.csv, line 2: no question; drop the row, or name a metric that reads none", "/tmp/a.csv")
-    'File, line 2: no question.'
+    >>> _plain(errors.Advice("/tmp/a.csv, line 2: no answer", hint="name it with --column"), "/tmp/a.csv")
+    'File, line 2: no answer.'
     """
-    kept = []
-    for part in errors.in_command(message).replace(path, "File").split(";"):
-        places = [place for hint in ("--", "jq ", "iconv ", "name a metric") if (place := part.find(hint)) >= 0]
-        if not places:
-            kept.append(part)
-        elif not (kept and part.startswith(" ")):
-            kept.append(part[: part.rfind(", ", 0, min(places))] if ", " in part[: min(places)] else part)
-    text = ";".join(kept).rstrip(".") + "."
+    text = errors.without_hints(message).replace(path, "File").rstrip(".") + "."
     return text if text.startswith("File") else f"File: {text}"
 
 
@@ -330,14 +316,12 @@ class Rows(NamedTuple):
     Attributes:
         items: `genqa_metrics.rows.items.Item`, at least one.
         bad: problems of rows that were left out.
-        left_out: number of those rows.
         sets: whether rows hold sets of questions.
         contexts: whether rows hold passages.
     """
 
     items: list
     bad: list[str]
-    left_out: int
     sets: bool = False
     contexts: bool = False
 
@@ -353,15 +337,17 @@ class Rows(NamedTuple):
 
     def problems_html(self) -> Markup:
         """Return a list of the bad rows; empty if there are none."""
-        if not self.left_out:
+        if not self.bad:
             return Markup("")
-        lines = html.joined(html.fill("<li>{line}</li>", line=line) for line in self.bad[:MAX_LISTED])
-        more = f"… and {self.left_out - MAX_LISTED:,} more" if self.left_out > MAX_LISTED else ""
+        number, lines = (
+            len(self.bad),
+            html.joined(html.fill("<li>{line}</li>", line=line) for line in self.bad[:MAX_LISTED]),
+        )
         return html.fill(
             '<details class="bad" open><summary>{number} left out</summary><ul>{lines}</ul>{more}</details>',
-            number=f"{self.left_out:,} row{'s were' if self.left_out > 1 else ' was'}",
+            number=f"{number:,} row{'s were' if number > 1 else ' was'}",
             lines=lines,
-            more=more,
+            more=f"… and {number - MAX_LISTED:,} more" if number > MAX_LISTED else "",
         )
 
 
@@ -413,7 +399,7 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
         raise checks.Problem(_plain(error, path)) from error
     if not found:
         raise checks.Problem(bad[0] if bad else NO_ROWS)
-    return Rows(found, bad, skips.skipped, sets, reader == "grounding")
+    return Rows(found, bad, sets, reader == "grounding")
 
 
 def check_budget(name: str, rows: int, pairs: int, characters: int) -> None:

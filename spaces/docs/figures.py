@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from genqa_metrics.reports.charts import COLOURS, PALETTE
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
@@ -44,22 +45,27 @@ def read(name: str) -> dict:
     return json.loads((TRAINING / name).read_text(encoding="utf-8"))
 
 
-def svg(draw: Callable[[Figure], None], size: tuple[float, float], scheme: str) -> str:
+def svg(draw: Callable[[Axes], None], size: tuple[float, float], scheme: str, columns: int = 0) -> str:
     """Return a figure as SVG: its background is the page's, and the same results give the same bytes.
 
     Args:
-        draw: draws it.
+        draw: draws into its axes.
         size: width and height in inches.
         scheme: "light" or "dark".
+        columns: of the legend above a chart of points, one row a name; 0 for another kind of figure.
     """
     colours = dict.fromkeys(
         ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), TEXT[scheme]
     )
     with matplotlib.rc_context({**colours, "font.size": 10, "svg.hashsalt": "genqa", "svg.fonttype": "path"}):
         figure = Figure(size, layout="constrained")
-        draw(figure)
-        for axes in figure.axes:
-            axes.set_facecolor("none")
+        axes = figure.subplots()
+        draw(axes)
+        if columns:
+            axes.grid(axis="x", alpha=0.25)
+            axes.spines[["top", "right"]].set_visible(False)
+            figure.legend(loc="outside upper left", ncols=columns, frameon=False)
+        axes.set_facecolor("none")
         out = io.StringIO()
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     return out.getvalue()
@@ -69,8 +75,7 @@ def agreement(scheme: str) -> str:
     """Return Pearson's r of five metrics with people, with intervals, one row a data set."""
     sets = read("studies/meta_evaluation/results/meta_evaluation.json")["sets"]
 
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
+    def draw(axes: Axes) -> None:
         for i, (name, (colour, marker)) in enumerate(SERIES.items()):
             found = [sets[data]["metrics"][name]["pearson"] for data in SETS]
             values = [one["value"] for one in found]
@@ -86,11 +91,8 @@ def agreement(scheme: str) -> str:
         axes.invert_yaxis()
         axes.set_xlim(0, 1)
         axes.set_xlabel("Pearson's r with human judgments, 95% interval")
-        axes.grid(axis="x", alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
-        figure.legend(loc="outside upper left", ncols=3, frameon=False)
 
-    return svg(draw, (6.4, 7), scheme)
+    return svg(draw, (6.4, 7), scheme, 3)
 
 
 def systems(scheme: str) -> str:
@@ -100,8 +102,7 @@ def systems(scheme: str) -> str:
     pairs = sorted(zip(unseen, report["without labels"], strict=True), key=lambda pair: pair[0]["accuracy"])
     names = [f"{one['system']}, {one['set'].removeprefix('evouna_').removesuffix('.dev').upper()}" for one, _ in pairs]
 
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
+    def draw(axes: Axes) -> None:
         rows = np.arange(len(pairs))
         colour, marker = SERIES["AVA"]
         middle, low, high = (np.array([found[end] for _, found in pairs]) for end in ("accuracy", "low", "high"))
@@ -111,11 +112,8 @@ def systems(scheme: str) -> str:
         axes.plot(people, rows, "D", color=TEXT[scheme], markersize=6, fillstyle="none", label="people")
         axes.set_yticks(rows, names)
         axes.set_xlabel("accuracy")
-        axes.grid(axis="x", alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
-        figure.legend(loc="outside upper left", ncols=2, frameon=False)
 
-    return svg(draw, (6.4, 4), scheme)
+    return svg(draw, (6.4, 4), scheme, 2)
 
 
 def judges(scheme: str) -> str:
@@ -135,8 +133,7 @@ def judges(scheme: str) -> str:
         "token F1": (PALETTE[-1], "X", PALETTE[-1]),
     }
 
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
+    def draw(axes: Axes) -> None:
         for i, (name, (colour, marker, fill)) in enumerate(series.items()):
             places = [row + 0.11 * (i - 3) for row, one in enumerate(sets) if found[one][name] is not None]
             values = [found[one][name] for one in sets if found[one][name] is not None]
@@ -147,11 +144,8 @@ def judges(scheme: str) -> str:
         axes.set_ylim(len(sets) - 0.5, -0.5)
         axes.set_xlim(0.4, 1)
         axes.set_xlabel("accuracy: share of the verdicts of people that are met")
-        axes.grid(axis="x", alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
-        figure.legend(loc="outside upper left", ncols=4, frameon=False)
 
-    return svg(draw, (6.4, 6.4), scheme)
+    return svg(draw, (6.4, 6.4), scheme, 4)
 
 
 def plane(scheme: str) -> str:
@@ -159,8 +153,7 @@ def plane(scheme: str) -> str:
     report = read("studies/aev_fits/results/evouna.json")
     cells = report["signed_r_squared"]
 
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
+    def draw(axes: Axes) -> None:
         colours = LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#ffffff", PALETTE[0]])
         axes.imshow(cells, cmap=colours, vmin=-1, vmax=1, aspect="auto", origin="lower")
         for row, values in enumerate(cells):
@@ -182,8 +175,7 @@ def variety(scheme: str) -> str:
     ]
     changes = [report["meteor"]["cvae_100 - baseline"] for report in found]
 
-    def draw(figure: Figure) -> None:
-        axes = figure.subplots()
+    def draw(axes: Axes) -> None:
         axes.axvline(0, color="#999999", linewidth=1, linestyle="--")
         for i, (part, (colour, marker)) in enumerate(parts.items()):
             middle, low, high = (100 * np.array([change[part][end] for change in changes]) for end in range(3))
@@ -200,11 +192,8 @@ def variety(scheme: str) -> str:
         axes.set_yticks(range(len(STUDIES)), STUDIES.values())
         axes.invert_yaxis()
         axes.set_xlabel("points of METEOR, CVAE 100 − baseline, 95% interval")
-        axes.grid(axis="x", alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
-        figure.legend(loc="outside upper left", ncols=3, frameon=False)
 
-    return svg(draw, (6.4, 3.6), scheme)
+    return svg(draw, (6.4, 3.6), scheme, 3)
 
 
 FIGURES = {"agreement": agreement, "systems": systems, "judges": judges, "plane": plane, "variety": variety}

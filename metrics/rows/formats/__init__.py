@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 
 from ..errors import Advice, RowError
-from ..file_types import Row
+from ..values import Row
 from . import (
     azure,
     bioasq,
@@ -105,7 +105,8 @@ def _converted(values: dict, form: str) -> dict:
 def _wide(values: dict, systems: Sequence[str]) -> dict:
     missing = [name for name in systems if name not in values]
     if missing:
-        raise RowError(f"no column {missing[0]!r}, which --systems names; columns found: {', '.join(values)}")
+        option = Advice(", which systems names", command=", which --systems names")
+        raise RowError(f"no column {missing[0]!r}", option, f"; columns found: {', '.join(values)}")
     others = {name: value for name, value in values.items() if name not in (*systems, "system", "prediction")}
     return {**others, "prediction": {name: values[name] for name in systems}}
 

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from ..errors import RowError, name_column
+from ..errors import Advice, RowError, name_column
 from .shared import EXPECTED, QUESTIONS, expected_answers, passages_of
 
 EXACT_ASSERTIONS = ("equals", "contains", "icontains", "contains-any", "icontains-any", "similar", "factuality",
@@ -34,8 +34,8 @@ def columns_of(row: dict) -> dict:
     if not references and not passages_of(given):
         raise RowError(
             f"no right answer: none of the vars {', '.join(map(str, given))} is one of {', '.join(EXPECTED)}, and no "
-            "assertion such as equals or contains has a value; name one with ",
-            name_column("references", "vars.NAME"),
+            "assertion such as equals or contains has a value",
+            hint=Advice("name one with ", name_column("references", "vars.NAME")),
         )
     asked = next((given[name] for name in QUESTIONS if isinstance(given.get(name), str)), None)
     provider, prompt = row["provider"], row.get("prompt") or {}
@@ -73,9 +73,8 @@ def _of_csv(row: dict) -> dict:
     if references is None and not passages_of(given):
         raise RowError(
             f"no right answer: promptfoo writes vars, not assertions, and none of {', '.join(given)} is one of "
-            f"{', '.join(EXPECTED)}; name one with ",
-            name_column("references"),
-            ", or read the JSON output of promptfoo",
+            f"{', '.join(EXPECTED)}",
+            hint=Advice("name one with ", name_column("references"), ", or read the JSON output of promptfoo"),
         )
     return {"question": asked, "prediction": answers, "references": references, "contexts": passages_of(given)}
 

@@ -68,12 +68,10 @@ def named_text(value: object, names: Iterable[str], role: str = "user") -> objec
         if name is None and len(plain) == 1:
             name = next(iter(plain))
         if name is None:
-            problem = f"expected one of {', '.join(names)} in {{{', '.join(map(str, value))}}}; name it with "
+            option, such_as = Advice("columns", command="--column"), name_column("question", "inputs.NAME")
             raise RowError(
-                problem,
-                Advice("columns", command="--column"),
-                ", such as ",
-                name_column("question", "inputs.NAME"),
+                f"expected one of {', '.join(names)} in {{{', '.join(map(str, value))}}}",
+                hint=Advice("name it with ", option, ", such as ", such_as),
             )
         return named_text(plain[name], names, role) if isinstance(plain[name], Mapping | list) else plain[name]
     return text_of(value, role)

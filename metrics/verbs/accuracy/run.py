@@ -11,9 +11,9 @@ import numpy as np
 from ...core.answers import attempts
 from ...registry import make_scorer
 from ...rows.errors import FileError
-from ...rows.file_types import Row
 from ...rows.items import Item, RowError, RowReader
 from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of, is_judged
+from ...rows.values import Row
 from ...scale.options import AccuracyOptions, checked_columns
 from ...scale.tally import question_key
 from ...statistics.estimation import MIN_LABELS, row_sums

@@ -9,11 +9,11 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import judge_among
 from ...rows.errors import FileError, name_column, too_many_systems
-from ...rows.file_types import Row
 from ...rows.inputs import files_of_runs
 from ...rows.items import Item, RowError, RowKind, RowReader
 from ...rows.reading import Message, Progress, Skips, check_columns, good_rows, ignore, inputs_of, is_judged
 from ...rows.sources import Source
+from ...rows.values import Row
 from ...scale.options import (
     CompareOptions,
     checked_columns,

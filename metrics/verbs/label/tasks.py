@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...rows.errors import FileError
-from ...rows.file_types import Row
 from ...rows.inputs import sources_of
 from ...rows.items import RowError, RowReader
 from ...rows.reading import Message, Progress, Skips, good_rows, ignore
+from ...rows.values import Row
 from ...scale.options import LabelOptions
 from ..labelling import OF_SETS, Task, plan
 

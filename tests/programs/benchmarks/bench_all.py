@@ -143,7 +143,7 @@ ABOUT_MANY = (
     f"Nobody has run {MANY:,} rows: the rates above, multiplied, at {PRICE} dollars for a core-hour (an assumption: "
     "put in yours). A row has one reference; longer texts and further references cost more. Memory does not grow with "
     "the rows, which are read and written in windows; `score` runs one process a machine and a window a core, "
-    "`--engine ray` an actor a core."
+    "`--engine ray` a task a core."
 )
 
 
