@@ -374,7 +374,7 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (None, "no readable ava_config.json .*FileNotFoundError.*train_ava.py"),
+        (None, "has no ava_config.json.*train_ava.py"),
         ({"configuration": "b1"}, "configuration: expected one of a0-qr, "),
         ({"threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
         ({"mark_shared": True}, "mark_shared: not a setting of this version"),

@@ -5,7 +5,8 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -108,6 +109,52 @@ def read_json(path: Path) -> dict:
     except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"checkpoint: {path} cannot be read: {error}; fetch or train it again") from error
     return content
+
+
+def read_settings(
+    path: Path, defaults: Mapping[str, object], checks: Mapping[str, tuple[Callable[[object], bool], str]]
+) -> dict:
+    """Return the checked settings of a checkpoint's own file, missing ones filled in.
+
+    Args:
+        path: the JSON file.
+        defaults: every setting with its default.
+        checks: setting -> whether a value is good, and what is expected.
+
+    Raises:
+        CheckpointError: if the file cannot be read, or a setting is unknown or bad; names file, setting and fix.
+    """
+    given, fix = read_json(path), "take the version of genqa-metrics that made the checkpoint, or train it again"
+    for name in sorted(set(given) - set(defaults)):  # ignoring it would change the scores
+        known = ", ".join(defaults)
+        raise CheckpointError(f"checkpoint: {path}: {name}: not a setting of this version, which knows {known}; {fix}")
+    settings = {**defaults, **given}
+    for name, (is_good, expected) in checks.items():
+        if not is_good(settings[name]):
+            raise CheckpointError(f"checkpoint: {path}: {name}: expected {expected}, got {settings[name]!r}; {fix}")
+    return settings
+
+
+def is_whole(value: object, least: int, most: int) -> bool:
+    """Return whether a setting is a whole number within limits."""
+    return type(value) is int and least <= value <= most
+
+
+@contextmanager
+def one_error(what: object) -> Iterator[None]:
+    """Turn the errors of many types that a damaged file raises into one ValueError.
+
+    Raises:
+        ValueError: names what cannot be loaded, the reason and the fix.
+    """
+    try:
+        yield
+    except (ImportError, CheckpointError):
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"checkpoint: {what} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
+        ) from error
 
 
 def check_config(folder: Path) -> None:

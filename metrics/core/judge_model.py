@@ -4,7 +4,7 @@ import math
 import os
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Self
@@ -21,10 +21,12 @@ from .checkpoint_validation import (
     check_vocabulary,
     check_weights,
     file_digest,
-    read_json,
+    is_whole,
+    one_error,
     whole_model,
     with_adapter,
 )
+from .checkpoint_validation import read_settings as read_checked
 from .checkpoints import GGUF, ThreadTokenizer, checkpoint_digest, encoder_source, load_tokenizer, signature_digest
 from .inference import (
     checked_backend,
@@ -210,35 +212,14 @@ KNOWN_ROW = ("Who wrote Hamlet?", "William Shakespeare", "It was written by Will
 AGGREGATIONS = ("joined", "max", "mean")
 
 
-_DEFAULTS = {
-    "configuration": None,
-    "max_length": 256,
-    "marks": None,
-    "slope": 1.0,
-    "intercept": 0.0,
-    "long_words": None,
-    "long_slope": 1.0,
-    "long_intercept": 0.0,
-    "threshold": 0.5,
-    "long_answer": LONG_ANSWER,
-    "passage": PASSAGE,
-    "unsure_from": UNSURE_FROM,
-    "unsure_to": UNSURE_TO,
-    "reference_aggregation": "mean",
-}  # of the settings of a checkpoint
-
-
-@dataclass(frozen=True)
-class LoadedJudge:
-    """A judge; see `judge_model.CONFIGURATIONS` and the settings in `ava_config.json`.
-
-    Its model is loaded on first use: rows that it has judged before need none.
+@dataclass(frozen=True, kw_only=True)
+class JudgeSettings:
+    """Content of `ava_config.json`; missing settings have their defaults.
 
     Attributes:
-        load: returns model and tokenizer; called once.
-        configuration: name of the configuration.
+        configuration: name in `CONFIGURATIONS`, "linear" or "prompt".
         max_length: word pieces of a pair of segments.
-        marks: meaning of the token types, name in `judge_model.MARKS`; None for the encoder's own token types.
+        marks: meaning of the token types, name in `MARKS`; None for the encoder's own token types.
         slope, intercept: Platt scaling, probability = sigmoid(slope * logit + intercept).
         long_words: rows whose references have more words on average have a scaling of their own; None for no row.
         long_slope, long_intercept: that scaling.
@@ -247,25 +228,35 @@ class LoadedJudge:
         passage: words of that passage.
         unsure_from, unsure_to: probabilities between which a second judge reads a row, see `AvaScorer.load`.
         reference_aggregation: how several references become one probability.
+    """
+
+    configuration: str | None = None
+    max_length: int = 256
+    marks: str | None = None
+    slope: float = 1.0
+    intercept: float = 0.0
+    long_words: float | None = None
+    long_slope: float = 1.0
+    long_intercept: float = 0.0
+    threshold: float = 0.5
+    long_answer: int = LONG_ANSWER
+    passage: int = PASSAGE
+    unsure_from: float = UNSURE_FROM
+    unsure_to: float = UNSURE_TO
+    reference_aggregation: str = "mean"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedJudge(JudgeSettings):
+    """A judge; its model is loaded on first use: rows that it has judged before need none.
+
+    Attributes:
+        load: returns model and tokenizer; called once.
         folder: where it was loaded from.
         facts: weights and settings by digest, for a signature.
     """
 
     load: Callable[[], tuple[object, object]]
-    configuration: str
-    max_length: int
-    marks: str | None
-    slope: float
-    intercept: float
-    long_words: float | None
-    long_slope: float
-    long_intercept: float
-    threshold: float
-    long_answer: int
-    passage: int
-    unsure_from: float
-    unsure_to: float
-    reference_aggregation: str
     folder: Path
     facts: dict[str, str]
 
@@ -315,46 +306,41 @@ class LoadedJudge:
         return 1 / (1 + np.exp(-np.clip(scaled, -60, 60)))
 
 
+def _is_number(value: object, least: float, most: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+
+
 def read_settings(folder: Path) -> dict:
-    """Return the checked settings of a checkpoint, missing ones filled in.
+    """Return the checked settings of a checkpoint, missing ones filled in; see `JudgeSettings`.
 
     Raises:
         ValueError: if the file is missing or a setting is bad; names file and setting.
     """
     path = folder / SETTINGS_FILE
-    try:
-        given = read_json(path)
-    except CheckpointError as error:
+    if not path.is_file():
         raise ValueError(
-            f"checkpoint: {folder} has no readable {SETTINGS_FILE} ({error.__cause__!r:.80}); "
-            "a judge is made by training/ava/train_ava.py, which writes it"
-        ) from error
-    if unknown := sorted(set(given) - set(_DEFAULTS)):  # ignoring it would change the judge's verdicts
-        raise ValueError(
-            f"checkpoint: {path}: {unknown[0]}: not a setting of this version, which knows {', '.join(_DEFAULTS)}; "
-            "take the version that made the checkpoint, or train it again"
+            f"checkpoint: {folder} has no {SETTINGS_FILE}; training/ava/train_ava.py makes a judge with it"
         )
-    settings = {name: given.get(name, value) for name, value in _DEFAULTS.items()}
-
-    def check(name: str, is_good: bool, expected: str) -> None:
-        if not is_good:
-            raise ValueError(f"checkpoint: {path}: {name}: expected {expected}, got {settings[name]!r}")
-
-    configurations = (*CONFIGURATIONS, LINEAR, PROMPT)
-    check("configuration", settings["configuration"] in configurations, f"one of {', '.join(configurations)}")
+    checks = {"marks": (lambda value: value in (None, *MARKS), f"null or one of {', '.join(MARKS)}")}
+    for name, options in (
+        ("configuration", (*CONFIGURATIONS, LINEAR, PROMPT)),
+        ("reference_aggregation", AGGREGATIONS),
+    ):
+        checks[name] = (lambda value, options=options: value in options), f"one of {', '.join(options)}"
     for name in ("threshold", "unsure_from", "unsure_to"):
-        checked_threshold(settings[name], f"checkpoint: {path}: {name}")
-    checked_aggregation(settings["reference_aggregation"], f"checkpoint: {path}: reference_aggregation")
-    check("marks", settings["marks"] in (None, *MARKS), f"null or one of {', '.join(MARKS)}")
-    whole_numbers = {"max_length": LEAST_LENGTH, "long_answer": 1, "passage": 1}
-    for name in (*whole_numbers, "slope", "intercept", "long_words", "long_slope", "long_intercept"):
-        value = settings[name]
-        is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MAX_SETTING
-        is_absent = name == "long_words" and value is None
-        check(name, is_number or is_absent, f"a number from -{MAX_SETTING} to {MAX_SETTING}")
-    for name, least in whole_numbers.items():
-        check(name, settings[name] == int(settings[name]) >= least, f"a whole number from {least}")
-    return settings
+        checks[name] = (lambda value: _is_number(value, 0, 1)), "a number from 0 to 1"
+    for name, least in (("max_length", LEAST_LENGTH), ("long_answer", 1), ("passage", 1)):
+        expected = f"a whole number from {least} to {MAX_SETTING}"
+        checks[name] = (lambda value, least=least: is_whole(value, least, MAX_SETTING)), expected
+    for name in ("slope", "intercept", "long_words", "long_slope", "long_intercept"):
+        may_lack = name == "long_words"
+        checks[name] = (
+            lambda value, may_lack=may_lack: (
+                (value is None and may_lack) or _is_number(value, -MAX_SETTING, MAX_SETTING)
+            ),
+            f"a number from -{MAX_SETTING} to {MAX_SETTING}",
+        )
+    return read_checked(path, {field.name: field.default for field in fields(JudgeSettings)}, checks)
 
 
 def checked_threshold(threshold: object, name: str = "threshold") -> float | None:
@@ -505,15 +491,8 @@ def _loaded(
     if fast:
         model, tokenizer = FastModel(folder, digest, "ava"), FastTokenizer(folder)
     else:
-        try:
-            with quiet():
-                model, tokenizer = load_model(folder, values["configuration"], values["marks"], source)
-        except (ImportError, CheckpointError):
-            raise
-        except Exception as error:  # a damaged file raises many types of errors
-            raise ValueError(
-                f"checkpoint: {folder} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
-            ) from error
+        with one_error(folder), quiet():
+            model, tokenizer = load_model(folder, values["configuration"], values["marks"], source)
         if tokenizer is not None:
             import torch
 

@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +17,9 @@ from ..core.checkpoint_validation import (
     check_row,
     check_vocabulary,
     file_digest,
+    is_whole,
+    one_error,
+    read_settings,
     whole_model,
     with_adapter,
 )
@@ -44,7 +47,6 @@ from ..core.scorer import quiet
 SETTINGS_FILE = "kpqa_config.json"
 SETTINGS_VERSION = 1
 SHORTEST = 16  # word pieces; fewer leave no room for an answer
-HEADS = ("linear", "tanh")
 
 
 @dataclass(frozen=True)
@@ -74,50 +76,6 @@ class PredictorSettings:
         used = ("question", "max_length", "keyphrase_label")
         default = PredictorSettings()
         return {name: str(getattr(self, name)) for name in used if getattr(self, name) != getattr(default, name)}
-
-
-def read_settings(folder: Path, head: str) -> PredictorSettings:
-    """Return the checked settings of a checkpoint.
-
-    Args:
-        folder: checkpoint folder.
-        head: the head that its weights have.
-
-    Raises:
-        ValueError: if the file cannot be read, or a setting is unknown, bad, or not that of the weights; names file,
-            setting and fix.
-    """
-    path = folder / SETTINGS_FILE
-    if not path.exists():
-        return PredictorSettings(head=head)
-    where = f"checkpoint: {path}"
-    try:
-        given = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: expected a JSON object, got {type(error).__name__}; fetch it again") from error
-    if not isinstance(given, dict):
-        raise ValueError(f"{where}: expected a JSON object, got {type(given).__name__}; fetch it again")
-    known = [field.name for field in fields(PredictorSettings)]
-    fix = "take the version of genqa-metrics that made the checkpoint, or train it again"
-    if unknown := sorted(set(given) - set(known)):  # ignoring a setting it was trained with would change the weights
-        raise ValueError(
-            f"{where}: {unknown[0]}: not a setting of this version, which knows {', '.join(known)}; {fix}"
-        )
-    settings = PredictorSettings(**{"head": head, **given})
-
-    def check(name: str, good: bool, expected: str, way_out: str = fix) -> None:
-        if not good:
-            raise ValueError(f"{where}: {name}: expected {expected}, got {getattr(settings, name)!r}; {way_out}")
-
-    check("version", type(settings.version) is int and settings.version == SETTINGS_VERSION, str(SETTINGS_VERSION))
-    check("question", type(settings.question) is bool, "true or false")
-    check("head", settings.head in HEADS, " or ".join(HEADS))
-    check("head", settings.head == head, f"{head!r}, the head of the weights", "fetch both files again")
-    whole = type(settings.max_length) is int and SHORTEST <= settings.max_length <= 512
-    check("max_length", whole, f"a whole number from {SHORTEST} to 512")
-    label = settings.keyphrase_label
-    check("keyphrase_label", type(label) is int and label in (0, 1), "0 or 1")
-    return settings
 
 
 def write_settings(folder: Path, settings: PredictorSettings) -> None:
@@ -217,18 +175,24 @@ def saved_head(folder: Path) -> str:
 
 
 def checked_settings(folder: Path) -> PredictorSettings:
-    """Return the settings of a checkpoint; see `settings.read_settings`.
+    """Return the settings of a checkpoint; the defaults if it has no such file.
 
     Raises:
-        ValueError: if its settings are bad, or its weights cannot be read.
+        ValueError: if a setting is unknown, bad, or not that of the weights, or they cannot be read; names file,
+            setting and fix.
     """
-    try:
+    with one_error(folder):
         head = saved_head(folder)
-    except Exception as error:  # a damaged file raises many types of errors
-        raise ValueError(
-            f"checkpoint: {folder} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
-        ) from error
-    return read_settings(folder, head)
+    if not (folder / SETTINGS_FILE).exists():
+        return PredictorSettings(head=head)
+    checks = {
+        "version": (lambda value: is_whole(value, SETTINGS_VERSION, SETTINGS_VERSION), str(SETTINGS_VERSION)),
+        "question": (lambda value: isinstance(value, bool), "true or false"),
+        "head": (lambda value: value == head, f"{head!r}, the head of the weights"),
+        "max_length": (lambda value: is_whole(value, SHORTEST, 512), f"a whole number from {SHORTEST} to 512"),
+        "keyphrase_label": (lambda value: is_whole(value, 0, 1), "0 or 1"),
+    }
+    return PredictorSettings(**read_settings(folder / SETTINGS_FILE, asdict(PredictorSettings(head=head)), checks))
 
 
 def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = None):
@@ -362,7 +326,7 @@ def _loaded(
 ):
     run_in_forked_children()
     warn_if_emulated(dtype, device)
-    try:
+    with one_error(f"{folder} (or the encoder in {embedding_folder})"):
         if fast:
             predictor, tokenizer = FastModel(folder, digest, "kpqa"), FastTokenizer(folder)
             row = tokenizer(*([text] for text in KNOWN_ROW))
@@ -373,13 +337,6 @@ def _loaded(
             embedder, embedding_tokenizer = FastEmbedder(folder), tokenizer
         else:
             embedder, embedding_tokenizer = _load_encoder(embedding_folder)
-    except (ImportError, CheckpointError):
-        raise
-    except Exception as error:  # a damaged file raises many types of errors
-        raise ValueError(
-            f"checkpoint: {folder} (or the encoder in {embedding_folder}) cannot be loaded: "
-            f"{type(error).__name__}: {error}; fetch or train it again"
-        ) from error
     if embedding_folder is not None:
         _keep_layers(embedder, layer)
     for model in (predictor, embedder):
