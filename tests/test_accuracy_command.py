@@ -15,7 +15,6 @@ from genqa_metrics.verbs.labelling import (
     Session,
     hash_uniform,
     item_key,
-    marked_words,
     pareto_sample,
     plan,
     probabilities,
@@ -360,11 +359,6 @@ def test_a_line_cut_off_by_a_crash_is_left_out(judged, tmp_path):
     Session(path, tasks, "ann").label(tasks[0], label=1)
     path.write_text(path.read_text() + '{"item": "x", "ra')
     assert len(Session(path, tasks, "ann").done) == 1
-
-
-def test_differences_are_marked():
-    assert marked_words("In Paris.", ["Paris", "London"]) == [("In ", False), ("Paris", True), (".", False)]
-    assert marked_words("", ["a"]) == []
 
 
 def test_the_page_needs_a_name_and_shows_texts_as_they_are(judged, tmp_path):

@@ -198,31 +198,6 @@ def test_with_several_answers_to_a_question_only_permutation_keeps_its_level(rng
     assert min(found["williams"], found["steiger"]) > 0.09
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "rows", "per_question"),
-    [("pearson", 120, 1), ("spearman", 120, 1), ("kendall", 120, 1), ("pearson", 400, 4)],
-)
-def test_intervals_cover_the_truth_in_95_percent_of_cases(rng, kind, rows, per_question):
-    """Normal scores with r 0.6: rho is 6/pi arcsin(r/2), tau 2/pi arcsin(r)."""
-    truth = {"pearson": 0.6, "spearman": 6 / np.pi * np.arcsin(0.3), "kendall": 2 / np.pi * np.arcsin(0.6)}[kind]
-    clusters = np.repeat(np.arange(rows // per_question), per_question)
-    covered, runs = 0, 700
-    for run in range(runs):
-        human, noise, _ = correlated(rng, rows, per_question)
-        noise = (noise - 0.5 * human) / np.sqrt(0.75)  # what correlates with neither
-        metric = 0.6 * human + 0.8 * noise
-        samples = resampling.bootstrap(
-            {"r": lambda counts, m=metric, h=human: getattr(correlation, f"resampled_{kind}")(m, h, counts)},
-            clusters,
-            300,
-            run,
-        )["r"]
-        low, high = resampling.interval(samples, clusters.max() + 1)
-        covered += low <= truth <= high
-    assert 0.93 <= covered / runs <= 0.97
-
-
 def test_answer_pairs_are_those_of_the_definition(rng):
     questions, human = rng.integers(6, size=40).tolist(), np.round(rng.random(40), 1)
     systems = rng.integers(3, size=40).tolist()

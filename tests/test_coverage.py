@@ -102,21 +102,6 @@ def test_these_rows_alone(labels, active):
     checked(f"these rows alone, {labels} labels, active {active}", coverage(labels, active, finite=True))
 
 
-@pytest.mark.parametrize("finite", [False, True])
-def test_labelling_that_stopped_early(finite):
-    """50 of 200 planned labels, in random order: probabilities scaled by 50 / 200 give 95% again, 75% as they were."""
-    rng, found = np.random.default_rng(50), []
-    for judge in JUDGES[::2]:
-        for accuracy in ACCURACIES:
-            truth, judged, _ = world(rng, accuracy, judge)
-            known, odds = chosen(rng, judged, 200, True)
-            known &= ranked(np.where(known, rng.random(known.shape), 2.0), 50)
-            result = prediction_powered(judged, np.where(known, truth, np.nan), odds / 4, None, finite)
-            found.append(held(truth.mean(axis=1) if finite else accuracy, result.low, result.high).mean())
-    print(f"\nstopped early, these rows {finite}: {np.mean(found):.3f}")
-    assert abs(np.mean(found) - 0.95) < 0.02
-
-
 @pytest.mark.parametrize("labels", [100, 300])
 def test_wrong_labels(labels):
     """One label in ten is wrong: the intervals hold again when they are made wider by that share."""

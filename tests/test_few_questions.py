@@ -121,21 +121,6 @@ def test_levels_and_intervals_hold(world, scorer, number, rows, share, uneven):
     assert shares["differences"] >= 0.91
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [30, 60])
-def test_the_bootstrap_test_keeps_its_level(number):
-    """From 30 questions on it is given: at most 7.5% of 2,000 pairs of equally good systems differ at 5%."""
-    found = []
-    for seed in range(1000):
-        made = verdicts(np.random.default_rng(seed), repeated(number, 5), 4, 0.6)
-        whole = made.reshape(number, 5, 4, 2).sum(axis=1)
-        drawn = resampling.resampled_sums(resampling.bootstrap_counts(number, 400, seed), whole)
-        means = (side[..., 0] / side[..., 1] for side in (drawn, whole.sum(axis=0)))
-        found += (resampling.bootstrap_p_values(*means, [(0, 1), (2, 3)], number)[0] < 0.05).tolist()
-    print(f"\n{number} questions, bootstrap test: {np.mean(found):.3f}")
-    assert np.mean(found) <= 0.075
-
-
 @pytest.mark.parametrize("how", ["id", "question and references"])
 def test_rows_with_the_text_of_a_question_are_one_cluster(tmp_path, how):
     """12 questions, 10 samples each: one system is better in 7 of 12 questions, in all samples of each."""

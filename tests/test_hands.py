@@ -372,16 +372,6 @@ def test_only_public_names_are_listed():
     assert all(hasattr(genqa_metrics, name) for name in public)
 
 
-@pytest.mark.parametrize("metric", ["ava", "kpqa"])
-def test_one_answer_is_explained_in_python(metric):
-    found = genqa_metrics.explain("How many legs has an insect?", "Eight.", "six legs", metric)
-    module = genqa_metrics.load(metric, progress=False)
-    row = {"questions": ["How many legs has an insect?"], "predictions": ["Eight."], "references": ["six legs"]}
-    assert found["explanation"] == module.compute(**row, explain=True)["explanation"][0]
-    with pytest.raises(ValueError, match="metric: expected one of ava, kpqa, grounding, got 'aev'"):
-        genqa_metrics.explain("Who?", "Ann", "Ann", "aev")
-
-
 @pytest.mark.parametrize("name", list(SCORERS))
 def test_every_setting_is_described(name):
     """In help(), which shows what the module says of its arguments, and on its card."""

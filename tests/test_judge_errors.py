@@ -163,20 +163,14 @@ def test_what_fail_under_names_is_checked_before_anything_is_scored(tmp_path, mo
         assert expected in " ".join(done.stderr.split())
 
 
-@pytest.mark.parametrize(("demand", "status"), [("accuracy=0", 0), ("low=1.1", 3), ("ava_accuracy=1.1", 3)])
+@pytest.mark.parametrize(
+    ("demand", "status"),
+    [("accuracy=0", 0), ("low=1.1", 3), ("ava_accuracy=1.1", 3), ("acuracy=0.5", 2), ("accuracy=high", 2)],
+)
 def test_score_fails_under_the_accuracy(judge, rows, tmp_path, demand, status):
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     more = ["--set", f"ava.checkpoint={judge}", "--fail-under", demand]
     done = CliRunner().invoke(app, ["score", str(path), *more])
     assert done.exit_code == status, done.output
-
-
-@pytest.mark.parametrize(("demand", "status"), [("aev=0.1", 0), ("aev=1.1", 3), ("aew=0.5", 2), ("aev=high", 2)])
-def test_score_fails_under(tmp_path, demand, status):
-    """The answer is the reference: AEv is 1. Results are printed, whatever is demanded of them."""
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"prediction": "four steps", "references": ["four steps"]}\n')
-    done = CliRunner().invoke(app, ["score", str(path), "-m", "aev", "--fail-under", demand])
-    assert done.exit_code == status, done.output
-    assert ("1.000" in done.stdout) == (status != 2)
+    assert bool(done.stdout) == (status != 2)  # results are printed, whatever is demanded of them

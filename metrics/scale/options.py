@@ -127,20 +127,6 @@ class AccuracyOptions(_Checked):
     on_error: OnError = "fail"
 
 
-@dataclass(frozen=True)
-class LabelOptions(_Checked):
-    """Options of `analysis.label_tasks.tasks_of`: which rows people are asked about, and what."""
-
-    form: Literal["verdict", "grade", "questions", "questions-3"] = "verdict"
-    number: int = 100
-    seed: int = 0
-    uniform_share: float = 0.5
-    _: KW_ONLY
-    columns: Mapping[str, str] | None = None
-    settings: Settings | None = None
-    on_error: OnError = "fail"
-
-
 def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ()) -> dict[str, str]:
     """Return names of columns in the files, by the names of `columns.COLUMNS`.
 

@@ -18,21 +18,6 @@ FEW = 30  # questions, below which intervals are those of this file
 INTERVAL = "95% jackknife interval with Student's t, {} left out in turn"  # which reports state
 
 
-def is_few(clusters: float) -> bool:
-    """Return whether questions are too few for a bootstrap."""
-    return clusters < FEW
-
-
-def left_out(clusters: np.ndarray) -> np.ndarray:
-    """Return how often every row is in the sample without each cluster, as `resampling.bootstrap_counts` does.
-
-    >>> left_out(np.array([0, 0, 1]))
-    array([[0., 0., 1.],
-           [1., 1., 0.]])
-    """
-    return (np.arange(clusters.max() + 1)[:, None] != clusters).astype(float)
-
-
 def standard_error(without: np.ndarray) -> np.ndarray:
     """Return the standard error of a statistic.
 
@@ -149,12 +134,12 @@ class Resampler:
     @property
     def interval(self) -> str:
         """Name of the method."""
-        return (INTERVAL if is_few(self.number) else resampling.INTERVAL).format("questions")
+        return (INTERVAL if self.number < FEW else resampling.INTERVAL).format("questions")
 
     def values(self, statistics: Mapping[str, Callable[[np.ndarray], np.ndarray]]) -> dict[str, np.ndarray]:
         """Return the values of statistics in every sample, see `resampling.bootstrap`."""
-        if is_few(self.number):
-            counts = left_out(self.questions)
+        if self.number < FEW:
+            counts = (np.arange(self.questions.max() + 1)[:, None] != self.questions).astype(float)
             return {name: values(counts) for name, values in statistics.items()}
         return resampling.bootstrap(statistics, self.questions, self.samples, self.seed)
 
@@ -168,6 +153,6 @@ class Resampler:
         """
         if self.number < self.least:
             return np.nan, np.nan
-        if is_few(self.number):
+        if self.number < FEW:
             return LIMITS[kind](value, samples, self.number)
         return resampling.interval(samples, self.number)

@@ -6,7 +6,7 @@ is the same rows for all systems, which makes the tests paired. Where several ro
 one question, what is drawn and exchanged is such a cluster of rows.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -128,45 +128,6 @@ def interval(scores: np.ndarray, rows: float, confidence: float = CONFIDENCE) ->
     enough = missing.mean(axis=0) < 0.5
     low, high = np.nanpercentile(np.where(enough, scores, 0.0), [100 * tail, 100 * (1 - tail)], axis=0)
     return np.where(enough, low, np.nan)[()], np.where(enough, high, np.nan)[()]
-
-
-def _tolerance(scores: np.ndarray) -> np.ndarray:
-    # Sums in another order differ in their last digits; that is not a difference.
-    return 1e-12 * np.abs(scores)
-
-
-def bootstrap_p_values(
-    resampled: np.ndarray, observed: np.ndarray, pairs: Sequence[tuple[int, int]], rows: float = np.inf
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the two-sided p-values of the paired bootstrap test of pairs of systems.
-
-    The differences of the bootstrap samples are shifted to mean 0; p is the share of them that are as large as the
-    observed one (Riezler & Maxwell 2005, "On some pitfalls in automatic evaluation and significance testing for MT").
-    sacrebleu's `paired-bs` takes the absolute value before it shifts, which makes its p one-sided, half of this one,
-    where a difference is clear.
-
-    Args:
-        resampled: (samples, systems) scores of the bootstrap samples.
-        observed: (systems,) scores.
-        pairs: numbers of the first and the second system of every pair.
-        rows: number of rows, or of clusters, that were drawn; p is expanded for it as the limits of `interval` are.
-
-    Returns:
-        (pairs,) p-values, (1 + as large) / (1 + samples), expanded; (pairs,) shares of the samples in which the first
-        is better, half of the ties counted.
-    """
-    from scipy import stats
-
-    p_values, better = np.empty(len(pairs)), np.empty(len(pairs))
-    for place, (first, second) in enumerate(pairs):
-        differences = resampled[:, first] - resampled[:, second]
-        shift, limit = differences.mean(), abs(observed[first] - observed[second])
-        slack = _tolerance(observed[[first, second]]).max()
-        p_values[place] = (1 + (np.abs(differences - shift) >= limit - slack).sum()) / (1 + len(differences))
-        better[place] = ((differences > slack).mean() + (differences >= -slack).mean()) / 2
-    if np.isfinite(rows):
-        p_values = 2 * stats.t.sf(stats.norm.isf(p_values / 2) * np.sqrt((rows - 1) / rows), rows - 1)
-    return p_values, better
 
 
 def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:

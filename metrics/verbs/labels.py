@@ -3,7 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -106,14 +106,20 @@ def read_labels(
     Raises:
         FileError: if a file cannot be read, a row is bad or a rater's second label of a row, or no label is of a row.
     """
-    result = _Found()
-    if sources:
-        _read_files(sources, items, columns, skips, notes, result)
-    else:
-        _read_rows(items, plans_of_rows, notes, result)
-    labels_of, odds = result.labels, result.odds
-    if not labels_of:
+    labels = (
+        _labels_of_files(sources, items, columns, skips, notes)
+        if sources
+        else _labels_of_rows(items, plans_of_rows, notes)
+    )
+    if not labels:
         return None
+    labels_of: dict[int, list[float]] = defaultdict(list)
+    plans: dict[str, dict[str, float | None]] = defaultdict(dict)  # system -> key of a row -> planned number of labels
+    for label in labels:
+        labels_of[label.place].append(label.value)
+        if label.key is not None:
+            plans[items[label.place].system][label.key] = label.planned
+    odds = {label.place: label.probability for label in labels}
     drawn = [place for place, probability in odds.items() if probability is not None]
     if drawn and len(drawn) < len(odds):
         notes.append(f"{len(odds) - len(drawn):,} labels have no probability of being drawn; they were left out")
@@ -128,61 +134,56 @@ def read_labels(
         odds = {place: labelled[items[place].system] / systems[items[place].system] for place in odds}
         drawn = list(odds)
     else:
-        _scale_early_stop(odds, items, result.plans, notes)
+        _scale_early_stop(odds, items, plans, notes)
     mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
     for place in drawn:
         mean[place], share[place], number[place] = np.mean(labels_of[place]), odds[place], len(labels_of[place])
     agreement = rater_agreement([labels_of[place] for place in drawn], [1 / odds[place] for place in drawn])
-    agreement = {"raters": len({rater for rater, _ in result.seen}) or 1, **agreement}
+    agreement = {"raters": len({label.rater for label in labels}), **agreement}
     return Labels(mean, share, number, agreement, _error(error, agreement, notes))
 
 
-@dataclass
-class _Found:
-    """Labels by place of a row.
+@dataclass(frozen=True)
+class _Label:
+    """A label of one of the items, what its row says of how it was drawn, and the key by which it was planned."""
 
-    Attributes:
-        labels: the labels of its raters.
-        odds: its probability of being drawn.
-        plans: system -> key of a row -> planned number of labels.
-        seen: (rater, place) -> where the label stands.
-    """
-
-    labels: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
-    odds: dict[int, float | None] = field(default_factory=dict)
-    plans: dict[str, dict[str, float | None]] = field(default_factory=lambda: defaultdict(dict))
-    seen: dict[tuple[str, int], str] = field(default_factory=dict)
+    place: int
+    value: float
+    probability: float | None
+    planned: float | None
+    key: str | None
+    rater: str = ""
 
 
-def _read_rows(items: Sequence[Item], plans_of_rows: Sequence[tuple], notes: list[str], found: _Found) -> None:
-    """Add the labels that stand in the rows."""
+def _labels_of_rows(items: Sequence[Item], plans_of_rows: Sequence[tuple], notes: list[str]) -> list[_Label]:
+    """Return the labels that stand in the rows."""
     given = {place: item.human[1] for place, item in enumerate(items) if item.human[1] is not None}
     outside = {place: label for place, label in given.items() if not 0 <= label <= 1}
     if outside and len(outside) >= len(given) / 2:
         notes.append("the column label has values outside 0 to 1, which are no labels of people; they were not used")
-        return
+        return []
     if outside:
         place, label = next(iter(outside.items()))
         where = f"{items[place].file}, line {items[place].line}"
         notes.append(f"{len(outside):,} labels outside 0 to 1 were not used; the first is {label:g} in {where}")
-    given = {place: label for place, label in given.items() if place not in outside}
-    if not given:
-        return
-    notes.append(f"{len(given):,} of {len(items):,} rows have a label in the file, which were used")
-    for place, label in given.items():
-        found.labels[place].append(label)
-        found.odds[place], found.plans[items[place].system][str(place)] = plans_of_rows[place]
+    used = len(given) - len(outside)
+    if used:
+        notes.append(f"{used:,} of {len(items):,} rows have a label in the file, which were used")
+    return [
+        _Label(place, label, *plans_of_rows[place], str(place))
+        for place, label in given.items()
+        if place not in outside
+    ]
 
 
-def _read_files(
+def _labels_of_files(
     sources: Sequence[Source],
     items: Sequence[Item],
     columns: Mapping[str, str],
     skips: Skips,
     notes: list[str],
-    collected: _Found,
-) -> None:
-    """Add the labels of files, matched by question, prediction and system, or by id."""
+) -> list[_Label]:
+    """Return the labels of files, matched by question, prediction and system, or by id."""
     place_of: dict[str, list[int]] = defaultdict(list)
     by_id: dict[str, list[int]] = defaultdict(list)
     for place, item in enumerate(items):
@@ -192,7 +193,7 @@ def _read_files(
             by_id[item.id].append(place)
     readers: dict = {}
     label_skips = Skips(skips.skip, skips.problem)
-    lost = 0
+    seen: dict[tuple[str, int], str] = {}
 
     def with_id(ident: object, system: object) -> list[int]:
         places = by_id.get(str(ident), [])
@@ -206,7 +207,7 @@ def _read_files(
             )
         return places
 
-    def convert(source: Source, row: Row) -> tuple[list[int], float, float | None]:
+    def convert(source: Source, row: Row) -> list[_Label]:
         if source.name not in readers:  # columns of other names, where the labels have them too
             own = {name: column for name, column in columns.items() if column.split(".")[0] in row.values}
             readers[source.name] = RowReader(source, own)
@@ -222,37 +223,31 @@ def _read_files(
         else:
             key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
             places = place_of.get(key, [])
-        probability, planned = plan_of(row.values)
+        plan = plan_of(row.values)
         word = reader.verdicts.read("label", value)
         label = share_of("label", value) if word is None else word
         rater = next((str(row.values[name]) for name in COLUMNS["rater"] if row.values.get(name)), "")
         for place in places:
-            if (rater, place) in collected.seen:
+            if (rater, place) in seen:
                 who = f"rater {rater!r} has" if rater else "somebody has, and the labels name no rater,"
                 fix = "keep one of the two" + ("" if rater else ", or say who labelled in a column 'rater'")
-                raise RowError(f"{who} labelled this row before, at {collected.seen[rater, place]}; {fix}")
-        here = f"{source.name}, {source.unit} {row.number}"
-        collected.seen.update({(rater, place): here for place in places})
-        if places:
-            collected.plans[items[places[0]].system][key] = planned
-        return places, label, probability
+                raise RowError(f"{who} labelled this row before, at {seen[rater, place]}; {fix}")
+        seen.update({(rater, place): f"{source.name}, {source.unit} {row.number}" for place in places})
+        return [_Label(place, label, *plan, key if place == places[0] else None, rater) for place in places]
 
-    for _, _, (found, value, probability) in good_rows(sources, convert, label_skips):
-        lost += not found
-        for place in found:
-            collected.labels[place].append(value)
-            collected.odds[place] = probability
+    of_rows = [labels for _, _, labels in good_rows(sources, convert, label_skips)]
     notes += [f"{source.name}: {notice}" for source in sources for notice in source.notices if "labels" in notice]
     skips.counts.skipped += label_skips.skipped
     skips.good.update(label_skips.good)
     names = ", ".join(source.name for source in sources)
-    if not collected.labels:
+    if not any(of_rows):
         raise FileError(
             f"{names}: none of the {label_skips.counts.good:,} labels is of one of the rows; id, or question "
             "and prediction, and system must be those of the rows"
         )
-    if lost:
+    if lost := sum(not labels for labels in of_rows):
         notes.append(f"{lost:,} labels are of answers that are not among the rows; they were left out")
+    return [label for labels in of_rows for label in labels]
 
 
 def _error(given: float | None, agreement: Mapping, notes: list[str]) -> float:

@@ -1,12 +1,15 @@
 """The page of `genqa-metrics label --web`: guidelines, keys, comments, and a second pass over disagreements."""
 
-from collections.abc import Sequence
+import hmac
+import secrets
+import socket
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import urlencode
 
 from ...reports.table import render
 from ..labelling import FORMS, OF_SETS, Session, Task, marked_words
 from .guard import Guard, only_here
-from .rater_links import RaterLinks
 
 MOST_BROWSERS = 1_000  # whose places are kept; of more the one that came first writes its name again
 MOST_COMMENT = 1_000  # characters
@@ -33,6 +36,52 @@ def _said(row: dict) -> str:
         return "correct" if row["label"] else "wrong"
     names = dict.fromkeys(name for form in FORMS.values() for name in form)
     return ", ".join(f"{name} {row[name]}" for name in names if name in row)
+
+
+class RaterLinks:
+    """Links for a page that other machines can reach: a secret token for each rater, made when the page starts.
+
+    Args:
+        raters: names of the raters.
+
+    Attributes:
+        tokens: name -> token.
+    """
+
+    def __init__(self, raters: Iterable[str]):
+        self.tokens = {name: secrets.token_urlsafe(16) for name in raters}
+
+    def check(self, rater: str, query: Mapping[str, str]) -> None:
+        """Refuse a name whose link is not the one that was opened.
+
+        Args:
+            rater: the name that was entered.
+            query: what the link has behind its question mark.
+
+        Raises:
+            ValueError: if the token is not that of the name.
+        """
+        token = self.tokens.get(rater, "")
+        if not token or not hmac.compare_digest(token.encode(), str(query.get("token", "")).encode()):
+            raise ValueError("Name: it belongs to another link; open the link that you were given")
+
+    def links(self, host: str, port: int) -> list[str]:
+        """Return the link of every rater.
+
+        Args:
+            host: address that the page is served at; for all addresses of this machine its name is taken.
+            port: port of the page.
+
+        >>> made = RaterLinks(["Ann Lee"])
+        >>> made.tokens["Ann Lee"] = "x"
+        >>> made.links("10.0.0.7", 7860)
+        ['http://10.0.0.7:7860/?rater=Ann+Lee&token=x']
+        """
+        host = socket.gethostname() if host in ("0.0.0.0", "::", "") else host
+        return [
+            f"http://{host}:{port}/?{urlencode({'rater': name, 'token': token})}"
+            for name, token in self.tokens.items()
+        ]
 
 
 class State:
