@@ -121,32 +121,28 @@ def meaning(settings) -> str:
     return text
 
 
-def why_low(answers: list, references: list, found: dict, settings) -> str:
+def why_low(answer: str, reference: str, found: dict) -> str:
     """Return why a score is low although the words of the reference are in the answer; "" if that is not so."""
     content = settings_of(*CORNERS["Content"])
-    words = float(scoring.scores(scoring.summed_statistics(answers, references, content), content)["aev"])
+    words = float(scoring.scores(scoring.summed_statistics([answer], [[reference]], content), content)["aev"])
     if found["aev"] >= LOW or words < WORDS:
         return ""
-    several = len(answers) > 1
-    answer, have = ("The answers", "have") if several else ("The answer", "has")
+    reason = "few words stand in the same order as in the reference"
     if min(found["wordiness_penalty"], found["brevity_penalty"]) < scoring.STRONG:
         ratio = found["prediction_length"] / max(found["reference_length"], 1)
-        reason = f"{answer.lower()} {'are' if several else 'is'} {ratio:.3g} times as long as the reference"
-    else:
-        reason = "few words stand in the same order as in the reference"
+        reason = f"the answer is {ratio:.3g} times as long as the reference"
     return (
-        f"Low because {reason}. {answer} {have} **{words:.0%}** of the words of the reference: that is the score with "
+        f"Low because {reason}. The answer has **{words:.0%}** of the words of the reference: that is the score with "
         "the button Content, which ignores extra text, length and order."
     )
 
 
-def results(answers: list, references: list, settings, *more: str) -> list:
+def results(answer: str, reference: str, settings, note: str) -> list:
     """Return what the page shows for checked texts."""
-    total, rows = scoring.summed_statistics(answers, references, settings, MAX_ORDER), len(answers)
+    total = scoring.summed_statistics([answer], [[reference]], settings, MAX_ORDER)
     found = {name: float(value) for name, value in scoring.scores(total, settings).items()}
     lengths = f"{found['prediction_length']:.0f} terms against {found['reference_length']:.0f}"
-    headline = f"The score is **{found['aev']:.3f}**"
-    headline += f", over {rows:,} rows together." if rows > 1 else " on a scale from 0 to 1."
+    headline = f"The score is **{found['aev']:.3f}** on a scale from 0 to 1."
     measured = f"AEv({settings.alpha:g}, {settings.max_order}): {meaning(settings)}"
     # What follows the semicolon names settings, which are controls here.
     notes = [f"Note: {note.partition(';')[0]}." for note in scoring.warnings_for(total, settings)]
@@ -161,46 +157,35 @@ def results(answers: list, references: list, settings, *more: str) -> list:
         {1, 2},
     )
     plane = plane_html(scoring.grid_scores(total, settings), settings)
-    low = why_low(answers, references, found, settings)
-    return [html.headline(headline, low, measured, *notes, *more), plane, parts]
-
-
-def code_of(answer: str, reference: str, controls) -> Markup:
-    """Return Python code that computes the same."""
-    return sharing.metric_code("aev", predictions=[answer], references=[reference], **chosen(*controls), grid=True)
+    return [html.headline(headline, why_low(answer, reference, found), measured, *notes, note), plane, parts]
 
 
 def page(answer, reference, *controls) -> list:
     """Return what the page shows for two texts."""
-    settings, mark = settings_of(*controls), ADDRESS.mark(answer, reference, *controls)
+    settings, mark = chosen(*controls), ADDRESS.mark(answer, reference, *controls)
     note = ""
     if controls == CORNERS["Ours: in between"]:  # notes describe these settings only
         note = sharing.example_note(EXAMPLES, (answer, reference))
     answer = checks.text("Answer to be scored", answer, MAX_TEXT)
     reference = checks.text("Reference answer", reference, MAX_TEXT)
-    status, *others = results([answer], [[reference]], settings, note)
-    return [status + mark, *others, code_of(answer, reference, controls)]
+    status, *others = results(answer, reference, scoring.Settings(**settings), note)
+    code = sharing.metric_code("aev", predictions=[answer], references=[reference], **settings, grid=True)
+    return [status + mark, *others, code]
 
 
-COLUMNS = ("prediction", "references")
-
-
-def either_page(source, answer, reference, path, prediction_column, references_column, *controls) -> list:
-    """Return what the page shows for the open tab: two texts or a file."""
-    if source == "texts":
-        return page(answer, reference, *controls)
-    columns = dict(zip(COLUMNS, (prediction_column, references_column), strict=True))
-    rows = uploads.read(path, {**columns, "system": uploads.NONE, "id": uploads.NONE})
-    answers, references = [item.predictions[0] for item in rows.items], [item.references for item in rows.items]
-    status, *others = results(answers, references, settings_of(*controls))
-    return [status + rows.problems_html(), *others, code_of("an answer", "its reference", controls)]
-
-
-def moved(source, answer, reference, path, *others) -> list:
-    """Return what the page shows after a control has changed or another tab was opened."""
-    if not (path if source == "file" else (answer or reference)):
+def moved(answer, reference, *controls) -> list:
+    """Return what the page shows after a control has changed."""
+    if not (answer or reference):
         raise events.NothingToScore
-    return either_page(source, answer, reference, path, *others)
+    return page(answer, reference, *controls)
+
+
+def settings_of_file(alpha: float, order: float) -> dict:
+    """Return the settings for a file."""
+    return chosen(alpha, order, *CORNERS["Ours: in between"][2:])
+
+
+COLUMNS = ("prediction", "references", "system", "id")
 
 
 def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> dict:
@@ -224,80 +209,68 @@ def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> di
     return {"aev": float(scoring.scores(total, settings)["aev"]), "aev_grid": scoring.grid_scores(total, settings)}
 
 
+def alpha_slider(**more) -> gr.Slider:
+    """Return the control of alpha."""
+    info = "0: recall alone; 1: precision alone"
+    return gr.Slider(0, 1, 0.5, step=0.1, label="Recall or precision (alpha)", info=info, **more)
+
+
+def order_slider(**more) -> gr.Slider:
+    """Return the control of N."""
+    info = "1: single words; 4: phrases of up to 4"
+    return gr.Slider(1, MAX_ORDER, 2, step=1, label="Words or phrases (N)", info=info, **more)
+
+
+def length_slider(label: str, value: float, info: str) -> gr.Slider:
+    """Return the control of a length penalty."""
+    return gr.Slider(0.2, 5, value, step=0.1, label=label, info=info)
+
+
 with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     sharing.introduction(__file__, TITLE)
-    source = gr.Textbox("texts", visible=False)  # the open tab
-    with gr.Row():
-        with gr.Column(min_width=280):
-            with gr.Tabs(overflow_behavior="wrap"):
-                with gr.Tab("Two texts") as texts_tab:
-                    answer = gr.Textbox(label="Answer to be scored", lines=2, max_lines=8)
-                    reference = gr.Textbox(label="Reference answer", lines=2, max_lines=8)
-                    texts_button = gr.Button("Score the answer", variant="primary")
-                    examples = gr.Column()
-                with gr.Tab("A file") as file_tab:
-                    gr.Markdown(uploads.accepted_files("Columns: answer, references."))
-                    picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
-                    file_button = gr.Button("Score the file", variant="primary")
-                    picked.preview.render()
-        with gr.Column(min_width=280):
-            area = events.results_area("Type two texts, or choose an example.")
-            with area.results:
-                alpha = gr.Slider(
-                    0,
-                    1,
-                    0.5,
-                    step=0.1,
-                    label="Recall or precision (alpha)",
-                    info="0: recall alone; 1: precision alone",
-                )
-                order = gr.Slider(
-                    1,
-                    MAX_ORDER,
-                    2,
-                    step=1,
-                    label="Words or phrases (N)",
-                    info="1: single words; 4: phrases of up to 4",
-                )
-                with gr.Row():
-                    corners = [(gr.Button(name, size="sm", min_width=90), values) for name, values in CORNERS.items()]
-                plane_table = gr.HTML(apply_default_css=False, js_on_load=CELLS)
-                parts = gr.HTML(apply_default_css=False)
-                with gr.Accordion("More settings: length penalties, stop words", open=False):
-                    brevity = gr.Slider(
-                        0.2,
-                        5,
-                        1,
-                        step=0.1,
-                        label="Too short (B)",
-                        info="Answers shorter than 1/B of the reference are penalised.",
-                    )
-                    wordiness = gr.Slider(
-                        0.2,
-                        5,
-                        2,
-                        step=0.1,
-                        label="Too long (W)",
-                        info="Answers longer than W times the reference are penalised.",
-                    )
-                    unlimited = gr.Checkbox(False, label="No limit on wordiness")
-                    plain = gr.Checkbox(False, label="Leave words unchanged (keep stop words, no stemming)")
-                    best = gr.Checkbox(False, label="Several references are alternatives: the best one counts")
-                code = sharing.link_and_code()
+    with gr.Tabs(overflow_behavior="wrap"):
+        with gr.Tab("Two texts"), gr.Row():
+            with gr.Column(min_width=280):
+                answer = gr.Textbox(label="Answer to be scored", lines=2, max_lines=8)
+                reference = gr.Textbox(label="Reference answer", lines=2, max_lines=8)
+                score_button = gr.Button("Score the answer", variant="primary")
+                examples = gr.Column()
+            with gr.Column(min_width=280):
+                area = events.results_area("Type two texts, or choose an example.")
+                with area.results:
+                    alpha, order = alpha_slider(), order_slider()
+                    with gr.Row():
+                        corners = {
+                            gr.Button(name, size="sm", min_width=90): values for name, values in CORNERS.items()
+                        }
+                    plane_table = gr.HTML(apply_default_css=False, js_on_load=CELLS)
+                    parts = gr.HTML(apply_default_css=False)
+                    with gr.Accordion("More settings: length penalties, stop words", open=False):
+                        short = "Answers shorter than 1/B of the reference are penalised."
+                        brevity = length_slider("Too short (B)", 1, short)
+                        long = "Answers longer than W times the reference are penalised."
+                        wordiness = length_slider("Too long (W)", 2, long)
+                        unlimited = gr.Checkbox(False, label="No limit on wordiness")
+                        plain = gr.Checkbox(False, label="Leave words unchanged (keep stop words, no stemming)")
+                        best = gr.Checkbox(False, label="Several references are alternatives: the best one counts")
+                    code = sharing.link_and_code()
+        uploads.score_tab(
+            "A file",
+            "aev",
+            COLUMNS,
+            Path(__file__).with_name("example.csv"),
+            "Columns: answer, references; also system and id.",
+            others=[alpha_slider(render=False), order_slider(render=False)],
+            settings=settings_of_file,
+        )
     sharing.folded("What the paper found", sharing.text_beside(__file__, "about.md"))
     sharing.metric_card("aev")
     controls = [alpha, order, brevity, wordiness, unlimited, plain, best]
-    fields = [answer, reference, *controls]
-    inputs = [source, answer, reference, *picked.inputs, *controls]
-    outputs = [plane_table, parts, code]
-    events.connect([texts_button.click, file_button.click], either_page, inputs, area, outputs)
-    sharing.example_buttons(examples, EXAMPLES, fields[:2], either_page, inputs, area, outputs)
+    fields, outputs = [answer, reference, *controls], [plane_table, parts, code]
+    events.connect([score_button.click], page, fields, area, outputs)
+    sharing.example_buttons(examples, EXAMPLES, fields[:2], page, fields, area, outputs)
     quiet = {"scroll": False, "show_progress": "hidden"}
-    events.connect([control.change for control in controls], moved, inputs, area, outputs, **quiet)
-    for tab, name in ((texts_tab, "texts"), (file_tab, "file")):
-        tab.select(None, None, source, js=f"() => '{name}'", api_visibility="private")
-    # Tab.select also fires when the page opens; its result would replace the result of a link.
-    events.connect([source.change], moved, inputs, area, outputs, **quiet)
+    events.connect([control.change for control in controls], moved, fields, area, outputs, **quiet)
 
     def clicked(event: gr.EventData) -> list:
         """Return alpha and N of the cell that was clicked."""
@@ -305,7 +278,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
 
     hidden = {"api_visibility": "private", "show_progress": "hidden"}
     plane_table.click(clicked, None, [alpha, order], trigger_mode="multiple", **hidden)
-    for button, values in corners:
+    for button, values in corners.items():
         button.click(None, None, controls, js=f"() => {json.dumps(values)}", api_visibility="private")
     ADDRESS.open(demo, fields, page, area, outputs)
     server.endpoint(

@@ -82,30 +82,6 @@ def checked_draw(value: object) -> int:
     return int(value)
 
 
-def repeater(found: dict[str, Asked]) -> str:
-    """Return why a generator that repeats itself has the higher F; "" if none has.
-
-    >>> scores = {"f_meta": 0.5, "f_meta_precision": 0.9, "f_meta_recall": 0.35}
-    >>> others = {"f_meta": 0.4, "f_meta_precision": 0.4, "f_meta_recall": 0.4}
-    >>> repeater({"a": Asked(["q", "q"], scores), "b": Asked(["q", "r"], others)}).partition(":")[0]
-    'a repeats itself and still has the higher F'
-    """
-    (first, one), (second, other) = found.items()
-    if len(set(one.questions)) > len(set(other.questions)):
-        first, one, second, other = second, other, first, one
-    if len(set(one.questions)) == len(set(other.questions)) or one.scores["f_meta"] <= other.scores["f_meta"]:
-        return ""
-    precision, recall = (
-        " against ".join(f"{asked.scores[part]:.2f}" for asked in (one, other))
-        for part in ("f_meta_precision", "f_meta_recall")
-    )
-    return (
-        f"{first} repeats itself and still has the higher F: its question is so similar to one of yours that the gain "
-        f"in precision ({precision}) outweighs the questions that it leaves out. Recall shows those: {recall} of "
-        f"{second}."
-    )
-
-
 def finding(found: dict[str, Asked]) -> str:
     """Return which of two generators has the higher F.
 
@@ -132,7 +108,7 @@ def results(found: dict[str, Asked], base: str) -> list:
     asked = f"Your questions that are asked: {covered}." * bool(covered)
     recall = ", ".join(f"{name} **{one.scores['f_meta_recall']:.3f}**" for name, one in found.items())
     different = ", ".join(f"{name} {len(set(one.questions))} of {len(one.questions)}" for name, one in found.items())
-    said = (finding(found), asked, repeater(found), f"Recall: {recall}.", f"Different questions: {different}.")
+    said = (finding(found), asked, f"Recall: {recall}.", f"Different questions: {different}.")
     status = html.headline(*said)
     rows = [
         [name, question, str(times)]
