@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .documents import joined_rows, predictions_of, questions_of
 from .errors import FileError
+from .formats import joined_rows, predictions_of, questions_of
 from .formats.openai_evals import event_log_rows
 from .sources import COMPRESSIONS, READABLE, ReadOptions, Source, printable
 

@@ -9,12 +9,13 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from .columns import COLUMNS, ColumnFinder
 from .errors import Advice, FileError, RowError, name_column
 from .sources import Source
 from .values import (
+    COLUMNS,
     MISSING,
     NO_ANSWER,
+    ColumnFinder,
     PlainCell,
     Row,
     Verdicts,
@@ -34,7 +35,7 @@ from .values import (
 
 SPLIT_HALF = "human (split half)"
 MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits
-DIGEST = "_digest"  # end of the name of the column that tells scores of our own from others, see `scoring.recorded`
+DIGEST = "_digest"  # end of the name of the column that tells scores of our own from others, see `scale.pipeline`
 _ADD_REFERENCE = "drop it or the row, or add one"
 
 

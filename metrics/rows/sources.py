@@ -21,9 +21,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .documents import document_rows, place_of_rows, predictions_of, questions_of, rows_at
 from .errors import Advice, FileError
-from .formats import COLUMNS_READ, TOOL_FORMATS, normalize_rows
+from .formats import (
+    COLUMNS_READ,
+    TOOL_FORMATS,
+    document_rows,
+    normalize_rows,
+    place_of_rows,
+    predictions_of,
+    questions_of,
+    rows_at,
+)
 from .tables import MAX_COLUMNS, arrow_rows, check_columns, excel_rows, inspect_rows, parquet_rows
 from .values import Row, has_marks, without_mark
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from ..core.scorer import Scorer
 from ..registry import SCORERS, judge_among, make_scorer, scorer_class
-from ..rows.columns import COLUMNS
 from ..rows.errors import Advice, FileError, add_metric
 from ..rows.items import RowKind
+from ..rows.values import COLUMNS
 from .parts import PART_ROWS
 
 LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
@@ -128,7 +128,7 @@ class AccuracyOptions(_Checked):
 
 
 def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ()) -> dict[str, str]:
-    """Return names of columns in the files, by the names of `columns.COLUMNS`.
+    """Return names of columns in the files, by the names of `values.COLUMNS`.
 
     Args:
         columns: what the user gave.

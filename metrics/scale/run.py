@@ -12,12 +12,12 @@ from typing import Any, Literal
 from .. import __version__
 from ..core.scorer import Scorer
 from ..registry import SCORERS, scorer_class
-from ..rows.columns import COLUMNS
 from ..rows.errors import Advice, FileError, too_many_systems
 from ..rows.inputs import sources_of
 from ..rows.items import DIGEST, RowKind
 from ..rows.reading import Message, Reading, RowCounts, Skips, Window, check_columns, ignore, is_judged
 from ..rows.sources import format_of
+from ..rows.values import COLUMNS
 from ..rows.writing import Writer
 from .options import ScoreOptions, checked_columns, default_metrics, length_note, make_scorers, needed_columns
 from .parts import Parts, is_folder
@@ -27,10 +27,10 @@ from .pipeline import (
     map_in_order,
     output_columns,
     scored,
+    warn_of_recorded,
     window_predictions,
     worker_count,
 )
-from .recorded import warn_of_recorded
 from .tally import LABELLED, TOGETHER, AnswersToRead, QuestionTotals, Tally, cell_shares
 
 MAX_SYSTEMS = 1000

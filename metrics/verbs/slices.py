@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from ..rows.columns import MAX_NAMES
 from ..rows.errors import FileError, RowError
+from ..rows.values import MAX_NAMES
 
 NONE = "(none)"  # the slice of rows without a value
 MAX_SLICES = 100

@@ -12,7 +12,7 @@ import genqa_metrics
 import gradio as gr
 from genqa_metrics import registry
 from genqa_metrics.rows import errors, items, packed, reading, sources
-from genqa_metrics.rows.columns import recognized
+from genqa_metrics.rows.values import recognized
 from genqa_metrics.scale import options
 from genqa_metrics.verbs.score.first_screen import headline
 from gradio.processing_utils import save_file_to_cache

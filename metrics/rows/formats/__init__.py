@@ -1,4 +1,4 @@
-"""Rows as other tools write them -> rows with `question`, `prediction` and `references`; one module a tool.
+"""Rows as tools and data sets write them -> rows with `question`, `prediction` and `references`; one module a tool.
 
 A format is detected when its columns are unambiguous, and can be named. The columns of the tool stay in the row, so
 that a column can still be named by hand. A module of a format has:
@@ -7,11 +7,12 @@ that a column can still be named by hand. A module of a format has:
 - `columns_of(row)`: our columns of a row, None where it has none; raises `RowError` if the row is bad.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 
-from ..errors import Advice, RowError
-from ..values import Row
+from ..errors import Advice, FileError, RowError
+from ..values import EITHER, MISSING, Row, answers_of, plain_name, recognized, value_at
 from . import (
     azure,
     bioasq,
@@ -29,7 +30,7 @@ from . import (
 )
 from .shared import CONTEXTS, EXPECTED
 
-# The first that fits a row is taken. "squad" is of two files, see `documents.joined_rows`.
+# The first that fits a row is taken. "squad" is of two files, see `joined_rows`.
 TOOL_FORMATS: dict[str, ModuleType | None] = {
     "ragas": ragas,
     "lm-eval": lm_eval,
@@ -131,3 +132,253 @@ def normalize_rows(rows: Iterator[Row], form: str | None, systems: Sequence[str]
             except RowError as error:
                 row = Row(row.number, None, Advice(error))
         yield row
+
+
+# Where the rows of a document may be, if nothing else is known of it.
+LISTS = (
+    "data", "Data", "rows", "results", "samples", "testCases", "test_cases", "item_results", "items", "runs",
+    "examples", "questions",
+)  # fmt: skip
+
+
+def document_rows(document: object) -> Iterator[dict] | None:
+    """Return the rows of a whole JSON document: a list, a log of a tool, a data set; None for another one.
+
+    >>> [row["references"] for row in document_rows([{"references": ["a"]}])]
+    [['a']]
+    """
+    if isinstance(document, list):
+        return iter(document)
+    if not isinstance(document, dict):
+        return None
+    logs = (("samples", inspect.document_rows), ("results", promptfoo.document_rows))
+    for rows_of in (*(rows_of for column, rows_of in logs if column in document), data_set_rows):
+        try:
+            if (rows := rows_of(document)) is not None:
+                return iter(list(rows))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            continue  # it only begins like one
+    if (table := _table(document)) is not None:
+        return iter(table)
+    if {"prediction", "references"} <= set(recognized(tuple(document))) or detect_tool_format(document):
+        return None  # one row
+    listed = next((document[name] for name in LISTS if _is_rows(document.get(name))), None)
+    if listed is None and (keyed := _keyed(document)) is not None:
+        return keyed
+    if listed is None:
+        return iter(document["data"]) if isinstance(document.get("data"), list) else None
+    if all(isinstance(row.get("row"), dict) and "row_idx" in row for row in listed):  # the viewer of the Hub
+        return (row["row"] for row in listed)
+    return iter(listed)
+
+
+def _is_rows(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _keyed(document: Mapping) -> Iterator[dict] | None:
+    """Return the rows of an object {id: row}, as OpenCompass writes them; None of another object.
+
+    >>> list(_keyed({"7": {"question": "Who?", "prediction": "Ann", "references": "Ann"}}))
+    [{'id': '7', 'question': 'Who?', 'prediction': 'Ann', 'references': 'Ann'}]
+    """
+    rows = list(document.values())
+    if not _is_rows(rows):
+        return None
+    if detect_tool_format(rows[0]) or {"prediction", "references"} & recognized(tuple(map(str, rows[0]))).keys():
+        return ({"id": ident, **row} for ident, row in document.items())
+    return None
+
+
+def _table(document: Mapping) -> list[dict] | None:
+    """Return the rows of a table as pandas writes it with `to_json` ("columns" or "split"), and MLflow; else None.
+
+    >>> _table({"question": {"0": "Who?"}, "prediction": {"0": "Ann"}})
+    [{'question': 'Who?', 'prediction': 'Ann'}]
+    >>> _table({"columns": ["question", "prediction"], "data": [["Who?", "Ann"]]})
+    [{'question': 'Who?', 'prediction': 'Ann'}]
+    """
+    names, data = document.get("columns"), document.get("data")
+    if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
+        return [dict(zip(map(str, names), row, strict=False)) for row in data]
+    columns = list(document.values())
+    if not columns or not all(isinstance(column, dict) and column for column in columns):
+        return None
+    index = columns[0].keys()
+    first = {name: next(iter(column.values())) for name, column in document.items()}
+    known = {"prediction", "references"} & set(recognized(tuple(document))) or detect_tool_format(first)
+    if not known or any(column.keys() != index for column in columns):
+        return None
+    return [{name: column[place] for name, column in document.items()} for place in index]
+
+
+def rows_at(document: object, path: str, name: str) -> Iterator:
+    """Return the rows that stand at a place of a document.
+
+    Args:
+        document: a JSON document.
+        path: see `values.value_at`; "runs[*].items" is the items of all runs, one after the other.
+        name: of the file, for the message.
+
+    Raises:
+        FileError: if there is no list.
+    """
+    result = value_at(document, path)
+    if isinstance(result, list) and any(isinstance(value, list) for value in result):
+        result = [row for value in result for row in (value if isinstance(value, list) else [value])]
+    if isinstance(result, dict):
+        table = _table(result)
+        result = list(result.values()) if table is None else table
+    if result is MISSING or not isinstance(result, list):
+        keys = ", ".join(map(str, document)) if isinstance(document, dict) else "a list"
+        raise FileError(
+            f"{name}: --rows-at {path}: expected a list of rows there; the document has {keys or 'nothing'}"
+        )
+    return iter(result)
+
+
+def place_of_rows(document: object, depth: int = 4) -> str:
+    """Return where the rows of a document probably stand, as `rows_at` reads it; "" if there are none.
+
+    Args:
+        document: an object, or a list.
+        depth: objects and lists to go into.
+
+    >>> place_of_rows({"data": {"runs": [{"name": "a", "items": [{"prediction": "x", "references": "y"}]}]}})
+    'data.runs[*].items'
+    """
+    if isinstance(document, list) and document and isinstance(document[0], dict):
+        if "prediction" in recognized(tuple(map(str, document[0]))) or detect_tool_format(document[0]):
+            return "."
+        inner = place_of_rows(document[0], depth - 1) if depth else ""
+        return f"[*].{inner}" if inner and inner != "." else ""
+    if isinstance(document, Mapping) and depth:
+        for name, value in document.items():
+            if isinstance(name, str) and not set(".[]") & set(name) and (inner := place_of_rows(value, depth - 1)):
+                return name if inner == "." else f"{name}{'' if inner[0] == '[' else '.'}{inner}"
+    return ""
+
+
+_TURN = "{}_{}"  # id of a question of a conversation
+
+
+def data_set_rows(document: Mapping) -> Iterator[dict] | None:
+    """Return the questions of a document of SQuAD, CoQA or DROP, each with "id", "question" and "references".
+
+    >>> drop = {"p1": {"passage": "", "qa_pairs": [{"query_id": "q", "question": "Who?", "answer": {"spans": ["A"]}}]}}
+    >>> [row["references"] for row in data_set_rows(drop)], data_set_rows({"data": [1]})
+    ([['A']], None)
+    """
+    articles = [value for value in document.get("data") or () if isinstance(value, dict)]
+    if any("paragraphs" in article for article in articles):
+        return (
+            _squad_row(asked) for value in articles for part in value.get("paragraphs", ()) for asked in part["qas"]
+        )
+    if any({"story", "questions", "answers"} <= article.keys() for article in articles):
+        return (row for story in articles for row in _conversation(story))
+    if document and all(
+        isinstance(value, dict) and isinstance(value.get("qa_pairs"), list) for value in document.values()
+    ):
+        return (_drop_row(asked) for value in document.values() for asked in value["qa_pairs"])
+    return None
+
+
+def _squad_row(asked: Mapping) -> dict:
+    references = [] if asked.get("is_impossible") is True else answers_of(asked.get("answers") or [])
+    return {**asked, "references": list(dict.fromkeys(references))}
+
+
+def _conversation(story: Mapping) -> Iterator[dict]:
+    """Yield the questions of a story of CoQA; each reference is the answer of one person."""
+    others = list((story.get("additional_answers") or {}).values())
+    for place, (asked, answer) in enumerate(zip(story["questions"], story["answers"], strict=True)):
+        answers = [answer, *(of_person[place] for of_person in others)]
+        references = dict.fromkeys(result["input_text"] for result in answers)
+        ident = _TURN.format(story["id"], asked.get("turn_id", place + 1))
+        yield {"id": ident, "question": asked["input_text"], "references": list(references)}
+
+
+def _drop_row(asked: Mapping) -> dict:
+    answers = [asked["answer"], *(asked.get("validated_answers") or ())]
+    references = dict.fromkeys(text for answer in answers for text in answers_of(answer) or ())
+    return {"id": asked["query_id"], "question": asked["question"], "references": list(references)}
+
+
+def predictions_of(rows: Sequence[Mapping]) -> dict[str, str] | None:
+    """Return {id: answer} of the rows of a file that holds nothing but predictions; None of another file.
+
+    Args:
+        rows: one object {id: answer}, as of SQuAD, or {"answer": {id: answer}}, as of HotpotQA; or rows with an id and
+            an answer, as of CoQA and MuSiQue.
+
+    >>> predictions_of([{"x1": "Ann"}]), predictions_of([{"answer": {"x1": "Ann"}, "sp": {}}])
+    ({'x1': 'Ann'}, {'x1': 'Ann'})
+    >>> predictions_of([{"id": "s", "turn_id": 2, "answer": "Ann"}]), predictions_of([{"id": 1, "answer": 2}])
+    ({'s_2': 'Ann'}, None)
+    """
+    first = rows[0] if rows else {}
+    roles = recognized(tuple(first))
+    if len(rows) == 1 and not roles.keys() - {"prediction"}:
+        nested = next((first[name] for name in ("answer", "predictions") if isinstance(first.get(name), dict)), first)
+        texts = {str(name): text for name, text in nested.items() if isinstance(text, str)}
+        ids = nested is not first or not roles
+        return texts if ids and texts and len(texts) == len(nested) and "question" not in nested else None
+    answer = roles.get("prediction") or next((name for name in first if plain_name(name) in EITHER), None)
+    if "id" not in roles or answer is None or {"references", "contexts"} & roles.keys():
+        return None
+    if "question" in roles and "prediction" not in roles:
+        return None
+    result = {}
+    for row in rows:
+        ident, text = row.get(roles["id"]), row.get(answer)
+        if not isinstance(text, str) or ident is None:
+            return None
+        result[_TURN.format(ident, row["turn_id"]) if "turn_id" in row else str(ident)] = text
+    return result
+
+
+def questions_of(rows: Sequence[Mapping]) -> dict[str, dict] | None:
+    """Return {id: row} of the rows of a data set, which hold right answers but no predictions; None of other rows.
+
+    >>> questions_of([{"_id": "h", "question": "Who?", "answer": "Ann"}])["h"]["references"]
+    ['Ann']
+    """
+    roles = dict(recognized(tuple(rows[0]))) if rows else {}
+    either = next((column for column in (rows[0] if rows else ()) if plain_name(column) in EITHER), None)
+    if either and not {"references", "prediction"} & roles.keys():
+        roles["references"] = either
+    if not {"id", "question", "references"} <= roles.keys() or "prediction" in roles:
+        return None
+    kept = {"id": roles["id"], "question": roles["question"], "references": roles["references"]}
+    kept |= {"aliases": roles["aliases"]} if "aliases" in roles else {}
+    flags = ("answerable", "is_impossible")
+    values = {}
+    for row in rows:
+        asked = {name: row.get(column) for name, column in kept.items()} | {n: row[n] for n in flags if n in row}
+        answers = answers_of(asked["references"])
+        values[str(asked["id"])] = asked | ({} if answers is None else {"references": answers})
+    return values if len(values) == len(rows) else None
+
+
+def joined_rows(predictions: Mapping[str, str], questions: Mapping[str, dict]) -> list[dict]:
+    """Return the rows of a data set with predictions; a question that was not answered has the prediction "".
+
+    One that has no right answer either is left out, because "" would be right there.
+
+    Raises:
+        RowError: if an id is not in the data set, for then it is another one.
+
+    >>> joined_rows({"a": "Ann"}, {"a": {"id": "a", "question": "Who?", "references": ["Ann"]}})
+    [{'id': 'a', 'question': 'Who?', 'references': ['Ann'], 'prediction': 'Ann'}]
+    """
+    strangers = set(predictions) - set(questions)
+    if strangers:
+        raise RowError(
+            f"{len(strangers):,} of {len(predictions):,} answers are to questions that are not in the data set, such "
+            f"as {json.dumps(min(strangers))}; name the data set that was answered"
+        )
+    return [
+        {**row, "prediction": predictions.get(ident, "")}
+        for ident, row in questions.items()
+        if ident in predictions or answers_of(row["references"])
+    ]

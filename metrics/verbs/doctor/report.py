@@ -14,10 +14,10 @@ from typing import Any
 from ...core.answers import attempts
 from ...reports.report import Report, say
 from ...reports.table import Table, print_table
-from ...rows.columns import COLUMNS, recognized
 from ...rows.errors import FileError, in_command
 from ...rows.items import RowError, RowReader
 from ...rows.sources import Source
+from ...rows.values import COLUMNS, recognized
 from ...scale.options import LONG, default_metrics
 from ..slices import MAX_SLICES
 
