@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,40 +13,13 @@ import pytest
 
 from tests.factories.kpqa import WORDS
 from training.common import json_rows
-from training.grounding import evaluate_grounding, train_grounding
-from training.grounding.rows import span_rows, windowed
-
-PLACES = ["Bonn", "Berlin", "Rome", "Oslo", "Lima", "Cairo", "Delhi", "Paris"]
+from training.grounding import evaluate_grounding
 
 
 def write(path, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
     with gzip.open(path, "wt", encoding="utf-8") as file:
         file.write("".join(json.dumps(row) + "\n" for row in rows))
-
-
-def test_a_long_passage_is_cut_to_the_window_that_is_read():
-    passage = "The town has a mill. " * 60 + "The lighthouse is white. " + "The town has a port. " * 60
-    row = {"question": None, "context": passage, "candidate": "There is a white lighthouse.", "label": 1, "id": "x"}
-    found = windowed(row)
-    assert "The lighthouse is white." in found["context"]
-    assert len(found["context"].split()) <= 120
-    assert (found["id"], found["label"]) == ("x", 1)
-    short = row | {"context": "The lighthouse is white."}
-    assert windowed(short) == short
-
-
-def test_an_answer_stands_beside_its_passage_another_one_and_one_with_the_fact_changed():
-    rows = [
-        {"question": f"Where did event {i} take place?", "context": f"Event {i} took place in {place}.",
-         "answers": {"text": [place], "answer_start": [0]}}
-        for i, place in enumerate(PLACES)
-    ]  # fmt: skip
-    found = list(span_rows(rows, random.Random(0)))
-    for row in found:
-        assert (row["candidate"] in row["context"]) == bool(row["label"])
-    assert sum(row["label"] for row in found) == len(rows)
-    assert len(found) > 2 * len(rows)
 
 
 def test_questions_whose_edits_are_all_judged_right():
@@ -97,39 +71,17 @@ def data(tmp_path_factory):
         return {"question": source.choice([None, "Who?"]), "context": text(12), "candidate": text(4),
                 "label": source.randint(0, 1), "extra": {}}  # fmt: skip
 
-    for name in train_grounding.FILES:
-        for part in ("train", "dev"):
-            write(folder / f"grounding/{name}.{part}.jsonl.gz", [judged() for _ in range(16)])
+    for name in evaluate_grounding.JUDGED:
+        write(folder / f"grounding/{name}.jsonl.gz", [judged() for _ in range(16)])
     for name, labels in (("begin", ("entailment", "neutral")), ("summedits", ("paraphrase", "not_paraphrase"))):
         rows = [{"first": text(8), "second": text(4), "label": labels[i % 2]} for i in range(16)]
-        for part in ("train", "dev"):
-            write(folder / f"sentence_pairs/{name}.{part}.jsonl.gz", rows)
-    spans = [
-        {"question": f"Where is it, {i}?", "context": f"It is in {place}.",
-         "answers": {"text": [place], "answer_start": [9]}}
-        for i, place in enumerate(PLACES)
-    ]  # fmt: skip
-    write(folder / "span_qa/made.train.jsonl.gz", spans)
+        write(folder / f"sentence_pairs/{name}.dev.jsonl.gz", rows)
     return folder
 
 
-def test_a_tiny_run_from_data_to_scores(data, tiny_encoder, tmp_path, monkeypatch):
-    (tmp_path / "tiny.args").write_text(
-        "--judged condaqa.train wice.train span_passages.train plain_passages.train --pairs begin.train"
-        f" --encoder {tiny_encoder} --marks valued --max_length 48 --use_cpu True --report_to none --max_steps 2"
-        " --learning_rate 1e-3 --per_device_train_batch_size 4"
-    )
-    command = f"train --data {data} --output_dir {tmp_path}/run --config {tmp_path}/tiny.args --span_source made.train"
-    monkeypatch.setattr(sys, "argv", command.split())
-    train_grounding.main()
-    final = tmp_path / "run/final"
-    card = (final / "README.md").read_text()
-    assert "# Judge of grounding" in card
-    assert "# Judge of answers" not in card
-    assert "| span_passages.train |" in card
-    assert "CC BY-SA 4.0 (made of SQuAD)" in card
-    assert "Apache-2.0 (written for this project)" in card
-
+def test_a_judge_of_answers_is_measured_and_calibrated(data, judges, tmp_path, monkeypatch):
+    final = shutil.copytree(judges(), tmp_path / "judge")
+    (final / "README.md").write_text("# Judge\n\n<!-- scores -->\n<!-- end of scores -->\n")
     monkeypatch.setattr(evaluate_grounding, "cosine", lambda rows: np.zeros(len(rows)))
     command = (
         f"evaluate --data {data} --rows 40 --checkpoint {final} --calibrate --json {tmp_path}/r.json"

@@ -6,7 +6,6 @@ import random
 import shutil
 import sys
 from pathlib import Path
-from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -20,14 +19,13 @@ from transformers import AutoModel
 from training import common, mix
 from training.common import share
 from training.kpqa import (
-    coreference,
     data,
     evaluate_kpqa,
     hub,
     judge_encoder,
     train_kpqa,
 )
-from training.studies.kpqa import ablations, rank_errors, seeds, settings
+from training.studies.kpqa import ablations, settings
 
 CONTEXT = "The test was long. There are four steps in a test, said Dr. Smith. The room is not far."
 
@@ -98,61 +96,6 @@ def test_multi_hop_keeps_all_sentences():
     whole = {**row("Who?", sentences.strip(), "Bob"), "whole": True}
     (answer,) = data.answers("hotpot", [whole], 1.0, 1.0, 80)
     assert answer.text == sentences.strip()
-
-
-def test_pronouns_give_way_to_names():
-    """Chains by hand: a possessive gets 's, offsets of the answer move, pronouns that stand for the answer stay."""
-    text = "Ann Lee was born in Rome. She met Bob in 1990 and his wife in her house, said Ann. They like it."
-    spans = {word: (text.index(word), text.index(word) + len(word)) for word in "She Bob his Rome They it".split()}
-    chains = [[(0, 7), spans["She"], (text.index("Ann."), text.index("Ann.") + 3)], [spans["Bob"], spans["his"]]]
-    spans["it"] = (text.index("it."), text.index("it.") + 2)
-    found = coreference.with_names(
-        row("When?", text, "1990"), [*chains, [spans["They"]], [spans["Rome"], spans["it"]]]
-    )
-    expected = (
-        "Ann Lee was born in Rome. Ann Lee met Bob in 1990 and Bob's wife in her house, said Ann. They like Rome."
-    )
-    assert found["context"] == expected
-    assert found["answers"] == {"text": ["1990"], "answer_start": [expected.index("1990")]}
-    kept = coreference.with_names(row("Who?", text, "Bob"), chains)
-    assert kept["context"] == "Ann Lee was born in Rome. Ann Lee" + text[text.index(" met") :]
-
-
-def test_coreference_is_for_multi_hop_rows():
-    one = row("When?", "Ann is old. She was born in 1990.", "1990")
-    chains = lambda text: [[(0, 3), (text.index("She"), text.index("She") + 3)]]  # noqa: E731
-    texts = [a.text for a in data.answers("made", [one, {**one, "whole": True}], 1.0, 1.0, 80, chains)]
-    assert texts == ["Ann is old. She was born in 1990.", "Ann is old. Ann was born in 1990."]
-
-
-@pytest.fixture(scope="module")
-def coreference_model(tiny_encoder, tmp_path_factory):
-    """A model of stanza's over a tiny encoder, its weights drawn from a seed."""
-    from stanza.models.coref.config import Config
-    from stanza.models.coref.model import CorefModel
-
-    path = tmp_path_factory.mktemp("coreference") / "tiny.pt"
-    settings = {name: kind() for name, kind in get_type_hints(Config).items() if kind in (str, int, float, bool)}
-    settings |= {"lora_target_modules": [], "lora_modules_to_save": [], "tokenizer_kwargs": {}, "device": "cpu"}
-    settings |= {"bert_model": str(tiny_encoder), "bert_window_size": 64, "embedding_size": 8, "sp_embedding_size": 64}
-    settings |= {"a_scoring_batch_size": 8, "hidden_size": 8, "n_hidden_layers": 1, "max_span_len": 4, "rough_k": 4}
-    torch.manual_seed(0)
-    CorefModel(config=Config(**settings), build_optimizers=False).save_weights(str(path), save_optimizers=False)
-    return path
-
-
-def test_chains_of_a_model_are_spans_of_the_text(coreference_model):
-    text = "The test was long. There are four steps, said he. It is far."
-    chains = coreference.chain_finder(coreference_model)
-    found = chains(text)
-    assert found
-    assert found == chains(text)
-    for a, b in (span for chain in found for span in chain):
-        assert 0 <= a < b <= len(text)
-        assert text[a:b] == text[a:b].strip()
-    assert chains("") == chains("Ann") == []
-    with pytest.raises(ValueError, match=r"coreference: no file nowhere\.pt"):
-        coreference.chain_finder("nowhere.pt")
 
 
 def test_rows_of_the_hub():
@@ -250,18 +193,9 @@ def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_fo
     assert "| made | " in card
 
 
-def test_whole_model_without_question_with_the_papers_head_and_with_coreference(
-    monkeypatch,
-    tiny_encoder,
-    rows_folder,
-    coreference_model,
-    tmp_path,
-):
-    options = ("--no_question", "--head", "tanh", "--dev_share", "0.5", "--coreference", str(coreference_model))
+def test_whole_model_without_question_with_the_papers_head(monkeypatch, tiny_encoder, rows_folder, tmp_path):
+    options = ("--no_question", "--head", "tanh", "--dev_share", "0.5")
     final = train(monkeypatch, tiny_encoder, rows_folder, tmp_path, *options)
-    assert (
-        f"tiny.pt, SHA-256 {checkpoint_validation.file_digest(coreference_model)}" in (final / "README.md").read_text()
-    )
     model, _ = loading.load_token_classifier(final)
     assert [layer.out_features for layer in (model.classifier[0], model.classifier[2])] == [768, 2]
     assert loading.checked_settings(final) == PredictorSettings(question=False, head="tanh", max_length=256)
@@ -390,37 +324,6 @@ def test_variants(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
     assert same["difference"] == [0, 0, 0]
     assert not same["real"]
     assert result["comparisons"] == sum(len(metrics) for metrics, _ in settings.VARIANTS.values())
-
-
-def test_rank_gaps(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
-    cases = tmp_path / "cases.jsonl"
-    arguments = ("--judgments", judgments, "--checkpoint", tiny_checkpoint, "--count", 10, "--cases", cases)
-    result = run_study(monkeypatch, rank_errors, tmp_path, *arguments)
-    found = [json.loads(line) for line in cases.read_text(encoding="utf-8").splitlines()]
-    assert len(found) == 10
-    assert [abs(case["gap"]) for case in found] == sorted((abs(case["gap"]) for case in found), reverse=True)
-    assert "| NUMERIC | 40 | 10 | " in capsys.readouterr().out
-    assert "steps" not in json.dumps(result)  # counts, no rows
-
-
-def test_five_seeds(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
-    """Every seed is trained once, into a folder of its own; equal runs have no deviation."""
-    commands = []
-
-    def trained(module, output, where, settings, recipe):
-        commands.append((output.name, settings))
-        shutil.copytree(tiny_checkpoint, output / "final")
-        (output / "eval_results.json").write_text('{"eval_made_span_f1": 0.5, "eval_made_f1": 0.7}', encoding="utf-8")
-
-    monkeypatch.setattr(seeds, "train_once", trained)
-    monkeypatch.setattr(evaluate_kpqa, "SETS", ("kpqa_semeval",))
-    arguments = ("--judgments", judgments, "--output_dir", tmp_path / "runs", "--seeds", 1, 2)
-    result = run_study(monkeypatch, seeds, tmp_path, *arguments, "--max_steps", 3)
-    assert commands == [(f"seed-{i}", ["--max_steps", "3", "--seed", str(i)]) for i in (1, 2)]
-    printed = capsys.readouterr().out
-    assert "± 0.000" in printed
-    assert "| made | 50.00 | 0.00 |" in printed
-    assert len(result["runs"]) == 2
 
 
 def test_difference_of_two_checkpoints():

@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from tests.factories.kpqa import WORDS
 from tests.factories.pages import PAGES
-from training.ava import evaluate_ava, train_ava
+from training.ava import train_ava
 
 PAGE = PAGES / "how-to/5-judge.md"
 
@@ -338,9 +338,9 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     label_all(rows, tmp_path / "labels.jsonl")
     text = PAGE.read_text(encoding="utf-8").replace("\\\n", " ")
     lines = [line for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
-    trains, evaluates, scores = (
+    trains, calibrates, scores = (
         next(shlex.split(line) for line in lines if part in line)
-        for part in ("train_ava", "evaluate_ava", "score rows.jsonl")
+        for part in ("train_ava", "calibrate judge", "score rows.jsonl")
     )
     quick = "--max_steps 4 --use_cpu --report_to none --disable_tqdm 1 --per_device_train_batch_size 4"
     quick += " --learning_rate 1e-2"
@@ -364,20 +364,15 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     assert not asked & {json.loads(line)["question"] for line in trained_on}
     assert "| own.train |" in (final / "README.md").read_text()
 
-    assert "--calibrate" in evaluates
-    monkeypatch.setattr(sys, "argv", evaluates[2:])
-    evaluate_ava.main()
-    printed = capsys.readouterr().out
-    assert "all rows" in printed
-    assert evaluate_ava.CALIBRATED_HERE in printed
-    measured = json.loads((final / MEASURED_FILE).read_text())
-    assert measured["checkpoint"] == judge_model.short_digest(final)
-    assert measured["labels"] == len(held_out.splitlines())
-    assert judge_model.read_settings(final)["slope"] != 1
-
+    labels = len(held_out.splitlines())
+    done = CliRunner().invoke(app, calibrates[1:])
+    assert done.exit_code == 0, done.output
+    assert f"{labels} labels of {labels} answers" in done.stdout
+    helps = (final / "calibration.json").is_file()
+    assert helps == ("calibration helps" in done.stdout)
     done = CliRunner().invoke(app, [*scores[1:], "--verbose"])
     assert done.exit_code == 0, done.output
-    assert f"calibrated on {measured['labels']} labels of yours" in done.stdout
+    assert (f"calibrated on {labels} labels of yours" in done.stdout) == helps
 
 
 def test_rows_as_label_writes_them_are_verdicts():

@@ -13,7 +13,7 @@ from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.studies import harness
-from training.studies.judges import compare_judges, inspect_judge, summary, worst_errors
+from training.studies.judges import compare_judges, inspect_judge, summary
 
 TRAINING = Path(__file__).parent.parent / "training"
 RESULTS = sorted(TRAINING.rglob("results/*.json"))
@@ -74,14 +74,6 @@ def test_the_judges_that_were_measured_are_the_bundled_ones(name, repository):
     assert inspected["results"][name]["checkpoint"] == digest
     assert harness.read(repository / folder / "measured.json")["checkpoint"].startswith(digest[:12])
     assert f"`{digest}`" in (repository / folder / "README.md").read_text(encoding="utf-8")
-
-
-def test_codes_of_the_worst_errors():
-    found = harness.read(TRAINING / "studies/judges/results/worst_errors.json")
-    assert found["checkpoint"] == checkpoint_digest(checkpoint_folder("base"))
-    assert set(found["data"]) == set(worst_errors.SETS)
-    assert len({(error["set"], error["id"]) for error in found["errors"]}) == worst_errors.COUNT
-    assert all(set(error) == {"set", "id", "label", "kind"} for error in found["errors"])  # no texts of the data
 
 
 def test_errors_are_counted_by_kind_and_side():

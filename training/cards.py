@@ -4,7 +4,7 @@ import json
 import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from training.common import local_file, markdown_table
@@ -71,11 +71,6 @@ def predictor_card(folder: Path, args, training, facts: Sequence[Mapping], score
         licence = licences.get(name, licences.get(name.split(".")[0], "see the source"))
         digest = _digest(name, args.data_dir) or "from the Hub"
         rows.append([name, fact["rows"], f"{fact['weight']:g}", licence, digest])
-    if args.coreference:
-        from genqa_metrics.core.checkpoint_validation import file_digest
-
-        path = Path(args.coreference)
-        args = replace(args, coreference=f"{path.name}, SHA-256 {file_digest(path)}")
     titles = {"precision": "precision", "recall": "recall", "f1": "F1", "span_f1": "F1 of whole keyphrases"}
     _write(
         folder,

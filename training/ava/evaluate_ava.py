@@ -4,9 +4,6 @@ Agreement is counted on rows and on systems: a system's accuracy estimated from 
 that people gave it (Vu & Moschitti, NAACL 2021, section 5.4). Probabilities are calibrated by Platt scaling. What is
 reported of the files that this is fitted to is cross-fitted: scaling and threshold for one half of the questions come
 from the other half.
-
-With --rows the files are your own, of any name and form that `genqa-metrics` reads: scaling, threshold and error rates
-come from their labels as in `genqa-metrics calibrate`, and --calibrate writes them beside the weights.
 """
 
 import argparse
@@ -17,19 +14,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.calibration import scaled as calibrated_to_labels
 from genqa_metrics.ava.judging import Judge, aggregated
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
-from genqa_metrics.core.judge_model import AGGREGATIONS, SETTINGS_FILE, short_digest
-from genqa_metrics.rows.reading import Skips, inputs_of
-from genqa_metrics.verbs.calibrate.calibration import THRESHOLD, check_enough, profile_of
-from genqa_metrics.verbs.calibrate.calibration import cross_fitted as cross_fitted_to_labels
-from genqa_metrics.verbs.calibrate.calibration import fitted as fitted_to_labels
-from genqa_metrics.verbs.inputs import digested_sources
-from genqa_metrics.verbs.judge_errors import MEASURED_FILE
-from genqa_metrics.verbs.labels import labelled_rows
+from genqa_metrics.core.judge_model import AGGREGATIONS, SETTINGS_FILE
 from scipy.special import expit as sigmoid
 from scipy.special import logit
 from scipy.stats import pearsonr, spearmanr
@@ -47,8 +36,6 @@ BINS = 10
 CALIBRATED_HERE = (
     "These rows calibrated the judge. The scores of their verdicts are cross-fitted; on other rows measure again."
 )
-OWN_WAYS = ("max", "joined")  # one scale holds for a row and for its pairs; with the mean of pairs it would not
-MEASURED = ("labels", "errors", "systems")  # what measured.json says of labels of a user's own
 
 
 def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
@@ -228,56 +215,11 @@ def report(folder: Path, judgments: Path, how: str | None = None) -> tuple[dict,
     return settings, scores
 
 
-def own_report(folder: Path, rows: list[str], how: str | None = None) -> tuple[dict, dict, dict]:
-    """Return the settings fitted on labelled rows of a user's own, the scores, and what `measured.json` says.
-
-    Args:
-        folder: checkpoint.
-        rows: files with labels; questions that the judge was not trained on.
-        how: of `OWN_WAYS`; None for the one with the most accuracy and AUC.
-
-    Raises:
-        ValueError: if a file cannot be read, a row is bad, or there are too few labels.
-    """
-    sources, skips = digested_sources(rows), Skips()
-    result = labelled_rows(sources, {}, skips)
-    check_enough(result, ", ".join(rows))
-    items, labels = result.items, result.labels
-    questions = [item.text for item in items]
-    columns = questions, [item.references for item in items], [item.predictions[0] for item in items]
-    judge = Judge(load_judge(folder))
-    plain = np.isin(labels, (0, 1))
-    own, ways, systems = {}, {}, [item.system for item in items]
-    for way in OWN_WAYS:
-        logits, places = judge.pairs(*columns, way == "joined", best=way == "max")
-        probabilities = own[way] = aggregated(sigmoid(logits), places, len(items), way)
-        crossed = cross_fitted_to_labels(probabilities, labels, result.weights, [text.lower() for text in questions])
-        ways[way] = row_scores(crossed[plain], crossed[plain] >= THRESHOLD, labels[plain])
-    how = how or max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
-    content, crossed = fitted_to_labels(result, own[how])
-    settings = {name: content[name] for name in ("slope", "intercept", "threshold")}
-    settings |= {"long_words": None, "reference_aggregation": how}
-    scores = {"aggregation": ways, "rows": {"all rows": ways[how]}, "graded": {}}
-    scores["systems"] = (
-        {"all rows": system_scores(crossed >= THRESHOLD, labels, systems)} if len(set(systems)) > 1 else {}
-    )
-    data = {value["name"]: value["sha256"] for value in inputs_of(sources, skips)}
-    scores["digests"] = data | {"checkpoint": checkpoint_digest(folder)}
-    as_written = calibrated_to_labels(own[how], content["slope"], content["intercept"])
-    measured = {name: content[name] for name in MEASURED} | {"profile": profile_of(result, as_written), "data": data}
-    return settings, scores, measured
-
-
-def write_calibration(folder: Path, settings: dict, measured: dict | None = None) -> None:
-    """Write fitted settings, and what was measured at them, beside the weights of a judge."""
+def write_calibration(folder: Path, settings: dict) -> None:
+    """Write fitted settings beside the weights of a judge."""
     path = folder / SETTINGS_FILE
     content = json.loads(path.read_text(encoding="utf-8")) | settings
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    if measured:
-        loaded = load_judge(folder)
-        facts = {"checkpoint": short_digest(folder), "threshold": f"{settings['threshold']:g}"}
-        facts |= {"references": settings["reference_aggregation"], "dtype": loaded.facts.get("dtype", "float32")}
-        (folder / MEASURED_FILE).write_text(json.dumps(facts | measured, indent=1) + "\n", encoding="utf-8")
 
 
 def pairs_passed(judge: Judge) -> dict[str, tuple[int, int]]:
@@ -296,18 +238,15 @@ def tables(settings: dict, scores: dict, passed: dict) -> str:
     columns = ("accuracy", "precision", "recall", "f1", "auc", "calibration_error")
     rows = [[name, *(f"{row[c]:.3f}" for c in columns)] for name, row in scores["rows"].items()]
     parts.append(markdown_table(["file", "accuracy", "precision", "recall", "F1", "AUC", "calibration error"], rows))
-    if scores["systems"]:
-        parts.append("Accuracy of systems, estimated from the verdicts, against that by people.")
-        form = "{mean_absolute_error:.3f}|{rmse:.3f} ± {std:.3f}|{bias:+.3f}|{tau:.3f} ({p:.3f})"
-        rows = [[name, *form.format(**row).split("|")] for name, row in scores["systems"].items()]
-        parts.append(markdown_table(["file", "mean absolute error", "RMSE", "bias", "Kendall's tau-b (p)"], rows))
-    if scores["graded"]:
-        parts.append("Probability against graded judgments; none of the kpqa files was seen in training.")
-        rows = [[name, f"{row['pearson']:.3f}", f"{row['spearman']:.3f}"] for name, row in scores["graded"].items()]
-        parts.append(markdown_table(["file", "Pearson", "Spearman"], rows))
+    parts.append("Accuracy of systems, estimated from the verdicts, against that by people.")
+    form = "{mean_absolute_error:.3f}|{rmse:.3f} ± {std:.3f}|{bias:+.3f}|{tau:.3f} ({p:.3f})"
+    rows = [[name, *form.format(**row).split("|")] for name, row in scores["systems"].items()]
+    parts.append(markdown_table(["file", "mean absolute error", "RMSE", "bias", "Kendall's tau-b (p)"], rows))
+    parts.append("Probability against graded judgments; none of the kpqa files was seen in training.")
+    rows = [[name, f"{row['pearson']:.3f}", f"{row['spearman']:.3f}"] for name, row in scores["graded"].items()]
+    parts.append(markdown_table(["file", "Pearson", "Spearman"], rows))
     default, threshold = settings["reference_aggregation"], settings["threshold"]
-    on = ", on EVOUNA" if "evouna together" in scores["rows"] else ""
-    parts.append(f'Several references{on}; the default is "{default}", threshold {threshold:g}.')
+    parts.append(f'Several references, on EVOUNA; the default is "{default}", threshold {threshold:g}.')
     rows = [[how, *(f"{row[c]:.3f}" for c in ("accuracy", "f1", "auc"))] for how, row in scores["aggregation"].items()]
     parts.append(markdown_table(["references", "accuracy", "F1", "AUC"], rows))
     parts.append("Minimal pairs (`training/ava/minimal_pairs`): both answers of a pair judged right.")
@@ -318,9 +257,7 @@ def tables(settings: dict, scores: dict, passed: dict) -> str:
 def main() -> None:
     """Calibrate, evaluate, write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument("--judgments", type=Path, help="folder of the files of human verdicts on the bundled judges")
-    given.add_argument("--rows", nargs="+", help="labelled rows of your own that the judge was not trained on")
+    parser.add_argument("--judgments", type=Path, required=True, help="folder of the files of human verdicts")
     parser.add_argument("--checkpoint", type=Path, required=True, help="folder of the judge")
     parser.add_argument(
         "--references", choices=AGGREGATIONS, help="how several references are combined; default: by the rows"
@@ -330,23 +267,16 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="result file")
     args = parser.parse_args()
 
-    measured, command = None, command_line("training.ava.evaluate_ava", sys.argv[1:])
-    if args.rows:
-        if args.references not in (None, *OWN_WAYS):
-            parser.error(f"--references: with --rows one of {', '.join(OWN_WAYS)}")
-        settings, scores, measured = own_report(args.checkpoint, args.rows, args.references)
-        measured["command"] = command
-    else:
-        settings, scores = report(args.checkpoint, args.judgments, args.references)
+    settings, scores = report(args.checkpoint, args.judgments, args.references)
     if args.calibrate:
-        write_calibration(args.checkpoint, settings, measured)
+        write_calibration(args.checkpoint, settings)
     passed = pairs_passed(Judge(load_judge(args.checkpoint)))
     text = tables(settings, scores, passed)
     if args.calibrate:
         text = f"{CALIBRATED_HERE}\n\n{text}"
     print(text)
     if args.json:
-        result = {"command": command}
+        result = {"command": command_line("training.ava.evaluate_ava", sys.argv[1:])}
         result |= {"settings": settings, "scores": scores, "minimal_pairs": passed}
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     for path in args.write:

@@ -9,7 +9,7 @@ ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 KEPT = ("long_answer", "passage", "reference_aggregation")  # settings of --start that training does not change
 NEXT = """not calibrated: the threshold is 0.5, and intervals ignore the judge's errors. Calibrate it on labelled rows
 that it was not trained on:
-    python -m training.ava.evaluate_ava --rows {rows} --checkpoint {folder} --calibrate"""
+    genqa-metrics calibrate {rows} --set ava.checkpoint={folder} --output {folder}/calibration.json"""
 
 
 @dataclass

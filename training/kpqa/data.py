@@ -7,12 +7,11 @@ A label is the share of annotators (0 to 1) who put a character inside the answe
 import hashlib
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from training.common import json_rows, local_file
-from training.kpqa.coreference import WORD, with_names
 
 SEVERAL_ANSWERS = (
     "qasrl_gs",
@@ -22,6 +21,7 @@ SEVERAL_ANSWERS = (
 SHORT_AMOUNT = 5  # words of a span that counts as an amount, under any question, if it contains a number
 RESTATED = 0.1  # label of the question's words in an answer to a yes/no question
 
+WORD = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
 _MONTHS = frozenset("january february march april may june july august september october november december".split())
 _EDGES = re.compile(r"^(?:\W|(?:a|an|the)\b)+|\W+$", re.IGNORECASE)
 _NUMBER = re.compile(
@@ -130,9 +130,7 @@ def keyphrase_labels(
     return [min(1.0, label) for label in labels]
 
 
-def answers(
-    source: str, rows: Iterable[dict], unit: float, function: float, max_words: int, chains: Callable | None = None
-) -> Iterator[Answer]:
+def answers(source: str, rows: Iterable[dict], unit: float, function: float, max_words: int) -> Iterator[Answer]:
     """Yield one training row for each QA row: the question with the sentence(s) of the context that hold the answer.
 
     Args:
@@ -142,8 +140,6 @@ def answers(
         unit: see `keyphrase_labels`.
         function: see `keyphrase_labels`.
         max_words: rows with more words in the sentence(s) are left out.
-        chains: gives the coreference chains of a text (`coreference.chain_finder`), for multi-hop data; None: no
-            pronoun is replaced.
 
     Yields:
         Training rows; yes/no answers and answers that are no span of the sentences are left out.
@@ -152,8 +148,6 @@ def answers(
 
     several = source.split(".")[0] in SEVERAL_ANSWERS
     for row in rows:
-        if chains and row.get("whole"):
-            row = with_names(row, chains(row["context"]))
         question, context = row["question"].strip(), row["context"]
         pairs = zip(row["answers"]["answer_start"], row["answers"]["text"], strict=True)
         spans = [(start, start + len(text)) for start, text in pairs if text.strip().lower() not in ("", "yes", "no")]

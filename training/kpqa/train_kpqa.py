@@ -28,7 +28,6 @@ class Arguments:
     lora_alpha: int = option("scale of the adapter", 32)
     max_length: int = option("word pieces of question and answer", 256)
     max_words: int = option("rows with more words in the sentence(s) are left out", 80)
-    coreference: str | None = option("stanza's coreference model, for pronouns in multi-hop rows", None)
     passes: int = option("times that every row is seen, varied again each time", 1)
     unit_label: float = option("label of the words beside a number, in amounts", 1.0)
     function_label: float = option("label of function words within an answer", 1.0)
@@ -152,7 +151,6 @@ def main() -> None:
     from training import cards
     from training.common import prepared, published, share, trained, weighted
     from training.kpqa import data
-    from training.kpqa.coreference import chain_finder
 
     args, training = prepared(Arguments)
 
@@ -161,11 +159,9 @@ def main() -> None:
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
 
-    chains = chain_finder(args.coreference, str(training.device)) if args.coreference else None
-
     def answers(name: str, unit: float, function: float) -> list:
         rows = data.read_rows(name, args.data_dir)
-        return list(data.answers(name, rows, unit, function, args.max_words, chains))
+        return list(data.answers(name, rows, unit, function, args.max_words))
 
     pool, facts, held_out = [], [], []
     for name, weight in weighted(args.sources):
@@ -222,8 +218,6 @@ def main() -> None:
     )
 
     scores = trainer.evaluate() if dev else {}
-    if scores:
-        trainer.save_metrics("eval", scores)
 
     # 4. The checkpoint and its card.
     folder = Path(training.output_dir) / "final"

@@ -8,15 +8,6 @@ from training.kpqa import evaluate_kpqa
 from training.studies.harness import Table
 
 KPQA_PAPER = ["paper", ".698 / .655", ".729 / .712", ".782 / .770", ".742 / .687", ".774 / .786"]  # Tables 3 and 6
-GROUNDERS = {  # result file of a judge of grounding -> its column
-    "grounding/results/bundled": "bundled",
-    "grounding/results/from_the_encoder": "from the encoder",
-    "grounding/results/from_the_small_judge": "from the judge",
-    "grounding/results/written_passages": "written",
-    "grounding/results/plain_passages": "plain",
-    "grounding/results/mean": "mean",
-}
-SIMPLE = ("token overlap", "ROUGE-L precision", "embedding cosine")
 SETS_OF_CARD = {  # dev set of grounding -> what the card calls it
     "wice.dev": "WiCE, claims beside articles",
     "factcheck_gpt.dev": "FactCheck-GPT, claims beside evidence",
@@ -51,15 +42,6 @@ def keyphrases(result: Mapping) -> str:
     )
 
 
-def grounders(*results: Mapping) -> str:
-    """Return the judges that were trained for passages beside simple methods."""
-    rows = []
-    for name, methods in results[0]["scores"]["rows"].items():
-        judges = [result["scores"]["rows"].get(name, {}).get("judge of grounding") for result in results]
-        rows.append([name, *(cell(result, 2) for result in (*map(methods.get, SIMPLE), *judges))])
-    return markdown_table(["dev set", *SIMPLE, *GROUNDERS.values()], rows)
-
-
 def base_grounder(result: Mapping) -> str:
     """Return the base judge beside the small judge of answers, on the same rows."""
     names = ("judge of grounding", "judge of answers")
@@ -88,7 +70,6 @@ TABLES = [
     Table("scores", "ava/results/bundled", bundled),
     Table("scores", "ava/results/bundled", bundled, "metrics/ava/checkpoint/README.md"),
     Table("best", "kpqa/results/agreement", keyphrases, "training/kpqa/README.md"),
-    Table("grounders", " ".join(GROUNDERS), grounders, "training/grounding/README.md"),
     Table("base", "grounding/results/base", base_grounder, "training/grounding/README.md"),
     Table("judges", "grounding/results/bundled grounding/results/base", grounding_card, "metrics/grounding/README.md"),
 ]

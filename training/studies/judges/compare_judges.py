@@ -10,6 +10,7 @@ everything. The simple metrics have one for each file, which favours them.
 
 import random
 import time
+import tomllib
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +33,7 @@ BURIED = "written.dev in 400 words"
 VERDICTS = (WRITTEN, BURIED, "assistant.dev", *e.BINARY, "financebench.dev", "truthfulqa.dev", "qaeval.dev")
 GRADES = (*e.GRADED, "saf_english.dev")
 BURIED_WORDS = 400
+NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))  # in tables
 COSINE_LENGTH = 512  # word pieces that the cosine reads of a text
 
 

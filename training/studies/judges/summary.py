@@ -15,8 +15,8 @@ from genqa_metrics.core.checkpoints import checkpoint_digest
 from training.common import markdown_table
 from training.studies.harness import Table
 from training.studies.judges.compare_judges import GRADES, VERDICTS
+from training.studies.judges.compare_judges import NAMES as TITLES
 from training.studies.judges.small_and_base import BAND
-from training.studies.judges.worst_errors import NAMES as TITLES
 
 RESULTS = Path(__file__).parent / "results"
 PLACE = "worth"

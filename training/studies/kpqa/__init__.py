@@ -1,1 +1,1 @@
-"""Ablations, settings and errors of KPQA."""
+"""Ablations and settings of KPQA."""
