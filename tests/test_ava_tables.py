@@ -1,4 +1,4 @@
-"""Tests of the small commands behind the tables of training/ava: statistics of the data, judges added to a result."""
+"""Judges and sets that are added to the result file of judges compared."""
 
 import json
 import sys
@@ -6,24 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from tests.factories.answer_sentences import ROWS
-from training.studies.ava_configurations import data_statistics
 from training.studies.judges import compare_judges
-
-
-def test_statistics_by_hand():
-    """Two questions have two correct answers each, so 2 * 2 positives; 2 references with 2 wrong ones, 2 with 1."""
-    rows = [dict(zip(("question", "answer", "label"), row, strict=True)) for row in ROWS]
-    assert data_statistics.statistics(rows) == {
-        "questions": 4,
-        "answers": 10,
-        "correct": 5,
-        "kept questions": 2,
-        "correct of each": 2,
-        "AVA-Pos": 4,
-        "AVA-Neg": 6,
-        "largest share": 0.5,
-    }
 
 
 @pytest.fixture

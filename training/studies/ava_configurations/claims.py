@@ -81,34 +81,21 @@ def resampled(
     return scores
 
 
-def summary(
-    scores: dict[str, np.ndarray],
-    questions: int,
-    plain: dict[str, np.ndarray],
-    better_ones: dict[str, np.ndarray] | None = None,
-) -> dict:
-    """Return scores, and with intervals the differences of F1 and AUC: for the paper's claims, and from another block.
-
-    All scores are of the same samples, see `resampled`: `plain` those of the block that is compared with,
-    `better_ones` those of the configurations that claims call better (default `scores`).
-    """
+def summary(scores: dict[str, np.ndarray], questions: int) -> dict:
+    """Return scores, and for the paper's claims the differences of F1 and AUC, with intervals; see `resampled`."""
 
     def noted(values: np.ndarray) -> list[float]:
         return [float(values[0]), *map(float, interval(values[1:], questions))]
 
-    def difference(better: np.ndarray, worse: np.ndarray) -> dict[str, list[float]]:
-        return {n: noted(better[:, i] - worse[:, i]) for i, n in enumerate(names) if n in ("f1", "auc")}
-
     names = "precision", "recall", "f1", "auc"
     result = {c: {n: noted(score[:, i]) for i, n in enumerate(names)} for c, score in scores.items()}
-    better_ones = scores if better_ones is None else better_ones
     claims = [
-        {"claim": claim, "better": better, "worse": worse} | difference(better_ones[better], scores[worse])
+        {"claim": claim, "better": better, "worse": worse}
+        | {n: noted(scores[better][:, i] - scores[worse][:, i]) for i, n in enumerate(names) if n in ("f1", "auc")}
         for claim, better, worse in CLAIMS
-        if better in better_ones and worse in scores
+        if better in scores and worse in scores
     ]
-    added = {c: difference(score, plain[c]) for c, score in scores.items() if c in plain and score is not plain[c]}
-    return {"scores": result, "claims": claims, "added": added}
+    return {"scores": result, "claims": claims}
 
 
 def verdict(difference: list[float]) -> str:

@@ -261,8 +261,7 @@ def study(args: Arguments) -> dict:
     return {"data": kept["data"] | data, "results": dict(both)}
 
 
-PLACES = {"judges": "judges", "paper": "studies/ava_configurations/results/paper_judges"}
-STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["results"]), PLACES)
+STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["results"]), {"judges": "judges"})
 
 if __name__ == "__main__":
     STUDY.main()
