@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from tests.factories.question_generation import TINY, WORDS, examples, generator
+from tests.factories.question_generation import TINY
 from training.question_generation import contexts as data
-from training.studies.question_generation import appendix_d, held_out, measures, study
+from training.studies.question_generation import held_out, measures, study
 
 
 def scores(effect, contexts=80, seeds=3, noise=0.02):
@@ -103,15 +103,13 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     baseline.write_text(f"{config.read_text()} --min_count 1", encoding="utf-8")
     words += ["--baseline_config", str(baseline)]
     words += "--seeds 1 2 --seeds_of_others 1 --contexts 0 --bases rouge bleu --resamples 50".split()
-    words += "--transfer fairytaleqa.test --transfer_contexts 5".split()
     monkeypatch.setattr(sys, "argv", words)
     study.STUDY.main()
     results = json.loads((tmp_path / "large.json").read_text())
-    assert set(results["systems"]) == set(measures.SYSTEMS) == set(results["active_latent_dimensions"])
+    assert set(results["systems"]) == set(measures.SYSTEMS)
     for bases in results["systems"].values():
         for base in ("rouge", "bleu"):
             assert {"conventional", "precision", "recall", "f", "intervals"} <= set(bases[base])
-    assert results["active_latent_dimensions"]["baseline"] == 0
     assert "--baseline_config baseline.args" in results["command"]
     counts = {
         model: json.loads((tmp_path / f"work/models/{model}_1/final/train.json").read_text())["arguments"]["min_count"]
@@ -121,18 +119,16 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     assert all(run["1"]["kept_step"] <= run["1"]["steps"] for run in results["training"].values())
     for latent in (25, 50, 100):
         found = results["training"][f"cvae_{latent}"]["1"]
-        assert len(found["kl_per_dimension"]) == latent
-        assert found["dev"]["active_dimensions"] == sum(kl > 0.01 for kl in found["kl_per_dimension"])
+        assert 0 <= found["dev"]["active_dimensions"] <= latent
     assert results["seeds"] == [1, 2]
     assert results["seeds_of"] == {"baseline": [1, 2], "cvae_25": [1], "cvae_50": [1], "cvae_100": [1, 2]}
     assert set(results["training"]["cvae_25"]) == {"1"}
     for scores in results["systems"].values():
         low, high = scores["corpus"]["interval"]
         assert low <= scores["corpus"]["bleu"] <= high
-    assert set(results["data"]) == {"squad_du2017.dev", "squad_du2017.test", "fairytaleqa.test"}
+    assert set(results["data"]) == {"squad_du2017.dev", "squad_du2017.test"}
     assert results["contexts"] == 20
-    assert results["several_references"]["contexts"] + results["one_reference"]["contexts"] == 20
-    assert results["transfer"]["contexts"] == 5
+    assert 0 < results["several_references"]["contexts"] < 20
     assert "| CVAE 100 + RBS | " in capsys.readouterr().out
 
     path = tmp_path / "work/questions/squad_du2017.test.seed_1.jsonl"
@@ -148,52 +144,15 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     study.STUDY.main()
     few = json.loads((tmp_path / "large.json").read_text())
     assert set(few["systems"]) == {"baseline", "cvae_100", "baseline_rbs", "cvae_100_rbs"}
-    assert few["systems"]["cvae_100"]["rouge"]["seeds"] == {
-        part: values[:1] for part, values in results["systems"]["cvae_100"]["rouge"]["seeds"].items()
-    }
     assert "--models baseline cvae_100" in few["command"]
 
-    monkeypatch.setattr(sys, "argv", [*words, "--train_only", "True"])
-    with pytest.raises(SystemExit):
-        study.STUDY.main()  # nothing is trained again
-    assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")}
+    assert before == {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")
+    }  # nothing is trained again
+    monkeypatch.setattr(sys, "argv", words)
     baseline.write_text(baseline.read_text() + " --hidden 8", encoding="utf-8")
     with pytest.raises(ValueError, match=r"work: .*baseline_1 was trained with another hidden; choose another folder"):
         study.STUDY.main()
-
-
-def test_appendix_d_asks_about_its_contexts(tmp_path, monkeypatch, capsys):
-    """Every system asks as many questions as there are references, the baseline one; whole contexts are not stored."""
-
-    class Tiny:
-        def __init__(self, name):
-            self.examples = examples([*WORDS, "ann", "bob"])
-            self.model = generator(self.examples.words, latent=4 if name == "diverse" else 0)
-
-    rows = [
-        {"context": "ann won in may .", "references": ["who won ?", "when did ann win ?"]},
-        {"context": "bob lost in june .", "references": ["who lost ?", "when did bob lose ?", "who did ?"]},
-        {"context": "bob slept .", "references": ["who slept ?"]},
-    ]
-    text = "".join(json.dumps({**row, "tokenized": True}) + "\n" for row in rows)
-    (tmp_path / "own.jsonl").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(appendix_d, "load", Tiny)
-    words = ["appendix_d.py", "--data_dir", str(tmp_path), "--source", "own", "--json", str(tmp_path / "out.json")]
-    monkeypatch.setattr(sys, "argv", [*words, "--starts", "ann won", "bob lost"])
-    appendix_d.STUDY.main()
-    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    for context, count in zip(found["contexts"], (2, 3), strict=True):
-        asked = {system: len(questions) for system, questions in context["questions"].items()}
-        assert asked == {"baseline": 1, "CVAE": count, "baseline + RBS": count, "CVAE + RBS": count}
-    assert "in may" not in json.dumps(found)
-    printed = capsys.readouterr().out
-    assert 'D.2: "bob lost ..."' in printed
-    assert "|  | question 1 | question 2 | question 3 |" in printed
-
-    for starts, error in ((["bob"], "starts, row 0: .* got 'bob' of 2"), (["ann", "cy"], "row 1: .* 'cy' of 0")):
-        monkeypatch.setattr(sys, "argv", [*words, "--starts", *starts])
-        with pytest.raises(ValueError, match=error):
-            appendix_d.STUDY.main()
 
 
 def test_differences_are_of_the_same_contexts():

@@ -1,8 +1,6 @@
 """Fit AEv to every set of system outputs with human scores.
 
-DATA holds `system_level/`, `judgments/` and `question_generation/`. Result files and pictures go to `results/`. The
-paper leaves open which references count and in which n-grams stop words are left out; every reading of it is fitted,
-into one table and `results/variants.json`.
+DATA holds `system_level/`, `judgments/` and `question_generation/`. Result files and pictures go to `results/`.
 """
 
 import sys
@@ -11,18 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from training.aev import fit_aev
-from training.aev.fit_aev import bleu_line, cell_name, fit, run, sureness, table_lines
-from training.common import markdown_table, option, parsed, write_json
+from training.aev.fit_aev import bleu_line, cell_name, run, sureness, table_lines
+from training.common import markdown_table, option, parsed
 from training.studies.harness import Table
 
 HERE = Path(__file__).parent
 
-VARIANTS_TEXT = """\
-Readings of the paper: which references count (the first, all pooled, or of alternatives the best), and whether stop
-words are left out of all n-grams or of the unigrams only. N = 1 has no longer n-grams, so AEv(0,1) is one, except with
-the best reference, where longer n-grams settle ties between references."""
-READINGS = [(references, orders) for references in ("first", "pooled", "best") for orders in ("all", "unigrams")]
-VARIANTS = ("mt_wmt21_deen", "mt_ted_zhen", "qg_fluency", "summ_realsumm", "dialog_dailydialog", "evouna")
 _FITS = tomllib.loads((HERE / "fits.toml").read_text(encoding="utf-8"))
 # name: (what people judged, the paper's cell for such a guideline, files, other arguments)
 FITS = {name: tuple(fit.values()) for name, fit in _FITS.items()}
@@ -78,44 +70,12 @@ def section(name: str, result: dict) -> list[str]:
     ]
 
 
-def variants_of(folder: str) -> list[dict]:
-    """Return the fits of all readings of the paper: which references count, where stop words are left out."""
-    results = []
-    for name in VARIANTS:
-        _, _, files, options = FITS[name]
-        paths = [str(Path(folder, file)) for file in files]
-        for references, orders in READINGS:
-            if references == "best" and name.startswith("mt_"):
-                continue  # translations are no alternatives of which one suffices
-            changed = {**options, "references": references, "stop_words_orders": orders, "resamples": 1000}
-            result = fit(replace(fit_aev.Arguments(data=paths, output_folder="", name=name), **changed))
-            kept = ("command", "data", "references", "r_squared", "settings", "interval", "signed_r_squared", "alpha")
-            kept += ("max_order", "bleu_signed_r_squared", "several_references")
-            results.append({"set": name} | {key: result[key] for key in kept})
-            print(f"{name}, {references}, {orders}: {cell_name(result)}", file=sys.stderr)
-            if references == "first" and orders == "unigrams" and not result["several_references"]:
-                break  # one reference is first, pooled and best
-    return results
-
-
-def variants_table(found: list[dict]) -> str:
-    """Return the Markdown table of `variants_of`."""
-    lines = []
-    for item in found:
-        references = item["references"] if item["several_references"] else "one"
-        orders = {"all": "all n-grams", "unigrams": "unigrams"}[item["settings"]["stop_words_orders"]]
-        interval = " to ".join(f"{100 * value:.1f}" for value in item["interval"])
-        cells = (cell(item, *place) for place in CELLS)
-        lines.append([item["set"], references, orders, cell_name(item), interval, *cells])
-    header = ["set", "references", "no stop words in", "best cell", "95% interval", "AEv(0,1)", "AEv(0,2)", "AEv(1,4)"]
-    return markdown_table(header, lines)
-
-
-def page(variants: list[dict], *fits: dict) -> str:
-    """Return the tables of all fits and readings."""
+def page(*fits: dict) -> str:
+    """Return the tables of all fits."""
     results = dict(zip(FITS, fits, strict=True))
-    lines = [summary(results), "", VARIANTS_TEXT, "", variants_table(variants), ""]
-    return "\n".join([*lines, *(line for name, result in results.items() for line in section(name, result))])
+    return "\n".join(
+        [summary(results), "", *(line for name, result in results.items() for line in section(name, result))]
+    )
 
 
 def main() -> None:
@@ -125,10 +85,9 @@ def main() -> None:
         paths = [str(Path(args.data_folder, file)) for file in files]
         result = run(replace(fit_aev.Arguments(data=paths, output_folder=str(HERE / "results"), name=name), **options))
         print(f"{name}: {cell_name(result)}; {sureness(result)}", file=sys.stderr)
-    write_json(HERE / "results/variants.json", variants_of(args.data_folder))
 
 
-TABLES = [Table("fits", " ".join(f"studies/aev_fits/results/{name}" for name in ("variants", *FITS)), page)]
+TABLES = [Table("fits", " ".join(f"studies/aev_fits/results/{name}" for name in FITS), page)]
 
 if __name__ == "__main__":
     main()

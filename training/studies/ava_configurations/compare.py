@@ -150,10 +150,10 @@ def tables(result: dict) -> str:
         rows.append(cells)
     head = [title for name in tests for title in (f"{name}: P / R", "F1", "AUC")]
     parts = [markdown_table(["configuration", "encoders", "seeds", "steps", "best dev AUC", *head], rows)]
-    rows = [
-        [claims[0]["claim"], f"{claims[0]['better']} - {claims[0]['worse']}", *sum(map(_difference_cells, claims), [])]
-        for claims in zip(*(test["claims"] for test in tests.values()), strict=True)
-    ]
+    rows = []
+    for claims in zip(*(test["claims"] for test in tests.values()), strict=True):
+        cells = [cell for claim in claims for cell in _difference_cells(claim)]
+        rows.append([claims[0]["claim"], f"{claims[0]['better']} - {claims[0]['worse']}", *cells])
     head = [title for name in tests for title in (f"{name}: F1", "AUC")]
     return "\n\n".join([*parts, markdown_table(["what the paper says", "difference", *head], rows)])
 

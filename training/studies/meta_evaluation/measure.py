@@ -21,17 +21,14 @@ from genqa_metrics.core.checkpoints import base_encoder, checkpoint_digest
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.registry import SCORERS, make_scorer
 from genqa_metrics.reports.charts import curves_figure, svg_of
-from genqa_metrics.statistics.correlation import pearson
 from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.verbs.agree.measures import PERMUTATIONS, Judgments, analyse, length_group
 from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import against_best, ordered
-from scipy.stats import rankdata
 
 from training.common import json_rows, option
 from training.similarity import best_cosines
 from training.studies.harness import Output, Study, Table, versions
-from training.studies.meta_evaluation.dependent_correlations import williams
 from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
 
 HERE = Path(__file__).parent
@@ -212,16 +209,11 @@ def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]])
     )
 
 
-def best_and_rest(report: Mapping, judgments: Judgments, kind: str) -> dict[str, object]:
+def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
     """Return the best metric of a report of `analyse`, and the tests of all others against it, corrected (Holm)."""
     tests, best = against_best(report["metrics"], report["differences"], kind), ordered(report["metrics"], kind)[0]
-    sides = {title: judgments.scores[title] for title in (best, *tests)} | {"": judgments.human}
-    sides = {title: rankdata(values) if kind == "spearman" else values for title, values in sides.items()}
-    for title, test in tests.items():
-        three = (pearson(sides[x], sides[y]) for x, y in ((best, ""), (title, ""), (best, title)))
-        test["williams_p"] = float(f"{williams(*three, len(judgments.human))[1]:.6g}")
     holm = adjust_p_values([test["permutation_p"] for test in tests.values()], "holm").tolist()
-    names = ("permutation_p", "williams_p", "value", "low", "high")
+    names = ("permutation_p", "value", "low", "high")
     rest = {
         title: {name: test[name] for name in names} | {"permutation_p_holm": p}
         for (title, test), p in zip(tests.items(), holm, strict=True)
@@ -281,7 +273,7 @@ def study(args: Arguments) -> dict:
             print(f"{name}: {label}", file=sys.stderr)
         judgments = judgments_of(rows, scores)
         report = sets[name] = analyse(judgments, RANK_GAP, args.resamples, args.seed)
-        report["best_and_rest"] = {kind: best_and_rest(report, judgments, kind) for kind in ("pearson", "spearman")}
+        report["best_and_rest"] = {kind: best_and_rest(report, kind) for kind in ("pearson", "spearman")}
         report |= {"rows": len(rows), "questions": len(set(judgments.questions)), "sha256": digest}
         report["share_correct"] = float(judgments.correct.mean())
     if CURVES in sets:

@@ -153,7 +153,7 @@ def page(facts: Mapping) -> str:
     parts += [
         "## The best of every set against the rest",
         "p of the difference in Pearson's r, by permutation of whole questions, corrected (Holm) for the number of "
-        "metrics. Williams' t, which takes answers for independent, and Spearman's rho are in the JSON file.",
+        "metrics. Those of Spearman's rho are in the JSON file.",
         by_metric(
             sets, {named(n): partial(_against_best, sets[n]) for ns in _families(list(sets)).values() for n in ns}
         ),

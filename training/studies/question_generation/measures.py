@@ -198,9 +198,6 @@ def report_of(
         for i, system in enumerate(names):
             values = {part: round(float(means[i, j]), 5) for j, part in enumerate(parts)}
             values["intervals"] = {p: [round(float(x), 5) for x in ends[:, i, j]] for j, p in enumerate(parts)}
-            values["seeds"] = {
-                p: [round(float(x), 5) for x in rows[used, i, :, j].mean(axis=0)] for j, p in enumerate(parts)
-            }
             report["systems"][system][base] = values
         report["differences"][base] = {
             pair: {part: [round(float(x), 5) for x in values[:, j]] for j, part in enumerate(parts)}

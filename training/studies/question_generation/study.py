@@ -44,13 +44,10 @@ class Arguments(Output):
     seeds: list[int] = option("one training each", [1, 2, 3])
     seeds_of_others: int = option("seeds of CVAE 25 and 50, the first of `seeds`; 0: all of them", 0)
     test: str = option("set that the results are of", "squad_du2017.test")
-    transfer: str = option("second set, nothing is trained on", "qamr.test")
     contexts: int = option("contexts of the test set asked about, at random; 0: all", 500)
-    transfer_contexts: int = option("contexts of the second set, likewise", 40)
     bases: list[str] = option(f"some of {', '.join(BASES)}", list(BASES))
     resamples: int = option("bootstrap samples", 1000)
     use_cpu: bool = option("train on the CPU also where there is another device", False)
-    train_only: bool = option("stop after the trainings", False)
 
 
 def seeds_of(args: Arguments, model: str) -> list[int]:
@@ -86,18 +83,18 @@ def known_questions(path: Path, contexts: Sequence, models: Mapping[str, Path]) 
     return {system: [row["predictions"][system] for row in rows] for system in models}
 
 
-def asked(args: Arguments, source: str, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
+def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
     """Return system -> as many questions for every context as there are references; they are written to a file too."""
     counts = [len(context.references) for context in contexts]
     texts = [context.text for context in contexts]
     wanted = [(system, SYSTEMS[system][0]) for system in systems_of(args.models)]
     models = {system: trained(args, model, seed) for system, model in wanted if seed in seeds_of(args, model)}
-    path = Path(args.work) / "questions" / f"{source}.seed_{seed}.jsonl"
+    path = Path(args.work) / "questions" / f"{args.test}.seed_{seed}.jsonl"
     if known := known_questions(path, contexts, models):
         return known
     generated, vectors = {}, None
     for system, folder in models.items():
-        print(f"questions of {system} on {source}, seed {seed}", file=sys.stderr, flush=True)
+        print(f"questions of {system}, seed {seed}", file=sys.stderr, flush=True)
         model = load(folder)
         config = model.config
         if vectors is None:
@@ -130,8 +127,7 @@ def study(args: Arguments) -> dict:
         raise ValueError(f"models: expected {' and '.join(NEEDED)}, with or without others of {', '.join(MODELS)}")
     for name in args.bases:
         base_of(name)
-    numbers = {args.test: args.contexts, args.transfer: args.transfer_contexts}
-    sets = {source: sampled(source, args.data_dir, number) for source, number in numbers.items()}
+    contexts = sampled(args.test, args.data_dir, args.contexts)
     # Seed by seed, the models of the findings first: a run that ends early has the most telling ones.
     order = [*NEEDED, *(model for model in MODELS if model in args.models and model not in NEEDED)]
     folders: dict = {model: {} for model in MODELS if model in args.models}
@@ -139,8 +135,6 @@ def study(args: Arguments) -> dict:
         for model in order:
             if seed in seeds_of(args, model):
                 folders[model][seed] = trained(args, model, seed)
-    if args.train_only:
-        sys.exit()
     facts = {
         model: {seed: json.loads((f / "train.json").read_text(encoding="utf-8")) for seed, f in folder.items()}
         for model, folder in folders.items()
@@ -151,31 +145,25 @@ def study(args: Arguments) -> dict:
         for system, (model, _) in SYSTEMS.items()
         if system in systems
     }
-    for source, contexts in sets.items():
-        generated = {seed: asked(args, source, contexts, seed) for seed in args.seeds}
-        statistics = statistics_of(generated, contexts, args.bases)
-        several = np.array([len(context.references) > 1 for context in contexts])
-        for group, kept in (("all", several | True), ("several", several), ("one", ~several)):
-            if kept.any():
-                reports[source, group] = report_of(statistics, kept, args.resamples, systems)
-    of_all, first = reports[args.test, "all"], next(iter(facts["cvae_100"].values()))
+    generated = {seed: asked(args, contexts, seed) for seed in args.seeds}
+    statistics = statistics_of(generated, contexts, args.bases)
+    several = np.array([len(context.references) > 1 for context in contexts])
+    for group, kept in (("all", several | True), ("several", several)):
+        reports[group] = report_of(statistics, kept, args.resamples, systems)
+    of_all, first = reports["all"], next(iter(facts["cvae_100"].values()))
     arguments = {name: value for name, value in first["arguments"].items() if name not in ("data_dir", "cache")}
     trained_on = arguments["sources"] + arguments["dev_sources"]
-    noted = ("dev", "steps", "kept_step", "pairs", "kl_per_dimension")
+    noted = ("dev", "steps", "kept_step", "pairs")
     return {
         "systems": of_all["systems"],
-        "active_latent_dimensions": {system: min(values) for system, values in active.items()},
         "seeds": args.seeds,
         "seeds_of": {model: seeds_of(args, model) for model in folders},
-        "data": digests(sets, args.data_dir) | digests(trained_on, args.train_dir or args.data_dir),
+        "data": digests([args.test], args.data_dir) | digests(trained_on, args.train_dir or args.data_dir),
         "test": args.test,
         "contexts": of_all["contexts"],
         "resamples": args.resamples,
-        "findings": {group: findings(reports[args.test, group]) for group in GROUPS},
-        "differences": of_all["differences"],
-        "several_references": reports[args.test, "several"],
-        "one_reference": reports.get((args.test, "one")),
-        "transfer": {"set": args.transfer, **reports[args.transfer, "all"]},
+        "findings": {group: findings(reports[group]) for group in GROUPS},
+        "several_references": reports["several"],
         "active_latent_dimensions_per_seed": active,
         "training": {
             model: {seed: {name: fact.get(name) for name in noted} for seed, fact in folder.items()}

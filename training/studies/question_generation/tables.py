@@ -6,12 +6,11 @@ import numpy as np
 
 from training.common import markdown_table
 from training.studies.harness import Table
-from training.studies.question_generation import appendix_d, held_out
+from training.studies.question_generation import held_out
 from training.studies.question_generation.measures import BASES, DIVERSITY, MODELS, SYSTEMS, pairs_of
 
 STUDIES = {  # result file of study.py -> title of the study
     "large": "600 units, the paper's objective",
-    "full_weight": "600 units, KL weight up to 1",
     "full_weight_small": "320 units, KL weight up to 1, no free bits",
     "printed": "Network as printed",
     "free_bits": "Free bits, 320 units",
@@ -175,7 +174,8 @@ def study_section(title: str, results: Mapping) -> str:
     """Return the section of one study under a title."""
     several, result = results["several_references"], results["findings"]
     bases = list(result["several"])
-    groups = GROUPS if results["one_reference"] else {"several": "All contexts, each with several references"}
+    is_part = several["contexts"] < results["contexts"]
+    groups = GROUPS if is_part else {"several": "All contexts, each with several references"}
     parts = [f"## {title}", settings_line(results)]
     parts += [f"{name}, findings of the paper:\n\n{findings_table(result[group])}" for group, name in groups.items()]
     if "all" in groups:
@@ -184,12 +184,10 @@ def study_section(title: str, results: Mapping) -> str:
     parts += ["Differences, in points:", difference_table(several, bases)]
     parts += ["Variety of the questions, and the latent variable on held-out pairs:"]
     parts += [diversity_table(several, results["active_latent_dimensions_per_seed"], results["training"])]
-    transfer = results["transfer"]
-    parts += [f"### {transfer['set']}, {transfer['contexts']} contexts", *(table(transfer, base) for base in bases)]
     return "\n\n".join(parts)
 
 
-def page(drawn: Mapping, appendix: Mapping, *studies: Mapping) -> str:
+def page(drawn: Mapping, *studies: Mapping) -> str:
     """Return the page, without the parts of results that are missing."""
     values = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
     parts = [
@@ -207,16 +205,10 @@ def page(drawn: Mapping, appendix: Mapping, *studies: Mapping) -> str:
         f"{drawn['questions']} questions about each of {drawn['contexts']} contexts of the dev part; "
         "differences are to the first row.",
         held_out.table(drawn["runs"]),
-        "## Appendix D: questions of the bundled generators",
-        "About the four contexts of the paper's appendix D, of which the first words are shown. Every system asks "
-        "as many questions as the context has references, the baseline asks one. These are the first draws (seed "
-        f"{appendix['seed']}), none was chosen. Command: `{appendix['command']}`.",
-        appendix_d.tables(appendix),
         *(study_section(title, results) for title, results in values.items()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-OTHERS = ("held_out", "appendix_d")
-FILES = " ".join(f"studies/question_generation/results/{name}" for name in (*OTHERS, *STUDIES))
+FILES = " ".join(f"studies/question_generation/results/{name}" for name in ("held_out", *STUDIES))
 TABLES = [Table(None, FILES, page)]

@@ -1,9 +1,7 @@
-"""Does F-meta agree with people, and on which base? Four sets of questions that people have judged.
+"""Which base of F-meta agrees with people? Four sets of questions that people have judged.
 
 On one pair: similarity to a reference (SimQG), ratings of 14 systems (QGEval), questions that teachers accepted or not
-(quiz design), two questions of one type about one sentence whose variety was rated (QGSTEC 2010). On sets: F-meta's
-precision, recall and F of a system's questions against the good questions of the other systems, and the rated variety
-(QGSTEC 2010).
+(quiz design), two questions of one type about one sentence whose variety was rated (QGSTEC 2010).
 """
 
 import sys
@@ -15,8 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from genqa_metrics.f_meta.bases import base_function
-from genqa_metrics.f_meta.scoring import statistics
 from genqa_metrics.statistics import correlation as a
 from genqa_metrics.statistics.resampling import bootstrap, interval
 
@@ -25,8 +21,6 @@ from training.studies.harness import Output, Study, digests
 from training.studies.question_similarity.question_bases import TITLES, base
 
 SETS = ("simqg.dev", "qgeval.dev", "quiz_design.dev", "qgstec2010.dev")
-GOOD = 2.0  # relevance and correctness, 1 to 4 and lower is better, up to which a question of QGSTEC is a reference
-PARTS = ("precision", "recall", "f", "conventional")  # in the order of f_meta.scoring.NAMES
 BASELINE = "rouge"  # that others are compared with
 COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
 
@@ -143,106 +137,21 @@ def quiz(rows: Sequence[Mapping]) -> Task:
     )
 
 
-def pairs_of_one_type(rows: Sequence[Mapping]) -> list[tuple[int, str, str, tuple[str, str], float]]:
-    """Return pairs of questions of one type: (context, system, type, two questions, likeness).
+def likeness(rows: Sequence[Mapping]) -> Task:
+    """Return two questions of one type by one system, and how alike raters find them; clusters are sentences.
 
     Likeness is the mean of the raters' variety, 1 (the two questions differ) to 3 (they are the same).
     """
-    result = []
+    pairs = []
     for i, row in enumerate(rows):
         for system, questions in row["predictions"].items():
-            kinds = row["types"][system]
-            for kind in dict.fromkeys(kinds):
-                places = [j for j, other in enumerate(kinds) if other == kind]
-                for first, second in combinations(places, 2):
-                    likeness = np.mean([row["human"][system][j]["variety"] for j in (first, second)])
-                    result.append((i, system, kind, (questions[first], questions[second]), float(likeness)))
-    return result
-
-
-def likeness(rows: Sequence[Mapping]) -> Task:
-    """Return two questions of one type by one system, and how alike raters find them; clusters are sentences."""
-    result = pairs_of_one_type(rows)
-    return Task(
-        "QGSTEC: likeness of two questions of one type",
-        "spearman",
-        [texts[0] for *_, texts, _ in result],
-        [texts[1] for *_, texts, _ in result],
-        np.arange(len(result)),
-        np.array([value for *_, value in result]),
-        [i for i, *_ in result],
-    )
-
-
-@dataclass
-class Sets:
-    """Sets of questions that F-meta compares, with what people say of their variety.
-
-    Attributes:
-        predictions, references: sets of questions per unit.
-        variety: (units,) higher is more varied.
-        clusters: (units,) numbers of the sentences.
-    """
-
-    predictions: list[list[str]]
-    references: list[list[str]]
-    variety: np.ndarray
-    clusters: np.ndarray
-
-    def __post_init__(self):
-        self.clusters = pd.factorize(np.asarray(self.clusters))[0]
-
-    @classmethod
-    def of(cls, units: Sequence[tuple]) -> "Sets":
-        """Return the sets of (predictions, references, variety, number of the sentence)."""
-        predictions, references, variety, contexts = zip(*units, strict=True)
-        return cls(list(predictions), list(references), np.array(variety), contexts)
-
-
-def good_ones(row: Mapping, system: str, kind: str | None = None) -> list[str]:
-    """Return the good questions of the other systems about a sentence, of one type or of all."""
-    values = [
-        question
-        for other, questions in row["predictions"].items()
-        if other != system
-        for question, of, human in zip(questions, row["types"][other], row["human"][other], strict=True)
-        if kind in (None, of) and is_good(human)
-    ]
-    return list(dict.fromkeys(values))
-
-
-def is_good(human: Mapping) -> bool:
-    """Return whether raters find a question of QGSTEC relevant and well-formed."""
-    return human["relevance"] <= GOOD and human["correctness"] <= GOOD
-
-
-def sets_of_one_type(rows: Sequence[Mapping]) -> Sets:
-    """Return two questions of one type against the good questions of that type by the other systems.
-
-    All sets have two questions, so that recall cannot rise by number; sets without two references are left out.
-    """
-    units = []
-    for i, system, kind, texts, value in pairs_of_one_type(rows):
-        others = good_ones(rows[i], system, kind)
-        if len(others) > 1:
-            units.append((list(texts), others, 3 - value, i))
-    return Sets.of(units)
-
-
-def sets_of_systems(rows: Sequence[Mapping]) -> Sets:
-    """Return all questions of a system about a sentence against the good ones of the other systems.
-
-    Variety is the mean over the types asked for. Systems differ in how many questions they ask, and recall rises with
-    that; so do people see one question where two were wanted as no variety.
-    """
-    units = []
-    for i, row in enumerate(rows):
-        for system, questions in row["predictions"].items():
-            others = good_ones(row, system)
-            values = dict(zip(row["types"][system], (h["variety"] for h in row["human"][system]), strict=True))
-            if len(others) > 1 and questions:
-                units.append((list(questions), others, 3 - float(np.mean(list(values.values()))), i))
-    return Sets.of(units)
+            kinds, human = row["types"][system], row["human"][system]
+            for a, b in combinations(range(len(questions)), 2):
+                if kinds[a] == kinds[b]:
+                    pairs.append((questions[a], questions[b], (human[a]["variety"] + human[b]["variety"]) / 2, i))
+    firsts, seconds, alike, clusters = map(list, zip(*pairs, strict=True))
+    title = "QGSTEC: likeness of two questions of one type"
+    return Task(title, "spearman", firsts, seconds, np.arange(len(pairs)), np.array(alike), clusters)
 
 
 def order(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -289,20 +198,6 @@ def agreement(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: i
     return estimates(functions, task.clusters, number, seed, BASELINE)
 
 
-def of_sets(sets: Sets, name: str, base: Callable, number: int, seed: int) -> dict[str, dict]:
-    """Return part of F-meta -> its correlation with the rated variety, and recall's above precision's."""
-    if name in ("bleu", "rouge"):  # these have a rule of their own for several references
-        used = base_function(name, {"tokenizer": "word"})
-    else:
-        used = base_function(lambda predictions, references: list(map(float, base(predictions, references))))
-    columns = statistics(sets.predictions, sets.references, used)
-    values: dict[str, Callable] = {
-        part: partial(a.resampled_spearman, columns[:, i], sets.variety) for i, part in enumerate(PARTS)
-    }
-    values["recall - precision"] = lambda counts: values["recall"](counts) - values["precision"](counts)
-    return estimates(values, sets.clusters, number, seed)
-
-
 def shown(entry: Mapping) -> str:
     """Return a number with its interval as text."""
     value, *ends = (f"{number:.2f}" for number in (entry["value"], *(entry["interval"] or ())))
@@ -322,9 +217,6 @@ def tables(results: Mapping) -> str:
     parts.append("Difference to ROUGE-L, in the same resamples:")
     others = [base for base in bases if base != BASELINE]
     parts.append(table(pairs, lambda base, task: pairs[task]["bases"][base]["difference"], others))
-    for name, sets in results["sets"].items():
-        parts.append(f"Spearman's rho of F-meta with the rated variety, {name} ({sets['units']} sets):")
-        parts.append(table([*PARTS, "recall - precision"], lambda base, part, of=sets["bases"]: of[base][part]))
     return "\n\n".join(parts)
 
 
@@ -340,22 +232,14 @@ def study(args: Arguments) -> dict:
         qgeval(rows["qgeval.dev"]),
         qgeval(rows["qgeval.dev"], "answer_consistency"),
     ]
-    sets = {
-        "two questions of one type": sets_of_one_type(rows["qgstec2010.dev"]),
-        "all questions about a sentence": sets_of_systems(rows["qgstec2010.dev"]),
-    }
-    of_pairs, of_units = {}, {}
+    of_pairs = {}
     for task in tasks:
         print(f"{task.title}: {len(task.human)} rows, {len(task.rows)} pairs", file=sys.stderr, flush=True)
         scores = {name: task.scores(function) for name, function in items.items()}
         facts = {"rows": len(task.human), "clusters": int(task.clusters.max()) + 1, "kind": task.kind}
         of_pairs[task.title] = facts | {"bases": agreement(scores, task, args.resamples, args.seed)}
-    for name, units in sets.items():
-        print(f"{name}: {len(units.variety)} sets", file=sys.stderr, flush=True)
-        values = {of: of_sets(units, of, function, args.resamples, args.seed) for of, function in items.items()}
-        of_units[name] = {"units": len(units.variety), "bases": values}
     facts = {"bases": args.bases, "resamples": args.resamples, "seed": args.seed, "data": digests(SETS, folder)}
-    return facts | {"pairs": of_pairs, "sets": of_units}
+    return facts | {"pairs": of_pairs}
 
 
 STUDY = Study(__spec__.name, Arguments, study, tables, {"people": "people"})
