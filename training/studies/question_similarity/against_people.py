@@ -146,9 +146,9 @@ def likeness(rows: Sequence[Mapping]) -> Task:
     for i, row in enumerate(rows):
         for system, questions in row["predictions"].items():
             kinds, human = row["types"][system], row["human"][system]
-            for a, b in combinations(range(len(questions)), 2):
-                if kinds[a] == kinds[b]:
-                    pairs.append((questions[a], questions[b], (human[a]["variety"] + human[b]["variety"]) / 2, i))
+            for j, k in combinations(range(len(questions)), 2):
+                if kinds[j] == kinds[k]:
+                    pairs.append((questions[j], questions[k], (human[j]["variety"] + human[k]["variety"]) / 2, i))
     firsts, seconds, alike, clusters = map(list, zip(*pairs, strict=True))
     title = "QGSTEC: likeness of two questions of one type"
     return Task(title, "spearman", firsts, seconds, np.arange(len(pairs)), np.array(alike), clusters)
