@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo docs test test-all quality style lock bench bench-quality bench-parts sizes matrix integrations s3 resolve licences dist clean
+.PHONY: demo docs test test-all quality style lock bench bench-quality sizes matrix integrations s3 resolve licences dist clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -37,14 +37,6 @@ bench: $(VENV)/installed-test  # writes its tables into tests/programs/benchmark
 bench-quality: $(VENV)/installed-test  # the same, of what the faster ways cost
 	@test -n "$(DATA)" || { echo "make bench-quality DATA=folder: the folder with judgments/ and written/"; exit 2; }
 	$(BIN)/python -m tests.programs.benchmarks.bench_fast --data "$(DATA)" --write tests/programs/benchmarks/results/benchmarks.md
-
-bench-parts: $(VENV)/installed-test  # one metric after the other, in more detail; prints JSON
-	@test -n "$(DATA)" || { echo "make bench-parts DATA=folder: the folder with system_level/, question_generation/ and judgments/"; exit 2; }
-	$(BIN)/python -m tests.programs.benchmarks.bench_aev --data "$(DATA)"/system_level/mt_wmt21_deen.jsonl.gz
-	$(BIN)/python -m tests.programs.benchmarks.bench_f_meta --data "$(DATA)"/question_generation/qamr.test.jsonl.gz
-	$(BIN)/python -m tests.programs.benchmarks.bench_kpqa --data "$(DATA)"/judgments/kpqa_marco.dev.jsonl.gz
-	$(BIN)/python -m tests.programs.benchmarks.bench_ava --data "$(DATA)"/judgments/evouna_nq.dev.jsonl.gz
-	$(BIN)/python -m tests.programs.benchmarks.bench_grounding
 
 sizes: $(BIN)/python
 	$(BIN)/python -m tests.programs.benchmarks.bench_install

@@ -159,7 +159,7 @@ def test_other_input_is_refused_where_parts_were_made_of_it(tmp_path):
 
 
 def test_a_change_while_the_input_is_read_leaves_no_part_of_it(tmp_path):
-    """Found by `tests/chaos.py`: the parts made of changed rows counted as parts of the file as it was."""
+    """The parts made of changed rows counted as parts of the file as it was."""
     path, folder = save(tmp_path / "a.jsonl", made_rows(3000)), tmp_path / "parts"
     score([path], tmp_path / "whole")
     whole = path.read_bytes()

@@ -58,7 +58,6 @@ PAGES = {
     "metrics/grounding/README.md": "reference/grounding.md",
     "metrics/kpqa/README.md": "reference/kpqa.md",
     "tests/programs/benchmarks/results/benchmarks.md": "results/6-speed.md",
-    "tests/programs/benchmarks/results/truescore.md": "results/12-truescore.md",
     "training/studies/meta_evaluation/results/tables.md": "results/2-agreement.md",
     "training/aev/README.md": "results/4-aev.md",
     "training/ava/README.md": "results/3-judge.md",

@@ -2,10 +2,9 @@
 
     python -m tests.programs.benchmarks.bench_all --data DATA --write tests/programs/benchmarks/results/benchmarks.md
 
-DATA holds judgments/. Every contestant has a process of its own, one thread, and the first of
-the same rows: from nothing to its first row, then all its rows twice, of which the quicker run counts. Slow ones get
-fewer rows. Times are processor time, so that other work on the machine does not count; what shares a core or a cache
-with it still slows it.
+DATA holds judgments/. Every contestant has a process of its own, one thread, and the first of the same rows: from
+nothing to its first row, then all its rows twice, of which the quicker run counts. Times are processor time, so that
+other work on the machine does not count; what shares a core or a cache with it still slows it.
 """
 
 import argparse
@@ -23,24 +22,15 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.programs.benchmarks.contestants import (
-    AEV,
-    AVA,
-    KPQA,
-    WORD_ROWS,
-    contestants,
-    exported,
-    read,
-)
+from tests.programs.benchmarks.contestants import WORD_ROWS, contestants, exported, read
 from tests.programs.benchmarks.report import facts, machine, megabytes, timed
 from training.common import around_markers, markdown_table, put_between_markers
 
 DATA = ("evouna_nq", "evouna_tq")
 PACKAGES = ["genqa-metrics", "torch", "transformers", "onnxruntime", "sentence-transformers", "torchmetrics"]
-PACKAGES += ["bert-score", "sacrebleu", "rouge-score", "pycocoevalcap"]
+PACKAGES += ["sacrebleu", "rouge-score"]
 LOAD = "import torch, build the model, load its weights"
 MARKER = "speed beside others"
-MANY, CORES, PRICE = 100_000_000, 64, 0.04  # rows, cores and dollars a core-hour of the sum on paper
 FIRST = 10  # rows that are scored to set up what libraries set up at first use
 
 
@@ -130,21 +120,6 @@ TITLES = {
     "kpqa": "Question with answer and question with reference, two texts a row, by the same encoder",
     "words": "Answer and reference, by words",
 }
-ABOUT = {
-    "judge": "The peers are the judge's own weights in sentence-transformers, and encoders of the size of two "
-    "published judges with weights drawn from a seed: their speed is that of the trained ones, on the same texts and "
-    "with the same word pieces. sentence-transformers' own ONNX backend does not run with transformers 5; what it "
-    "runs, `quantize_dynamic` and a session, was put in the model's place. PEDANTS (`qa-metrics`) downloads its "
-    "models when it is first called and pins an old scikit-learn: left out.",
-    "kpqa": "`evaluate`'s module bertscore calls the package bert_score; its script is on the Hub only: left out.",
-    "words": "",
-}
-ABOUT_MANY = (
-    f"Nobody has run {MANY:,} rows: the rates above, multiplied, at {PRICE} dollars for a core-hour (an assumption: "
-    "put in yours). A row has one reference; longer texts and further references cost more. Memory does not grow with "
-    "the rows, which are read and written in windows; `score` runs one process a machine and a window a core, "
-    "`--engine ray` a task a core."
-)
 
 
 def field_table(result: dict, group: str) -> tuple[list[str], list[list]]:
@@ -171,12 +146,7 @@ def sections(result: dict) -> Iterator[tuple[str, str, list[str], list[list]]]:
     """Yield title, text, header and rows of every part of the tables."""
     of = result["machine"]
     for group, title in TITLES.items():
-        yield title, ABOUT[group], *field_table(result, group)
-    names = [AEV, *(name for name in result["contestants"] if name.startswith((AVA, KPQA)))]
-    hours = {name: MANY / result["contestants"][name]["rate"] / 3600 for name in names}
-    rows = [[name, f"{h:,.0f}", f"{h / CORES:,.1f}", f"{h * PRICE:,.0f}"] for name, h in hours.items()]
-    header = ["", "core-hours", f"hours on {CORES} cores", "dollars"]
-    yield f"{MANY:,} rows on paper", ABOUT_MANY, header, rows
+        yield title, "", *field_table(result, group)
     rows = [[name, f"{seconds:.2f}"] for name, seconds in result["start_up"].items()]
     yield "Starting", "Processor seconds of whole processes; `score` scores ten rows.", ["", "seconds"], rows
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())

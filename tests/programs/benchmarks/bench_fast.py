@@ -18,8 +18,7 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa.loading import load_models
 from scipy.stats import pearsonr, spearmanr
 
-from tests.programs.benchmarks.bench_kpqa import all_scores
-from tests.programs.benchmarks.contestants import exported, read, ways
+from tests.programs.benchmarks.contestants import exported, kpqa_scores, read, ways
 from tests.programs.benchmarks.report import facts, machine, timed, write
 from training.common import around_markers, markdown_table, put_between_markers
 
@@ -75,7 +74,7 @@ def quality(data: Path, fast: dict[str, Path], count: int | None = None) -> list
         rows = read(dev_file(data, name), count)
         for way, arguments in ways(fast["kpqa"]).items():
             models = load_models(**arguments)
-            seconds, scores = timed(partial(all_scores, models, rows))
+            seconds, scores = timed(partial(kpqa_scores, models, rows))
             found += [
                 {"metric": score, "data": name, "rows": len(rows), "way": way, "seconds": round(seconds, 2)}
                 | _agreement(scores[score], rows)
