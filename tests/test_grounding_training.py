@@ -22,18 +22,11 @@ def write(path, rows):
         file.write("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def test_questions_whose_edits_are_all_judged_right():
-    """Of "a" both rows are right, of "b" one of two; rows without a group do not count: 1 of 2."""
-    rows = [{"group": name} for name in ("a", "a", "b", "b", None)]
-    assert evaluate_grounding.groups_right(rows, np.array([1, 0, 1, 1, 1]), np.array([1, 0, 1, 0, 0])) == 0.5
-    assert evaluate_grounding.groups_right([{"group": None}], np.ones(1), np.ones(1)) is None
-
-
 def test_measures_of_a_method_that_is_always_right():
-    rows = [{"context": f"passage {i}", "label": i % 2, "group": None} for i in range(200)]
+    rows = [{"context": f"passage {i}", "label": i % 2} for i in range(200)]
     scores = np.array([1.0 if row["label"] else -1.0 for row in rows])
     found = evaluate_grounding.measured(rows, scores)
-    assert (found["accuracy"], found["auc"], found["groups_right"]) == (1.0, 1.0, None)
+    assert (found["accuracy"], found["auc"]) == (1.0, 1.0)
     assert found["calibration_error"] < 0.01
     assert evaluate_grounding.measured(rows, -scores)["auc"] == 0
 
@@ -82,7 +75,6 @@ def data(tmp_path_factory):
 def test_a_judge_of_answers_is_measured_and_calibrated(data, judges, tmp_path, monkeypatch):
     final = shutil.copytree(judges(), tmp_path / "judge")
     (final / "README.md").write_text("# Judge\n\n<!-- scores -->\n<!-- end of scores -->\n")
-    monkeypatch.setattr(evaluate_grounding, "cosine", lambda rows: np.zeros(len(rows)))
     command = (
         f"evaluate --data {data} --rows 40 --checkpoint {final} --calibrate --json {tmp_path}/r.json"
         f" --write {final}/README.md"

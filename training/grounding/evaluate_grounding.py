@@ -1,4 +1,4 @@
-"""Measure a judge of grounding on human verdicts, beside word overlap and embeddings; fit its calibration.
+"""Measure a judge of grounding on human verdicts, beside word overlap; fit its calibration.
 
 A judge reads a row as the metric does: an answer is as probable as its least probable sentence, and a sentence as its
 best window. Accuracy and calibration error are cross-fitted: scaling and threshold for one half of the passages come
@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from genqa_metrics.ava.loading import checkpoint_folder as judge_folder
 from genqa_metrics.core.checkpoint_validation import file_digest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.core.judge_model import SETTINGS_FILE
 from genqa_metrics.grounding.judging import Grounder
 from genqa_metrics.grounding.loading import checkpoint_folder, load_judge
-from genqa_metrics.grounding.windows import content_keys, windows_of
+from genqa_metrics.grounding.windows import content_keys
 from scipy.optimize import minimize
 from scipy.special import expit as sigmoid
 from scipy.special import logit
@@ -26,7 +25,6 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava.evaluate_ava import best_threshold, calibration_error, half, platt
 from training.common import json_rows, markdown_table, put_between_markers, write_json
-from training.similarity import best_cosines
 
 JUDGED = ("condaqa.dev", "wice.dev", "factcheck_gpt.dev", "q_squared.dev")  # in DATA/grounding
 PAIRS = ("begin.dev", "summedits.dev")  # in DATA/sentence_pairs: the first text is the passage of the second
@@ -44,7 +42,7 @@ def dev_file(data: Path, name: str) -> Path:
 
 
 def dev_rows(data: Path, name: str) -> list[dict]:
-    """Return the rows of a dev file: `question`, `context`, `candidate`, `label` 0 or 1, and `group`, for pairs.
+    """Return the rows of a dev file: `question`, `context`, `candidate`, `label` 0 or 1.
 
     Args:
         data: folder of the data sets.
@@ -58,7 +56,6 @@ def dev_rows(data: Path, name: str) -> list[dict]:
                 "context": row["first"],
                 "candidate": row["second"],
                 "label": int(row["label"] in SUPPORTED),
-                "group": None,
             }
             for row in rows
         ]
@@ -68,7 +65,6 @@ def dev_rows(data: Path, name: str) -> list[dict]:
             "context": row["context"],
             "candidate": row["candidate"],
             "label": int(row["label"]),
-            "group": row["question"] if row["extra"].get("kind") in ("yes", "no") else None,
         }
         for row in json_rows(dev_file(data, name))
     ]
@@ -98,20 +94,6 @@ def overlap(rows: Sequence[dict]) -> np.ndarray:
     return np.array(values)
 
 
-def rouge_l_precision(rows: Sequence[dict]) -> np.ndarray:
-    """Return (rows,) shares of the words of a candidate that its passage has in the same order."""
-    from rouge_score.rouge_scorer import RougeScorer
-
-    scorer = RougeScorer(["rougeL"], use_stemmer=True)
-    return np.array([scorer.score(row["context"], row["candidate"])["rougeL"].precision for row in rows])
-
-
-def cosine(rows: Sequence[dict]) -> np.ndarray:
-    """Return (rows,) cosines of the embeddings of a candidate and the nearest window of its passage."""
-    windows = [[window.text for window in windows_of(row["context"])] or [row["context"]] for row in rows]
-    return best_cosines([row["candidate"] for row in rows], windows)
-
-
 def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (rows,) probabilities and verdicts, each by a fit on the other half of the passages.
 
@@ -132,14 +114,8 @@ def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> 
     return probabilities, verdicts
 
 
-def groups_right(rows: Sequence[dict], verdicts: np.ndarray, labels: np.ndarray) -> float | None:
-    """Return the share of questions over several edits of a passage of which all rows are judged right."""
-    right = pd.Series(verdicts == labels).groupby(pd.Series([row["group"] for row in rows], dtype=object)).all()
-    return float(right.mean()) if len(right) else None
-
-
-def measured(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float | None]:
-    """Return accuracy, AUC, calibration error and `groups_right` of a method on a file."""
+def measured(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
+    """Return accuracy, AUC and calibration error of a method on a file."""
     labels = np.array([row["label"] for row in rows], dtype=float)
     halves = np.array([half(row["context"]) for row in rows])
     probabilities, verdicts = cross_fitted(scores, labels, halves)
@@ -147,7 +123,6 @@ def measured(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float | None
         "accuracy": float((verdicts == labels).mean()),
         "auc": float(roc_auc_score(labels, scores)),
         "calibration_error": calibration_error(probabilities, labels),
-        "groups_right": groups_right(rows, verdicts, labels),
     }
 
 
@@ -188,10 +163,9 @@ def table(scores: dict[str, dict[str, dict]]) -> str:
     lines = []
     for name, methods in scores.items():
         for method, result in methods.items():
-            group = "" if result["groups_right"] is None else f"{result['groups_right']:.2f}"
             numbers = (f"{result[key]:.3f}" for key in ("accuracy", "auc", "calibration_error"))
-            lines.append([name, f"{result['rows']:,}", method, *numbers, group])
-    header = ["file", "rows", "method", "accuracy", "AUC", "calibration error", "all edits right"]
+            lines.append([name, f"{result['rows']:,}", method, *numbers])
+    header = ["file", "rows", "method", "accuracy", "AUC", "calibration error"]
     return markdown_table(header, lines)
 
 
@@ -207,7 +181,7 @@ def main() -> None:
     args = parser.parse_args()
 
     folder = args.checkpoint or checkpoint_folder()
-    methods = {"token overlap": overlap, "ROUGE-L precision": rouge_l_precision, "embedding cosine": cosine}
+    methods = {"token overlap": overlap}
     if checkpoint_digest(folder) != checkpoint_digest(judge_folder()):
         methods["judge of answers"] = judge_scores(judge_folder())
     methods["judge of grounding"] = judge_scores(folder)
