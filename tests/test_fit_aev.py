@@ -1,4 +1,4 @@
-"""Fitting AEv to human system scores: the R-squared table, the bootstrap, the flooding, and the script as a whole."""
+"""Fitting AEv to human system scores: the R-squared table, the bootstrap, and the script as a whole."""
 
 import json
 import random
@@ -16,9 +16,7 @@ from training.aev.fit_aev import (
     bleu_line,
     bootstrap,
     fit,
-    flooded,
     r_squared_table,
-    read_outputs,
     table_lines,
 )
 
@@ -93,36 +91,6 @@ def test_fit_recovers_the_measure_that_the_people_used(outputs_file):
     assert "[100.0]" in table_lines(result)[3]
 
 
-def test_flooding_moves_the_best_cell_away_from_recall(tmp_path):
-    """Systems are right in 20 to 100% of the cases, in one sentence: recall explains people who forgive flooding."""
-    source = random.Random(7)
-    path = tmp_path / "answers.jsonl"
-    with path.open("w") as file:
-        for name in range(10):
-            for i in range(100):
-                answer = " ".join(source.choices(WORDS, k=8))
-                right = i < 20 + 8 * name
-                candidate = (
-                    f"It said {answer} and {i} {name}" if right else f"nobody {i} of {name} knew what they said"
-                )
-                row = {"system": f"s{name}", "candidate": candidate, "references": answer, "score": float(right)}
-                file.write(json.dumps(row) + "\n")
-    before = fit(Arguments(data=[str(path)], output_folder="", wordiness=float("inf"), resamples=100))
-    arguments = Arguments(
-        data=[str(path)], output_folder="", wordiness=float("inf"), flood=True, flood_repeats=20, aspect="score"
-    )
-    after = fit(arguments)
-    assert before["signed_r_squared"][0][0] > 0.99
-    assert after["signed_r_squared"][0][0] < 0.9
-    assert after["settings"]["alpha"] > 0
-    assert sum(after["best_cells"].values()) == pytest.approx(1.0)
-    assert after["flooded_systems"] == ["s9", "s8", "s7", "s4"]
-    rows = read_outputs([str(path)], "")
-    longer = flooded(rows, seed=1)
-    assert all(new["candidate"].startswith(old["candidate"] + " ") for old, new in zip(rows, longer, strict=True))
-    assert {row["human"] for row in longer} == {0.5}
-
-
 def test_bleu_beside_the_table_is_that_of_sacrebleu(tmp_path):
     """Three systems, of which one row has a second reference: R-squared of sacrebleu's corpus BLEU, first and all."""
     path = tmp_path / "outputs.jsonl"
@@ -160,7 +128,6 @@ def test_bleu_beside_the_table_is_that_of_sacrebleu(tmp_path):
             "expected judged outputs of at least 3 systems, got 2",
         ),
         ({"references": "second"}, "references: expected one of first, pooled, best, got 'second'"),
-        ({"flood": True, "aspect": "kept"}, "flood: expected at least 100 answers"),
     ],
 )
 def test_errors_say_what_to_do(outputs_file, change, message):

@@ -22,7 +22,7 @@ from training.kpqa import (
     data,
     evaluate_kpqa,
     hub,
-    judge_encoder,
+    make_bundled,
     train_kpqa,
 )
 from training.studies.kpqa import ablations, settings
@@ -300,12 +300,12 @@ def test_predictors_are_mixed(monkeypatch, tiny_checkpoint, tiny_encoder, tmp_pa
         run_script(monkeypatch, mix, *given, *(f"{folder}=0.5" for folder in folders))
 
 
-def test_a_predictor_can_begin_as_a_judge(monkeypatch, tmp_path):
+def test_a_predictor_can_begin_as_a_judge(tmp_path):
     """The encoder has the shapes of the base encoder and the weights of the judge."""
-    run_script(monkeypatch, judge_encoder, "--output", tmp_path)
+    make_bundled.write_judge_encoder(tmp_path)
     encoder = AutoModel.from_pretrained(tmp_path).state_dict()
     base = load_file(checkpoints.base_encoder() / "model.safetensors")
-    judge = judge_model.load_model(judge_encoder.BUNDLED, "a1-r_qt", "valued")[0].base_model.state_dict()
+    judge = judge_model.load_model(make_bundled.JUDGE, "a1-r_qt", "valued")[0].base_model.state_dict()
     name = "encoder.layer.5.attention.self.query.weight"
     assert torch.equal(encoder[name], judge[name])
     assert not torch.equal(encoder[name], base[name])

@@ -1,19 +1,7 @@
 """Counts of outputs from which AEv and BLEU of any set of them follow by adding up."""
 
-from collections.abc import Callable
-from copy import copy
-
 import numpy as np
 from genqa_metrics.aev.scoring import GRID_ORDERS, Settings, grid_scores, statistics
-
-_COUNTED: dict[tuple, object] = {}  # of this process: a study fits the same texts under many settings
-
-
-def _once(value: Callable, texts: list[str], references: list[list[str]], *more) -> object:
-    key = value.__name__, *more, hash(tuple(texts)), hash(tuple(map(tuple, references)))
-    if key not in _COUNTED:
-        _COUNTED[key] = value(texts, references)
-    return _COUNTED[key]
 
 
 def bleu_statistics(texts: list[str], references: list[list[str]]) -> dict[str, np.ndarray]:
@@ -25,7 +13,7 @@ def bleu_statistics(texts: list[str], references: list[list[str]]) -> dict[str, 
         return np.array(BLEU(force=True)._extract_corpus_statistics(texts, streams))
 
     chosen = {"first": [row[:1] for row in references], "all": references}
-    return {name: _once(counts, texts, rows) for name, rows in chosen.items()}
+    return {name: counts(texts, rows) for name, rows in chosen.items()}
 
 
 def bleu_score(total: np.ndarray) -> float:
@@ -42,19 +30,9 @@ class Counted:
     def __init__(self, outputs: list[dict], settings: Settings):
         texts, references = [row["candidate"] for row in outputs], [row["references"] for row in outputs]
 
-        def counts(texts: list[str], references: list[list[str]]) -> np.ndarray:
-            return statistics(texts, references, settings, max(GRID_ORDERS))
-
         self.settings = settings
-        self.aev = _once(counts, texts, references, repr(settings.facts()))
+        self.aev = statistics(texts, references, settings, max(GRID_ORDERS))
         self.bleu = bleu_statistics(texts, references)
-
-    def where(self, changed: np.ndarray, other: "Counted") -> "Counted":
-        """Return a copy in which some rows are those of another one."""
-        result = copy(self)
-        result.aev = np.where(changed[:, None], other.aev, self.aev)
-        result.bleu = {name: np.where(changed[:, None], other.bleu[name], rows) for name, rows in self.bleu.items()}
-        return result
 
     def of_systems(self, units: np.ndarray, names: list[str]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Return the grids (systems x orders x alphas) and BLEU, "first" and "all" -> systems."""

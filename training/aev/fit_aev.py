@@ -8,14 +8,12 @@ The story, as in sections 3.3 and 4 of Soricut & Brill (2004):
 3. square the Pearson correlation of the human system scores with each cell: the R-squared table;
 4. resample the systems to see how sure its best cell is;
 5. write the table (JSON, whose "settings" `load("aev", settings=...)` takes, and a heat map), and print it.
-`--flood` repeats the paper's experiment on flooded answers first (its table 6). Beside every table stands BLEU's own
-R-squared (sacrebleu), with the first reference and with all, as in section 4.1.
+Beside every table stands BLEU's own R-squared (sacrebleu), with the first reference and with all, as in section 4.1.
 """
 
 import json
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
@@ -27,12 +25,7 @@ from genqa_metrics.rows.sources import Source, digest
 from training.aev.counting import Counted, bleu_statistics
 from training.common import option, parsed
 
-FLOODED_SCORE = 0.5  # "somehow related", between wrong (0) and correct (1)
-FLOODED_SHARE = 2 / 3
-FLOODED_RANKS = (1, 2, 3, 6)
-FLOODINGS = 3  # sets of sentences that are drawn; the answers that are flooded are drawn in every repeat
 REFERENCES = ("first", "pooled", "best")
-LONG_SENTENCE = 10  # words
 
 
 @dataclass
@@ -55,9 +48,7 @@ class Arguments:
     brevity: float = option("B of the brevity penalty", 1.0)
     wordiness: float = option("W of the wordiness penalty; inf for none", 2.0)
     resamples: int = option("bootstrap samples of the systems", 10_000)
-    seed: int = option("seed of the bootstrap and of the flooding", 1)
-    flood: bool = option("flood answers of the best systems, lower their score (table 6)", False)
-    flood_repeats: int = option("times that answers and sentences are drawn again", 100)
+    seed: int = option("seed of the bootstrap", 1)
 
 
 def command(arguments: Arguments) -> str:
@@ -198,21 +189,6 @@ def bootstrap(human: np.ndarray, metric: np.ndarray, resamples: int, seed: int) 
     }
 
 
-def flooded(outputs: list[dict], seed: int) -> list[dict]:
-    """Return every output with two long sentences from answers to other questions behind it."""
-    generator = np.random.default_rng(seed)
-    sentences = sorted({row["candidate"] for row in outputs if len(row["candidate"].split()) >= LONG_SENTENCE})
-    if len(sentences) < 100:
-        raise ValueError(
-            f"flood: expected at least 100 answers of {LONG_SENTENCE} words or more, got {len(sentences)}"
-        )
-    drawn = generator.integers(0, len(sentences), size=(len(outputs), 2))
-    return [
-        {**row, "candidate": f"{row['candidate']} {sentences[first]} {sentences[second]}", "human": FLOODED_SCORE}
-        for row, (first, second) in zip(outputs, drawn, strict=True)
-    ]
-
-
 def fit(arguments: Arguments) -> dict:
     """Return the R-squared table with everything that is needed to read it and to make it again."""
     if arguments.references not in REFERENCES:
@@ -237,15 +213,10 @@ def fit(arguments: Arguments) -> dict:
     counted.bleu = of_bleu
     human_of_system = np.array([human[units == name].mean() for name in names])
     grid, bleu = counted.of_systems(units, names)
-    if arguments.flood:
-        ranked = [names[i] for i in np.argsort(-human_of_system, kind="stable")]
-        best = [ranked[rank - 1] for rank in FLOODED_RANKS if rank <= len(ranked)]
-        table, bleu_fit, sureness = flooded_table(arguments, outputs, counted, best, names)
-        sureness["flooded_systems"] = best
-    else:
-        table = r_squared_table(human_of_system, grid)
-        bleu_fit = {name: r_squared(human_of_system, values) for name, values in bleu.items()}
-        sureness = bootstrap(human_of_system, grid, arguments.resamples, arguments.seed)
+    table = r_squared_table(human_of_system, grid)
+    bleu_fit = {
+        name: float(r_squared_table(human_of_system, values[:, None, None])[0, 0]) for name, values in bleu.items()
+    }
     row, column = best_cell(table)
     chosen = {"alpha": GRID_ALPHAS[column], "max_order": GRID_ORDERS[row]}
     fixed = {name: value for name, value in asdict(settings).items() if name not in ("weights", *chosen)}
@@ -254,7 +225,7 @@ def fit(arguments: Arguments) -> dict:
         "settings": {**chosen, **fixed},
         "references": arguments.references,
         "r_squared": round(float(table[row, column]), 4),
-        **sureness,
+        **bootstrap(human_of_system, grid, arguments.resamples, arguments.seed),
         "alpha": list(GRID_ALPHAS),
         "max_order": list(GRID_ORDERS),
         "signed_r_squared": [[None if np.isnan(value) else round(float(value), 4) for value in row] for row in table],
@@ -262,52 +233,14 @@ def fit(arguments: Arguments) -> dict:
         "systems": {
             name: {"human": round(float(h), 4), "aev": round(float(g[row, column]), 4)}
             for name, h, g in zip(names, human_of_system, grid, strict=True)
-            if not arguments.flood
         },
         "points": len(names),
         "rows": len(outputs),
         "several_references": several,
-        "flooded": arguments.flood,
         "seed": arguments.seed,
         "command": command(arguments),
         "data": {Path(path).name: digest(path) for path in arguments.data},
     }
-
-
-def r_squared(human: np.ndarray, metric: np.ndarray) -> float:
-    """Return the signed R-squared of one score per system."""
-    return float(r_squared_table(human, metric[:, None, None])[0, 0])
-
-
-def flooded_table(arguments: Arguments, outputs: list[dict], counted: Counted, best: list[str], names: list[str]):
-    """Return the mean table and BLEU's mean R-squared with 2/3 of the correct answers of some systems flooded.
-
-    Args:
-        arguments: seed and number of repeats, each with other answers and other sentences.
-        outputs: the judged outputs.
-        counted: their statistics.
-        best: the systems whose answers are flooded.
-        names: all systems.
-    """
-    units, human = np.array([row["unit"] for row in outputs]), np.array([row["human"] for row in outputs])
-    longer = [Counted(flooded(outputs, arguments.seed + i), counted.settings) for i in range(FLOODINGS)]
-    generator = np.random.default_rng(arguments.seed)
-    tables, of_bleu = [], []
-    for repeat in range(arguments.flood_repeats):
-        changed = np.isin(units, best) & (human == 1) & (generator.random(len(units)) < FLOODED_SHARE)
-        lowered = np.where(changed, FLOODED_SCORE, human)
-        human_of_system = np.array([lowered[units == name].mean() for name in names])
-        grid, bleu = counted.where(changed, longer[repeat % FLOODINGS]).of_systems(units, names)
-        tables.append(r_squared_table(human_of_system, grid))
-        of_bleu.append({name: r_squared(human_of_system, values) for name, values in bleu.items()})
-    cells = Counter(best_cell(table) for table in tables)
-    sureness = {
-        "best_cells": {
-            f"AEv({GRID_ALPHAS[column]:g}, {GRID_ORDERS[row]})": count / len(tables)
-            for (row, column), count in cells.most_common(5)
-        }
-    }
-    return np.nanmean(tables, axis=0), {k: float(np.mean([b[k] for b in of_bleu])) for k in of_bleu[0]}, sureness
 
 
 def table_lines(result: dict) -> list[str]:
@@ -375,9 +308,6 @@ def bleu_line(result: dict) -> str:
 
 def sureness(result: dict) -> str:
     """Return how sure the best cell is, for people."""
-    if result["flooded"]:
-        cells = (f"{cell} {100 * share:.0f}%" for cell, share in result["best_cells"].items())
-        return f"flooded: {', '.join(result['flooded_systems'])}; best cell by repeat: " + ", ".join(cells)
     low, high = (100 * value for value in result["interval"])
     alphas, orders = ("{:g} to {:g}".format(*result[name]) for name in ("best_alpha", "best_max_order"))
     return (

@@ -14,6 +14,7 @@ from training.common import option, train_once
 
 FOLDER = Path(__file__).parent
 RECIPE = FOLDER / "bundled.args"
+JUDGE = FOLDER.parents[1] / "metrics/ava/checkpoint"
 MAX_LENGTH = 512  # word pieces that the metric reads
 
 
@@ -25,9 +26,22 @@ class Arguments:
     work: str = option("folder of the two predictors, of the encoder and of the result, `mixed`")
 
 
-def script(module: str, *words: object) -> None:
-    """Run a script of training."""
-    subprocess.run([sys.executable, "-m", f"training.{module}", *map(str, words)], check=True, stdout=sys.stderr)
+def write_judge_encoder(folder: Path) -> None:
+    """Write the encoder of the bundled judge, its adapter merged: verdicts have taught it to read."""
+    import torch
+    from genqa_metrics.core import checkpoints, judge_model
+    from transformers import AutoModel, AutoTokenizer
+
+    settings = judge_model.read_settings(JUDGE)
+    judge = judge_model.load_model(JUDGE, settings["configuration"], settings["marks"])[0]
+    encoder = AutoModel.from_pretrained(checkpoints.base_encoder())
+    learned = judge.base_model.state_dict()
+    with torch.no_grad():
+        for name, tensor in encoder.state_dict().items():
+            if name in learned and learned[name].shape == tensor.shape:  # a judge has more types of tokens
+                tensor.copy_(learned[name])
+    encoder.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(checkpoints.base_encoder()).save_pretrained(folder)
 
 
 def main() -> None:
@@ -35,19 +49,18 @@ def main() -> None:
     from genqa_metrics.core.checkpoint_validation import file_digest
     from transformers import HfArgumentParser
 
-    from training.kpqa.judge_encoder import BUNDLED
-
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
     work, digest = Path(args.work), file_digest(RECIPE)
     where = ["--config", str(RECIPE), "--licences", str(FOLDER / "licences.json"), "--data_dir", args.data_dir]
     train_once("kpqa.train_kpqa", work / "r128", where, ["--lora_rank", "128", *more], digest)
     if not (work / "encoder/tokenizer.json").is_file():
-        script("kpqa.judge_encoder", "--judge", BUNDLED, "--output", work / "encoder")
+        write_judge_encoder(work / "encoder")
     from_judge = ["--max_steps", "900", *more]
     train_once("kpqa.train_kpqa", work / "enc900", [*where, "--encoder", str(work / "encoder")], from_judge, digest)
     if not (work / "mixed/README.md").is_file():
         parts = [f"{work / name / 'final'}=0.5" for name in ("r128", "enc900")]
-        script("mix", "--parts", *parts, "--max_length", MAX_LENGTH, "--output", work / "mixed")
+        words = ["--parts", *parts, "--max_length", str(MAX_LENGTH), "--output", str(work / "mixed")]
+        subprocess.run([sys.executable, "-m", "training.mix", *words], check=True, stdout=sys.stderr)
     print(work / "mixed")
 
 

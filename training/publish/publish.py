@@ -10,8 +10,7 @@ from training.common import option, parsed
 from training.publish.assemble import ROOT
 from training.publish.hub import Repository, check_login, check_version, upload, version_tag
 from training.publish.models import recorded_results, write_model
-from training.publish.site import write_site
-from training.publish.space import COMPARED, WITH_CHECKPOINT, checkpoint_repository, write_space
+from training.publish.space import COMPARED, WITH_CHECKPOINT, checkpoint_repository, write_site, write_space
 
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in WITH_CHECKPOINT}
 COMPARE = "compare"  # the demo of several metrics

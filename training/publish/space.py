@@ -82,6 +82,24 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
         card.save(folder / "README.md")
 
 
+def write_site(folder: Path, site: Path = ROOT / "spaces" / "docs") -> None:
+    """Write the folder of the documentation Space: the site that `make docs` built, and its card.
+
+    Args:
+        folder: where to write; its previous content is deleted.
+        site: folder with the card README.md and the site in build/html.
+
+    Raises:
+        ValueError: if the site was not built.
+    """
+    built = site / "build" / "html"
+    if not (built / "index.html").is_file():
+        raise ValueError(f"{built}: expected the built documentation; run `make docs` first")
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(built, folder, ignore=shutil.ignore_patterns(".*"))
+    shutil.copyfile(site / "README.md", folder / "README.md")
+
+
 def on_cpu(requirements: Collection[str]) -> list[str]:
     """Return the lines of a Space's requirements, with the small build of torch for processors.
 

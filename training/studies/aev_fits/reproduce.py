@@ -45,7 +45,7 @@ def summary(results: dict[str, dict]) -> str:
     lines = []
     for name, result in results.items():
         judged, prediction, _, _ = FITS[name]
-        interval = "-" if result["flooded"] else " to ".join(f"{100 * value:.1f}" for value in result["interval"])
+        interval = " to ".join(f"{100 * value:.1f}" for value in result["interval"])
         cells = [*(cell(result, *place) for place in CELLS), *(bleu_cell(result, which) for which in ("first", "all"))]
         lines.append([name, judged, result["points"], cell_name(result), interval, *cells, prediction])
     header = ["set", "what was judged", "n", "best cell", "95% interval", "AEv(0,1)", "AEv(0,2)", "AEv(1,4)"]

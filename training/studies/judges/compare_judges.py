@@ -177,7 +177,6 @@ def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) ->
         here = result["sets"][name] = e.row_scores(probabilities, verdicts, dev.labels)
         if name in (WRITTEN, BURIED):
             here["right_above_wrong"] = right_above_wrong(probabilities, sets[name])
-        here["accuracy_own_threshold"] = cross_fitted_accuracy(dev.logits(how), dev.labels, halves_of(sets[name]))
     probabilities, verdicts = (np.concatenate([results[name][i] for name in e.CALIBRATION]) for i in (0, 1))
     labels = np.concatenate([devs[name].labels for name in e.CALIBRATION])
     systems = [system for name in e.CALIBRATION for system in devs[name].systems]

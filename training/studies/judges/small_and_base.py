@@ -43,7 +43,6 @@ WAYS = {  # name -> arguments of `load`
     "both": {"escalate": "base"},
     "both, bfloat16": {"escalate": "base", "dtype": "bfloat16"},
 }
-ON_GPU = {f"{name}, GPU": WAYS[name] | {"device": "cuda"} for name in ("small", "base", "both")}
 SIMPLE = ("token F1", "BERTScore", "ROUGE-L-KPQA", "embedding cosine")
 
 
@@ -79,7 +78,7 @@ def together(small: tuple, base: tuple, labels: np.ndarray, band: tuple[float, f
 
 def cost_of(way: str, rows: list[dict]) -> dict[str, float]:
     """Return the rows a second of a way in this process, and the peak memory of the process in MB."""
-    run = _simple(way) if way in SIMPLE else _judge((WAYS | ON_GPU)[way])
+    run = _simple(way) if way in SIMPLE else _judge(WAYS[way])
     run(rows[:32])
     start = time.perf_counter()
     run(rows)
@@ -103,13 +102,6 @@ def _simple(way: str) -> Callable[[list[dict]], object]:
     return lambda rows: kpqa.compute(**dict(zip(names, c.columns(rows), strict=True)), per_example=True)
 
 
-def cuda_is_there() -> bool:
-    """Say whether the judges can be timed on a GPU too."""
-    import torch
-
-    return torch.cuda.is_available()
-
-
 def costs(judgments: list[str], rows: int) -> dict[str, dict[str, float]]:
     """Return the cost of every way, each measured on some rows in a process of its own.
 
@@ -119,7 +111,7 @@ def costs(judgments: list[str], rows: int) -> dict[str, dict[str, float]]:
         for arguments in WAYS.values():
             process.submit(with_exported, "ava", arguments).result()
     result = {}
-    for way in (*WAYS, *(ON_GPU if cuda_is_there() else ()), *SIMPLE):
+    for way in (*WAYS, *SIMPLE):
         command = [sys.executable, "-m", __spec__.name, "--cost_of", way, str(rows), *map(str, judgments)]
         result[way] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return result

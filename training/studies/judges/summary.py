@@ -32,7 +32,7 @@ BELOW = (
     f"of {BAND}. Quality was measured in bfloat16; speed and memory on 200 rows of EVOUNA NQ, each way in a process "
     "of its own on two cores. ROUGE-L-KPQA and BERTScore are computed together."
 )
-SPEEDS = {"float32": "", "bfloat16": ", bfloat16", "8-bit integers": ", int8", "GPU": ", GPU"}
+SPEEDS = {"float32": "", "bfloat16": ", bfloat16", "8-bit integers": ", int8"}
 PAIRS = {"number": "minimal pairs of numbers: passed", "word_order": "of word order: passed"}
 CARD_ROWS = ("evouna_nq.dev", "evouna_tq.dev", "financebench.dev", "beetle.dev", "assistant.dev", "kpqa_marco.dev")
 
