@@ -10,7 +10,6 @@ from ..registry import SCORERS, judge_among, make_scorer, scorer_class
 from ..rows.errors import Advice, FileError, add_metric
 from ..rows.items import RowKind
 from ..rows.values import COLUMNS
-from .parts import PART_ROWS
 
 LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
 Settings = Mapping[str, Any]  # {metric: {setting: value}}, or {setting: value} of the only metric
@@ -47,6 +46,19 @@ def check_options(on_error: str, **options: Any) -> None:
         raise ValueError(f"by: expected the name of a column, got {by!r:.40}")
 
 
+def with_calibration(settings: Mapping[str, Any], calibration: str | None) -> dict[str, Any]:
+    """Return settings of ava with a file of `calibrate`; as they are without one.
+
+    Raises:
+        ValueError: if the settings name another file.
+    """
+    if calibration is None:
+        return dict(settings)
+    if settings.get("calibration", calibration) != calibration:
+        raise ValueError("calibration: given twice, as an option and as a setting of ava; drop one of the two")
+    return {**settings, "calibration": calibration}
+
+
 class _Checked:
     def __post_init__(self):
         check_options(**vars(self))
@@ -56,38 +68,13 @@ class _Checked:
         if getattr(self, "calibration", None) is not None:
             of_ava = isinstance(self, AccuracyOptions)  # its settings are those of ava
             settings = dict(self.settings or {})
-            own = settings if of_ava else dict(settings.get("ava", {}))
-            if own.get("calibration", self.calibration) != self.calibration:
-                raise ValueError("calibration: given twice, as an option and as a setting of ava; drop one of the two")
-            own["calibration"] = self.calibration
+            own = with_calibration(settings if of_ava else settings.get("ava", {}), self.calibration)
             object.__setattr__(self, "settings", own if of_ava else settings | {"ava": own})
 
     @property
     def skips(self) -> bool:
         """Bad rows are skipped and counted."""
         return self.on_error == "skip"
-
-
-@dataclass(frozen=True)
-class ScoreOptions(_Checked):
-    """Options of `score`, see `reports.score.score`."""
-
-    metrics: str | Sequence[str] | None = None
-    settings: Settings | None = None
-    _: KW_ONLY
-    columns: Mapping[str, str] | None = None
-    output: str | None = None
-    resume: bool = False
-    part_rows: int = PART_ROWS
-    engine: Literal["local", "ray"] = "local"
-    address: str | None = None
-    total: bool = False
-    worst: int = 10
-    ignore_judge_errors: bool = False
-    calibration: str | None = None
-    on_error: OnError = "fail"
-    keep: bool = True
-    explain: bool = False
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ class RayRun(Run):
     Args:
         inputs: files, folders, or URIs that pyarrow reads (s3://, gs://, hf:// ...), in every format of `files`. What
             is local must be there on every machine of the cluster.
-        *given, **options: see `ScoreOptions`. Rows of the output are in no order: `file` and `line` name their origin.
+        *given, **options: see `run.Run`. Rows of the output are in no order: `file` and `line` name their origin.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been written yet.
@@ -142,6 +142,7 @@ class RayRun(Run):
         self.keeps = "typed" if self.output else None
         if resume:
             raise ValueError("resume: only for the local engine; Ray repeats the work of a lost machine by itself")
+        inputs = [inputs] if isinstance(inputs, str) else list(inputs)
         if "-" in inputs:
             raise ValueError("engine: ray reads files and URIs, not standard input")
         self.files = listed(inputs)
@@ -162,13 +163,13 @@ class RayRun(Run):
         Raises:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored.
         """
-        first = Reading(self.sources, self.columns, Skips(self.options.skips), notify, self._needs, self.keeps)
+        first = Reading(self.sources, self.columns, Skips(self.skips), notify, self._needs, self.keeps)
         first.windows(lambda row_kind: (WINDOWS[None], WINDOW_CHARACTERS))
         row_kind = first.row_kind
         scorers = self._checked_scorers(row_kind)
         claim = nullcontext() if self.output is None else claimed(self.output)
         with claim:
-            with _connected(self.options.address):
+            with _connected(self.address):
                 results = self._results(row_kind, scorers, first.extra, progress)
             overall, counts, parts = Tally(), RowCounts(), {}
             for of_share, counted, problems, written in results:
@@ -177,7 +178,7 @@ class RayRun(Run):
                 parts |= written
                 for message in problems:
                     problem(message)
-            report = report_of(overall, row_kind, scorers, counts, self.options.total)
+            report = report_of(overall, row_kind, scorers, counts, self.total)
             check_unchanged(self.files, self.stamps)
             if self.output is not None:
                 inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
@@ -196,7 +197,7 @@ class RayRun(Run):
         job = {
             "metrics": cloudpickle.dumps((list(scorers), self.settings)),
             "columns": self.columns,
-            "skip": self.options.skips,
+            "skip": self.skips,
             "row_kind": row_kind,
             "window": WINDOWS[None if not has_model else "cuda" if gpus else "cpu"],
             "wanted": self._wanted(),

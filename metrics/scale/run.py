@@ -5,7 +5,7 @@ Reading, scoring and writing overlap: the calling thread reads ahead and writes 
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,8 +19,19 @@ from ..rows.reading import Message, Reading, RowCounts, Skips, Window, check_col
 from ..rows.sources import format_of
 from ..rows.values import COLUMNS
 from ..rows.writing import Writer
-from .options import ScoreOptions, checked_columns, default_metrics, length_note, make_scorers, needed_columns
-from .parts import Parts, is_folder
+from .options import (
+    OnError,
+    Settings,
+    check_options,
+    checked_columns,
+    default_metrics,
+    length_note,
+    listed_names,
+    make_scorers,
+    needed_columns,
+    with_calibration,
+)
+from .parts import PART_ROWS, Parts, is_folder
 from .pipeline import (
     WINDOW_CHARACTERS,
     counted,
@@ -129,33 +140,54 @@ class Run:
 
     Args:
         inputs: names of files, or "-" for JSON lines on standard input; or rows in memory, see `inputs.sources_of`.
-        *given, **options: see `ScoreOptions`; rows are not kept unless that is asked for.
+        metrics, settings, columns, output, resume, part_rows, address, total, worst, calibration, on_error, keep,
+            explain: see `genqa_metrics.score`; rows are not kept unless that is asked for.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been written yet.
     """
 
-    def __init__(self, inputs: Any, *given, **options):
-        self.options = ScoreOptions(*given, **{"keep": False} | options)
-        self.output, self.part_rows = self.options.output, self.options.part_rows
-        if self.part_rows < 1:
-            raise ValueError(f"part_rows: expected at least 1, got {self.part_rows}")
-        self.metrics = tuple(self.options.metrics)
-        self.settings = dict(self.options.settings or {})
-        self.columns = checked_columns(self.options.columns)
+    def __init__(
+        self,
+        inputs: Any,
+        metrics: str | Sequence[str] | None = None,
+        settings: Settings | None = None,
+        *,
+        columns: Mapping[str, str] | None = None,
+        output: str | None = None,
+        resume: bool = False,
+        part_rows: int = PART_ROWS,
+        address: str | None = None,
+        total: bool = False,
+        worst: int = 10,
+        calibration: str | None = None,
+        on_error: OnError = "fail",
+        keep: bool = False,
+        explain: bool = False,
+    ):
+        check_options(on_error, settings=settings, columns=columns, worst=worst)
+        self.output, self.part_rows, self.resume, self.address = output, part_rows, resume, address
+        self.total, self.worst, self.skips, self.keep, self.explain = total, worst, on_error == "skip", keep, explain
+        if part_rows < 1:
+            raise ValueError(f"part_rows: expected at least 1, got {part_rows}")
+        self.metrics = tuple(listed_names("metrics", metrics))
+        self.settings = dict(settings or {})
+        if calibration is not None:
+            self.settings["ava"] = with_calibration(self.settings.get("ava", {}), calibration)
+        self.columns = checked_columns(columns)
         try:
             self.keeps: Literal["any", "typed"] | None = None
-            self._find(inputs, self.options.resume)
+            self._find(inputs, resume)
             self.scorers = make_scorers(self.metrics, self.settings, not is_judged(self.sources))
             if self.in_parts:
-                self._parts = Parts(str(self.output), self._facts(), self.sources, self.options.resume)
+                self._parts = Parts(str(self.output), self._facts(), self.sources, resume)
         except FileError as error:  # bad usage: nothing was read yet
             raise ValueError(Advice(error)) from error
 
     def _find(self, inputs: Any, resume: bool) -> None:
         """Find the input, and a place for the output."""
         self.in_parts = bool(self.output) and is_folder(str(self.output))
-        if self.output or self.options.keep:
+        if self.output or self.keep:
             typed = self.in_parts or (self.output and format_of(self.output)[0] == "Parquet")
             self.keeps = "typed" if typed else "any"
         if resume and not self.in_parts:
@@ -211,11 +243,9 @@ class Run:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored. The output file is
                 then as it was before; of a folder the finished parts are kept.
         """
-        reading = Reading(
-            self.sources, self.columns, Skips(self.options.skips, problem), notify, self._needs, self.keeps
-        )
+        reading = Reading(self.sources, self.columns, Skips(self.skips, problem), notify, self._needs, self.keeps)
         if not self.in_parts:
-            output = _OneFile(self.output, self.options.keep)
+            output = _OneFile(self.output, self.keep)
             report = self._score(reading, output, progress)
             report.columns = output.kept
             return report
@@ -237,7 +267,7 @@ class Run:
             row_kind = reading.row_kind
             scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
-            explain = self.options.explain
+            explain = self.explain
             layout = (
                 output_columns(row_kind, scorers, explain, reading.extra),
                 {"genqa_metrics": json.dumps(signatures)},
@@ -245,9 +275,7 @@ class Run:
             overall, of_part = Tally(), Tally()
             rows = _RowsRead(reading, windows, size)
             run = counted(
-                lambda window: (
-                    scored(window.items, row_kind, scorers, self.options.worst, explain) if window.items else None
-                ),
+                lambda window: scored(window.items, row_kind, scorers, self.worst, explain) if window.items else None,
                 lambda done: progress(done, rows.expected),
                 sum(scorer.passes for scorer in scorers.values()),
                 lambda window: len(window.items),
@@ -265,7 +293,7 @@ class Run:
                     output.end(window.part, {**window.end, "tally": of_part.as_json()})
                     overall.add(of_part)
                     of_part = Tally()
-            report = report_of(overall, row_kind, scorers, reading.counts, self.options.total)
+            report = report_of(overall, row_kind, scorers, reading.counts, self.total)
             output.complete(facts_of(report))
         return report
 

@@ -376,21 +376,17 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     skips = reading.Skips(skip=True, problem=lambda message: bad.append(_plain(message, path)))
     pairs = characters = 0
     wanted = {reader: registry.scorer_class(reader)} if reader else {}
+
+    def needs(row_kind: items.RowKind) -> dict[str, str]:
+        if row_kind.ceiling or row_kind.sets != sets:
+            expected = "a list of generated questions" if sets else "one answer"
+            raise errors.RowError(f"expected {expected} in each row")
+        return options.needed_columns(wanted, row_kind)
+
     try:
         source = sources.Source(path, options=sources.ReadOptions(systems=systems))
-        rows = items.RowReader(source, named | ({"system": ""} if systems else {}))
-        row_kind = None
-
-        def convert(_, row) -> list:
-            nonlocal row_kind
-            row_kind = row_kind or rows.row_kind(row.values)
-            if row_kind.ceiling or row_kind.sets != sets:
-                expected = "a list of generated questions" if sets else "one answer"
-                raise errors.RowError(f"expected {expected} in each row")
-            needs = options.needed_columns(wanted, row_kind)
-            return rows.items(row.number, row.values, row_kind, needs)
-
-        for *_, made in reading.good_rows([source], convert, skips):
+        named |= {"system": ""} if systems else {}
+        for made in reading.Reading([source], named, skips, asks=needs).good_rows():
             found += made
             pairs += sum(len(item.predictions) * (len(item.references) + len(item.contexts)) for item in made)
             characters += sum(map(reading.characters_of, made))

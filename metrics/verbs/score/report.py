@@ -24,7 +24,7 @@ from ...reports.table import (
 )
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, ignore
-from ...scale.options import OnError, ScoreOptions, Settings
+from ...scale.options import OnError, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, AnswerToRead, agreement
@@ -108,47 +108,45 @@ def score(
     1.0
     """
     with bad_usage():
-        options = ScoreOptions(
+        run = _run_class(rows, engine, address)(
+            rows,
             metrics,
             settings,
             columns=columns,
             output=output,
             resume=resume,
             part_rows=part_rows,
-            engine=engine,
             address=address,
             total=total,
             worst=worst,
-            ignore_judge_errors=ignore_judge_errors,
             calibration=calibration,
             on_error=on_error,
             keep=keep,
             explain=explain,
         )
-        run = _run(rows, options)
     try:
-        return ScoreReport.of(run, run.score(notify, problem, partial(progress, "scoring")))
+        return ScoreReport.of(run, run.score(notify, problem, partial(progress, "scoring")), ignore_judge_errors)
     except FileError as error:
         error.finished_parts = run.finished_parts
         raise
 
 
-def _run(rows: Any, options: ScoreOptions) -> Run:
-    if options.engine == "ray":
+def _run_class(rows: Any, engine: str, address: str | None) -> type[Run]:
+    """Return what scores with an engine; check what only one of them takes."""
+    if engine == "ray":
         if find_spec("ray") is None:
             raise ValueError("engine: ray is not installed; run pip install 'genqa-metrics[ray]'")
-        rows = [rows] if isinstance(rows, str) else list(rows)
-        if not all(isinstance(path, str) for path in rows):
+        if not all(isinstance(path, str) for path in ([rows] if isinstance(rows, str) else rows)):
             raise ValueError(
                 "engine: ray reads paths and URIs as they are, without --from, --systems and --encoding; convert the "
                 "files first"
             )
         from ...scale.ray_run import RayRun
 
-        return RayRun(rows, **vars(options))
-    if options.address is not None:
+        return RayRun
+    if address is not None:
         raise ValueError("address: only with the engine ray")
-    return Run(rows, **vars(options))
+    return Run
 
 
 class ScoreReport(Report):
@@ -185,19 +183,20 @@ class ScoreReport(Report):
         self.notes, self.warnings = found.notes, found.warnings
 
     @classmethod
-    def of(cls, run: Run, found: Scores) -> "ScoreReport":
+    def of(cls, run: Run, found: Scores, ignore_judge_errors: bool = False) -> "ScoreReport":
         """Return the report of a run.
 
         Args:
             run: what was run.
             found: what it returned.
+            ignore_judge_errors: see `score`.
         """
         judge = judge_among(found.scores)
         if judge is None or found.sets:
             return cls(found)
         sums = {system: totals.question_sums for system, totals in found.questions.items()}
         counts = found.counts.get(judge)
-        return cls(found, judged_systems(sums, run.scorers[judge], run.options.ignore_judge_errors, counts))
+        return cls(found, judged_systems(sums, run.scorers[judge], ignore_judge_errors, counts))
 
     def __repr__(self) -> str:
         shown = []
