@@ -3,7 +3,6 @@
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.core.answers import attempts
 from genqa_metrics.registry import make_scorer
 
 SHARES = ("ava_accuracy", "ava_wrong", "ava_declined")
@@ -20,16 +19,6 @@ def rows(*answers, references=TRUTH, **more):
 
 
 ANSWERS = rows(TRUTH, TRUTH, "I'm sorry, but I don't know.", "", *[TRUTH] * 2)
-
-
-@pytest.mark.parametrize("output", DECLINED)
-def test_what_declines_is_no_attempt(output):
-    assert not attempts(output)
-
-
-@pytest.mark.parametrize("output", [TRUTH, "I don't know, maybe Alice Walker.", '{"answer": "Alice Walker"}'])
-def test_what_answers_is_an_attempt(output):
-    assert attempts(output)
 
 
 def test_shares_by_hand():

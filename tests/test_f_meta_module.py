@@ -75,12 +75,6 @@ SINGLE = '{"predictions": text, "references": text}'
 SEVERAL = '{"predictions": text, "references": datasets.Sequence(text)}'
 
 
-def test_the_default_base_is_same_question(f_meta, expected):
-    assert sorted(expected) == sorted(COUNTED)
-    same = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base="same_question", threshold=0.5)
-    assert same == pytest.approx(expected, abs=1e-6)
-
-
 def test_settings_of_the_paper(path):
     """ROUGE-L of tokenised text, and no counts: its example, see `test_example_of_the_paper_with_rouge`."""
     paper = evaluate.load(path, settings="paper")
@@ -156,16 +150,6 @@ def test_bad_settings_are_refused_before_any_row_is_lost(f_meta, expected, setti
         f_meta.compute(**settings)
     assert f_meta.signature() == signature
     assert f_meta.compute() == expected
-
-
-def test_settings_given_to_load(path, expected):
-    metric = evaluate.load(path, settings={"base": "bleu", "base_kwargs": {"tokenizer": "word"}})
-    assert metric.signature().startswith("f_meta|base:bleu|order:4|tok:word|version:")
-    bleu = metric.compute(predictions=PREDICTIONS, references=REFERENCES)
-    assert bleu != expected
-    assert metric.compute(predictions=PREDICTIONS, references=REFERENCES, base=None, base_kwargs=None) == expected
-    with pytest.raises(ValueError, match="base: expected"):
-        evaluate.load(path, settings={"base": "no_such_metric"})
 
 
 def test_signature(f_meta):

@@ -73,11 +73,6 @@ def test_each_pair_is_encoded_and_each_text_embedded_once(tiny_checkpoint, tiny_
     assert seen == {"predictor": 3, "embedder": 2}
 
 
-def test_the_same_answer_weighs_differently_under_another_question(models):
-    (first, second), _ = Encoder(models).tokens([(QUESTIONS[0], "seven steps"), (QUESTIONS[1], "seven steps")])
-    assert np.abs(first.weights - second.weights).max() > 1e-3
-
-
 def test_only_the_answer_is_cut(models):
     question = " ".join(["steps"] * 40)
     encoder = Encoder(models)

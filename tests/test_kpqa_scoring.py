@@ -313,11 +313,6 @@ def test_precision_and_recall_are_those_of_the_reference_that_won():
     assert winners["bleu1_kpqa"].tolist() == [0]  # equal: the first one
 
 
-def test_beta_weighs_recall():
-    """P = 1/2, R = 1, beta = 2: 5 * .5 / (1 + 4 * .5) = 2.5 / 3."""
-    assert f_score(np.array(0.5), np.array(1.0), 2.0) == pytest.approx(2.5 / 3)
-
-
 def test_opposite_vectors_do_not_make_a_score_negative():
     candidate = Tokens(np.array([0]), np.array([1.0]), np.array([[1.0, 0.0]]))
     reference = Tokens(np.array([1]), np.array([1.0]), np.array([[-1.0, 0.0]]))

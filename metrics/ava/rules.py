@@ -131,21 +131,14 @@ class Rules:
 
 
 class _Values:
-    """The values of an answer, each found when it is asked for."""
+    """The values of a row, each found when it is asked for."""
 
     def __init__(self, question: str, answer: str):
         self.question, self.answer = question, answer
         self.options = options(question)
-        self._forms: list[str] | None = None
 
-    @property
-    def forms(self) -> list[str]:
-        if self._forms is None:
-            self._forms = short_forms(self.answer, self.question, is_number_word)
-        return self._forms
-
-    def of(self, text: str) -> list[str]:
-        return self.forms if text is self.answer else short_forms(text, self.question, is_number_word)
+    def of(self, text: str) -> tuple[str, ...]:
+        return short_forms(text, self.question, is_number_word)
 
     def choice(self, text: str) -> frozenset[str] | None:
         return next(filter(None, (chosen(form, self.options) for form in self.of(text)[:8])), None)

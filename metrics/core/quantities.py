@@ -399,7 +399,7 @@ _ROUND = re.compile(
     r"(?:about|around|roughly|approximately|approx\.?|nearly|almost|circa|ca?\.|some|estimated(?: at)?|close to|~|≈|"
     r"an estimated|or so|give or take)\s*"
 )
-_AFTER = re.compile(r"[ ,]* (?:(?P<round>or so|approximately|roughly|or thereabouts)|exactly|in total)$")
+_AFTER = re.compile(r",? (?:(?P<round>or so|approximately|roughly|or thereabouts)|exactly|in total)$")
 
 
 def _read(text: str, written: str) -> Iterator[Quantity]:

@@ -138,8 +138,8 @@ def conventional_scores(
 def f_score(precision: float, recall: float) -> float:
     """Return 2 u v / (u + v), equation 3; 0 unless both are above 0.
 
-    >>> f_score(0.5, 1.0)
-    0.6666666666666666
+    >>> f_score(0.5, 1.0), f_score(0.5, -0.5), f_score(0.0, 0.0)
+    (0.6666666666666666, 0.0, 0.0)
     """
     if precision <= 0 or recall <= 0:
         return 0.0

@@ -25,33 +25,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-PAIR_STATISTICS = (
-    "bleu1_kpqa",
-    "rougeL_kpqa_precision",
-    "rougeL_kpqa_recall",
-    "bertscore_kpqa_precision",
-    "bertscore_kpqa_recall",
-    "bleu1",
-    "rougeL_precision",
-    "rougeL_recall",
-    "bertscore_precision",
-    "bertscore_recall",
+PAIR_STATISTICS = tuple(
+    "bleu1_kpqa rougeL_kpqa_precision rougeL_kpqa_recall bertscore_kpqa_precision bertscore_kpqa_recall "
+    "bleu1 rougeL_precision rougeL_recall bertscore_precision bertscore_recall".split()
 )
 METRICS = ("bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa", "bleu1", "rougeL", "bertscore")
-
-RESULTS = (
-    "bleu1_kpqa",
-    "rougeL_kpqa",
-    "rougeL_kpqa_precision",
-    "rougeL_kpqa_recall",
-    "bertscore_kpqa",
-    "bertscore_kpqa_precision",
-    "bertscore_kpqa_recall",
-    "bleu1",
-    "rougeL",
-    "bertscore",
+RESULTS = tuple(
+    "bleu1_kpqa rougeL_kpqa rougeL_kpqa_precision rougeL_kpqa_recall bertscore_kpqa bertscore_kpqa_precision "
+    "bertscore_kpqa_recall bleu1 rougeL bertscore".split()
 )
-
 ROUGE_WEIGHTS = ("both", "candidate", "code")
 
 OTHER_VALUE = 0.5
