@@ -9,14 +9,13 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
-from numbers import Real
+from math import inf
 from operator import add
 
 import numpy as np
 import regex
 
-from ..core.scorer import Stemmer, counted_ngrams
+from ..core.scorer import Stemmer, check_setting, counted_ngrams, is_number, is_whole
 from .stop_words import STOP_WORDS
 
 GRID_ALPHAS = tuple(i / 10 for i in range(11))
@@ -84,34 +83,32 @@ class Settings:
     effective_order: bool = True
 
     def __post_init__(self):
-        def check(setting: str, good: bool, expected: str) -> None:
-            if not good:
-                raise ValueError(f"{setting}: expected {expected}, got {getattr(self, setting)!r}")
-
-        def number(value: object) -> bool:
-            return isinstance(value, Real) and not isinstance(value, bool)
-
-        check("alpha", number(self.alpha) and 0 <= self.alpha <= 1, "a number from 0 to 1")
-        whole = isinstance(self.max_order, int | np.integer) and not isinstance(self.max_order, bool)
-        check("max_order", whole and self.max_order >= 1, "a whole number of at least 1")
-        check("brevity", number(self.brevity) and self.brevity > 0, "a number above 0, or infinity")
-        check("wordiness", number(self.wordiness) and self.wordiness > 0, "a number above 0, or infinity")
-        if self.weights is not None:
-            good = isinstance(self.weights, Sequence | np.ndarray) and len(self.weights) == self.max_order
-            good = good and all(number(w) and isfinite(w) and w >= 0 for w in self.weights) and sum(self.weights) > 0
-            check("weights", good, f"{self.max_order} numbers of at least 0, not all 0 (one for each order), or None")
-        if isinstance(self.stop_words, str):
-            known = ", ".join(map(repr, STOP_WORDS))
-            check("stop_words", self.stop_words in STOP_WORDS, f"{known}, a collection of words, or None")
-        elif self.stop_words is not None:
-            good = isinstance(self.stop_words, Collection) and all(isinstance(w, str) for w in self.stop_words)
-            check("stop_words", good, "the name of a list, a collection of words, or None")
-        check("stemmer", self.stemmer in ("porter", None), "'porter' or None")
-        good = callable(self.tokenizer) or self.tokenizer in ("word", "13a")
-        check("tokenizer", good, "'word', '13a' or a function from text to tokens")
-        check("reference_recall", self.reference_recall in ("all", "best"), "'all' or 'best'")
-        check("effective_order", isinstance(self.effective_order, bool), "True or False")
-        check("stop_words_orders", self.stop_words_orders in ("all", "unigrams"), "'all' or 'unigrams'")
+        weights, words, tokenizer = self.weights, self.stop_words, self.tokenizer
+        weighed = weights is None or (
+            isinstance(weights, Sequence | np.ndarray)
+            and len(weights) == self.max_order
+            and all(is_number(w, 0) for w in weights)
+            and sum(weights) > 0
+        )
+        if isinstance(words, str):
+            known = words in STOP_WORDS
+        else:
+            known = words is None or (isinstance(words, Collection) and all(isinstance(w, str) for w in words))
+        lists = ", ".join(map(repr, STOP_WORDS))
+        for name, is_good, expected in (
+            ("alpha", is_number(self.alpha, 0, 1), "a number from 0 to 1"),
+            ("max_order", is_whole(self.max_order, 1), "a whole number of at least 1"),
+            ("brevity", _is_above_0(self.brevity), "a number above 0, or infinity"),
+            ("wordiness", _is_above_0(self.wordiness), "a number above 0, or infinity"),
+            ("weights", weighed, f"{self.max_order} numbers of at least 0, not all 0 (one for each order), or None"),
+            ("stop_words", known, f"{lists}, a collection of words, or None"),
+            ("stemmer", self.stemmer in ("porter", None), "'porter' or None"),
+            ("tokenizer", callable(tokenizer) or tokenizer in ("word", "13a"), "'word', '13a' or a function"),
+            ("reference_recall", self.reference_recall in ("all", "best"), "'all' or 'best'"),
+            ("effective_order", isinstance(self.effective_order, bool), "True or False"),
+            ("stop_words_orders", self.stop_words_orders in ("all", "unigrams"), "'all' or 'unigrams'"),
+        ):
+            check_setting(name, is_good, expected, getattr(self, name))
 
     def facts(self) -> dict[str, str]:
         """Return the settings by short names, for a signature in the manner of sacrebleu's."""
@@ -135,6 +132,10 @@ class Settings:
             "orders": "effective" if self.effective_order else "all",
         }
         return facts | ({} if self.stop_words_orders == "all" else {"stop_orders": self.stop_words_orders})
+
+
+def _is_above_0(value: object) -> bool:
+    return value == inf or (is_number(value, 0) and value > 0)
 
 
 class _Terms(dict):

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..core.answers import attempts
 from ..core.inference import check_fork, checked_budget
-from ..core.judge_model import LoadedJudge, checked_aggregation, checked_threshold
+from ..core.judge_model import AGGREGATIONS, LoadedJudge, checked_threshold
 from ..core.judge_reading import LINEAR, PROMPT
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
-from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer
+from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, check_setting
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
 from .faults import fault
@@ -74,7 +74,9 @@ class AvaScorer(Scorer):
         if calibration is True:
             raise ValueError("calibration: expected a file, or False for none, got True; name the file")
         checked_threshold(threshold)
-        checked_aggregation(reference_aggregation)
+        known = reference_aggregation in (None, *AGGREGATIONS)
+        expected = f"one of {', '.join(AGGREGATIONS)}"
+        check_setting("reference_aggregation", known, expected, reference_aggregation)
         checked_threshold(early_stop, "early_stop")
         for name, value in (("rules", rules), ("quantity_guard", quantity_guard)):
             if not isinstance(value, bool):
@@ -128,7 +130,7 @@ class AvaScorer(Scorer):
         self.threshold = default if threshold is None else checked_threshold(threshold)
         self.thresholds = {"ava_score": self.threshold}
         default = self.loaded.reference_aggregation if own is None else own.judge.get("references")
-        self.aggregation = checked_aggregation(reference_aggregation) or default
+        self.aggregation = reference_aggregation or default
         self.early_stop = checked_early_stop(early_stop, self.aggregation, self.threshold)
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "references": self.aggregation}
         self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}

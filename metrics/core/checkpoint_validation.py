@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .scorer import is_number, is_whole
+
 # No checkpoint runs code, whatever its config says, and there is no prompt; weights are never pickles.
 NO_CODE = {"trust_remote_code": False}
 SAFE_WEIGHTS = {**NO_CODE, "use_safetensors": True}
@@ -135,11 +137,6 @@ def read_settings(
     return settings
 
 
-def is_whole(value: object, least: int, most: int) -> bool:
-    """Return whether a setting is a whole number within limits."""
-    return type(value) is int and least <= value <= most
-
-
 @contextmanager
 def one_error(what: object) -> Iterator[None]:
     """Turn the errors of many types that a damaged file raises into one ValueError.
@@ -238,10 +235,6 @@ def check_onnx(path: Path) -> None:
         )
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def adapter_settings(folder: Path) -> dict:
     """Return the checked settings of an adapter, those in `LORA`.
 
@@ -268,13 +261,13 @@ def adapter_settings(folder: Path) -> dict:
         if not isinstance(pattern, dict) or not all(map(_NAME.fullmatch, pattern)):
             refuse(name, "names of modules with one number each")
     ranks = [settings.get("r", 8), *rank_pattern.values()]
-    if not all(isinstance(rank, int) and not isinstance(rank, bool) and 1 <= rank <= MAX_RANK for rank in ranks):
+    if not all(is_whole(rank, 1, MAX_RANK) for rank in ranks):
         refuse("rank_pattern" if rank_pattern else "r", f"whole numbers from 1 to {MAX_RANK}")
     alphas = [settings.get("lora_alpha", 8), *alpha_pattern.values()]
     divisor = math.sqrt(min(ranks)) if settings.get("use_rslora") else min(ranks)
-    if not all(_number(alpha) and 0 < alpha <= MAX_SCALE * divisor for alpha in alphas):
+    if not all(is_number(alpha, 0, MAX_SCALE * divisor) and alpha for alpha in alphas):
         refuse("alpha_pattern" if alpha_pattern else "lora_alpha", f"numbers above 0, at most {MAX_SCALE} times r")
-    if not _number(settings.get("lora_dropout", 0)) or not 0 <= settings.get("lora_dropout", 0) <= 1:
+    if not is_number(settings.get("lora_dropout", 0), 0, 1):
         refuse("lora_dropout", "a number from 0 to 1")
     for name in ("target_modules", "exclude_modules", "modules_to_save"):
         names = settings.get(name, [])
@@ -283,7 +276,7 @@ def adapter_settings(folder: Path) -> dict:
         ):
             refuse(name, "a list of names of modules")
     layers = settings.get("layers_to_transform", [])
-    if not isinstance(layers, list) or not all(isinstance(layer, int) and 0 <= layer < MAX_LAYERS for layer in layers):
+    if not isinstance(layers, list) or not all(is_whole(layer, 0, MAX_LAYERS) for layer in layers):
         refuse("layers_to_transform", "a list of numbers of layers")
     if settings.get("bias", "none") not in ("none", "all", "lora_only"):
         refuse("bias", "none, all or lora_only")

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .scorer import require_extra
+from .scorer import check_setting, is_whole, require_extra
 
 
 @lru_cache(1)
@@ -104,8 +104,8 @@ def checked_dtype(dtype: object) -> str:
         ValueError: if it is not one that a metric runs in.
     """
     dtype = "float32" if dtype is None else str(dtype).removeprefix("torch.")
-    if dtype not in ("float32", "bfloat16", "float16"):
-        raise ValueError(f"dtype: expected float32, bfloat16 or float16, got {dtype!r}")
+    known = dtype in ("float32", "bfloat16", "float16")
+    check_setting("dtype", known, "float32, bfloat16 or float16", dtype)
     return dtype
 
 
@@ -170,8 +170,7 @@ def checked_budget(batch_tokens: object) -> int:
     Raises:
         ValueError: if it is not a whole number of at least 1.
     """
-    if isinstance(batch_tokens, bool) or not isinstance(batch_tokens, int) or batch_tokens < 1:
-        raise ValueError(f"batch_tokens: expected a whole number of at least 1, got {batch_tokens!r}")
+    check_setting("batch_tokens", is_whole(batch_tokens, 1), "a whole number of at least 1", batch_tokens)
     return batch_tokens
 
 

@@ -21,7 +21,6 @@ from .checkpoint_validation import (
     check_vocabulary,
     check_weights,
     file_digest,
-    is_whole,
     one_error,
     whole_model,
     with_adapter,
@@ -39,7 +38,7 @@ from .inference import (
 from .judge_reading import CONFIGURATIONS, LINEAR, MARKS, PROMPT, JudgeReader
 from .onnx_backend import FastModel, FastTokenizer, fast_file
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import UNSURE_FROM, UNSURE_TO, quiet
+from .scorer import UNSURE_FROM, UNSURE_TO, check_setting, is_number, is_whole, quiet
 
 PEER_ATTENTION = ("a2",)
 # Encoder types in transformers; all have their class token first.
@@ -306,10 +305,6 @@ class LoadedJudge(JudgeSettings):
         return 1 / (1 + np.exp(-np.clip(scaled, -60, 60)))
 
 
-def _is_number(value: object, least: float, most: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
-
-
 def read_settings(folder: Path) -> dict:
     """Return the checked settings of a checkpoint, missing ones filled in; see `JudgeSettings`.
 
@@ -328,7 +323,7 @@ def read_settings(folder: Path) -> dict:
     ):
         checks[name] = (lambda value, options=options: value in options), f"one of {', '.join(options)}"
     for name in ("threshold", "unsure_from", "unsure_to"):
-        checks[name] = (lambda value: _is_number(value, 0, 1)), "a number from 0 to 1"
+        checks[name] = (lambda value: is_number(value, 0, 1)), "a number from 0 to 1"
     for name, least in (("max_length", LEAST_LENGTH), ("long_answer", 1), ("passage", 1)):
         expected = f"a whole number from {least} to {MAX_SETTING}"
         checks[name] = (lambda value, least=least: is_whole(value, least, MAX_SETTING)), expected
@@ -336,7 +331,7 @@ def read_settings(folder: Path) -> dict:
         may_lack = name == "long_words"
         checks[name] = (
             lambda value, may_lack=may_lack: (
-                (value is None and may_lack) or _is_number(value, -MAX_SETTING, MAX_SETTING)
+                (value is None and may_lack) or is_number(value, -MAX_SETTING, MAX_SETTING)
             ),
             f"a number from -{MAX_SETTING} to {MAX_SETTING}",
         )
@@ -349,23 +344,8 @@ def checked_threshold(threshold: object, name: str = "threshold") -> float | Non
     Raises:
         ValueError: if it is not a number from 0 to 1.
     """
-    if threshold is None:
-        return None
-    number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-    if not number or not math.isfinite(threshold) or not 0 <= threshold <= 1:
-        raise ValueError(f"{name}: expected a number from 0 to 1, got {threshold!r}")
-    return float(threshold)
-
-
-def checked_aggregation(how: object, name: str = "reference_aggregation") -> str | None:
-    """Return how references are aggregated, None for the checkpoint's own way.
-
-    Raises:
-        ValueError: if there is no such way.
-    """
-    if how is not None and how not in AGGREGATIONS:
-        raise ValueError(f"{name}: expected one of {', '.join(AGGREGATIONS)}, got {how!r}")
-    return how
+    check_setting(name, threshold is None or is_number(threshold, 0, 1), "a number from 0 to 1", threshold)
+    return None if threshold is None else float(threshold)
 
 
 def load_model(

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from copy import copy
 from difflib import get_close_matches
 from importlib.util import find_spec
-from math import fsum
+from math import fsum, inf, isfinite
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Self
 
@@ -158,6 +159,26 @@ def checked_text_sets(argument: str, column: object, first_row: int = 0, needed:
                 f"{argument}, row {i}: expected at least one reference, got an empty list; drop the row or add one"
             )
     return checked
+
+
+def is_number(value: object, least: float = -inf, most: float = inf) -> bool:
+    """Return whether a value is a number within limits, and not NaN, infinite, True or False."""
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value) and least <= value <= most
+
+
+def is_whole(value: object, least: int, most: float = inf) -> bool:
+    """Return whether a value is a whole number within limits, and not True or False."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most
+
+
+def check_setting(name: str, is_good: bool, expected: str, value: object) -> None:
+    """Refuse a bad value of a setting.
+
+    Raises:
+        ValueError: unless it is good; names the setting, what was expected and what came.
+    """
+    if not is_good:
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
 
 
 def check_same_length(**columns: list) -> None:

@@ -5,12 +5,11 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
-from ..core.scorer import Scorer
+from ..core.scorer import Scorer, check_setting, is_number
 from .bases import BUILT_IN, PAPER, Base, base_function, default_base, module_function
 from .scoring import COUNTS, NAMES, best_matches, coverage, matched, reason, score_matrices, statistics
 
@@ -94,12 +93,8 @@ class FMetaScorer(Scorer):
         threshold: float | None = None,
     ) -> None:
         """Take settings of `compute`."""
-        number = isinstance(threshold, int | float) and not isinstance(threshold, bool) and isfinite(threshold)
-        if threshold is not None and not number:
-            raise ValueError(
-                f"threshold: expected the score from which two questions ask the same, or None for that of the base, "
-                f"got {threshold!r:.60}"
-            )
+        expected = "the score from which two questions ask the same, or None for that of the base"
+        check_setting("threshold", threshold is None or is_number(threshold), expected, threshold)
         self.base = self._base(base, base_kwargs, base_key)
         self.threshold = self.base.threshold if threshold is None else float(threshold)
         counted = self.threshold is not None

@@ -17,7 +17,6 @@ from ..core.checkpoint_validation import (
     check_row,
     check_vocabulary,
     file_digest,
-    is_whole,
     one_error,
     read_settings,
     whole_model,
@@ -42,7 +41,7 @@ from ..core.inference import (
     warn_if_emulated,
 )
 from ..core.onnx_backend import FastModel, FastTokenizer, fast_file
-from ..core.scorer import quiet
+from ..core.scorer import is_whole, quiet
 
 SETTINGS_FILE = "kpqa_config.json"
 SETTINGS_VERSION = 1

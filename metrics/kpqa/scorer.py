@@ -11,15 +11,14 @@ import numpy as np
 
 from ..core.inference import check_fork, checked_budget
 from ..core.reading import language_counts, language_warnings, readable
-from ..core.scorer import Scorer, checked_texts
+from ..core.scorer import Scorer, check_setting, checked_texts, is_number
 from .encoding import Encoder, word_pieces
 from .loading import load_models
 from .scoring import (
     METRICS,
     RESULTS,
+    ROUGE_WEIGHTS,
     Tokens,
-    checked_beta,
-    checked_rouge_weights,
     inverse_document_frequencies,
     pair_statistics,
     row_scores,
@@ -73,13 +72,13 @@ class KpqaScorer(Scorer):
     @classmethod
     def check(cls, beta=1.0, rouge_weights="both", idf=False, negation=True, values=True, clipped=True):
         """Refuse bad settings; see `Scorer.check`."""
-        checked_beta(beta)
-        checked_rouge_weights(rouge_weights)
+        check_setting("beta", is_number(beta, 0) and beta > 0, "a number above 0", beta)
+        expected = f"one of {', '.join(ROUGE_WEIGHTS)}"
+        check_setting("rouge_weights", rouge_weights in ROUGE_WEIGHTS, expected, rouge_weights)
         if not isinstance(idf, bool):
             _checked_corpus(idf)
         for name, value in (("negation", negation), ("values", values), ("clipped", clipped)):
-            if not isinstance(value, bool):
-                raise ValueError(f"{name}: expected True or False, got {value!r}")
+            check_setting(name, isinstance(value, bool), "True or False", value)
 
     def load(
         self,
@@ -111,8 +110,8 @@ class KpqaScorer(Scorer):
         clipped: bool = True,
     ) -> None:
         """Take settings of `compute`."""
-        self.beta = checked_beta(beta)
-        self.rouge_weights = checked_rouge_weights(rouge_weights)
+        self.beta = float(beta)
+        self.rouge_weights = rouge_weights
         self.negation, self.values, self.clipped = negation, values, clipped
         self._idf_of = idf if isinstance(idf, bool) else _checked_corpus(idf)
         self._frequencies: dict[int, float] | None = None

@@ -176,28 +176,6 @@ def inverse_document_frequencies(documents: Sequence[np.ndarray]) -> dict[int, f
     return {-1: log(total)} | {token: log(total / (count + 1)) for token, count in sorted(counts.items())}
 
 
-def checked_rouge_weights(rouge_weights: object) -> str:
-    """Return whose weights ROUGE-L-KPQA sums.
-
-    Raises:
-        ValueError: if it is not in `ROUGE_WEIGHTS`.
-    """
-    if rouge_weights not in ROUGE_WEIGHTS:
-        raise ValueError(f"rouge_weights: expected one of {', '.join(ROUGE_WEIGHTS)}, got {rouge_weights!r}")
-    return str(rouge_weights)
-
-
-def checked_beta(beta: float) -> float:
-    """Return beta, the weight of recall against precision, as a float.
-
-    Raises:
-        ValueError: if it is not a finite number above 0.
-    """
-    if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < float("inf"):
-        raise ValueError(f"beta: expected a number above 0, got {beta!r}")
-    return float(beta)
-
-
 def f_score(precision: np.ndarray, recall: np.ndarray, beta: float = 1.0) -> np.ndarray:
     """Return (1 + beta^2) P R / (R + beta^2 P) (eq. 4 and 8), 0 where both are 0.
 
