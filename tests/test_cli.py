@@ -5,6 +5,7 @@ import gzip
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -12,6 +13,8 @@ import tracemalloc
 import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
+from genqa_metrics.rows.inputs import sources_of
+from genqa_metrics.rows.items import RowError, RowReader
 from genqa_metrics.scale.pipeline import WINDOWS
 from genqa_metrics.scale.run import Run
 
@@ -264,20 +267,28 @@ BAD_ROWS = [
 
 
 @pytest.mark.parametrize(("line", "problem"), BAD_ROWS)
-def test_a_bad_row_is_reported_with_file_line_reason_and_fix(tmp_path, line, problem):
-    good = '{"prediction": "four", "references": ["four"]}\n'
+def test_a_bad_row_says_what_is_wrong(tmp_path, line, problem):
+    (source,) = sources_of([{"prediction": "four", "references": ["four"]}, json.loads(line)])
+    first, second = source.rows()
+    reader = RowReader(source, {})
+    reader.read(first)
+    with pytest.raises(RowError, match=re.escape(problem)):
+        reader.read(second)
+
+
+def test_a_bad_row_is_reported_with_file_line_reason_and_fix(tmp_path):
+    good, bad = '{"prediction": "four", "references": ["four"]}\n', '{"prediction": "a", "references": null}\n'
     path, output = tmp_path / "a.jsonl", tmp_path / "o.parquet"
     output.write_bytes(b"old")
-    path.write_bytes((good + "\n" + line + "\n" + good).encode("utf-8", "surrogateescape"))
+    path.write_text(f"{good}\n{bad}{good}")
     _, said = run("score", path, "-o", output, status=1)
-    assert f"error: {path}, line 3: " in said
-    assert problem in said
+    problem = "references: expected at least one reference, got none"
+    assert f"error: {path}, line 3: {problem}" in said
     assert "--on-error skip" in said
     assert output.read_bytes() == b"old"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.jsonl", "o.parquet"]
     out, said = run("score", path, "-o", output, "--on-error", "skip", "--format", "json")
-    assert f"skipped: {path}, line 3: " in said
-    assert problem in said
+    assert f"skipped: {path}, line 3: {problem}" in said
     assert "skipped 1 bad rows; 2 were scored" in said
     assert json.loads(out)["skipped_rows"] == 1
     assert json.loads(out)["systems"]["a"]["rows"] == 2

@@ -2,17 +2,14 @@
 
 import gzip
 import json
-import random
 import subprocess
 import sys
 
 import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.core.inference import run_padded
-from genqa_metrics.registry import make_scorer
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.inputs import sources_of
-from genqa_metrics.rows.items import Item
 from genqa_metrics.rows.reading import Reading
 from genqa_metrics.rows.sources import Source
 from genqa_metrics.rows.writing import Writer
@@ -232,33 +229,6 @@ def test_after_a_damaged_file_was_replaced_the_run_goes_on(tmp_path, counted):
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
 
 
-LIMITED = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from genqa_metrics.cli import main
-main()
-"""
-
-
-def test_a_full_disk_is_one_clear_error_and_finished_parts_are_kept(tmp_path):
-    """Files of at most 20 kB stand in for the full disk: the third part, of long texts, is larger."""
-    rows, draw = made_rows(120), random.Random(0)
-    for row in rows[60:90]:
-        row["prediction"] = " ".join(f"{draw.getrandbits(64):x}" for _ in range(100))
-    path, folder = save(tmp_path / "a.jsonl", rows), tmp_path / "parts"
-    command = [sys.executable, "-c", LIMITED, "score", path, "-m", "aev", "-o"]
-    full = subprocess.run([*command, f"{folder}/", "--part-rows", "30"], capture_output=True, text=True, timeout=300)
-    assert full.returncode == 1
-    assert full.stdout == ""
-    assert "part-000002.parquet: cannot be written: File too large" in " ".join(full.stderr.split())
-    assert "Traceback" not in full.stderr
-    assert "Exception" not in full.stderr
-    assert sorted(contents(folder)) == [MANIFEST, "part-000000.parquet", "part-000001.parquet"]
-    score([path], folder)
-    score([path], tmp_path / "whole")
-    assert contents(folder) == contents(tmp_path / "whole")
-
-
 @pytest.mark.parametrize("ending", [".jsonl", ".csv.gz", ".tsv.bz2", ".jsonl.xz", ".jsonl.zst", ".parquet"])
 def test_a_full_disk_leaves_the_old_file(tmp_path, ending):
     code = """
@@ -298,13 +268,6 @@ def test_results_come_in_order_and_before_a_failure(workers):
     assert found == [(number, number**2) for number in range(20)]
 
 
-def test_a_failure_while_scoring_comes_in_order_too():
-    found = []
-    with pytest.raises(ZeroDivisionError):
-        found.extend(map_in_order(lambda number: 1 / (number - 10), range(1000), 3))
-    assert len(found) == 10
-
-
 def test_no_more_is_read_ahead_than_the_workers_need():
     read = []
     windows = (read.append(number) or number for number in range(100))
@@ -330,17 +293,6 @@ def test_progress_moves_with_every_batch_and_never_back(workers, passes):
     assert told[-1] == 10 * len(windows)
     if not workers:
         assert told == ([2, 4, 6, 8, 10, 10] if passes == 1 else [*range(1, 11), 10])
-
-
-def test_a_judge_tells_its_progress_within_a_window():
-    answers = [" ".join(f"name{number}{letter}" for letter in "abcdefgh") for number in range(100)]
-    rows = [Item("rows", i, None, "rows", "Who?", [text], ["Anna"], (None, None)) for i, text in enumerate(answers)]
-    told = []
-    pipeline.item_statistics(rows, {"ava": make_scorer("ava", {})}, lambda *given: told.append(given))
-    done = [now for _, now, _ in told]
-    assert (done[0], done[-1]) == (0, 100)
-    assert len(set(done)) > 4, "moves although all rows are in one window"
-    assert {(metric, whole) for metric, _, whole in told} == {("ava", 100)}
 
 
 @pytest.mark.parametrize("metric", ["ava", "kpqa"])

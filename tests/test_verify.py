@@ -1,13 +1,11 @@
 """A folder that is called complete is complete: parts that were changed, swapped, added or lost are found."""
 
-import json
 import os
 import random
 import shutil
 
 import pytest
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.scale import run as scoring_run
 from genqa_metrics.scale.parts import MANIFEST
 from genqa_metrics.scale.run import Run
 
@@ -112,21 +110,6 @@ def test_a_damaged_manifest_is_one_clear_error(folder, content):
     assert "_manifest.json: is damaged" in run("verify", folder, status=1)[1]
     with pytest.raises(ValueError, match=r"_manifest\.json: is damaged"):
         score([folder.parent / "a.jsonl"], folder)
-
-
-@pytest.mark.parametrize("output", ["parts/", "scores.jsonl"])
-def test_input_that_grows_while_it_is_read_is_an_error(tmp_path, monkeypatch, output):
-    path, whole = save(tmp_path / "a.jsonl", made_rows(3000)), scoring_run.scored
-
-    def growing(items, *rest):
-        with open(path, "a") as file:
-            file.write(json.dumps(made_rows(1)[0]) + "\n")
-        return whole(items, *rest)
-
-    monkeypatch.setattr(scoring_run, "scored", growing)
-    with pytest.raises(FileError, match=r"a\.jsonl: has changed while it was read"):
-        Run([str(path)], ["aev"], output=f"{tmp_path}/{output}").score()
-    assert not (tmp_path / "scores.jsonl").exists()
 
 
 def test_what_another_run_wrote_in_between_is_seen(tmp_path):
