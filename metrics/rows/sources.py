@@ -47,6 +47,7 @@ FORMATS = {
 READABLE = {**FORMATS, ".arrow": "Arrow", ".xlsx": "Excel", ".eval": "Inspect log"}
 PACKED = ("Parquet", "Arrow", "Excel", "Inspect log")  # no text, and compressed inside
 COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
+CHUNK = 2**16  # bytes that are unpacked at once
 MAX_LINE = 2**25  # bytes, or characters of CSV: a line is read as a whole, and takes many times its size in memory
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 MAX_DOCUMENT = 2**28  # bytes of a JSON document, which is read as a whole
@@ -591,67 +592,55 @@ def decompressed(raw: BinaryIO) -> BinaryIO:
 
     A line longer than `MAX_LINE` is an OSError.
     """
-    return io.BufferedReader(_Bounded(_unpacked(raw)), 2**16)
-
-
-def _unpacked(raw: BinaryIO) -> BinaryIO:
     start = raw.peek(8)
-    if start.startswith(COMPRESSIONS[".gz"]):
-        return io.BufferedReader(gzip.GzipFile(fileobj=raw))
     if start.startswith(COMPRESSIONS[".bz2"]):
-        return io.BufferedReader(_Streams(raw, bz2.BZ2Decompressor))
-    if start.startswith(COMPRESSIONS[".xz"]):
-        return io.BufferedReader(_Streams(raw, lzma.LZMADecompressor))
-    if start.startswith(COMPRESSIONS[".zst"]):
-        import pyarrow
+        chunks = _streams(raw, bz2.BZ2Decompressor)
+    elif start.startswith(COMPRESSIONS[".xz"]):
+        chunks = _streams(raw, lzma.LZMADecompressor)
+    else:
+        stream = raw
+        if start.startswith(COMPRESSIONS[".gz"]):
+            stream = gzip.GzipFile(fileobj=raw)
+        elif start.startswith(COMPRESSIONS[".zst"]):
+            import pyarrow
 
-        return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
-    return raw
-
-
-class _Streams(io.RawIOBase):
-    """Compressed streams one after the other; unlike bz2 and lzma it raises on corruption.
-
-    Args:
-        raw: the compressed file.
-        make: makes what unpacks one stream.
-    """
-
-    def __init__(self, raw: BinaryIO, make: Callable):
-        self._raw, self._make, self._stream = raw, make, make()
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer) -> int:
-        """Fill a buffer as far as there is something; 0 at the end."""
-        while True:
-            packed = b""
-            if self._stream.eof:
-                packed = self._stream.unused_data or self._raw.read(io.DEFAULT_BUFFER_SIZE)
-                packed = packed.lstrip(b"\0") if packed else b""  # xz may pad between streams
-                self._stream = self._make()
-                if not packed and not self._raw.peek(1):
-                    return 0
-            elif self._stream.needs_input:
-                packed = self._raw.read(io.DEFAULT_BUFFER_SIZE)
-                if not packed:
-                    raise EOFError("the compressed file ends before its end-of-stream marker was reached")
-            if data := self._stream.decompress(packed, len(buffer)):
-                buffer[: len(data)] = data
-                return len(data)
+            stream = io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
+        chunks = iter(partial(stream.read1, CHUNK), b"")
+    return io.BufferedReader(_Chunks(_bounded(chunks)), CHUNK)
 
 
-class _Bounded(io.RawIOBase):
-    """A text whose lines are not too long: one is read as a whole, and takes many times its size in memory.
+def _streams(raw: BinaryIO, make: Callable) -> Iterator[bytes]:
+    """Yield the content of compressed streams one after the other; unlike bz2 and lzma it raises on corruption."""
+    stream = make()
+    while True:
+        packed = b""
+        if stream.eof:
+            packed = (stream.unused_data or raw.read(CHUNK)).lstrip(b"\0")  # xz may pad between streams
+            if not packed and not raw.peek(1):
+                return
+            stream = make()
+        elif stream.needs_input and not (packed := raw.read(CHUNK)):
+            raise EOFError("the compressed file ends before its end-of-stream marker was reached")
+        yield stream.decompress(packed, CHUNK)
 
-    Args:
-        stream: the text.
-    """
 
-    def __init__(self, stream: BinaryIO):
-        self._stream, self._length, self._number = stream, 0, 1
+def _bounded(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield chunks of a text whose lines are not too long: one is read whole, and takes many times its size."""
+    length, number = 0, 1
+    for chunk in chunks:
+        end = chunk.rfind(b"\n")
+        number += chunk.count(b"\n")
+        length = len(chunk) - 1 - end if end >= 0 else length + len(chunk)
+        if length > MAX_LINE:
+            raise OSError(f"line {number} is longer than {MAX_LINE:,} bytes; write one row a line")
+        yield chunk
+
+
+class _Chunks(io.RawIOBase):
+    """A file of chunks of bytes."""
+
+    def __init__(self, chunks: Iterator[bytes]):
+        self._chunks, self._left = chunks, b""
 
     def readable(self) -> bool:
         """Return True."""
@@ -659,11 +648,10 @@ class _Bounded(io.RawIOBase):
 
     def readinto(self, buffer) -> int:
         """Fill a buffer as far as there is something; 0 at the end."""
-        data = self._stream.read1(len(buffer))
-        end = data.rfind(b"\n")
-        self._number += data.count(b"\n")
-        self._length = len(data) - 1 - end if end >= 0 else self._length + len(data)
-        if self._length > MAX_LINE:
-            raise OSError(f"line {self._number} is longer than {MAX_LINE:,} bytes; write one row a line")
-        buffer[: len(data)] = data
-        return len(data)
+        while not self._left:
+            if (chunk := next(self._chunks, None)) is None:
+                return 0
+            self._left = chunk
+        count = min(len(buffer), len(self._left))
+        buffer[:count], self._left = self._left[:count], self._left[count:]
+        return count
