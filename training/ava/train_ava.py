@@ -303,7 +303,7 @@ def main() -> None:
             raise ValueError("rows, judged, as2, spans: no triple is left to train on; name a source that has some")
         if args.configuration == "linear":
             train_linear(rows, args, folder, training.seed)
-            cards.judge_card(folder, args, training, facts, {})
+            cards.write_card(folder, "ava", args, training, facts, {})
             print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)
             return
         train += examples(rows, args, tokenizer, rng)
@@ -379,7 +379,7 @@ def main() -> None:
     # 4. The checkpoint and its card.
     results = trainer.evaluate() if dev else {}
     write_checkpoint(trainer.model, tokenizer, args, folder, **kept)
-    cards.judge_card(folder, args, training, facts, results)
+    cards.write_card(folder, "ava", args, training, facts, results)
     published(trainer, training, folder)
     print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)
 

@@ -222,7 +222,7 @@ def main() -> None:
     # 4. The checkpoint and its card.
     folder = Path(training.output_dir) / "final"
     write_checkpoint(trainer.model, tokenizer, args, folder)
-    cards.predictor_card(folder, args, training, facts, scores)
+    cards.write_card(folder, "kpqa", args, training, facts, scores)
     published(trainer, training, folder)
 
 
