@@ -1,4 +1,4 @@
-"""Tests of the accuracy of a system with its interval, and of agreement over systems."""
+"""Tests of the accuracy of a system with its interval, and of the measures of ranked answers."""
 
 import math
 
@@ -16,9 +16,10 @@ from genqa_metrics.statistics.estimation import (
 from genqa_metrics.statistics.intervals import wilson
 from genqa_metrics.statistics.judge_errors import Calibration, rogan_gladen
 from scipy import stats
+from sklearn.metrics import label_ranking_average_precision_score
 from statsmodels.stats.proportion import proportion_confint
 
-from training.ava.ranking import rank_agreement
+from training.ava.ranking import is_usable, rank_agreement, ranking_scores
 
 ACCURACIES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 JUDGES = ((0.9, 0.8), (0.95, 0.9), (0.85, 0.7), (0.97, 0.95))  # sensitivity, specificity
@@ -146,6 +147,9 @@ def test_errors_of_the_judge_do_not_move_the_estimate():
             lambda: prediction_powered(np.ones(3), np.array([1, np.nan, np.nan]), np.ones(3)),
             "labels: expected at least 2 labelled rows, got 1",
         ),
+        (lambda: ranking_scores([]), "rankings: expected at least one question, got none"),
+        (lambda: ranking_scores([[1], [0, 0.4]]), r"rankings, row 1: expected a list of 0 and 1, got \[0, 0.4\]"),
+        (lambda: ranking_scores([[1], []]), r"rankings, row 1: expected a list of 0 and 1, got \[\]"),
         (lambda: rank_agreement([0.1], [0.1]), "estimated: expected one value for each of at least 2 systems"),
         (lambda: rank_agreement([0.1, 0.2], [0.1, float("nan")]), "true, row 1: expected a number, got nan"),
     ],
@@ -209,6 +213,30 @@ def test_labels_needed_are_about_enough():
     assert (reached.high - reached.low) / 2 == pytest.approx(0.03, rel=0.15)
     assert labels_needed(found(100), 100, 5000, 0.01, finite=False) is None  # 5,000 questions are too few
     assert labels_needed(reached, 100 + more, 5000, 0.2, finite=False) == 0
+
+
+def test_ranking_scores_by_hand():
+    """Correct at ranks 2 and 4 of 4; no correct answer.
+
+    P@1 0, average precision (1/2 + 2/4) / 2 = 0.5, reciprocal rank 0.5; then 0, 0, 0.
+    Means over both questions: 0, 0.25, 0.25.
+    """
+    assert ranking_scores([[0, 1, 0, 1], [0, 0]]) == {"p_at_1": 0.0, "map": 0.25, "mrr": 0.25}
+
+
+def test_map_is_that_of_scikit_learn():
+    """Its label ranking average precision is the mean of (correct answers up to a correct one) / rank."""
+    rng = np.random.default_rng(0)
+    labels = (rng.random((50, 12)) < 0.3).astype(int)
+    labels[:, 0] = 1
+    expected = label_ranking_average_precision_score(labels, np.tile(np.arange(12, 0, -1), (50, 1)))
+    labels_scores = ranking_scores(labels)
+    assert labels_scores["map"] == pytest.approx(expected)
+    assert labels_scores["p_at_1"] == labels_scores["mrr"] == 1
+
+
+def test_usable_questions_have_both_kinds():
+    assert [is_usable(labels) for labels in ([1, 0], [1, 1], [0, 0], [1], np.array([0, 1]))] == [1, 0, 0, 0, 1]
 
 
 def test_rank_agreement_by_hand():

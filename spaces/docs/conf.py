@@ -63,6 +63,7 @@ PAGES = {
     "training/ava/README.md": "results/3-judge.md",
     "training/kpqa/README.md": "results/5-kpqa.md",
     "training/question_generation/README.md": "results/7-question-generation.md",
+    "training/studies/answer_ranking/README.md": "results/10-ranking.md",
     "training/studies/ava_configurations/README.md": "results/11-configurations.md",
     "training/studies/question_generation/README.md": "results/8-what-f-meta-sees.md",
     "training/studies/question_similarity/README.md": "results/9-similarity.md",

@@ -1,7 +1,7 @@
-"""How near a judge's measures of several systems are to those of people.
+"""Measures of ranked answers, from human or from judged labels, and how well the two agree over several systems.
 
-Vu & Moschitti, "AVA: an Automatic eValuation Approach for Question Answering Systems", NAACL 2021, section 6 (the
-measures of Table 5). Arrays in, numbers out.
+Vu & Moschitti, "AVA: an Automatic eValuation Approach for Question Answering Systems", NAACL 2021, section 6. Arrays
+in, numbers out.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+MEASURES = ("p_at_1", "map", "mrr")
 DIGITS = 12  # of measures: sums of the same numbers in another order differ after them, and are ties
 
 
@@ -28,6 +29,41 @@ class RankAgreement:
     std: float
     tau: float
     p: float
+
+
+def is_usable(labels: Sequence) -> bool:
+    """Return whether a question has both a correct and an incorrect answer, so that its ranking tells something."""
+    return 0 < sum(labels) < len(labels)
+
+
+def ranking_scores(rankings: Sequence[Sequence]) -> dict[str, float]:
+    """Return P@1, mean average precision and mean reciprocal rank.
+
+    Args:
+        rankings: per question the labels of its answers, 0 or 1, best answer first. A question without a correct
+            answer counts 0, as it must for a judge that accepts none; leave those without gold answers out
+            (`is_usable`).
+
+    Raises:
+        ValueError: if there is no question, one without answers, or a label other than 0 and 1.
+
+    The first question has its correct answers at ranks 1 and 3: P@1 1, average precision (1/1 + 2/3) / 2 = 0.833,
+    reciprocal rank 1. The second has one at rank 2: 0, 1/2, 1/2.
+
+    >>> {name: round(value, 3) for name, value in ranking_scores([[1, 0, 1], [0, 1]]).items()}
+    {'p_at_1': 0.5, 'map': 0.667, 'mrr': 0.75}
+    """
+    if not len(rankings):
+        raise ValueError("rankings: expected at least one question, got none; pass the labels of each question")
+    totals = np.zeros(len(MEASURES))
+    for row, ranking in enumerate(rankings):
+        labels = np.asarray(ranking)
+        if labels.ndim != 1 or not len(labels) or not np.isin(labels, (0, 1)).all():
+            raise ValueError(f"rankings, row {row}: expected a list of 0 and 1, got {ranking!r:.80}; pass labels")
+        ranks = np.flatnonzero(labels) + 1
+        if len(ranks):
+            totals += ranks[0] == 1, (np.arange(1, len(ranks) + 1) / ranks).mean(), 1 / ranks[0]
+    return dict(zip(MEASURES, (totals / len(rankings)).tolist(), strict=True))
 
 
 def rank_agreement(estimated: Sequence[float], true: Sequence[float]) -> RankAgreement:
@@ -62,3 +98,22 @@ def rank_agreement(estimated: Sequence[float], true: Sequence[float]) -> RankAgr
     return RankAgreement(
         float(np.sqrt((errors**2).mean())), float(errors.std()), float(tau.statistic), float(tau.pvalue)
     )
+
+
+def resampled_agreement(estimated: np.ndarray, true: np.ndarray) -> dict[str, np.ndarray]:
+    """Return RMSE and Kendall's tau-b of many samples at once, as `rank_agreement` of each.
+
+    Args:
+        estimated: (samples, systems) measures from a judge's labels.
+        true: (samples, systems) measures from human labels.
+
+    Returns:
+        "rmse" and "tau", (samples,) each; tau is NaN where one side has all systems equal.
+    """
+    first, second = np.triu_indices(estimated.shape[1], 1)
+    sides = [side.round(DIGITS) for side in (estimated, true)]
+    signs = [np.sign(side[:, first] - side[:, second]) for side in sides]
+    ordered = np.prod([(own != 0).sum(axis=1) for own in signs], axis=0)
+    with np.errstate(invalid="ignore"):
+        tau = (signs[0] * signs[1]).sum(axis=1) / np.sqrt(ordered)
+    return {"rmse": np.sqrt(((estimated - true) ** 2).mean(axis=1)), "tau": tau}

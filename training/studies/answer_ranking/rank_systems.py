@@ -1,0 +1,258 @@
+"""Measure how well a judge measures rankers of answers: Table 5 of Vu & Moschitti (2021) on WikiQA and TREC-QA.
+
+Rankers of different kinds (`rankers.py`) put the candidate answers of every question in order. P@1, MAP and MRR of
+their rankings come once from the gold labels and once from the judge's. References are the other correct answers of
+the question, never the candidate itself, which leaves the questions with two or more correct answers; of several the
+probabilities are averaged, as in the paper, or the best counts. The threshold is the one with the least RMSE of P@1
+over the systems on dev. Questions without a correct or without an incorrect answer are left out.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from genqa_metrics.ava.judging import Judge, reference_words
+from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.statistics.resampling import bootstrap_counts, interval
+
+from training import common
+from training.ava.ranking import MEASURES, is_usable, rank_agreement, ranking_scores, resampled_agreement
+from training.ava.triples import as2_rows
+from training.studies.answer_ranking.candidates import Question, questions_of, words
+from training.studies.answer_ranking.rankers import SOURCES, all_rankers
+from training.studies.harness import Output, Study, digests, versions
+
+CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
+SPLITS = ("dev", "test")
+AGGREGATIONS = ("mean", "max")
+SAMPLES = 1000  # of questions, for intervals
+TITLES = {"p_at_1": "P@1", "map": "MAP", "mrr": "MRR"}
+
+# From (rows,) questions, references and answers to (rows,) probabilities.
+Probabilities = Callable[[list[str], list[str], list[str]], Sequence[float]]
+
+
+@dataclass
+class Arguments(Output):
+    """What is measured on what."""
+
+    data_dir: str = common.option("folder of the answer-sentence selection corpora")
+    spans_dir: str = common.option("folder of the extractive QA that one ranker learns from first")
+    output_dir: str = common.option("folder of the rankers that are trained: trained if they are missing")
+    judges: list[str] = common.option(
+        "NAME=FOLDER, or a Hub id, of every judge; bundled is the one of the package", ["bundled"]
+    )
+    adapted: bool = common.option(
+        "train Compare-Aggregate, like one cross-encoder, on answer sentences of the extractive QA first", False
+    )
+    seed: int = common.option("of the rankers and of the samples of questions", 0)
+    dtype: str | None = common.option("floating type of the judges; default float32", None)
+
+
+def references_of(question: Question) -> list[list[str]] | None:
+    """Return for every candidate the other correct answers, or None if the question cannot be used.
+
+    Texts with the same words are the same answer.
+    """
+    if not is_usable(question.labels):
+        return None
+    correct = [text for text, label in zip(question.candidates, question.labels, strict=True) if label]
+    values = [[text for text in correct if words(text) != words(candidate)] for candidate in question.candidates]
+    return values if all(values) else None
+
+
+def judged(questions: Sequence[Question], judge: Probabilities) -> dict[str, list]:
+    """Return "mean", "max" -> per question its (candidates,) probabilities, or None if it cannot be used."""
+    given = [references_of(question) for question in questions]
+    rows = [
+        (question.text, reference, candidate)
+        for question, own in zip(questions, given, strict=True)
+        if own
+        for candidate, references in zip(question.candidates, own, strict=True)
+        for reference in references
+    ]
+    values = iter(judge(*map(list, zip(*rows, strict=True)))) if rows else iter(())
+    pairs = [own and [[next(values) for _ in references] for references in own] for own in given]
+    return {
+        how: [own and np.array([getattr(np, how)(values) for values in own]) for own in pairs] for how in AGGREGATIONS
+    }
+
+
+def best_threshold(tops: np.ndarray, true: np.ndarray) -> float:
+    """Return the threshold with the least RMSE of P@1 over systems, half-way between two neighbouring probabilities.
+
+    Args:
+        tops: (systems, questions) probabilities of the first answers.
+        true: (systems,) P@1 from gold labels.
+
+    Two systems, two questions: between 0.3 and 0.6 all first answers of one and half of the other's are accepted.
+
+    >>> round(best_threshold(np.array([[0.9, 0.6], [0.8, 0.3]]), np.array([1.0, 0.5])), 3)
+    0.45
+    """
+    values = np.unique(np.r_[0.0, tops.ravel(), 1.0])
+    thresholds = (values[1:] + values[:-1]) / 2
+    estimated = (tops[None] >= thresholds[:, None, None]).mean(axis=2)
+    losses = ((estimated - true) ** 2).mean(axis=1)
+    best = thresholds[losses <= losses.min() + 1e-12]
+    return float(best[len(best) // 2])
+
+
+def measured(
+    questions: Sequence[Question], orders: dict[str, list], probabilities: list, threshold: float | None, seed: int = 0
+) -> dict:
+    """Return the true and the estimated measures of rankers, and how near they are, with intervals over questions.
+
+    Args:
+        questions: the questions.
+        orders: ranker -> per question the numbers of its candidates, best first.
+        probabilities: per question the judge's (candidates,) probabilities, None for one that is left out.
+        threshold: probability from which an answer counts as correct; None takes the best for these questions.
+        seed: of the samples of questions.
+    """
+    used = [i for i, own in enumerate(probabilities) if own is not None]
+    labels = [np.array(question.labels) for question in questions]
+
+    def scores(of: list) -> np.ndarray:  # (systems, questions, measures)
+        each = [[list(ranking_scores([of[i][order[i]]]).values()) for i in used] for order in orders.values()]
+        return np.array(each)
+
+    true = scores(labels)
+    if threshold is None:
+        tops = np.array([[probabilities[i][order[i][0]] for i in used] for order in orders.values()])
+        threshold = best_threshold(tops, true[..., 0].mean(axis=1))
+    accepted = [None if own is None else (own >= threshold).astype(int) for own in probabilities]
+    estimated = scores(accepted)
+    judged_right, gold = (np.concatenate([of[i] for i in used]) == 1 for of in (accepted, labels))
+    (counts,) = bootstrap_counts(len(used), SAMPLES, seed)
+    agreement = {}
+    for k, name in enumerate(MEASURES):
+        sides = [side[..., k] for side in (estimated, true)]
+        agreement[name] = asdict(rank_agreement(*(side.mean(axis=1) for side in sides)))
+        for value, item in resampled_agreement(*(counts @ side.T / len(used) for side in sides)).items():
+            agreement[name][f"{value}_interval"] = [*map(float, interval(item, len(used)))]
+    return {
+        "questions": len(used),
+        "answers": len(gold),
+        "threshold": threshold,
+        "sensitivity": float(judged_right[gold].mean()),
+        "specificity": float(1 - judged_right[~gold].mean()),
+        "agreement": agreement,
+        "systems": {
+            name: {
+                side: dict(zip(MEASURES, values[i].mean(axis=0).tolist(), strict=True))
+                for side, values in (("true", true), ("estimated", estimated))
+            }
+            for i, name in enumerate(orders)
+        },
+    }
+
+
+def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[str, Probabilities], seed: int) -> dict:
+    """Return, by judge, aggregation of references, corpus and split, what `measured` returns.
+
+    Args:
+        corpora: corpus -> "dev" and "test" -> questions.
+        rankers: name -> function from questions and a seed to per question (candidates,) scores.
+        judges: by name.
+        seed: of the rankers.
+    """
+    result = {name: {how: {corpus: {} for corpus in corpora} for how in AGGREGATIONS} for name in judges}
+    for corpus, splits in corpora.items():
+        for split in SPLITS:
+            questions = [question for question in splits[split] if references_of(question)]
+            orders = {}
+            for name, ranker in rankers.items():
+                print(f"{corpus} {split}: {len(questions)} questions, {name}", file=sys.stderr, flush=True)
+                orders[name] = [np.argsort(-scores, kind="stable") for scores in ranker(questions, seed)]
+            for name, judge in judges.items():
+                for how, probabilities in judged(questions, judge).items():
+                    own = result[name][how][corpus]
+                    threshold = own["dev"]["threshold"] if split == "test" else None
+                    own[split] = measured(questions, orders, probabilities, threshold, seed)
+    return result
+
+
+def tables(result: dict) -> str:
+    """Return the agreement as Table 5, and the measures of every ranker on test, in Markdown."""
+    parts = []
+    for judge, ways in result.items():
+        head = [title for how in ways for title in (f"{how}: RMSE ± std", "tau-b (p)")]
+        rows = []
+        for corpus, splits in next(iter(ways.values())).items():
+            for split, value in splits.items():
+                for name in value["agreement"]:
+                    cells = [f"{corpus} {split}, {value['questions']}", TITLES[name]]
+                    for corpora in ways.values():
+                        row = corpora[corpus][split]["agreement"][name]
+                        low, high = row["rmse_interval"]
+                        cells.append(f"{row['rmse']:.3f} ± {row['std']:.3f} [{low:.3f}, {high:.3f}]")
+                        low, high = row["tau_interval"]
+                        cells.append(f"{row['tau']:.3f} ({row['p']:.3f}) [{low:.2f}, {high:.2f}]")
+                    rows.append(cells)
+        parts.append(common.markdown_table([f"{judge}: questions", "measure", *head], rows))
+    for judge, ways in result.items():
+        corpora = ways["mean"]
+        head = [f"{corpus} {title}" for corpus in corpora for title in TITLES.values()]
+        rows = []
+        tests = [splits["test"] for splits in corpora.values()]
+        for ranker in tests[0]["systems"]:
+            pairs = [test["systems"][ranker] for test in tests]
+            cells = [f"{pair['true'][name]:.3f} / {pair['estimated'][name]:.3f}" for pair in pairs for name in TITLES]
+            rows.append([ranker, *cells])
+        parts.append(common.markdown_table([f"ranker (test, {judge}, mean): true / estimated", *head], rows))
+    return "\n\n".join(parts)
+
+
+def probabilities_of(loaded) -> Probabilities:
+    """Return a loaded judge as what its model says, calibrated, without any rule around it."""
+
+    def judge(*rows):
+        triples = list(zip(*rows, strict=True))
+        lengths = reference_words([[reference] for _, reference, _ in triples])
+        return loaded.calibrated(Judge(loaded).logits(triples), lengths)
+
+    return judge
+
+
+def as2_questions(folder: str, *splits: str) -> list[Question]:
+    """Return the questions of splits of all corpora."""
+    names = [f"{corpus}.{split}" for corpus in CORPORA.values() for split in splits]
+    return [question for name in names for question in questions_of(as2_rows(name, folder))]
+
+
+def study(args: Arguments) -> dict:
+    """Train what is missing, and return the measures of all rankers by all judges."""
+    begun, loaded = common.clocks(), {}
+    for name, _, folder in (text.partition("=") for text in args.judges):
+        checkpoint = folder or (None if name == "bundled" else name)
+        loaded[name] = load_judge(checkpoint, device="cpu", dtype=args.dtype)
+    corpora = {
+        name: {split: questions_of(as2_rows(f"{corpus}.{split}", args.data_dir)) for split in SPLITS}
+        for name, corpus in CORPORA.items()
+    }
+    training, dev = (as2_questions(args.data_dir, split) for split in ("train", "dev"))
+    rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed, args.adapted)
+    judges = {name: probabilities_of(value) for name, value in loaded.items()}
+    result = compared(corpora, rankers, judges, args.seed)
+    models = sorted(Path(args.output_dir).glob("*/model.safetensors"))
+    names = [f"{corpus}.{split}" for corpus in CORPORA.values() for split in ("train", *SPLITS)]
+    return {
+        "seed": args.seed,
+        "hours": common.hours_since(begun),  # without the training of rankers that were there
+        "versions": versions("genqa-metrics", "bm25s", "torch", "transformers"),
+        "judges": {name: value.signature for name, value in loaded.items()},
+        "rankers": {path.parent.name: file_digest(path) for path in models},
+        "data": digests(names, args.data_dir) | digests(SOURCES, args.spans_dir),
+        "judged": result,
+    }
+
+
+PLACES = {"small_and_base": "small_and_base"}
+STUDY = Study(__spec__.name, Arguments, study, lambda r: tables(r["judged"]), PLACES)
+
+if __name__ == "__main__":
+    STUDY.main()

@@ -1,0 +1,234 @@
+"""Rankers of different kinds over the candidate answers of questions, as the systems that a judge has to measure.
+
+Each takes questions and a seed and gives one score per candidate, the higher the better. All are systems that people
+use or used, none knows the labels of what it ranks. One learns from answer sentences of extractive QA first, as in
+Garg, Vu & Moschitti, "TANDA: Transfer and Adapt Pre-Trained Transformer Models for Answer Sentence Selection", AAAI
+2020: there they are made of Natural Questions; here the sentence of a paragraph that holds the answer is right.
+"""
+
+import copy
+import random
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from training.cross_encoder import probabilities, trained
+from training.similarity import cosines
+from training.studies.answer_ranking import compare_aggregate
+from training.studies.answer_ranking.candidates import Question, words
+
+SOURCES = ("squad.train", "nq_oracle", "squadshifts_new_wiki")  # questions about Wikipedia
+QUESTIONS = 3000  # of each source at most: about 28,000 pairs, ten minutes on one core
+LONGEST = 60  # words of a sentence
+NEGATIVES = 4  # incorrect answers of each correct one that the cross-encoder is trained on
+
+
+Ranker = Callable[[Sequence[Question], int], list[np.ndarray]]
+
+
+def _flat(questions: Sequence[Question]) -> tuple[list[str], list[str]]:
+    """Return question and candidate of every pair, question by question."""
+    pairs = [(question.text, candidate) for question in questions for candidate in question.candidates]
+    return [text for text, _ in pairs], [candidate for _, candidate in pairs]
+
+
+def _split(scores: np.ndarray, questions: Sequence[Question]) -> list[np.ndarray]:
+    return np.split(scores, np.cumsum([len(question.candidates) for question in questions])[:-1])
+
+
+def bm25(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
+    """Return BM25 of each candidate; the candidates of all questions are the collection."""
+    import bm25s
+
+    index = bm25s.BM25()
+    index.index([words(text) for text in _flat(questions)[1]], show_progress=False)
+    start, scores = 0, []
+    for question in questions:
+        end = start + len(question.candidates)
+        scores.append(index.get_scores(words(question.text))[start:end])
+        start = end
+    return scores
+
+
+def tfidf(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
+    """Return the cosine of TF-IDF vectors; the candidates of all questions are the collection."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    asked, candidates = _flat(questions)
+    vectorizer = TfidfVectorizer(sublinear_tf=True).fit(candidates)
+    product = vectorizer.transform(asked).multiply(vectorizer.transform(candidates))
+    return _split(np.asarray(product.sum(axis=1)).ravel(), questions)
+
+
+def encoder_cosine(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
+    """Return the cosine of sentence embeddings of MiniLM, the base encoder of the bundled checkpoints."""
+    return _split(cosines(*_flat(questions)), questions)
+
+
+def word_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
+    """Return the share of the question's words that a candidate has; of equal ones the shorter is better."""
+    scores = []
+    for question in questions:
+        asked = set(words(question.text))
+        own = [words(candidate) for candidate in question.candidates]
+        scores.append(
+            np.array([len(asked & set(text)) / max(1, len(asked)) - 1e-6 * len(text) for text in own], dtype=float)
+        )
+    return scores
+
+
+def keyphrase_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
+    """Return word overlap times the heaviest keyphrase weight of KPQA.
+
+    A sentence answers if it speaks of what is asked and holds something that may be the answer.
+    """
+    from genqa_metrics.kpqa.encoding import Encoder
+    from genqa_metrics.kpqa.loading import load_models
+
+    pairs = list(zip(*_flat(questions), strict=True))
+    weights = [float(w.max(initial=0.0)) for _, w in Encoder(load_models(device="cpu")).keyphrase_weights(pairs)]
+    return [a * b for a, b in zip(word_overlap(questions, seed), _split(np.array(weights), questions), strict=True)]
+
+
+def cross_encoder(questions: Sequence[Question], seed: int, folder: str | Path) -> list[np.ndarray]:
+    """Return the probability by the cross-encoder in a folder, see `trained_cross_encoder`."""
+    return _split(probabilities(list(zip(*_flat(questions), strict=True)), folder), questions)
+
+
+def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, str, int]]:
+    """Return question, answer and label of all correct answers and of `NEGATIVES` incorrect ones for each."""
+    rng = np.random.default_rng(seed)
+    pairs = []
+    for question in questions:
+        correct = [t for t, label in zip(question.candidates, question.labels, strict=True) if label]
+        wrong = [t for t, label in zip(question.candidates, question.labels, strict=True) if not label]
+        drawn = rng.permutation(len(wrong))[: NEGATIVES * len(correct)]
+        pairs += [(question.text, text, 1) for text in correct] + [(question.text, wrong[i], 0) for i in drawn]
+    return pairs
+
+
+def trained_cross_encoder(
+    questions: Sequence[Question], folder: str | Path, seed: int, start: str | Path, epochs: float = 1.0
+) -> Path:
+    """Train a cross-encoder on labelled answers, see `cross_encoder.trained`, and return its folder."""
+    return trained(training_pairs(questions, seed), folder, seed, start, epochs)
+
+
+def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int = 6) -> list[Question]:
+    """Return the sentences of the paragraphs of extractive QA (rows as SQuAD's) as candidate answers.
+
+    A sentence is right that holds the first answer's span, wrong if no answer's text is in it; others are left out,
+    and questions without both kinds. Of more than `sentences` candidates the wrong ones are drawn at random.
+
+    >>> answers = {"text": ["Ann"], "answer_start": [0]}
+    >>> rows = [{"question": "Who won?", "context": "Ann won. It rained.", "answers": answers}]
+    >>> sentence_questions(rows, random.Random(0))
+    [Question(text='Who won?', candidates=('Ann won.', 'It rained.'), labels=(1, 0))]
+    """
+    from sentencex import get_sentence_boundaries
+
+    result = []
+    for row in rows:
+        context, answers = row["context"], row["answers"]
+        start, right, wrong = answers["answer_start"][0], [], []
+        for bounds in get_sentence_boundaries("en", context):
+            begin, end = bounds["start_index"], bounds["end_index"]
+            text = " ".join(context[begin:end].split())
+            if not 0 < len(text.split()) <= LONGEST:
+                continue
+            if begin <= start < end:
+                right.append(text)
+            elif not any(answer.lower() in text.lower() for answer in answers["text"]):
+                wrong.append(text)
+        if right and wrong:
+            wrong = rng.sample(wrong, min(sentences - 1, len(wrong)))
+            texts = dict.fromkeys((*right, *wrong))
+            result.append(Question(row["question"], tuple(texts), tuple(int(text in right) for text in texts)))
+    return result
+
+
+def reading_encoder(folder: str | Path, checkpoint: str | None = None) -> Path:
+    """Write the encoder of KPQA's predictor, which has read questions beside sentences, and return its folder.
+
+    A MiniLM that was made for the vectors of single texts has to learn first to compare two; on few rows it does not.
+    """
+    folder = Path(folder)
+    if (folder / "model.safetensors").is_file():
+        return folder
+
+    from genqa_metrics.kpqa.loading import load_models
+    from transformers import AutoModel, set_seed
+
+    set_seed(0)  # of the pooler, which a predictor of words has not
+    models = load_models(checkpoint, device="cpu")
+    encoder = AutoModel.from_config(copy.deepcopy(models.predictor.config))
+    encoder.load_state_dict(models.predictor.base_model.state_dict(), strict=False)
+    encoder.save_pretrained(folder)
+    models.tokenizer.save_pretrained(folder)
+    return folder
+
+
+def transfer_questions(spans_dir: str | Path, seed: int) -> list[Question]:
+    """Return the answer sentences of `SOURCES` that a ranker learns from before those of WikiQA and TREC-QA."""
+    from training.kpqa.data import read_rows
+
+    rng, result = random.Random(seed), []
+    for source in SOURCES:
+        rows = list(read_rows(source, spans_dir))
+        result += sentence_questions(rng.sample(rows, min(QUESTIONS, len(rows))), rng)
+    return result
+
+
+def ensemble(questions: Sequence[Question], seed: int, members: Sequence[Ranker]) -> list[np.ndarray]:
+    """Return the mean over rankers of the share of a question's candidates that a candidate is above."""
+    from scipy.stats import rankdata
+
+    values = [member(questions, seed) for member in members]
+    return [np.mean([rankdata(own) / len(own) for own in scores], axis=0) for scores in zip(*values, strict=True)]
+
+
+RANKERS: dict[str, Ranker] = {
+    "bm25": bm25,
+    "tfidf": tfidf,
+    "word_overlap": word_overlap,
+    "keyphrase_overlap": keyphrase_overlap,
+    "encoder_cosine": encoder_cosine,
+}
+
+
+def all_rankers(
+    training: Sequence[Question],
+    dev: Sequence[Question],
+    spans_dir: str | Path,
+    folder: str | Path,
+    seed: int,
+    adapted: bool = False,
+) -> dict[str, Ranker]:
+    """Return `RANKERS`, four that are trained into a folder unless they are there, and an ensemble.
+
+    Compare-Aggregate stops on the dev questions; `adapted`: it too learns from the extractive QA in `spans_dir` first.
+    """
+    folder = Path(folder)
+    reader = reading_encoder(folder / "encoder")
+    plain = trained_cross_encoder(training, folder / "cross_encoder", seed, reader)
+    transferred = folder / "transferred"
+    if not (transferred / "model.safetensors").is_file():
+        trained_cross_encoder(transfer_questions(spans_dir, seed), transferred, seed, reader)
+    tanda = trained_cross_encoder(training, folder / "tanda", seed, transferred)
+    if adapted:
+        first = folder / "compare_aggregate_transferred"
+        if not (first / compare_aggregate.FILE).is_file():
+            compare_aggregate.trained(transfer_questions(spans_dir, seed), dev, first, seed)
+        comparing = compare_aggregate.trained(training, dev, folder / "compare_aggregate_adapted", seed, first)
+    else:
+        comparing = compare_aggregate.trained(training, dev, folder / "compare_aggregate", seed)
+    rankers = RANKERS | {
+        "compare_aggregate": partial(compare_aggregate.ranked, folder=comparing),
+        "cross_encoder": partial(cross_encoder, folder=plain),
+        "transferred": partial(cross_encoder, folder=transferred),
+        "tanda": partial(cross_encoder, folder=tanda),
+    }
+    members = ("bm25", "encoder_cosine", "compare_aggregate", "tanda")
+    return rankers | {"ensemble": partial(ensemble, members=[rankers[name] for name in members])}
