@@ -1,7 +1,5 @@
 """The command `agree`: rows with human scores in, tables, JSON, Markdown and a page out."""
 
-import warnings
-
 import genqa_metrics
 import numpy as np
 import pytest
@@ -9,7 +7,7 @@ from genqa_metrics.cli import app
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.verbs.agree.measures import length_group
 from genqa_metrics.verbs.agree.question_types import question_type
-from genqa_metrics.verbs.agree.report import AgreeReport, against_best, ordered
+from genqa_metrics.verbs.agree.report import against_best, ordered
 from typer.testing import CliRunner
 
 from tests.factories.files import save
@@ -117,11 +115,10 @@ def test_groups(report, rows):
     assert groups["source"]["second"]["metrics"]["good"]["pearson"]["value"] == pytest.approx(expected, rel=1e-5)
 
 
-def test_given_question_types_and_further_columns(tmp_path, rows):
+def test_given_question_types_and_further_columns(rows):
     for number, row in enumerate(rows):
         row |= {"question_type": "easy" if number % 3 else "hard", "module": "m", "few": "a" if number < 9 else "b"}
-    file = save(tmp_path / "typed.jsonl", rows)
-    groups = agreed([str(file)], score_columns=["good"], group_columns=["module", "few"], resamples=100)["groups"]
+    groups = agreed(rows, score_columns=["good"], group_columns=["module", "few"], resamples=100)["groups"]
     assert set(groups["question_type"]) == {"easy", "hard"}
     assert "module" not in groups  # one group says nothing
     assert groups["few"]["a"] == {"rows": 9, "questions": 5, "metrics": None}
@@ -145,16 +142,13 @@ def test_metrics_are_those_of_the_modules(tmp_path, rows):
     assert report["signatures"]["aev"].startswith("aev|alpha:0.5|")
 
 
-def test_constant_scores_missing_scores_and_human_scores(tmp_path, rows):
+@pytest.mark.filterwarnings("error")
+def test_constant_scores_missing_scores_and_human_scores(rows):
     rows[0]["good"] = None
     rows[1]["good"] = float("nan")
     rows[2]["score"] = None
-    file = save(tmp_path / "gaps.jsonl", rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        report = agreed([str(file)], score_columns=["flat", "good"], resamples=100)
-        shown = AgreeReport(**report)
-        pages = shown.to_html(), shown.to_markdown(), shown.to_json()
+    shown = genqa_metrics.agree(rows, score_columns=["flat", "good"], resamples=100)
+    report, pages = shown.to_dict(), (shown.to_html(), shown.to_markdown(), shown.to_json())
     assert report["left_out"] == {
         "bad rows": 0,
         "without a human score": 1,
@@ -169,46 +163,43 @@ def test_constant_scores_missing_scores_and_human_scores(tmp_path, rows):
     assert all("nan" not in page.lower().replace("nance", "") for page in pages[1:])
 
 
-def test_all_human_scores_equal(tmp_path, rows):
-    file = save(tmp_path / "same.jsonl", [row | {"score": 1} for row in rows])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        report = agreed([str(file)], score_columns=["good"], resamples=100)
-        assert "no correlation is defined" in AgreeReport(**report).to_html()
-    assert report["metrics"]["good"]["spearman"]["value"] is None
-    assert "classifier" not in report["metrics"]["good"]
-    assert any("all human scores are equal" in note for note in report["notes"])
+@pytest.mark.filterwarnings("error")
+def test_all_human_scores_equal(rows):
+    report = genqa_metrics.agree([row | {"score": 1} for row in rows], score_columns=["good"], resamples=100)
+    assert "no correlation is defined" in report.to_html()
+    assert report.metrics["good"]["spearman"]["value"] is None
+    assert "classifier" not in report.metrics["good"]
+    assert any("all human scores are equal" in note for note in report.notes)
 
 
-def test_few_rows_and_few_questions(tmp_path, rows):
+@pytest.mark.filterwarnings("error")
+def test_few_rows_and_few_questions(rows):
     with pytest.raises(FileError, match="2 rows have a human score and all metric scores; 3 are the least"):
-        agreed([str(save(tmp_path / "two.jsonl", rows[:2]))], score_columns=["good"], resamples=100)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        three = agreed([str(save(tmp_path / "three.jsonl", rows[:3]))], score_columns=["good"], resamples=100)
-    assert three["rows"] == 3
-    few = agreed([str(save(tmp_path / "few.jsonl", rows[:12]))], score_columns=["good"], resamples=100)
+        genqa_metrics.agree(rows[:2], score_columns=["good"], resamples=100)
+    assert agreed(rows[:3], score_columns=["good"], resamples=100)["rows"] == 3
+    few = agreed(rows[:12], score_columns=["good"], resamples=100)
     assert "only 6 questions: too few for intervals, which need 10" in few["notes"]
     assert few["metrics"]["good"]["pearson"]["low"] is None
     assert few["rank_pairs"]["metrics"]["good"]["low"] is None
 
 
-def test_labels_thresholds_and_ranges(tmp_path, rows):
+def test_labels_thresholds_and_ranges(rows):
     """Labels decide where every row has one; else the middle of the range; --correct wins."""
-    labelled = save(tmp_path / "l.jsonl", [row | {"label": int(row["score"] > 0.7)} for row in rows])
-    found = agreed([str(labelled)], score_columns=["good"], resamples=100)["human"]
-    assert (found["correct"], found["column"]) == ("label = 1", "score")
-    assert found["share_correct"] == np.mean([row["score"] > 0.7 for row in rows])
-    found = agreed([str(labelled)], score_columns=["good"], correct=0.2, resamples=100)["human"]
-    assert found["correct"] == "score >= 0.2"
-    only = [{k: v for k, v in row.items() if k != "score"} | {"label": int(row["score"] > 0.7)} for row in rows]
-    found = agreed([str(save(tmp_path / "o.jsonl", only))], score_columns=["good"], resamples=100)["human"]
-    assert (found["column"], found["correct"]) == ("label", "label = 1")
+    labelled = [row | {"label": int(row["score"] > 0.7)} for row in rows]
+    only = [{name: value for name, value in row.items() if name != "score"} for row in labelled]
+    for given, correct, column, rule in (
+        (labelled, None, "score", "label = 1"),
+        (labelled, 0.2, "score", "score >= 0.2"),
+        (only, None, "label", "label = 1"),
+    ):
+        human = agreed(given, score_columns=["good"], correct=correct, resamples=100)["human"]
+        assert (human["column"], human["correct"]) == (column, rule)
+    assert human["share_correct"] == pytest.approx(np.mean([row["score"] > 0.7 for row in rows]))
 
 
-def test_scores_outside_0_to_1_have_no_calibration(tmp_path, rows):
-    file = save(tmp_path / "wide.jsonl", [row | {"wide": 100 * row["good"]} for row in rows])
-    report = agreed([str(file)], score_columns=["wide", "good"], resamples=100)
+def test_scores_outside_0_to_1_have_no_calibration(rows):
+    rows = [row | {"wide": 100 * row["good"]} for row in rows]
+    report = agreed(rows, score_columns=["wide", "good"], resamples=100)
     assert report["metrics"]["wide"]["classifier"]["calibration"] is None
     assert "wide: has scores outside 0 to 1: no calibration" in report["notes"]
     assert report["metrics"]["good"]["classifier"]["calibration"]["ece"] > 0

@@ -2,9 +2,7 @@
 
 import json
 
-import numpy as np
 import pytest
-from genqa_metrics.statistics import resampling
 
 from tests.factories.files import run, save
 
@@ -63,9 +61,3 @@ def test_huge_scores_are_refused(tmp_path, score):
     paths = systems(tmp_path, 6, a=[score], b=[1.0])
     _, said = run("compare", *paths, "--column", "mine", status=1)
     assert "mine: expected a number of at most 10,000,000,000" in said
-
-
-def test_an_interval_needs_five_rows():
-    scores = np.random.default_rng(0).random(200)
-    assert np.isnan(resampling.interval(scores, 4)).all()
-    assert np.isfinite(resampling.interval(scores, 5)).all()

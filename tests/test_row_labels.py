@@ -52,12 +52,6 @@ def test_labels_in_some_rows_are_those_of_a_file(rows):
     assert finite == inside["method"]
 
 
-def test_labels_outside_0_to_1_are_not_used(rows):
-    found = genqa_metrics.accuracy([row | {"label": 4} for row in rows], columns={"judge": "by"})
-    assert found.systems["one"]["labelled"] == 0
-    assert any("values outside 0 to 1" in note for note in found.notes)
-
-
 def test_labels_may_be_words_as_pandas_and_people_write_them(rows, tmp_path):
     """A CSV of pandas has True and False; both words and numbers give the same numbers."""
     numbers = genqa_metrics.accuracy(rows, columns={"judge": "by"}).systems

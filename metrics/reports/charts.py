@@ -75,7 +75,7 @@ def forest_figure(metrics: Mapping, names: Sequence[str]):
     """Return a figure of metrics' correlations with their 95% intervals.
 
     Args:
-        metrics: see `analysis.human_agreement.analyse`.
+        metrics: see `agree.measures.analyse`.
         names: metrics to show, from the top.
     """
     from matplotlib.figure import Figure
@@ -108,7 +108,7 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
     """Return a figure of the correlations within groups, as Figure 4 of the KPQA paper.
 
     Args:
-        groups: label -> "rows" and "metrics", see `analysis.human_agreement.analyse`.
+        groups: label -> "rows" and "metrics", see `agree.measures.analyse`.
         names: metrics to show.
         kind: "pearson" or "spearman".
     """

@@ -79,7 +79,7 @@ class _Checked:
 
 @dataclass(frozen=True)
 class CompareOptions(_Checked):
-    """Options of `compare`, see `reports.compare.compare`."""
+    """Options of `compare`, see `verbs.compare.report.compare`."""
 
     metrics: str | Sequence[str] | None = None
     settings: Settings | None = None
@@ -99,7 +99,7 @@ class CompareOptions(_Checked):
 
 @dataclass(frozen=True)
 class AccuracyOptions(_Checked):
-    """Options of `accuracy`, see `reports.accuracy.accuracy`."""
+    """Options of `accuracy`, see `verbs.accuracy.report.accuracy`."""
 
     labels: Any = None
     columns: Mapping[str, str] | None = None

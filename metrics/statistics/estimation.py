@@ -13,7 +13,7 @@ measures that it does not.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -271,28 +271,24 @@ def estimate_accuracy(
     """
     labelled, rows = sums.labelled.sum(), sums.rows.sum()
     of_labels = powered(sums, finite, confidence) if labelled >= MIN_LABELS else None
-    candidates: list[AccuracyEstimate] = []
-    if of_labels is not None:
-        alone = wider(of_labels.labels_low, of_labels.labels_high, label_error)
-        candidates.append(
-            AccuracyEstimate(
-                float(of_labels.value),
-                *wider(of_labels.low, of_labels.high, label_error),
-                TOGETHER if of_labels.trust > 0 else LABELS,
-                labels_alone=None if np.isnan(alone[0]) else alone,
-                size=float(of_labels.size),
-                powered=of_labels,
-            )
+    by_labels, reason = None, ""
+    if of_labels is not None and not np.isnan(of_labels.labels_low):
+        by_labels = AccuracyEstimate(
+            float(of_labels.value),
+            *wider(of_labels.low, of_labels.high, label_error),
+            TOGETHER if of_labels.trust > 0 else LABELS,
+            labels_alone=wider(of_labels.labels_low, of_labels.labels_high, label_error),
+            size=float(of_labels.size),
+            powered=of_labels,
         )
-    said = candidates[0] if candidates and candidates[0].labels_alone else None
-    reason = ""
     if labelled < rows:
         judged, reason = _judge_alone(sums, errors, no_errors, ignore_errors and not labelled, confidence)
-        if judged and (said is None or judged.high - judged.low < said.high - said.low):
-            powered_too = {"labels_alone": said.labels_alone, "size": said.size, "powered": of_labels} if said else {}
-            return AccuracyEstimate(judged.value, judged.low, judged.high, judged.basis, **powered_too)
-    if said:
-        return said
+        if judged and (by_labels is None or judged.high - judged.low < by_labels.high - by_labels.low):
+            return replace(
+                by_labels or judged, value=judged.value, low=judged.low, high=judged.high, basis=judged.basis
+            )
+    if by_labels:
+        return by_labels
     if of_labels is not None:
         reason = f"too few questions: the labels are of {_questions(of_labels.questions)}"
     value = float(of_labels.labels_value) if of_labels is not None else None

@@ -197,16 +197,6 @@ def name_values(option: str, values: Sequence[str] | None) -> dict[str, str]:
     return pairs
 
 
-def names_and_columns(values: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:
-    """Read --column: the columns of scores, and the columns that have another name.
-
-    >>> names_and_columns(["bleurt", "score=human"])
-    (['bleurt'], {'score': 'human'})
-    """
-    names = [value for value in values or () if "=" not in value]
-    return names, name_values("--column", [value for value in values or () if "=" in value])
-
-
 def read_inputs(
     inputs: list[str],
     form: str | None,
@@ -216,16 +206,7 @@ def read_inputs(
     sheet: str | None = None,
     split_references: str | None = None,
 ) -> list:
-    """Return the sources of the paths, see `rows.inputs.files`.
-
-    Args:
-        inputs: the paths.
-        form: --from.
-        systems: --systems.
-        encoding: --encoding.
-        rows_at: --rows-at.
-        sheet: --sheet.
-        split_references: --split-references.
+    """Return the sources of paths that are read with the options `READING`, see `rows.inputs.files`.
 
     Raises:
         ValueError: if a value is bad, or a file does not exist.
@@ -237,14 +218,6 @@ def read_inputs(
     if systems and len(set(names)) < max(len(names), 1):
         raise ValueError(f"--systems: expected different names of columns, A,B, got {systems!r}")
     return files(inputs, ReadOptions(form, names, encoding, rows_at or "", sheet or "1", split_references or ""))
-
-
-def checked_metrics(names: Sequence[str] | None) -> list[str]:
-    """Return the values of --metric; a ValueError if one is no metric."""
-    for name in names or ():
-        if name not in METRICS:
-            raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
-    return list(names or ())
 
 
 def _value(text: str) -> object:

@@ -47,15 +47,18 @@ def carry_out(
         is_file = output not in (None, "-") and not folder and "://" not in output
         console.check_outputs({"--output": output if is_file else None, **files}, read, folder)
         if "metric" in given:
-            given["metrics"] = options.checked_metrics(given.pop("metric"))
+            given["metrics"] = given.pop("metric") or []
+            for name in given["metrics"]:
+                if name not in options.METRICS:
+                    raise ValueError(f"--metric: expected one of {', '.join(options.METRICS)}, got {name!r}")
             given["settings"] = options.read_settings(given.pop("settings_file"), pairs, given["metrics"])
         else:
             given["settings"] = options.read_settings_of("ava", pairs)
         console.check_outputs(files, [value for value in _values(given["settings"]) if isinstance(value, str)])
-        if scores:
-            given["score_columns"], given["columns"] = options.names_and_columns(column)
-        else:
-            given["columns"] = options.name_values("--column", column)
+        if scores:  # without '=' it is a column of scores
+            given["score_columns"] = [value for value in column or () if "=" not in value]
+            column = [value for value in column or () if "=" in value]
+        given["columns"] = options.name_values("--column", column)
         as_paths = given.get("engine") == "ray" and not any(reading)
         sources = inputs if as_paths else options.read_inputs(inputs, *reading)
         if runs:
@@ -71,8 +74,7 @@ def carry_out(
             )
     console.say_forms(() if as_paths else sources)
     after(report)
-    text = {option: partial(_text, report, option) for option in files}
-    console.write_outputs({option: (path, text[option]) for option, path in files.items()})
+    console.write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})
     console.print_result(form, report.to_json, report.to_markdown, report.show_all if verbose else report.show)
     if demands:
         console.check_demands(demands, report.systems)

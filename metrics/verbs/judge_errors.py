@@ -32,20 +32,20 @@ from ..statistics.judge_errors import COUNTS, Calibration, Counts, pooled
 MEASURED_FILE = "measured.json"
 MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
 METHODS = {
-    "labels": "people's labels (Wilson's interval, by question)",
-    "labels and judge": "people's labels and the judge (prediction-powered)",
+    LABELS: "people's labels (Wilson's interval, by question)",
+    TOGETHER: "people's labels and the judge (prediction-powered)",
     "measured": "judge corrected by its measured errors (Rogan-Gladen, Lang-Reiczigel)",
     "calibrated": "judge calibrated on {labels} labels of yours, corrected by its errors there (Rogan-Gladen, "
     "Lang-Reiczigel)",
-    "judge": "the judge's rate alone (Wilson): its errors are ignored",
-    "nothing": "cannot tell",
+    IGNORED: "the judge's rate alone (Wilson): its errors are ignored",
+    NOTHING: "cannot tell",
 }
 NOTES = {
     "calibrated": "the interval assumes that the judge errs about as often as on your labels; for other questions or "
     "very different systems calibrate it anew",
     "measured": "without labels the interval assumes that the judge errs about as often as in our tests; on other "
     "questions or answers it can err more. Labels settle it: genqa-metrics label",
-    "judge": "the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
+    IGNORED: "the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
     "labels correct that: genqa-metrics label",
 }
 WHAT_TO_DO = "label 50 answers or more, drawn by chance: genqa-metrics label, then genqa-metrics accuracy --labels"
@@ -219,8 +219,7 @@ class JudgeErrors:
 
     def _key(self, basis: str) -> str:
         """Return the key of `METHODS` of a basis of an estimate."""
-        names = {LABELS: "labels", TOGETHER: "labels and judge", IGNORED: "judge", NOTHING: "nothing"}
-        return names.get(basis) or (self.measured.method if self.measured else "judge")
+        return self.measured.method if basis == MEASURED else basis
 
     def method(self, basis: str) -> str:
         """Return in words how an estimate was made."""
@@ -234,13 +233,13 @@ class JudgeErrors:
             by_key.setdefault(self._key(values["basis"]), []).append(system)
         notes = [note for key, note in NOTES.items() if key in by_key]
         by_reason: dict[str, list[str]] = {}
-        for system in by_key.get("nothing", ()):
+        for system in by_key.get(NOTHING, ()):
             by_reason.setdefault(systems[system]["reason"], []).append(system)
         for reason, names in by_reason.items():
             of = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
             fix = "more questions are needed" if "too few questions" in reason else WHAT_TO_DO
             notes.append(f"{of} cannot be told from these rows: {reason}; {fix}")
-        if "nothing" in by_key and self.measured:
+        if NOTHING in by_key and self.measured:
             notes.append(measured_fact(self.measured.facts))
         return notes
 

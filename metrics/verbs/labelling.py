@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -275,27 +275,29 @@ class Session:
 
     def compared(self) -> tuple[int, int]:
         """Return the number of rows on which several raters agree, and of all rows that several have labelled."""
-        by_item: dict[str, list[tuple]] = {}
-        for row in self._rows():
-            by_item.setdefault(row["item"], []).append(tuple(row[name] for name in self.fields))
-        several = [values for values in by_item.values() if len(values) > 1]
-        return sum(len(set(values)) == 1 for values in several), len(several)
+        several = [rows for rows in self._by_item().values() if len(rows) > 1]
+        return sum(not self._differ(rows) for rows in several), len(several)
 
     def disagreements(self) -> list[tuple[Task, list[dict]]]:
         """Return tasks that another rater labels differently, with the rows of all raters, this one's first.
 
         Without those that this rater has looked at in a second pass.
         """
-        by_item: dict[str, list[dict]] = {}
-        for row in self._rows():
-            by_item.setdefault(row["item"], []).append(row)
-        result = []
+        by_item, result = self._by_item(), []
         for task in self.tasks:
-            rows = sorted(by_item.get(task.key, []), key=lambda row: row["rater"] != self.rater)
-            differ = len({tuple(row[name] for name in self.fields) for row in rows}) > 1
-            if differ and rows[0]["rater"] == self.rater and not rows[0].get("second_pass"):
+            rows = sorted(by_item[task.key], key=lambda row: row["rater"] != self.rater)
+            if self._differ(rows) and rows[0]["rater"] == self.rater and not rows[0].get("second_pass"):
                 result.append((task, rows))
         return result
+
+    def _by_item(self) -> Mapping[str, list[dict]]:
+        by_item: dict[str, list[dict]] = defaultdict(list)
+        for row in self._rows():
+            by_item[row["item"]].append(row)
+        return by_item
+
+    def _differ(self, rows: Sequence[Mapping]) -> bool:
+        return len({tuple(row[name] for name in self.fields) for row in rows}) > 1
 
     def label(self, task: Task, *, comment: str = "", second_pass: bool = False, **values: int) -> None:
         """Write the rater's label of a task; it replaces an earlier one.

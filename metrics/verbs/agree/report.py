@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -321,8 +321,10 @@ class AgreeReport(Report):
         kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]
         header, *rows = ([cells[i] for i in kept] for cells in (table.header, *table.rows))
         said = "95% intervals; p: permutation test of the difference from the first Pearson r, corrected (Holm)."
-        short = Table("", header, rows, said if FIRST_COLUMNS[-1] in header else "95% intervals.", table.marked)
-        print_table(_top(short, FIRST_METRICS), console)
+        said = said if FIRST_COLUMNS[-1] in header else "95% intervals."
+        more = len(rows) - FIRST_METRICS
+        said += f" ... and {more:,} more: --verbose." if more > 0 else ""
+        print_table(Table("", header, rows[:FIRST_METRICS], said, {*range(FIRST_METRICS)} & table.marked), console)
         for name, worst in self.worst.items():
             title = f"Where {name} and the humans differ most ({min(FIRST_ROWS, len(worst))} of {len(worst)})"
             say(console, [title] * bool(worst), "bold")
@@ -581,15 +583,6 @@ def _worst(report: AgreeReport, whole: bool = False) -> list[Table]:
         elif rows:
             tables.append(Table(title, [*header, "human"], rows, f"{said}; whole in JSON and HTML.", wraps=True))
     return tables
-
-
-def _top(table: Table, most: int) -> Table:
-    """Return the first rows of a table."""
-    more = len(table.rows) - most
-    if more <= 0:
-        return table
-    said = f"{table.explanation} ... and {more:,} more: --verbose."
-    return replace(table, rows=table.rows[:most], marked={i for i in table.marked if i < most}, explanation=said)
 
 
 def _cut(text: str | None, most: int = 50) -> str:

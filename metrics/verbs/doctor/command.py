@@ -26,16 +26,10 @@ def doctor(
 
     with console.usage("doctor"):
         columns = checked_columns(options.name_values("--column", column))
-        named = {
-            "--from": from_,
-            "--systems": systems,
-            "--encoding": encoding,
-            "--rows-at": rows_at,
-            "--sheet": sheet,
-            "--split-references": split_references,
-        }
-        reading = [word for option, value in named.items() if value for word in (option, value)]
-        sources = options.read_inputs(inputs, from_, systems, encoding, rows_at, sheet, split_references)
+        values = from_, systems, encoding, rows_at, sheet, split_references
+        names = (f"--{name.strip('_').replace('_', '-')}" for name in options.READING)
+        reading = [word for pair in zip(names, values, strict=True) if pair[1] for word in pair]
+        sources = options.read_inputs(inputs, *values)
     with console.failures("doctor"):
         report = diagnose(sources, columns, reading)
     console.print_result(form, report.to_json, report.to_markdown, report.show)

@@ -122,7 +122,7 @@ def ask(session, read: Callable[[], str], out) -> None:
     """Ask about one row after the other until all are labelled or the rater quits.
 
     Args:
-        session: an `analysis.labelling.Session`.
+        session: a `labelling.Session`.
         read: returns one key.
         out: a `rich.console.Console`.
     """

@@ -294,8 +294,7 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
         def connect(event, change, inputs=None) -> None:
             """Run a change of a rater's state at an event; a ValueError is a message on the page."""
 
-            def run(*given):
-                *given, request = given
+            def run(request, *given):
                 state = of(request)
                 try:
                     found = change(state, *given)
@@ -303,15 +302,14 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
                     raise gr.Error(str(error)) from error
                 return view(state, found, starts=change is State.start, keep_comment=bool(state.values))
 
+            def with_input(given: str, request: gr.Request):
+                return run(request, given)
+
             def without_input(request: gr.Request):
                 return run(request)
 
-            def with_input(given: str, request: gr.Request):
-                return run(given, request)
-
             # "multiple": or gradio drops clicks that come before it has closed the last event; label_keys.html guards.
-            run_now = with_input if inputs else without_input
-            event(run_now, inputs, outputs, api_name=False, trigger_mode="multiple")
+            event(with_input if inputs else without_input, inputs, outputs, api_name=False, trigger_mode="multiple")
 
         for event in (begin.click, rater.submit):
             connect(event, State.start, rater)
