@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.rows.items import Item
-from genqa_metrics.verbs.label.tasks import tasks_of
 from genqa_metrics.verbs.labelling import (
     Session,
     hash_uniform,
@@ -18,6 +17,7 @@ from genqa_metrics.verbs.labelling import (
     pareto_sample,
     plan,
     probabilities,
+    tasks_of,
 )
 from typer.testing import CliRunner
 
@@ -376,14 +376,14 @@ def test_the_plugin_shows_the_worst_rows(pytester, judged):
         """
         def test_good(assert_accuracy):
             options = {"columns": {"judge": "judge"}, "ignore_judge_errors": True}
-            assert assert_accuracy("rows.jsonl", at_least=0.5).systems["a"]["rows"] == 300
+            assert assert_accuracy("rows.jsonl", at_least=0.5, **options).systems["a"]["rows"] == 300
 
         def test_bad(assert_accuracy):
             options = {"columns": {"judge": "judge"}, "ignore_judge_errors": True}
-            assert_accuracy("rows.jsonl", at_least=0.7, bound="low")
+            assert_accuracy("rows.jsonl", at_least=0.7, bound="low", **options)
 
         def test_unknown(assert_accuracy):
-            assert_accuracy("rows.jsonl", at_least=0.7)
+            assert_accuracy("rows.jsonl", at_least=0.7, columns={"judge": "judge"})
         """
     )
     result = pytester.runpytest("-p", "no:xdist", "-p", "no:randomly")

@@ -16,8 +16,7 @@ from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.judge_errors import rogan_gladen
 from genqa_metrics.verbs.calibrate import calibration
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, measured_for
-from genqa_metrics.verbs.label.tasks import tasks_of
-from genqa_metrics.verbs.labelling import Session
+from genqa_metrics.verbs.labelling import Session, tasks_of
 from safetensors.torch import load_file
 from typer.testing import CliRunner
 

@@ -68,8 +68,7 @@ def label(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    from ..labelling import Session
-    from .tasks import tasks_of
+    from ..labelling import Session, tasks_of
 
     with console.usage("label"):
         if output.suffix not in (".jsonl", ".json", ".ndjson"):
