@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 import subprocess
 import sys
 
@@ -227,6 +228,33 @@ def test_after_a_damaged_file_was_replaced_the_run_goes_on(tmp_path, counted):
     assert len(counted) == 50
     score([a, b], tmp_path / "whole")
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+from genqa_metrics.cli import main
+main()
+"""
+
+
+def test_a_full_disk_is_one_clear_error_and_finished_parts_are_kept(tmp_path):
+    """Files of at most 20 kB stand in for the full disk: the third part, of long texts, is larger."""
+    rows, draw = made_rows(120), random.Random(0)
+    for row in rows[60:90]:
+        row["prediction"] = " ".join(f"{draw.getrandbits(64):x}" for _ in range(100))
+    path, folder = save(tmp_path / "a.jsonl", rows), tmp_path / "parts"
+    command = [sys.executable, "-c", LIMITED, "score", path, "-m", "aev", "-o"]
+    full = subprocess.run([*command, f"{folder}/", "--part-rows", "30"], capture_output=True, text=True, timeout=300)
+    assert full.returncode == 1
+    assert full.stdout == ""
+    assert "part-000002.parquet: cannot be written: File too large" in " ".join(full.stderr.split())
+    assert "Traceback" not in full.stderr
+    assert "Exception" not in full.stderr
+    assert sorted(contents(folder)) == [MANIFEST, "part-000000.parquet", "part-000001.parquet"]
+    score([path], folder)
+    score([path], tmp_path / "whole")
+    assert contents(folder) == contents(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".csv.gz", ".tsv.bz2", ".jsonl.xz", ".jsonl.zst", ".parquet"])

@@ -13,7 +13,6 @@ from genqa_metrics.verbs.explain import kpqa as explanations
 
 TITLE = "KPQA: which words answer the question?"
 ABOUT = "BLEU-1, ROUGE-L and BERTScore that give more weight to the words that answer the question."
-NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 CLOSE = 0.1  # scores that differ by less are called about the same
 EXAMPLES = sharing.read_examples(__file__)
 ADDRESS = sharing.Address(EXAMPLES[0].values, 3)
