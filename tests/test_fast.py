@@ -21,7 +21,7 @@ from genqa_metrics.kpqa import loading as kpqa_loading
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import EMBEDDINGS_FILE, FastEmbedder, load_models, load_token_classifier
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.scale import exporting, quantization
+from genqa_metrics.scale import exporting
 from transformers import AutoModel, AutoTokenizer
 from typer.testing import CliRunner
 
@@ -81,7 +81,7 @@ class Rounded(torch.nn.Linear):
 
 def test_kpqa_is_the_torch_model_with_every_product_rounded(tiny_checkpoint, tiny_encoder, tmp_path, monkeypatch):
     """Parity with the same rounding in torch, in floats; a value between two steps may go either way."""
-    monkeypatch.setattr(quantization, "_zero_levels", lambda whole, inputs: {})
+    monkeypatch.setattr(exporting, "_zero_levels", lambda whole, inputs: {})
     exporting.export_checkpoint("kpqa", str(tiny_checkpoint), tmp_path / "kpqa")
     pairs = [(q, p) for q, p, _ in random_rows(40) if p]
     small = load_models(tmp_path / "kpqa", embedding_model=tiny_encoder, backend="onnx")
@@ -132,8 +132,8 @@ def test_quantization_by_hand():
     weight = numpy_helper.from_array(np.array([[1.27, -0.127], [0.5, 0.1], [1, 0.05]], dtype=np.float32), "w")
     given, result = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [None, None, None]) for n in ("x", "y"))
     graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "one", [given], [result], [weight])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", quantization.OPSET)], ir_version=8)
-    quantization._quantize(model, {"x": 55})
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", exporting.OPSET)], ir_version=8)
+    exporting._quantize(model, {"x": 55})
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     (found,) = session.run(None, {"x": np.array([[[2, -0.55, 0.004], [0, 0, 0]]], dtype=np.float32)})
     assert found[0] == pytest.approx(np.array([[2.265, -0.309], [0, 0]]), abs=1e-5)
@@ -176,7 +176,7 @@ def test_a_checkpoint_is_exported_once_into_the_cache(tiny_checkpoint, tiny_enco
     first = make_scorer("kpqa", settings)
     (folder,) = (tmp_path / "cache").iterdir()
     assert folder.name.startswith(f"kpqa-{signature_digest(tiny_checkpoint)}-")
-    monkeypatch.setattr(quantization, "export", None)  # it would be called if it were made again
+    monkeypatch.setattr(exporting, "export_model", None)  # it would be called if it were made again
     assert make_scorer("kpqa", settings).signature == first.signature
 
 
@@ -216,7 +216,7 @@ def test_a_failed_export_leaves_nothing_behind(fast_kpqa, tmp_path, monkeypatch)
 
     output = shutil.copytree(fast_kpqa, tmp_path / "mine")
     before = {path.name: path.read_bytes() for path in output.iterdir()}
-    monkeypatch.setattr(quantization, "export", full)
+    monkeypatch.setattr(exporting, "export_model", full)
     result = run("export", output, "--metric", "kpqa", "--checkpoint", fast_kpqa, "--overwrite")
     assert (result.exit_code, "No space left on device" in result.output) == (1, True)
     assert {path.name: path.read_bytes() for path in output.iterdir()} == before
@@ -314,7 +314,7 @@ def _plain(value):
 
 
 def test_vectors_below_the_first_layer_are_near_those_of_torch(tiny_encoder, tmp_path):
-    quantization.export_embeddings(tiny_encoder, tmp_path / EMBEDDINGS_FILE)
+    exporting.export_embeddings(tiny_encoder, tmp_path / EMBEDDINGS_FILE)
     ids = np.random.default_rng(0).integers(5, 40, (3, 11))
     with torch.inference_mode():
         expected = AutoModel.from_pretrained(tiny_encoder).embeddings(input_ids=torch.from_numpy(ids))

@@ -1,7 +1,6 @@
 """Demo of F-meta: does a set of generated questions cover the set of reference questions?"""
 
 import sys
-import threading
 from pathlib import Path
 from typing import Literal
 
@@ -23,8 +22,6 @@ BaseName = Literal["Same question", "ROUGE-L", "BLEU-4", "METEOR"]
 DEFAULT = NAMES["same_question"]
 EXAMPLES = sharing.read_examples(__file__)
 ADDRESS = sharing.Address((*EXAMPLES[0].values, DEFAULT), 2)
-# METEOR starts Java and takes seconds. At most three requests may wait for it, so that others are not blocked.
-_METEOR, _METEOR_PLACES = threading.Lock(), threading.BoundedSemaphore(3)
 
 
 def available() -> tuple[dict[str, str], str]:
@@ -51,20 +48,6 @@ def results_of(generated: list[str], references: list[str], base: object) -> tup
     """Return the explanation of checked lists of questions, and the scores."""
     check_base(base)
     scorer = FMetaScorer(base=BASES[base])
-    if BASES[base] != "meteor":
-        return _results(generated, references, scorer)
-    if not _METEOR_PLACES.acquire(blocking=False):
-        raise checks.Problem(
-            "METEOR is busy with other visitors; try again in a minute, or choose another base metric."
-        )
-    try:
-        with _METEOR:
-            return _results(generated, references, scorer)
-    finally:
-        _METEOR_PLACES.release()
-
-
-def _results(generated, references, scorer) -> tuple:
     columns = {"predictions": [generated], "references": [references]}
     rows, _, details = scorer.statistics_with_details(columns, explain=True)
     return details["explanation"][0], scorer.corpus_scores(rows[0], 1)
@@ -263,10 +246,9 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     sharing.folded("The paper's example", sharing.text_beside(__file__, "about.md"))
     sharing.metric_card("f_meta")
     inputs, outputs = [generated, references, base], [matrix, tables, code]
-    many = {"concurrency_limit": 6}  # only METEOR takes long, and it has a limit of its own
-    events.connect([button.click], page, inputs, area, outputs, **many)
-    sharing.example_buttons(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs, **many)
-    ADDRESS.open(demo, inputs, page, area, outputs, **many)
+    events.connect([button.click], page, inputs, area, outputs)
+    sharing.example_buttons(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs)
+    ADDRESS.open(demo, inputs, page, area, outputs)
     server.endpoint(
         score,
         "score",
@@ -275,7 +257,6 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             "references": EXAMPLES[0].values[1].split("\n"),
             "base": DEFAULT,
         },
-        **many,
     )
     first = {"sentence": asking.SENTENCE, "references": asking.OWN.split("\n"), "base": DEFAULT, "draw": asking.DRAW}
     server.endpoint(ask, "ask", first, **asking.ALONE)
