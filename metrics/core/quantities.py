@@ -399,7 +399,6 @@ _ROUND = re.compile(
     r"(?:about|around|roughly|approximately|approx\.?|nearly|almost|circa|ca?\.|some|estimated(?: at)?|close to|~|≈|"
     r"an estimated|or so|give or take)\s*"
 )
-_AFTER = re.compile(r",? (?:(?P<round>or so|approximately|roughly|or thereabouts)|exactly|in total)$")
 
 
 def _read(text: str, written: str) -> Iterator[Quantity]:
@@ -419,15 +418,14 @@ def _read(text: str, written: str) -> Iterator[Quantity]:
         yield from tuples
         return
     start = before.end() if (before := _BEFORE.match(text)) else 0
-    around, after = _ROUND.match(text, start), _AFTER.search(text)
-    span = slice(around.end() if around else start, after.start() if after else None)
-    text, written = text[span], written[span]
+    around = _ROUND.match(text, start)
+    start = around.end() if around else start
+    text, written = text[start:], written[start:]
     values = [*_dates(text), *_clocks(text), *_changes(text)]
     if not any(reading.certain for reading in values):
         values += list(_numbers(text)) or list(_ranges(text))
     values = values or [*_named(text, written)] or [*_expressions(text)] or [*_in_two_units(text)]
-    is_loose = around or (after and after["round"])
-    yield from (replace(reading, rounded=2 if is_loose else reading.rounded) for reading in values)
+    yield from (replace(reading, rounded=2 if around else reading.rounded) for reading in values)
     yield from tuples
 
 
@@ -466,7 +464,6 @@ _WEEKDAY = re.compile(r"(?:on )?(?P<day>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|
 _DECADE = re.compile(r"(?:the )?(?P<decade>[12]\d\d0)['’]?s")
 _CENTURY = re.compile(r"(?:the )?(?P<number>[\w-]+)[ -](?:century|cent\.?|c\.)(?: ad| ce)?")
 _ERA = re.compile(r"(?P<after>a\.?d\.? ?)?(?P<year>\d{1,5}) ?(?P<era>b\.?c\.?(?:e\.?)?|a\.?d\.?|c\.?e\.?)?")
-_SPOKEN_YEAR = re.compile(rf"({'|'.join(_SMALL[13:])}|twenty)[ -](?:oh[ -])?({'|'.join(NUMBER_WORDS)})(?:[ -](\w+))?")
 _HOUR = rf"\d{{1,2}}|{'|'.join(_SMALL[1:13])}"
 _TIME = re.compile(
     rf"(?:(?P<past>half|quarter|(?:{_HOUR}|twenty|twenty-five)(?: minutes)?) (?P<to>past|to) )?(?P<hour>{_HOUR})"
@@ -511,10 +508,6 @@ def _dates(text: str) -> Iterator[Quantity]:
         periods = [(year, year)]
     for number, period in enumerate(periods):
         yield Quantity("date", (*period, None, None), certain=number == 0)
-    if (match := _SPOKEN_YEAR.fullmatch(text)) and (NUMBER_WORDS[match[2]] > 9 or "oh" in text):
-        rest = NUMBER_WORDS[match[2]] + NUMBER_WORDS.get(match[3] or "zero", 100)
-        if rest < 100:
-            yield Quantity("number", Fraction(100 * NUMBER_WORDS[match[1]] + rest))
 
 
 _ROMAN = re.compile(r"(?=[ivxlcdm])m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})")
@@ -665,7 +658,6 @@ _ARTICLE_PART = re.compile(
 )
 _WORDS = re.compile(rf"(?:{NUMBER_WORD})\b(?:(?:[ -]|,? and |, )(?:{NUMBER_WORD})\b)*")
 _MORE_PARTS = re.compile(r" and (?:an? )?(?:(one|two|three)[ -])?(half|thirds?|quarters?|fifths?)\b")
-_POINT = re.compile(rf" point((?:[ -](?:{'|'.join(_SMALL[:10])}|oh))+)\b")
 
 
 def _leading(text: str) -> Iterator[tuple[str, Fraction, Fraction, bool, str]]:
@@ -725,19 +717,16 @@ def _of_digits(digits: re.Match, rest: str) -> Iterator[tuple[str, Fraction, Fra
 
 
 def _in_words(words: str, rest: str) -> Iterator[tuple[str, Fraction, Fraction, bool, str]]:
-    """Yield what number words and what follows them say: twenty-five, two thirds, one and a half, two point five."""
+    """Yield what number words and what follows them say: twenty-five, two thirds, one and a half."""
     values = [NUMBER_WORDS.get(word, 100) for word in re.findall(r"[a-z]+", words) if word != "and"]
     if any(not a >= 20 > 10 > b for a, b in pairwise(values) if 100 not in (a, b)):
         return  # five two one, fifty-four ten
-    value, step = Fraction(_of_words(words)), Fraction(0)
+    value = Fraction(_of_words(words))
     if (part := re.match(r"[ -]([a-z]+)\b", rest)) and part[1] in _PARTS:
         value, rest = value / _PARTS[part[1]], rest[part.end() :]
     elif more := _MORE_PARTS.match(rest):
         value, rest = value + Fraction(NUMBER_WORDS[more[1] or "one"], _PARTS[more[2]]), rest[more.end() :]
-    elif point := _POINT.match(rest):
-        digits = "".join(str(NUMBER_WORDS.get(word, 0)) for word in re.findall("[a-z]+", point[1]))
-        value, step, rest = Fraction(f"{value}.{digits}"), Fraction(1, 10 ** len(digits)), rest[point.end() :]
-    yield "number", value, step, True, rest
+    yield "number", value, Fraction(0), True, rest
 
 
 def _scales(rest: str, currency: str | None) -> Iterator[tuple[int, bool, str]]:
