@@ -14,7 +14,6 @@ from genqa_metrics.aev.scoring import (
     grid_scores,
     scores,
     statistics,
-    summed_statistics,
     terms_function,
     warnings_for,
 )
@@ -34,7 +33,7 @@ rows = st.lists(st.tuples(words, st.lists(words, min_size=1, max_size=3)), min_s
 
 def corpus_score(predictions, references, **values):
     chosen = Settings(**values)
-    total = summed_statistics(predictions, references, chosen)
+    total = statistics(predictions, references, chosen).sum(axis=0)
     return {name: float(value) for name, value in scores(total, chosen).items()}
 
 
@@ -168,7 +167,7 @@ def test_slow_implementation(corpus, alpha, order, wordiness):
 def test_grid_is_the_single_scores(corpus):
     predictions, references = zip(*corpus, strict=True)
     plain = Settings(**PLAIN)
-    grid = grid_scores(summed_statistics(predictions, references, plain, max(GRID_ORDERS)), plain)
+    grid = grid_scores(statistics(predictions, references, plain, max(GRID_ORDERS)).sum(axis=0), plain)
     assert (grid["alpha"], grid["max_order"]) == ([i / 10 for i in range(11)], [1, 2, 3, 4])
     for i, order in enumerate(GRID_ORDERS):
         for j, alpha in enumerate(GRID_ALPHAS):
@@ -317,7 +316,7 @@ def test_signature_changes_with_every_setting():
 
 def test_warnings_say_what_cannot_be_scored():
     def warned(predictions, references, **values):
-        return warnings_for(summed_statistics(predictions, references, Settings(**values)), Settings(**values))
+        return warnings_for(statistics(predictions, references, Settings(**values)).sum(axis=0), Settings(**values))
 
     texts = ["Paris", "nothing here"], [["Berlin"], ["Rome"]]
     (too_long,) = warned(*texts)

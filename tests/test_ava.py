@@ -235,19 +235,6 @@ def test_the_likest_reference_is_read_first(judges, monkeypatch, references):
     assert [reference for _, reference, _ in read] == ["four stairs"]
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 60, 100_000])
-def test_verdicts_do_not_depend_on_batches_or_neighbours(ava, judges, repository, batch_tokens):
-    rows = random_rows(30)
-    alone = [
-        ava.compute(**{name: [column[i]] for name, column in rows.items()})["ava_score"]
-        for i in range(len(rows["questions"]))
-    ]
-    order = random.Random(1).sample(range(30), 30)
-    shuffled = {name: [column[i] for i in order] for name, column in rows.items()}
-    found = load(repository, judges(), batch_tokens=batch_tokens).compute(**shuffled, per_example=True)
-    assert found["ava_score_per_example"] == pytest.approx([alone[i] for i in order], abs=1e-5)
-
-
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_short_floats_state_how_far_verdicts_depend_on_neighbours(judges, repository, dtype):
     """A row alone and beside a long one, whose length it is padded to."""

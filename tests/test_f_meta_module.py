@@ -97,20 +97,6 @@ def test_without_torch_the_default_is_lexical_and_says_so(path, monkeypatch):
     assert found == evaluate.load(path).compute(predictions=PREDICTIONS, references=REFERENCES, base="rouge")
 
 
-def test_per_example_and_best_matches(f_meta, expected):
-    results = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=exact, per_example=True)
-    assert results["f_meta_precision_per_example"] == [0.5, 0.0, 0.0]
-    assert results["f_meta_recall_per_example"] == [0.5, 0.0, 0.0]
-    assert results["f_meta_per_example"] == [0.5, 0.0, 0.0]
-    assert results["f_meta_conventional_per_example"] == [0.5, 0.0, 0.0]
-    assert results["best_match_per_example"][2] == {
-        "predictions": [],
-        "references": [{"prediction": None, "score": 0.0}],
-    }
-    for name in NAMES:
-        assert results[name] == pytest.approx(np.mean(results[f"{name}_per_example"]))
-
-
 def test_explanation(f_meta):
     results = f_meta.compute(predictions=PREDICTIONS, references=REFERENCES, base=exact, explain=True)
     assert results["explanation"][0] == {

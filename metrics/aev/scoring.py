@@ -7,10 +7,9 @@ n-gram counts as often as in the reference that has it most often, and |r| is th
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from operator import add
 
 import numpy as np
 import regex
@@ -240,24 +239,6 @@ def readers(settings: Settings) -> tuple[Callable[[str], list[str]], ...]:
     return terms_function(settings), terms_function(with_stop_words), lambda text: text.lower().split()
 
 
-def _iterate_statistics(
-    predictions: Iterable[str],
-    references: Iterable[Sequence[str]],
-    settings: Settings,
-    orders: int | None,
-    read: Sequence[Callable[[str], list[str]]] = (),
-) -> Iterator[list[int]]:
-    read = read or readers(settings)
-    orders = orders or settings.max_order
-    best, marked = settings.reference_recall == "best", settings.stop_words_orders == "unigrams"
-    for prediction, row in zip(predictions, references, strict=True):
-        for terms in read:
-            of_references = [terms(reference) for reference in row]
-            if all(any(term[:1] != STOP_MARK for term in of_reference) for of_reference in of_references):
-                break
-        yield row_statistics(terms(prediction), of_references, orders, best, marked)
-
-
 def statistics(
     predictions: Iterable[str],
     references: Iterable[Sequence[str]],
@@ -265,7 +246,7 @@ def statistics(
     orders: int | None = None,
     read: Sequence[Callable[[str], list[str]]] = (),
 ) -> np.ndarray:
-    """Return the statistics of every row.
+    """Return the statistics of every row; their sum is all that the score of a corpus needs.
 
     Args:
         predictions: candidate texts, one per row.
@@ -277,28 +258,15 @@ def statistics(
     Returns:
         Integers, rows x (2 + 4 orders); columns as `row_statistics`.
     """
-    rows = list(_iterate_statistics(predictions, references, settings, orders, read))
-    return np.array(rows, dtype=np.int64).reshape(len(rows), COUNTS + 4 * (orders or settings.max_order))
-
-
-def summed_statistics(
-    predictions: Iterable[str], references: Iterable[Sequence[str]], settings: Settings, orders: int | None = None
-) -> np.ndarray:
-    """Return the sum of `statistics` over the rows, in memory that does not grow with them.
-
-    Args:
-        predictions: candidate texts, one per row; may be a generator.
-        references: reference texts, a list of at least one per row; may be a generator.
-        settings: what a term is, and `reference_recall`.
-        orders: longest n-gram that is counted; None for the settings' own `max_order`.
-
-    Returns:
-        2 + 4 orders integers.
-    """
-    total = [0] * (COUNTS + 4 * (orders or settings.max_order))
-    for row in _iterate_statistics(predictions, references, settings, orders):
-        total = list(map(add, total, row))
-    return np.array(total, dtype=np.int64)
+    read, orders, rows = read or readers(settings), orders or settings.max_order, []
+    best, marked = settings.reference_recall == "best", settings.stop_words_orders == "unigrams"
+    for prediction, texts in zip(predictions, references, strict=True):
+        for terms in read:
+            of_references = [terms(text) for text in texts]
+            if all(any(term[:1] != STOP_MARK for term in of_reference) for of_reference in of_references):
+                break
+        rows.append(row_statistics(terms(prediction), of_references, orders, best, marked))
+    return np.array(rows, dtype=np.int64).reshape(len(rows), COUNTS + 4 * orders)
 
 
 def _geometric_mean(matches: np.ndarray, totals: np.ndarray, weights: np.ndarray, effective_order: bool) -> np.ndarray:

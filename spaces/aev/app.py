@@ -124,7 +124,7 @@ def meaning(settings) -> str:
 def why_low(answer: str, reference: str, found: dict) -> str:
     """Return why a score is low although the words of the reference are in the answer; "" if that is not so."""
     content = settings_of(*CORNERS["Content"])
-    words = float(scoring.scores(scoring.summed_statistics([answer], [[reference]], content), content)["aev"])
+    words = float(scoring.scores(scoring.statistics([answer], [[reference]], content).sum(axis=0), content)["aev"])
     if found["aev"] >= LOW or words < WORDS:
         return ""
     reason = "few words stand in the same order as in the reference"
@@ -139,7 +139,7 @@ def why_low(answer: str, reference: str, found: dict) -> str:
 
 def results(answer: str, reference: str, settings, note: str) -> list:
     """Return what the page shows for checked texts."""
-    total = scoring.summed_statistics([answer], [[reference]], settings, MAX_ORDER)
+    total = scoring.statistics([answer], [[reference]], settings, MAX_ORDER).sum(axis=0)
     found = {name: float(value) for name, value in scoring.scores(total, settings).items()}
     lengths = f"{found['prediction_length']:.0f} terms against {found['reference_length']:.0f}"
     headline = f"The score is **{found['aev']:.3f}** on a scale from 0 to 1."
@@ -205,7 +205,7 @@ def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> di
     settings = settings_of(alpha, order, *CORNERS["Ours: in between"][2:])
     answers = [checks.text("answer", answer, MAX_TEXT)]
     references = [[checks.text("reference", reference, MAX_TEXT)]]
-    total = scoring.summed_statistics(answers, references, settings, MAX_ORDER)
+    total = scoring.statistics(answers, references, settings, MAX_ORDER).sum(axis=0)
     return {"aev": float(scoring.scores(total, settings)["aev"]), "aev_grid": scoring.grid_scores(total, settings)}
 
 

@@ -181,11 +181,11 @@ def kpqa_loop() -> Callable:
 
 def aev() -> Callable:
     """Return AEv of rows."""
-    from genqa_metrics.aev.scoring import Settings, scores, summed_statistics
+    from genqa_metrics.aev.scoring import Settings, scores, statistics
 
     def run(rows: list[dict]) -> dict:
         answers, references = texts_of(rows)
-        return scores(summed_statistics(answers, ([text] for text in references), Settings()), Settings())
+        return scores(statistics(answers, ([text] for text in references), Settings()).sum(axis=0), Settings())
 
     return run
 
