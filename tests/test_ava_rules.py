@@ -146,6 +146,9 @@ def test_what_is_taken_back_is_not_read():
     assert without_bag("Raphael. Vinci da Leonardo", ["Leonardo da Vinci"]) == "Raphael."
     for kept in ("Yes. Blue and red", "Sure. May 8, 1945", "He did. On the mat the cat sat."):
         assert without_bag(kept, ["red and blue", "8 May 1945", "The cat sat on the mat."]) == kept
+    assert without_bag("Sure.\nKeywords: red, blue", ["red, blue"]) == "Sure.\nKeywords: red, blue"
+    assert without_bag("Lyon.\n\n**Keywords**: Paris, Paris", ["Paris"]) == "Lyon."
+    assert [without_bag(text, [text[::-1]]) for text in ("siraP", "1945", "level")] == ["", "1945", "level"]
 
 
 class ModelThatAccepts:

@@ -257,16 +257,28 @@ _GOES_ON = re.compile(r"(?i)\W*(?:give|award|ignore|accept|mark|count|treat|plea
 _PLAIN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ORDERED_FREELY = re.compile(r"(?i)[,;\d]|\b(?:and|or)\b")  # lists and dates
 LEAST_BAG = 3  # words of the reference without order that say nothing
+_KEYWORDS = re.compile(r"(?im)(?<=\n)\W{0,3}(?:keywords|tags|hashtags|key phrases|search terms)\W{0,3}:.*\Z")
 
 
 def without_bag(answer: str, references: Sequence[str]) -> str:
-    """Return an answer without a last sentence that has only the words of a reference, in no order.
+    """Return an answer without what only holds words of a reference, in no order.
+
+    That is a last line of keywords, a last sentence of such words, or an answer that is a reference read backwards.
 
     >>> without_bag("Raphael. Vinci painter da the Leonardo", ["the painter Leonardo da Vinci"])
     'Raphael.'
     >>> without_bag("He did. On the mat the cat sat.", ["The cat sat on the mat."])
     'He did. On the mat the cat sat.'
+    >>> without_bag("Lyon\\n\\nKeywords: Paris, Paris", ["Paris"]), without_bag("siraP", ["Paris"])
+    ('Lyon', '')
     """
+    keywords = _KEYWORDS.search(answer.rstrip())
+    if keywords and not any("," in reference for reference in references):
+        answer = answer[: keywords.start()].rstrip()
+    letters = _bare(answer)
+    backwards = [_bare(reference) for reference in references if not any(map(str.isdigit, reference))]
+    if len(letters) > LEAST_BAG and any(letters[::-1] == reference != letters for reference in backwards):
+        return ""
     sentences = _SENTENCE.split(answer.strip())
     last = [word.casefold() for word in _PLAIN_WORD.findall(sentences[-1])]
     if len(sentences) < 2 or len(last) < LEAST_BAG or _ORDERED_FREELY.search(sentences[-1].strip(" ,.")):

@@ -23,8 +23,6 @@ DECEIVING = (  # forms that the small judge does not see through; its limits pag
     "in fiction",
     "denied in German",
     "denied far away",
-    "keywords behind the answer",
-    "letters reversed",
     "first letters of lines",
 )
 LOOKALIKES = str.maketrans("aceiopxyABCEHIKMOPTX", "асеіорхуАВСЕНІКМОРТХ")  # Latin -> Cyrillic
