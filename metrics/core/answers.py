@@ -261,7 +261,7 @@ _KEYWORDS = re.compile(r"(?im)(?<=\n)\W{0,3}(?:keywords|tags|hashtags|key phrase
 
 
 def without_bag(answer: str, references: Sequence[str]) -> str:
-    """Return an answer without what only holds words of a reference, in no order.
+    r"""Return an answer without what only holds words of a reference, in no order.
 
     That is a last line of keywords, a last sentence of such words, or an answer that is a reference read backwards.
 
@@ -269,7 +269,7 @@ def without_bag(answer: str, references: Sequence[str]) -> str:
     'Raphael.'
     >>> without_bag("He did. On the mat the cat sat.", ["The cat sat on the mat."])
     'He did. On the mat the cat sat.'
-    >>> without_bag("Lyon\\n\\nKeywords: Paris, Paris", ["Paris"]), without_bag("siraP", ["Paris"])
+    >>> without_bag("Lyon\n\nKeywords: Paris, Paris", ["Paris"]), without_bag("siraP", ["Paris"])
     ('Lyon', '')
     """
     keywords = _KEYWORDS.search(answer.rstrip())
