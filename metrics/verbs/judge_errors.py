@@ -105,10 +105,7 @@ def measured_for(scorer: Scorer) -> Measured | None:
         return None
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
-        if "errors" in facts:  # counts with weights, see `calibration.effective_counts`
-            groups = [_errors(facts)]
-        else:
-            groups = [Calibration(*(group[name] for name in COUNTS)) for group in facts["systems"]]
+        groups = [Calibration(*(group[name] for name in COUNTS)) for group in facts["systems"]]
         of = {name: str(facts[name]) for name in MUST_BE_EQUAL}
         list(facts["data"])
         sum(_profile(facts).values())
@@ -129,7 +126,12 @@ def measured_for(scorer: Scorer) -> Measured | None:
 def _calibrated(scorer: Scorer) -> Measured | None:
     facts = scorer.calibration.content
     try:
-        errors = _errors(facts)
+        errors = Counts(*(float(facts["errors"][name]) for name in COUNTS))
+        if not (0 <= errors.accepted <= errors.correct > 0 and 0 <= errors.rejected <= errors.incorrect > 0):
+            raise ValueError("counts out of range")
+        if not isinstance(facts["labels"], int) or facts["labels"] < 1:
+            raise ValueError("labels: expected a whole number above 0")
+        measured_fact(facts)
         sum(_profile(facts).values())
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(
@@ -142,22 +144,6 @@ def _calibrated(scorer: Scorer) -> Measured | None:
 def _profile(facts: Mapping[str, Any]) -> dict[str, float]:
     """Return what the measured rows are like; nothing where the file does not say it."""
     return {str(name): float(count) for name, count in dict(facts.get("profile", {})).items()}
-
-
-def _errors(facts: Mapping[str, Any]) -> Counts:
-    """Return the counts of labels of the user's own.
-
-    Raises:
-        ValueError: if they are out of range, or what else the file says is not of its form.
-    """
-    counts = Counts(*(float(facts["errors"][name]) for name in COUNTS))
-    shares = (counts.accepted, counts.correct), (counts.rejected, counts.incorrect)
-    if not all(0 <= hit <= whole and whole > 0 for hit, whole in shares):
-        raise ValueError("counts out of range")
-    if not isinstance(facts["labels"], int) or facts["labels"] < 1:
-        raise ValueError("labels: expected a whole number above 0")
-    measured_fact(facts)
-    return counts
 
 
 @dataclass(frozen=True)

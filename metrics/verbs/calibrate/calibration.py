@@ -5,19 +5,14 @@ the judge's own scale where labels are few. An answer counts as correct from a s
 at this threshold are cross-fitted: the verdict on an answer is by a scale that was fitted on other questions.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import numpy as np
 
 from ...ava.calibration import log_odds, scaled
-from ...ava.scorer import profile
-from ...rows.errors import FileError
 from ...statistics.intervals import effective_size
 from ...statistics.judge_errors import COUNTS, Counts, pooled
 from ..labelling import hash_uniform
-from ..labels import Labelled
 
 THRESHOLD = 0.5  # of the scaled probability
 FOLDS = 10
@@ -145,65 +140,6 @@ def effective_counts(
             shrunk = min(1.0, most / max(values[whole], 1e-12))
             values |= {hit: values[hit] * shrunk, whole: values[whole] * shrunk}
     return {name: round(value, 4) for name, value in values.items()}
-
-
-def check_enough(labelled: Labelled, names: str) -> None:
-    """Refuse too few labels.
-
-    Args:
-        labelled: the labelled answers.
-        names: of their files.
-
-    Raises:
-        FileError: if there are too few.
-    """
-    correct, number = float(labelled.labels.sum()), len(labelled.items)
-    if number < LEAST_LABELS:
-        raise FileError(f"{names}: expected labels of at least {LEAST_LABELS} answers, got {number}; label more")
-    if min(correct, number - correct) < LEAST_EACH:
-        raise FileError(
-            f"{names}: expected at least {LEAST_EACH} correct and {LEAST_EACH} incorrect answers, got {correct:g} "
-            f"and {number - correct:g}; label more, or rows of a weaker system"
-        )
-
-
-def profile_of(labelled: Labelled, probabilities: np.ndarray) -> dict[str, float]:
-    """Return what labelled answers are like, with their weights; see `ava.scorer.profile`."""
-    like: Counter = Counter()
-    for item, probability, weight in zip(labelled.items, probabilities, labelled.weights.tolist(), strict=True):
-        counts = profile([item.references], item.predictions, np.array([probability]))
-        like.update({name: count * weight for name, count in counts.items()})
-    return {name: round(count, 4) for name, count in sorted(like.items())}
-
-
-def fitted(labelled: Labelled, probabilities: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
-    """Return a judge's scale and errors on labelled answers, and (answers,) its cross-fitted probabilities.
-
-    Args:
-        labelled: the answers.
-        probabilities: (answers,) the judge's own.
-    """
-    items, labels, weights = labelled.items, labelled.labels, labelled.weights
-    questions = [(item.text or "").lower() for item in items]
-    systems = np.array([item.system for item in items])
-    slope, intercept = fitted_scale(probabilities, labels, weights)
-    crossed = cross_fitted(probabilities, labels, weights, questions)
-    verdicts = (crossed >= THRESHOLD).astype(float)
-    return {
-        "slope": round(slope, 6),
-        "intercept": round(intercept, 6),
-        "threshold": THRESHOLD,
-        "labels": labelled.number,
-        "answers": len(items),
-        "questions": len(set(questions)),
-        "data": {},
-        "errors": effective_counts(verdicts, labels, weights, questions, systems),
-        "systems": [
-            {"system": name} | error_counts(verdicts[systems == name], labels[systems == name])
-            for name in dict.fromkeys(systems.tolist())
-        ],
-        "profile": profile_of(labelled, probabilities),
-    }, crossed
 
 
 def shares_right(verdicts: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> dict[str, float]:

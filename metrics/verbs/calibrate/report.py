@@ -1,12 +1,16 @@
 """A judge's scale, threshold and errors on a user's own data: what `genqa-metrics calibrate` prints and writes."""
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...ava.calibration import Calibration, content_digest
+from ...ava.scorer import profile
 from ...registry import make_scorer
 from ...reports.report import Report, print_first_screen
 from ...reports.table import Table, as_json, number
@@ -17,8 +21,18 @@ from ...scale.options import OnError, Settings, check_options, checked_columns
 from ...statistics.judge_errors import COUNTS
 from ..inputs import digested_sources
 from ..judge_errors import measured_fact
-from ..labels import labelled_rows, labels_beside
-from .calibration import THRESHOLD, area_under_curve, check_enough, fitted, shares_right
+from ..labels import Labelled, labelled_rows, labels_beside
+from .calibration import (
+    LEAST_EACH,
+    LEAST_LABELS,
+    THRESHOLD,
+    area_under_curve,
+    cross_fitted,
+    effective_counts,
+    error_counts,
+    fitted_scale,
+    shares_right,
+)
 
 INSTEAD = "genqa-metrics accuracy FILE --labels LABELS"
 WRITE = "genqa-metrics calibrate with --output mine.json writes it for --calibration mine.json"
@@ -82,10 +96,18 @@ def calibrate(
         labelled = labels_beside(sources, label_sources, columns, skips, notes)
     else:
         labelled = labelled_rows(sources, columns, skips)
-    check_enough(labelled, ", ".join(source.name for source in inputs))
+    names, number = ", ".join(source.name for source in inputs), len(labelled.items)
+    if number < LEAST_LABELS:
+        raise FileError(f"{names}: expected labels of at least {LEAST_LABELS} answers, got {number}; label more")
+    correct = float(labelled.labels.sum())
+    if min(correct, number - correct) < LEAST_EACH:
+        raise FileError(
+            f"{names}: expected at least {LEAST_EACH} correct and {LEAST_EACH} incorrect answers, got {correct:g} "
+            f"and {number - correct:g}; label more, or rows of a weaker system"
+        )
     sums, _ = item_statistics(labelled.items, {"ava": scorer}, progress)
     probabilities, values, weights = sums["ava"][:, 1], labelled.labels, labelled.weights
-    content, crossed = fitted(labelled, probabilities)
+    content, crossed = _fitted(labelled, probabilities)
     content = {"genqa_metrics": __version__, "judge": scorer.judge, "signature": scorer.signature} | content
     scale = Calibration(content["slope"], content["intercept"], THRESHOLD, scorer.judge, content)
     before = shares_right(probabilities >= scorer.threshold, values, weights)
@@ -207,6 +229,35 @@ class CalibrateReport(Report):
             f"genqa-metrics {self.calibration['genqa_metrics']}",
             *([f"Next: genqa-metrics score FILE --calibration {shlex.quote(self.output)}"] if self.output else []),
         ]
+
+
+def _fitted(labelled: Labelled, probabilities: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+    """Return a judge's scale and errors on labelled answers, and (answers,) its cross-fitted probabilities."""
+    items, labels, weights = labelled.items, labelled.labels, labelled.weights
+    questions = [(item.text or "").lower() for item in items]
+    systems = np.array([item.system for item in items])
+    slope, intercept = fitted_scale(probabilities, labels, weights)
+    crossed = cross_fitted(probabilities, labels, weights, questions)
+    verdicts = (crossed >= THRESHOLD).astype(float)
+    like: Counter = Counter()
+    for item, probability, weight in zip(items, probabilities, weights.tolist(), strict=True):
+        counts = profile([item.references], item.predictions, np.array([probability]))
+        like.update({name: count * weight for name, count in counts.items()})
+    return {
+        "slope": round(slope, 6),
+        "intercept": round(intercept, 6),
+        "threshold": THRESHOLD,
+        "labels": labelled.number,
+        "answers": len(items),
+        "questions": len(set(questions)),
+        "data": {},
+        "errors": effective_counts(verdicts, labels, weights, questions, systems),
+        "systems": [
+            {"system": name} | error_counts(verdicts[systems == name], labels[systems == name])
+            for name in dict.fromkeys(systems.tolist())
+        ],
+        "profile": {name: round(count, 4) for name, count in sorted(like.items())},
+    }, crossed
 
 
 def _notes(report: dict[str, Any]) -> list[str]:
