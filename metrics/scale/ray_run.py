@@ -28,7 +28,7 @@ from ..rows.writing import Writer
 from .parts import MANIFEST, is_folder, manifest, part_name
 from .pipeline import WINDOW_CHARACTERS, WINDOWS, cut, output_columns, scored
 from .run import Run, Scores, facts_of, report_of
-from .storage import check_unchanged, check_unused, claimed, listed, source_of, stamps, write_file
+from .storage import check_unchanged, check_unused, claimed, listed, source_of, write_file
 from .tally import Tally
 
 RETRIES = 20  # of a task whose machine is lost
@@ -153,7 +153,6 @@ class RayRun(Run):
             if "://" not in self.output and not is_folder(self.output):
                 raise FileError(f"output: ray writes parts into a folder; name it with a slash, {self.output}/")
             check_unused(self.output)
-        self.stamps = stamps(self.files)
 
     def score(
         self, notify: Message = ignore, problem: Message = ignore, progress: Callable[[int, int | None], None] = ignore
@@ -179,7 +178,7 @@ class RayRun(Run):
                 for message in problems:
                     problem(message)
             report = report_of(overall, row_kind, scorers, counts, self.total)
-            check_unchanged(self.files, self.stamps)
+            check_unchanged(self.files)
             if self.output is not None:
                 inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
                 facts = {"complete": True, **facts_of(report), "parts": parts}

@@ -35,7 +35,8 @@ def listed(inputs: Sequence[str]) -> list[dict]:
         inputs: files, folders or URIs; of a folder all files with a known ending count, sorted by name.
 
     Returns:
-        Per file its "name" for results and messages, its "path" to open, and its "size" in bytes, None where unknown.
+        Per file its "name" for results and messages, its "path" to open, its "size" in bytes, and when it "changed";
+        None where unknown.
 
     Raises:
         FileError: if there is nothing.
@@ -63,34 +64,22 @@ def listed(inputs: Sequence[str]) -> list[dict]:
             full = name.rstrip("/") + file.path.removeprefix(inner.rstrip("/"))
             format_of(full)
             path = full + mark + options if "://" in full else os.path.abspath(full)
-            files.append({"name": full, "path": path, "size": file.size})
+            files.append({"name": full, "path": path, "size": file.size, "changed": file.mtime_ns})
     return files
 
 
-def stamps(files: Sequence[Mapping]) -> list[tuple]:
-    """Return size and time of the last change of files, by which a change is noticed; None where unknown.
+def check_unchanged(files: Sequence[Mapping]) -> None:
+    """Refuse files that have changed since they were `listed`.
 
     Raises:
-        FileError: if one is no longer there.
+        FileError: names the first one, or one that is no longer there.
     """
-    result = []
     for file in files:
         system, inner = file_system(file["path"])
         info = system.get_file_info(inner)
         if info.type == fs.FileType.NotFound:
             raise FileError(f"{file['name']}: is no longer there; score it again")
-        result.append((info.size, info.mtime_ns))
-    return result
-
-
-def check_unchanged(files: Sequence[Mapping], before: Sequence[tuple]) -> None:
-    """Refuse files whose `stamps` are no longer those of before.
-
-    Raises:
-        FileError: names the first one.
-    """
-    for file, old, new in zip(files, before, stamps(files), strict=True):
-        if old != new:
+        if (info.size, info.mtime_ns) != (file["size"], file["changed"]):
             raise FileError(
                 f"{file['name']}: has changed while it was read; score it into another folder when it is complete"
             )
