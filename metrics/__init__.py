@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
     METRICS: tuple[str, ...]
 
-_VERBS = (
-    "accuracy",
-    "agree",
-    "calibrate",
-    "compare",
-    "explain",
-    "score",
-)  # imported where they are used
+_VERBS = ("accuracy", "agree", "calibrate", "compare", "explain", "score")  # imported where they are used
 __all__ = ["METRICS", "__version__", "accuracy", "agree", "calibrate", "compare", "explain", "load", "score"]
 
 try:

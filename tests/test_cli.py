@@ -470,34 +470,6 @@ def test_the_installed_command_and_its_streams(answers):
     assert (usage.returncode, usage.stdout) == (2, "")
 
 
-# Real files, as they are
-
-
-@pytest.mark.parametrize(
-    ("name", "systems", "rows"),
-    [
-        ("judgments/kpqa_marco.dev", 2, 486),
-        ("judgments/evouna_nq.dev", 5, 1550),
-        ("question_generation/qgeval.dev", 15, 1650),
-        ("question_generation/naco_hotpotqa.dev", 3, 144),
-        ("question_generation/fairytaleqa.test", 1, 222),
-        ("question_generation/qamr.dev", 1, 499),
-    ],
-)
-def test_real_files_run_as_they_are(shared_data, name, systems, rows):
-    # Without them AVA judges thousands of answers, and a model reads thousands of questions.
-    fast = ("-m", "aev") if name.startswith("judgments") else ("-m", "aev", "-m", "f_meta", "-s", "f_meta.base=rouge")
-    out, said = run("score", shared_data / f"{name}.jsonl.gz", "--format", "json", *fast)
-    found = json.loads(out)["systems"]
-    assert (len(found), sum(values["rows"] for values in found.values())) == (systems, rows)
-    assert all(0 <= values["aev"] <= 1 for values in found.values())
-    assert ("HUMAN CEILING" in said) == (
-        name in ("question_generation/fairytaleqa.test", "question_generation/qamr.dev")
-    )
-    if "fairytaleqa" in name:
-        assert "left out 172 contexts with one reference" in said
-
-
 def test_warnings_of_a_metric_are_passed_on(tmp_path):
     path = tmp_path / "words.jsonl"
     path.write_text(lines([{"prediction": "Paris", "references": ["Paris"]}]))

@@ -292,51 +292,24 @@ def test_long_work_stops_when_its_page_is_gone(endless):
     assert ended.wait(5), "the work ran on"
 
 
-# Wrong answers to one question each: what is said of them must hold of the numbers, and claim nothing else.
-WRONG = [
-    ("How many steps are there?", "There are seven steps.", "There are four steps."),
-    ("Can you freeze rice?", "You cannot freeze rice.", "You can freeze rice."),
-    ("Where does the Danube end?", "In the Adriatic Sea.", "In the Black Sea."),
-]
-QUESTIONS = [
-    ("What colour is the sky?\nWhat colour is the sea?", "Who won the 2014 world cup?\nWhere was the final played?"),
-    ("Who won the 2010 world cup?", "Who won the 2014 world cup?"),
-    ("When was the 2014 world cup?", "Who won the 2014 world cup?\nWhere was it?\nWhich team came second?"),
-]
-CLAIMS = re.compile(r"\b(right|correct|wrong|covered|never asked|answers the question|close to|good|bad)\b")
-
-
-def test_the_headline_of_kpqa_says_what_the_numbers_show(spaces):
-    app = load_app("kpqa")
-    for question, answer, reference in WRONG:
-        scores = app.explanation(question, answer, [reference]).scores
-        said = " ".join(app.summary(scores))
-        assert not CLAIMS.search(said), said
-        plain, weighted = (scores[name].value for name in ("rougeL", "rougeL_kpqa"))
-        assert re.findall(r"\*\*([\d.]+)\*\*", said) == [f"{plain:.2f}", f"{weighted:.2f}"]
-        change = "little" if abs(weighted - plain) < 0.1 else "raise" if weighted > plain else "lower"
-        assert f"the weights {change}" in said.replace("change it little", "little"), said
-
-
-def test_the_headline_of_f_meta_says_what_the_numbers_show(spaces):
+def test_f_meta_names_what_is_not_asked(spaces):
     app = load_app("f_meta")
     assert doctest.testmod(app.asking).failed == 0
-    for precision, recall, said in (
-        (0.9, 0.5, "Recall is lower:"),
-        (0.5, 0.9, "Precision is lower:"),
-        (0.5, 0.52, ""),
-    ):
-        found = app.balance({"f_meta_precision": precision, "f_meta_recall": recall})
-        assert found.startswith(said or "Precision and recall are about the same.")
-    for generated, references in QUESTIONS:
-        explained, scores = app.results_of(generated.split("\n"), references.split("\n"), "Same question")
-        said = app.summary(scores, explained)
-        assert not CLAIMS.search(" ".join(said)), said
-        number = len(explained["references"])
-        asked = number - len(explained["not_asked"])
-        assert asked == round(scores["f_meta_covered"] * number)
-        assert said[0].startswith(f"Covers **{asked} of {number}** reference questions.")
-        assert all(f'"{text}"' in said[0] for text in explained["not_asked"])
+    asked = (["When was the 2014 world cup?"], ["Who won the 2014 world cup?", "When was the 2014 world cup?"])
+    explained, scores = app.results_of(*asked, "Same question")
+    assert (
+        app.coverage(explained)
+        == 'Covers **1 of 2** reference questions. 1 of 2 not asked: "Who won the 2014 world cup?".'
+    )
+    assert scores["f_meta_covered"] == 0.5
+
+
+def test_aev_says_why_an_answer_with_the_right_words_scores_low(spaces):
+    app = load_app("aev")
+    answer = f"Press reset password in the security settings. {'We send an e-mail with a link. ' * 20}"
+    for name, low in (("Ours: in between", True), ("Content", False)):
+        said = str(app.page(answer, "Press reset password in the security settings.", *app.CORNERS[name])[0])
+        assert ("Low because the answer is" in said) == low
 
 
 @pytest.mark.parametrize("name", ["ava", "grounding", "kpqa"])
@@ -447,21 +420,6 @@ def test_bad_passages_of_the_page_have_one_message(spaces, answer, passages, mes
         load_app("grounding").page("", answer, passages)
 
 
-ASKED = ["Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney"]
-RIGHT, HALF = "Shakespeare\nhoney", "Marlowe\nhoney"
-FINDINGS = [
-    (["a", RIGHT], "The judge calls <b>2 of 2</b> answers right."),
-    (["a", RIGHT, "b", RIGHT], "<b>2 of 2</b> of a and <b>2 of 2</b> of b.</p><p>a and b are level."),
-    (["a", RIGHT, "b", HALF, "c", HALF], "<p>a is ahead; chance could explain its lead over b and c.</p>"),
-]
-
-
-@pytest.mark.parametrize(("answers", "finding"), FINDINGS)
-def test_compare_says_what_the_judge_found_and_whether_it_is_chance(spaces, answers, finding):
-    status, *_ = load_app("compare").page(lambda *_: None, *ASKED, *answers, *[""] * (8 - len(answers)))
-    assert finding in status
-
-
 def test_compare_shows_the_report_of_the_toolkit(spaces):
     app = load_app("compare")
     status, panel, report, menu, _, shown, *files, _ = app.page(lambda *_: None, *app.EXAMPLES[0].values)
@@ -506,26 +464,6 @@ def test_a_link_holds_what_was_scored(spaces):
     assert parse("x=" + packed(["x"])) == ["x", "", *app.ADDRESS.first[2:]]
     assert parse("x=" + packed([3, {}, "high", 0.5, None, True])) == ["", "", 0.5, 0.5, *app.ADDRESS.first[4:]]
     assert parse("elsewhere") is None
-
-
-RESET = (
-    "## How to reset your password\n\n1. Open the **account settings** page from the menu in the upper right corner.\n"
-    "2. Choose **Security**, and scroll to the section *Password*.\n3. Press **Reset password**. We send an e-mail "
-    "with a link, which is valid for one hour.\n\n> If it does not arrive, contact our team at any time of day."
-)
-
-
-def test_aev_says_why_a_right_answer_in_markdown_scores_low(spaces):
-    app = load_app("aev")
-    reference = "Press reset password in the security settings."
-    ours, content = (
-        str(app.page(RESET, reference, *app.CORNERS[name])[0]) for name in ("Ours: in between", "Content")
-    )
-    assert re.search(r"Low because the answer is [\d.]+ times as long as the reference", ours)
-    assert "<b>100%</b> of the words of the reference: that is the score with the button Content" in ours
-    assert "The score is <b>1.000</b>" in content
-    assert "Low because" not in content
-    assert "Low because" not in str(app.page("Nothing is known.", reference, *app.CORNERS["Ours: in between"])[0])
 
 
 @pytest.mark.parametrize("base", BASES)

@@ -660,7 +660,7 @@ def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, addr
 
 
 def test_a_result_beside_an_edited_text_says_so(visit):
-    """Whenever the text is edited: after a run, during it, and between the reading of the fields and their sending."""
+    """Whenever the text is edited: after a run, and between the reading of the fields and their sending."""
     page = visit("ava")
     stale, question = page.locator(".stale"), field(page, "Question")
     expect(stale).to_have_count(0)
@@ -683,19 +683,4 @@ def test_a_result_beside_an_edited_text_says_so(visit):
     expect(question).to_have_value("How many eggs are in two dozen?!")
     expect(stale).to_have_count(1)
     button.click()
-    expect(stale).to_have_count(0)
-
-    page.evaluate("""() => { const send = runStarted; runStarted = (...sent) => {
-        const field = document.querySelector('textarea');
-        field.value = 'How many eggs are in a box?';
-        field.dispatchEvent(new Event('input', {bubbles: true}));
-        runStarted = send;
-        return send(...sent);
-    } }""")
-    button.click()
-    expect(question).to_have_value("How many eggs are in a box?")
-    expect(page.locator(".status [data-run='4']")).to_have_count(1)
-    expect(page.locator(".python code").first).to_contain_text("'How many eggs are in two dozen?!'")
-    expect(stale).to_have_count(1)
-    question.fill("How many eggs are in two dozen?!")  # that of the result
     expect(stale).to_have_count(0)
