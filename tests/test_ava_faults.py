@@ -4,6 +4,7 @@ import genqa_metrics
 import pytest
 from genqa_metrics.ava.faults import fault
 from genqa_metrics.verbs.score.first_screen import READ
+from genqa_metrics.verbs.score.report import FAULTS
 
 STEPS = (
     "Switch the boiler off, wait ten minutes for it to cool, open the valve and bleed the radiators one after another."
@@ -43,3 +44,26 @@ def test_score_names_the_fault_of_answers_to_read():
     assert (read["kind"], read["fault"]) == ("judged wrong", "another value")
     (table,) = [table for table in report.tables() if table.title.startswith(READ)]
     assert table.rows[0][2].endswith(": another value")
+
+
+def test_score_and_compare_count_the_faults_of_every_system():
+    """An answer that a person calls right has no fault, whatever the judge says."""
+    asked = [("How many legs has an insect?", "six legs"), ("When did it end?", "in 1945")]
+    answers = {"a": ["An insect has eight legs.", "in 1944"], "b": ["I don't know.", "in 1946"], "c": ["6", "1945"]}
+    rows = [
+        {"system": system, "question": question, "references": accepted, "prediction": text}
+        for system, texts in answers.items()
+        for (question, accepted), text in zip(asked, texts, strict=True)
+    ]
+    rows[3]["label"] = 1
+    expected = {"a": {"another value": 2}, "b": {"declines": 1}}
+    report = genqa_metrics.score(rows, "ava")
+    assert report.to_dict()["faults"] == expected
+    said = "What is wrong, where words show it: a another value 2; b declines 1"
+    assert said in str(report)
+    (table,) = [table for table in report.tables() if table.title == FAULTS]
+    assert table.rows == [["a", "0", "2", "0", "0"], ["b", "1", "0", "0", "0"]]
+    compared = genqa_metrics.compare(rows, "ava", resamples=100)
+    assert compared.to_dict()["metrics"]["ava"]["faults"] == expected
+    assert said in str(compared)
+    assert said in compared.to_html()

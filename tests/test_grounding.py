@@ -1,5 +1,6 @@
 """Grounding: sentences by hand, windows, citations, scores from statistics, and the bundled judge on clear cases."""
 
+import json
 import tomllib
 from itertools import pairwise, permutations
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from genqa_metrics.ava import loading as ava_loading
 from genqa_metrics.grounding import judging, loading, sentences, windows
-from genqa_metrics.grounding.scorer import GroundingScorer
+from genqa_metrics.grounding.scorer import MEASURED, MEASURED_CHECKPOINT, GroundingScorer
 from genqa_metrics.scale.tally import CELLS
 
 PASSAGES = [
@@ -207,6 +208,30 @@ def test_the_failure_that_the_example_shows_is_one(grounding, repository):
     found = grounding.compute(predictions=[claim], contexts=[[passage]], explain=True)
     (sentence,) = found["explanation"][0]["sentences"]
     assert (sentence["verdict"], round(sentence["probability"], 2)) == ("supported", 0.67)
+
+
+def test_the_error_rate_is_that_of_the_results(repository, grounding):
+    """It is said of the bundled judge with its own threshold, and of no other."""
+    result = json.loads((repository / "training/grounding/results/bundled.json").read_text())
+    sets = [judges["judge of grounding"] for judges in result["scores"]["rows"].values()]
+    sentences, accuracy = sum(one["rows"] for one in sets), [one["accuracy"] for one in sets]
+    wrong = 1 - sum(one["rows"] * one["accuracy"] for one in sets) / sentences
+    auc = [one["auc"] for one in sets]
+    assert result["scores"]["digests"]["checkpoint"].startswith(MEASURED_CHECKPOINT)
+    found = {"sentences": sentences, "sets": len(sets), "wrong": wrong, "least": 1 - max(accuracy)}
+    found |= {"most": 1 - min(accuracy), "auc": (min(auc), max(auc))}
+    assert {name: pytest.approx(value, abs=0.005) for name, value in found.items()} == MEASURED
+    assert "41% were judged wrongly" in GroundingScorer().error_rate
+    assert "was not measured" in GroundingScorer(threshold=0.3).error_rate
+
+
+@pytest.mark.parametrize("claim", ["Ann has a garden.", "Use the front door."])
+def test_a_word_that_starts_a_sentence_is_no_evidence(claim):
+    changes = [
+        change
+        for _, change in judging.changed_claims(claim, "The house is old. On all days it is open. Any key fits.")
+    ]
+    assert not {"The", "On", "Any"} & set(changes)
 
 
 def test_a_contradiction_says_what_the_passage_says(grounding):

@@ -420,6 +420,13 @@ def test_bad_passages_of_the_page_have_one_message(spaces, answer, passages, mes
         load_app("grounding").page("", answer, passages)
 
 
+def test_pasted_answers_of_several_lines_are_blocks(spaces):
+    comparing = load_app("compare").comparing
+    asked = "Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney"
+    rows = comparing.pasted(*asked, "a", "- Shakespeare,\n- William\n\nhoney\n", "b", "Marlowe\nhoney")
+    assert [row["prediction"] for row in rows] == ["- Shakespeare,\n- William", "honey", "Marlowe", "honey"]
+
+
 def test_compare_shows_the_report_of_the_toolkit(spaces):
     app = load_app("compare")
     status, panel, report, menu, _, shown, *files, _ = app.page(lambda *_: None, *app.EXAMPLES[0].values)

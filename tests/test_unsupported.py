@@ -40,14 +40,15 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
     out, err = run("explain", rows, "-m", "grounding", "--html", page, "-o", table)
     assert err == ""
     shown = out.splitlines()
-    assert shown[0] == "2 of 4 answers have a sentence that no passage supports (probability below 0.51)"
-    assert shown[1] == "By system: bad 2 of 3, good 0 of 1"
-    assert shown[3] == f"Row           {rows}, line 2 (id b, bad): 0 of 1 sentences supported"
-    assert shown[4].startswith("Contradicted  The bridge was built in 1887. (probability 0.")
-    assert shown[5] == "Evidence      passage 1 says 1889: It was built in 1889 by a firm from Lyon."
-    assert shown[7] == f"Row           {rows}, line 3 (id c, bad): 1 of 2 sentences supported"
-    assert shown[8].startswith("Unsupported   Bob sells tea. (probability ")
-    assert shown[9].startswith("Nearest       none; what was read of passage ")
+    assert shown[0] == "2 of 4 answers have a sentence that is judged unsupported (probability below 0.51)"
+    assert shown[1].startswith("This judge of grounding errs often: of 3,545 sentences with known verdicts 41% were")
+    assert shown[2] == "By system: bad 2 of 3, good 0 of 1"
+    assert shown[4] == f"Row           {rows}, line 2 (id b, bad): 0 of 1 sentences judged supported"
+    assert shown[5].startswith("Contradicted  The bridge was built in 1887. (probability 0.")
+    assert shown[6] == 'Evidence      passage 1 says "1889": It was built in 1889 by a firm from Lyon.'
+    assert shown[8] == f"Row           {rows}, line 3 (id c, bad): 1 of 2 sentences judged supported"
+    assert shown[9].startswith("Unsupported   Bob sells tea. (probability ")
+    assert shown[10].startswith("Nearest       none; what was read of passage ")
     assert "Hello" not in out
     text = page.read_text(encoding="utf-8")
     assert '<b class="contradicted">contradicted</b>' in text
@@ -80,8 +81,8 @@ def test_settings_are_those_of_score(rows):
 
 def test_one_answer_shows_every_sentence():
     out, _ = run("explain", "", "--prediction", ROWS[2]["prediction"], "--context", PASSAGES[0])
-    assert out.splitlines()[0] == "1 of 2 sentences supported; supported from a probability of 0.51"
-    labels = [line[:14].strip() for line in out.splitlines()[2:6]]
+    assert out.splitlines()[0] == "1 of 2 sentences judged supported, from a probability of 0.51"
+    labels = [line[:14].strip() for line in out.splitlines()[3:7]]
     assert labels == ["Supported", "Evidence", "Unsupported", "Nearest"]
     assert "passage 1: The old bridge has a length of 120 metres." in out
     out, _ = run("explain", "Who?", "--prediction", "I don't know.", "--context", PASSAGES[0])
@@ -154,7 +155,7 @@ def test_neither_terminal_nor_page_is_controlled_by_a_text():
     assert by_system(judged()) == ""
     evil = "\x1b]0;title\x07<script>alert(1)</script>"
     found = judged(evil)
-    assert headline(found) == "1 of 2 answers have a sentence that no passage supports (probability below 0.50)"
+    assert headline(found) == "1 of 2 answers have a sentence that is judged unsupported (probability below 0.50)"
     for text in (printed(found), printed(found, force_terminal=True, color_system=None), unsupported_html(found)):
         assert "\x1b]" not in text
         assert "\x07" not in text

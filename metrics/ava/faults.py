@@ -15,7 +15,7 @@ from .rules import Rules
 
 LONGEST = 25  # content words of an answer
 LONG_REFERENCE = 8  # content words of a reference of which a part can be missing
-DECLINES, VALUE, ORDER, PART = "declines", "another value", "another order", "lacks a part"
+FAULTS = DECLINES, VALUE, ORDER, PART = "declines", "another value", "another order", "lacks a part"
 
 
 def fault(question: str, references: Sequence[str], answer: str) -> str:

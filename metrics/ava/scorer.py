@@ -16,7 +16,7 @@ from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, check_setting
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
-from .faults import fault
+from .faults import FAULTS, fault
 from .judging import READING, Judge, default_rules
 from .loading import load_judge
 from .rules import Rules
@@ -57,6 +57,7 @@ class AvaScorer(Scorer):
     presets = PRESETS
     optional = ("short_answers",)
     recalls = True
+    faults = FAULTS
     fault = staticmethod(fault)
     device = "cpu"  # until the model is loaded
 

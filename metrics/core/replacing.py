@@ -12,7 +12,11 @@ _BREAK = re.compile(r"[.!?]\s|\n")
 _NUMBER = re.compile(rf"(?i)(?<![$€£+-])[$€£+-]*+\d(?:[\d.,:]*\d)?%?|(?<!\w)(?:{NUMBER_WORD})(?!\w)")
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w'’-]+(?: (?:(?:da|de|der|van|von|of|the) )*[^\W\d_a-zß-öø-ÿ][\w'’-]+)*")
 # Words that start sentences with a capital letter and are not names.
-_FIRST = COMMON | set("after because before but here i if many most our some then there these those we yes".split())
+_FIRST = COMMON | set(
+    "after all also another any because before both but each either every few here however i if its many may more "
+    "most much neither no nor once only or other our please several should since so some such than then there "
+    "therefore these those though thus to under unless until use we whether while yes yet".split()
+)
 
 
 def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
@@ -73,6 +77,7 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
     'twelve'
     >>> instead("How many?", "Four steps.", "There are seven steps.", "There")
     >>> instead("Where?", "Berlin", "There was a wall in Bonn.", "There")
+    >>> instead("Who?", "The tower is old.", "Ann built it.", "Ann")
     >>> instead("Who painted it?", "Leonardo da Vinci", "Michelangelo did", "Michelangelo")
     'Leonardo da Vinci'
     """
@@ -83,6 +88,19 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
         return None
     known = f"{question} {answer}".lower()
     values = [text for text in kind.findall(reference) if text.lower() not in known]
+    values = list(filter(None, map(_without_first, values))) if kind is _NAME else values
     values = [text for text in values if kind is _NUMBER or not _NUMBER.fullmatch(text)]
     alike = [text for text in values if len(text) == len(part)] if kind is _NUMBER else []
     return (alike or values or [None])[0]
+
+
+def _without_first(name: str) -> str:
+    """Return a name without words that only have a capital letter because they start a sentence; "" for no others.
+
+    >>> _without_first("On Monday Ann Lee"), _without_first("The")
+    ('Monday Ann Lee', '')
+    """
+    words = name.split()
+    while words and words[0].lower() in _FIRST:
+        words.pop(0)
+    return " ".join(words)

@@ -319,6 +319,7 @@ class Scorer:
         main: the score that ranks systems.
         significance_scores: scores whose differences between systems are tested; default: the main one.
         meta_evaluated: scores that are compared with human judgments; default: the main one.
+        faults: what `fault` returns of an answer that was judged wrong.
         shown: parts of the score that tables show beside the tested ones.
         evidence: the column that predictions are compared with: "references", or "contexts", the passages that a
             system has retrieved.
@@ -346,6 +347,7 @@ class Scorer:
     main = ""
     significance_scores: tuple[str, ...] = ()
     meta_evaluated: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     evidence = "references"
     needs_question = False

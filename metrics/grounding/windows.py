@@ -154,8 +154,16 @@ def evidence_spans(window: Window) -> list[tuple[int, int]]:
 
 
 def evidence_span(wanted: Collection[str], window: Window, passage: str) -> tuple[int, int]:
-    """Return the place in a passage of the sentence of a window that shares most words with a claim."""
-    return max(evidence_spans(window), key=lambda span: len(content_keys(passage[slice(*span)]) & set(wanted)))
+    """Return the place in a passage of the sentence of a window that shares most words with a claim.
+
+    Where none shares one it is the first that has content words.
+    """
+
+    def near(span: tuple[int, int]) -> tuple[int, bool]:
+        words = content_keys(passage[slice(*span)])
+        return len(words & set(wanted)), bool(words)
+
+    return max(evidence_spans(window), key=near)
 
 
 def passage_numbers(passages: Sequence[str]) -> dict[int, int]:

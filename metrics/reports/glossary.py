@@ -46,6 +46,7 @@ QUANTITIES: dict[str, Quantity] = {
         "Mean of AVA's probabilities that an answer is correct.", ("score", "compare", "agree"), short="score"
     ),
     "declined": Quantity("Share of the answers that give none, such as 'I don't know'.", ("accuracy",)),
+    "source": Quantity("What it rests on: labels of people, the judge, or both.", ("accuracy",), "from"),
     "wrong": Quantity("Share that is neither correct nor declined: 1 - accuracy - declined.", ("accuracy",)),
     "accuracy_given_attempted": Quantity(
         "`accuracy` of the answers that are not declined.", ("accuracy",), short="if attempted"
@@ -191,6 +192,26 @@ def meanings(table: Table) -> list[tuple[str, str]]:
     """
     values = {said: named(name) for said, name in zip(table.headings, table.header, strict=True)}
     return [(said, quantity.meaning) for said, quantity in values.items() if quantity]
+
+
+def judge_names(judge: str, header: Iterable[str], whose: str) -> dict[str, str]:
+    """Return what a table calls a judge's numbers, and the accuracy beside them by what it rests on.
+
+    Args:
+        judge: the metric.
+        header: names of the columns.
+        whose: what the accuracy rests on, see `judge_errors.whose`.
+
+    >>> judge_names("ava", ["system", "ava_wrong", "ava_accuracy", "accuracy"], "people")
+    {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: accuracy', 'accuracy': 'people: accuracy'}
+    """
+    prefix = f"{judge}_"
+    names = {
+        name: f"judge: {QUANTITIES[name].short or name.removeprefix(prefix)}"
+        for name in header
+        if name.startswith(prefix) and name in QUANTITIES
+    }
+    return names | ({"accuracy": f"{whose}: accuracy"} if whose and "accuracy" in header else {})
 
 
 def short_names(header: Iterable[str]) -> dict[str, str]:

@@ -188,6 +188,20 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
     return highest("accuracy", shown, list(shown) if as_good is None else as_good)
 
 
+def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Return a sentence on what is wrong with the answers that were judged wrong; none where it is not known.
+
+    Args:
+        faults: {system: {what is wrong: answers}}.
+
+    >>> of_faults({"a": {"another value": 3, "lacks a part": 1}, "b": {"declines": 1}})
+    ['What is wrong, where words show it: a another value 3, lacks a part 1; b declines 1']
+    """
+    each = [f"{system} {', '.join(f'{name} {n:,}' for name, n in of.items())}" for system, of in faults.items()]
+    more = f"; {len(each) - MOST_NAMED} more systems" if len(each) > MOST_NAMED else ""
+    return [f"What is wrong, where words show it: {'; '.join(each[:MOST_NAMED])}{more}"] if each else []
+
+
 def briefly(names: Sequence[str]) -> str:
     """Return names as one phrase, or how many there are where they would be too many for a sentence."""
     return listed(names) if len(names) <= MOST_NAMED else f"{len(names)} others"

@@ -25,12 +25,14 @@ from ..rows.errors import FileError, RecordedScoresWarning
 from ..rows.items import DIGEST, Item, RowKind
 from ..rows.reading import Progress, characters_of, ignore
 from .tally import (
+    FAULTS,
     LABELLED,
     TOGETHER,
     Tally,
     answers_to_read,
     cell_counts,
     counts_of_rows,
+    fault_counts,
     totals_by_system,
 )
 
@@ -276,6 +278,9 @@ def scored(
             tally.to_read = answers_to_read(columns, worst, name, judge.verdict, threshold)
         else:
             tally.to_read = answers_to_read(columns, worst, next(iter(scorers.values())).main)
+    if judge and judge.faults and not row_kind.sets:
+        faults = fault_counts(columns, judge)
+        tally.sums[FAULTS] = {system: faults[owners == i].sum(axis=0) for i, system in enumerate(systems)}
     cells = cell_counts(columns)
     if cells is not None:
         tally.sums[TOGETHER] = {system: cells[owners == i].sum(axis=0) for i, system in enumerate(systems)}

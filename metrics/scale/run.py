@@ -42,7 +42,7 @@ from .pipeline import (
     window_predictions,
     worker_count,
 )
-from .tally import LABELLED, TOGETHER, AnswersToRead, QuestionTotals, Tally, cell_shares
+from .tally import FAULTS, LABELLED, TOGETHER, AnswersToRead, QuestionTotals, Tally, cell_shares, named_faults
 
 MAX_SYSTEMS = 1000
 
@@ -68,6 +68,7 @@ class Scores:
         cells: with ava and grounding, {system: shares of its answers}, see `tally.cell_shares`.
         counts: {metric: counts of its rows, see `Scorer.statistics`}.
         labelled: with ava, {system: the four counts of its rows with labels of people, see `tally.CONFUSION`}.
+        faults: with ava, {system: {what is wrong: answers}} of answers judged wrong, see `tally.fault_counts`.
         questions: with ava, {system: sums of its answers by question}.
         to_read: the answers that a person should read first.
         titles: {metric: what people call it, with the judge's size}.
@@ -88,6 +89,7 @@ class Scores:
     columns: dict[str, list] | None = field(default=None, repr=False)
     cells: dict[str, dict[str, float]] = field(default_factory=dict)
     labelled: dict[str, list[float]] = field(default_factory=dict)
+    faults: dict[str, dict[str, int]] = field(default_factory=dict)
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     questions: dict[str, QuestionTotals] = field(default_factory=dict, repr=False, compare=False)
     to_read: AnswersToRead = field(default_factory=AnswersToRead, repr=False, compare=False)
@@ -357,6 +359,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         total: add a row for all systems together.
     """
     warn_of_recorded(overall.warning_counts)
+    judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     rows, predictions, name = dict(overall.rows), dict(overall.predictions), None
     scores, warnings, notes = {}, [], []
     if total:
@@ -400,6 +403,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         labelled={
             system: counts.tolist() for system, counts in overall.sums.get(LABELLED, {}).items() if counts.any()
         },
+        faults=named_faults(judge, overall.sums[FAULTS]) if FAULTS in overall.sums else {},
         counts=dict(overall.warning_counts),
         questions=overall.questions,
         to_read=overall.to_read,

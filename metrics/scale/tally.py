@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.scorer import UNSURE_FROM, UNSURE_TO
+from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer
 from ..rows.items import Item
 from ..statistics.estimation import QuestionSums, row_sums
 
@@ -19,8 +19,8 @@ class Tally:
     Attributes:
         rows: {system: rows that were scored}.
         predictions: {system: predictions that were scored}.
-        sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}; for `TOGETHER`
-            and `LABELLED` {system: (4,) numbers of answers}.
+        sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}; for `TOGETHER`,
+            `LABELLED` and `FAULTS` {system: numbers of answers}.
         warning_counts: {metric: counts of what to warn of, see `Scorer.statistics`}.
         questions: with ava, {system: sums of its answers by question}.
         to_read: the answers that a person should read first.
@@ -172,6 +172,38 @@ def agreement(counts: Sequence[float]) -> dict[str, float | None]:
         "sensitivity": accepted / (accepted + missed) if accepted + missed else None,
         "specificity": rejected / (rejected + let_through) if rejected + let_through else None,
     }
+
+
+FAULTS = "faults"  # the name of these counts among those of the metrics
+
+
+def fault_counts(columns: Mapping[str, Sequence], judge: Scorer) -> np.ndarray:
+    """Return which fault every answer has that was judged wrong, unless people call it right.
+
+    Args:
+        columns: the columns of the output, by name.
+        judge: what judged them.
+
+    Returns:
+        (rows, faults) ones and zeros in the order of `judge.faults`; only zeros where no fault is known.
+    """
+    questions = columns.get("question") or [None] * len(columns["prediction"])
+    counts = np.zeros((len(questions), len(judge.faults)))
+    rows = zip(
+        columns[judge.verdict], columns["label"], questions, columns["references"], columns["prediction"], strict=True
+    )
+    for place, (verdict, label, question, references, prediction) in enumerate(rows):
+        if not verdict and label in (None, 0):
+            name = judge.fault(question or "", references, prediction)
+            counts[place] = [name == other for other in judge.faults]
+    return counts
+
+
+def named_faults(judge: Scorer, counts: Mapping[str, np.ndarray]) -> dict[str, dict[str, int]]:
+    """Return {system: {fault: answers}}, without what there is none of, from sums of `fault_counts`."""
+    named = {system: dict(zip(judge.faults, map(int, of_system), strict=True)) for system, of_system in counts.items()}
+    known = {system: {name: count for name, count in faults.items() if count} for system, faults in named.items()}
+    return {system: faults for system, faults in known.items() if faults}
 
 
 MOST = 20_000  # questions of a system that are kept apart; of more, several count as one

@@ -40,6 +40,14 @@ METHODS = {
     IGNORED: "the judge's rate alone (Wilson): its errors are ignored",
     NOTHING: "cannot tell",
 }
+SOURCES = {  # the same beside a number
+    "labels": "labels",
+    "labels and judge": "labels and judge",
+    "measured": "judge, corrected",
+    "calibrated": "judge, calibrated",
+    "judge": "judge alone",
+    "nothing": "-",
+}
 NOTES = {
     "calibrated": "the interval assumes that the judge errs about as often as on your labels; for other questions or "
     "very different systems calibrate it anew",
@@ -182,11 +190,12 @@ class JudgeErrors:
 
         Returns:
             "judged" (share that the judge accepts), "accuracy", "low", "high" (None where they cannot be told),
-            "basis", "method" (how, in words), "reason" (why there is no interval, else ""), "labelled" (rows), and
-            with labels "labels_alone" ("low", "high") and "effective_sample_size".
+            "basis", "method" (how, in words), "source" (in two words), "reason" (why there is no interval, else ""),
+            "labelled" (rows), and with labels "labels_alone" ("low", "high") and "effective_sample_size".
         """
         errors = self.measured.pooled if self.measured and not self.unknown else None
         result = estimate_accuracy(sums, errors, self.unknown, ignore_errors=self.ignored, **options)
+        labels_alone = result.value is not None and result.low is None
         values: dict[str, Any] = {
             "judged": float(sums.accepted.sum() / sums.rows.sum()),
             "accuracy": result.value,
@@ -194,6 +203,7 @@ class JudgeErrors:
             "high": result.high,
             "basis": result.basis,
             "method": self.method(result.basis),
+            "source": SOURCES["labels" if labels_alone else self._key(result.basis)],
             "reason": result.reason,
             "labelled": int(sums.labelled.sum()),
             "rows": int(sums.rows.sum()),
@@ -260,6 +270,14 @@ def judged_systems(
         "notes": errors.notes(systems),
         "systems": systems,
     }
+
+
+def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return in a word what the accuracy of systems rests on, "" where it cannot be told; see `judged_systems`."""
+    sources = {values["source"] for values in systems.values()} - {SOURCES["nothing"]}
+    if not sources or sources == {SOURCES["labels"]}:
+        return "people" * len(sources)
+    return "people and judge" if any("labels" in source for source in sources) else "corrected"
 
 
 def help_of_judge(systems: Mapping[str, Mapping[str, Any]], right: float, all_right: float) -> str:

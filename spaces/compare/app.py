@@ -16,6 +16,7 @@ ABOUT = "BLEU, ROUGE-L, BERTScore, KPQA and AVA side by side on answers of up to
 FILES = {"comparison.html": "Report (HTML)", "comparison.tex": "Tables (LaTeX)", "comparison.csv": "All scores (CSV)"}
 EXAMPLES = sharing.read_examples(__file__)
 ADDRESS = sharing.Address(EXAMPLES[0].values, 10)
+MANY_LINES = "A line for each question. Several lines, as in Markdown: an empty line between answers, or a file."
 
 
 def python_code(template: str, **values: object) -> Markup:
@@ -129,7 +130,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                             name = gr.Textbox(label=f"Name of system {number}", max_lines=1)
                             answers = gr.Textbox(
                                 label=f"Answers of system {number}",
-                                info="A line for each question.",
+                                info=MANY_LINES,
                                 lines=4,
                                 max_lines=8,
                             )

@@ -1,5 +1,6 @@
 """From pasted texts or the rows of a file to a report on the systems and the scores of every answer."""
 
+import re
 from collections.abc import Sequence
 
 from common import checks, server
@@ -19,7 +20,8 @@ def pasted(questions: str, references: str, *named: str) -> list[dict]:
     Args:
         questions: one on each line.
         references: for each question a line with its accepted answers, separated by " | ".
-        *named: name and answers of each system, alternating; systems without answers are left out.
+        *named: name and answers of each system, alternating; systems without answers are left out. An answer is a
+            line, or a block of lines with an empty line before the next one.
     """
     asked = checks.lines("Questions", questions, MAX_PASTED)
     accepted = checks.lines("Accepted answers", references, MAX_PASTED)
@@ -34,11 +36,14 @@ def pasted(questions: str, references: str, *named: str) -> list[dict]:
             continue
         system = checks.text(f"Name of system {number}", name, 80, required=False) or f"system {number}"
         lines = [line.strip() for line in text.splitlines()]
-        if len(lines) != len(asked):
+        blocks = re.split(r"\n\s*\n", text)
+        if len(lines) != len(asked) and len(blocks) != len(asked):
             raise checks.Problem(
                 f"Answers of {system}: {len(lines)} lines for {len(asked)} questions; write one line for each, "
-                "an empty one if there is no answer."
+                "an empty one if there is no answer. Answers of several lines need an empty line between them, none "
+                "inside; others go through the tab 'A file'."
             )
+        lines = lines if len(lines) == len(asked) else blocks
         if system in seen:
             raise checks.Problem(f"Name of system {number}: {system} is named twice; give it another name.")
         seen.add(system)

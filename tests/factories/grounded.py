@@ -14,4 +14,4 @@ def judged(text="It was built in 1887."):
         Judged(text, "supported", 0.999, 1, text, None),
     )
     answer = GroundedAnswer(item, text, sentences)
-    return Grounded((answer,), {text: 2}, {text: 1}, 0, 0.5, (text,), "grounding|threshold:0.5|version:1")
+    return Grounded((answer,), {text: 2}, {text: 1}, 0, 0.5, text, (text,), "grounding|threshold:0.5|version:1")

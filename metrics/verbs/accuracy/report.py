@@ -123,9 +123,10 @@ class AccuracyReport(Report):
         rows = [[row[place] for place in kept] for row in table.rows]
         for row in rows:
             values = self.systems[row[0]]
-            row += [f"{values['labelled']:,} of {values['rows']:,}"]
+            labels = f"{values['labelled']:,} of {values['rows']:,} " * bool(values["labelled"])
+            row.insert(2, labels + values["source"])
             row[1] = f"cannot tell (judged {number(values['judged'], 2)})" if values["accuracy"] is None else row[1]
-        return Table("", ["system", "right", "wrong", "declined", "labelled"], rows, "")
+        return Table("", ["system", "right", "from", "wrong", "declined"], rows, "")
 
     def _told(self) -> bool:
         return all(values["low"] is not None for values in self.systems.values())
@@ -155,12 +156,18 @@ class AccuracyReport(Report):
         order = sorted(self.systems, key=lambda system: -(self.systems[system]["accuracy"] or 0))
         ava = all("ava_accuracy" in result for result in self.systems.values())
         labelled = any(result["labelled"] for result in self.systems.values())
-        header = ["system", "accuracy", "wrong", "declined", "accuracy_given_attempted", "answers"]
+        header = ["system", "accuracy", "from", "wrong", "declined", "accuracy_given_attempted", "answers"]
         header += ["ava_accuracy" if ava else "judged", *["labelled", "effective rows"] * labelled]
         rows = []
         for system in order:
             result = self.systems[system]
-            cells = [system, accuracy_cell(result), number(result["wrong"]), number(result["declined"])]
+            cells = [
+                system,
+                accuracy_cell(result),
+                result["source"],
+                number(result["wrong"]),
+                number(result["declined"]),
+            ]
             cells += [estimate(result["accuracy_given_attempted"]), f"{result['rows']:,}", number(result["judged"])]
             if labelled:
                 cells += [

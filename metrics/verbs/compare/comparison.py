@@ -48,7 +48,7 @@ class Tests(TypedDict):
 
 
 class MetricNumbers(TypedDict, total=False):
-    """What one metric says: scores and tests by name, rows that differ most, and of a judge the accuracy.
+    """What one metric says: scores and tests by name, rows that differ most, and of a judge accuracy and faults.
 
     `accuracy` is what `judge_errors.judged_systems` returns, a row what `matching.Matched.reported` returns.
     """
@@ -57,6 +57,7 @@ class MetricNumbers(TypedDict, total=False):
     tests: dict[str, Tests]
     rows: list[dict[str, Any]]
     accuracy: dict[str, Any]
+    faults: dict[str, dict[str, int]]
 
 
 class SliceNumbers(TypedDict):

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...reports.charts import forest_chart, outcome_bar
 from ...reports.glossary import meanings
-from ...reports.report import Report
+from ...reports.report import Report, of_faults
 from ...reports.table import html_table, number, p_value, page, render
 from ..explain.kpqa import heat_map_html, heat_map_legend, heat_map_style
 from .comparison import ACCURACY, Comparison, name_of, shown_answers
@@ -177,6 +177,7 @@ def _section(numbers: Comparison, metric: str, explained: Sequence[Mapping]) -> 
         "systems": html_table(table),
         "names": table.names_in_full,
         "said": table.explanation,
+        "faults": of_faults(numbers.metrics[metric].get("faults", {})),
         "meanings": meanings(table),
         "legend": heat_map_legend() if heat else None,
         "sliced": [(table, html_table(table)) for table in slice_tables(numbers, metric)],

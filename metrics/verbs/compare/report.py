@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ...core.reading import one_line
-from ...reports.report import Report, say
+from ...reports.report import Report, of_faults, say
 from ...reports.table import Table, latex_table, markdown, markdown_code, markdown_table, print_table, visible
 from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
@@ -171,6 +171,8 @@ class CompareReport(Report):
             name = next(iter(tests))
             console.print()
             print_table(short_table(self.numbers, metric, name), console)
+            if faults := of_faults(self.numbers.metrics[metric].get("faults", {})):
+                say(console, [*faults, ""])
             for table in slice_tables(self.numbers, metric, MAX_SLICE_TESTS):
                 print_table(table, console)
             if not self.changes:  # they have the rows

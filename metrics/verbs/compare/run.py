@@ -23,7 +23,7 @@ from ...scale.options import (
     needed_columns,
 )
 from ...scale.pipeline import item_statistics
-from ...scale.tally import label_of
+from ...scale.tally import fault_counts, label_of, named_faults
 from ...statistics import resampling
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS, kish
@@ -120,6 +120,7 @@ class CompareRun:
             ]
         if accuracy:
             metrics[judge]["accuracy"] = accuracy
+            metrics[judge]["faults"] = self._faults(judge)
         slices, slice_remarks = self._slices(scorers, *sampling) if options.by else (None, [])
         of_run: dict[str, list[Source]] = {}
         for source in self.sources:
@@ -231,6 +232,21 @@ class CompareRun:
             for values in accuracy["systems"].values()
         )
         return accuracy, {judge: judged} if told and not self.runs else {}
+
+    def _faults(self, judge: str) -> dict[str, dict[str, int]]:
+        """Return what is wrong with how many answers of each system; see `tally.fault_counts`."""
+        counts = {}
+        for place, system in enumerate(self.matched.systems):
+            items = [question[place].item for question in self.matched.rows]
+            columns = {
+                self.scorers[judge].verdict: self.statistics[judge][:, place, 0],
+                "label": [item.human[1] for item in items],
+                "question": [item.text for item in items],
+                "references": [item.references for item in items],
+                "prediction": [item.predictions[0] for item in items],
+            }
+            counts[system] = fault_counts(columns, self.scorers[judge]).sum(axis=0)
+        return named_faults(self.scorers[judge], counts)
 
     def _slices(self, scorers: Mapping[str, Scorer], *sampling: Any) -> tuple[Slices, list[str]]:
         """Return the comparison within every slice, and notes on the slices."""
@@ -425,6 +441,7 @@ def _metric_warnings(
     notes = []
     for metric, scorer in scorers.items():
         sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
+        notes += scorer.remarks(sums)
         warnings = scorer.warnings(sums, counts.get(metric, {}))
         notes += [f"{metric}: {warning}" for warning in _gathered(warnings, matched.systems)]
     return notes

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...registry import SCORERS, scorer_class
-from ...reports.glossary import short_names
+from ...reports.glossary import judge_names, short_names
 from ...reports.table import Table, accuracy_cell, estimate, number, p_value
+from ..judge_errors import whose
 from .comparison import ACCURACY, Comparison, Pair, Rank, turned
 
 WITHOUT_INTERVALS = ("penalty", "wrong", "declined", "attempted")  # ends of names of scores; tables would be too wide
@@ -59,7 +60,10 @@ def systems_table(numbers: Comparison, metric: str) -> Table:
         said = f"In brackets: 95% interval; the errors of {metric} are ignored."
     said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""
     marked, bold = _places(order, best), header.index(names[0])
-    return Table(f"{metric}: systems", header, rows, f"{said} {BEST}", marked, bold, short=short_names(header))
+    short = short_names(header)
+    if accuracy:
+        short = judge_names(metric, header, whose(accuracy["systems"]))
+    return Table(f"{metric}: systems", header, rows, f"{said} {BEST}", marked, bold, short=short)
 
 
 def short_table(numbers: Comparison, metric: str, name: str) -> Table:

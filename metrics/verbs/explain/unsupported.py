@@ -90,6 +90,7 @@ class Grounded:
         unsupported: {system: number of its answers with an unsupported sentence}.
         skipped: bad rows that were left out.
         threshold: probability from which a sentence is supported.
+        error_rate: how often the judge errs, in words.
         warnings: what a reader must know before the numbers.
         signature: what the numbers depend on.
         single: it is one answer, of no file.
@@ -100,6 +101,7 @@ class Grounded:
     unsupported: Mapping[str, int]
     skipped: int
     threshold: float
+    error_rate: str
     warnings: tuple[str, ...]
     signature: str
     single: bool = False
@@ -164,6 +166,7 @@ def one_answer(
         unsupported={"": int(bool(found.unsupported))},
         skipped=0,
         threshold=scorer.threshold,
+        error_rate=scorer.error_rate,
         warnings=tuple(scorer.warnings({}, counts)),
         signature=scorer.signature,
         single=True,
@@ -233,6 +236,7 @@ class UnsupportedRun:
             unsupported={system: unsupported[system] for system in read},
             skipped=reading.skips.skipped,
             threshold=self.scorer.threshold,
+            error_rate=self.scorer.error_rate,
             warnings=tuple(self.scorer.warnings({}, counts)),
             signature=self.scorer.signature,
         )
@@ -291,10 +295,10 @@ def headline(found: Grounded) -> str:
         (answer,) = found.answers
         if not answer.sentences:
             return "The answer states nothing that a passage could support."
-        return f"{supported(answer)}; supported from a probability of {found.threshold:.2f}"
+        return f"{supported(answer)}, from a probability of {found.threshold:.2f}"
     bad, of = sum(found.unsupported.values()), sum(found.read.values())
     below = f"probability below {found.threshold:.2f}"
-    said = f"{bad:,} of {of:,} answers have a sentence that no passage supports ({below})"
+    said = f"{bad:,} of {of:,} answers have a sentence that is judged unsupported ({below})"
     return f"{said}; the worst {len(found.answers):,} below" if len(found.answers) < bad else said
 
 
@@ -307,9 +311,13 @@ def by_system(found: Grounded) -> str:
     return f"By system: {listed}{f' and {len(order) - SYSTEMS:,} more' if len(order) > SYSTEMS else ''}"
 
 
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def supported(answer: GroundedAnswer) -> str:
     """Return how many sentences of an answer are supported."""
-    return f"{len(answer.sentences) - len(answer.unsupported)} of {len(answer.sentences)} sentences supported"
+    return f"{len(answer.sentences) - len(answer.unsupported)} of {len(answer.sentences)} sentences judged supported"
 
 
 def heading(answer: GroundedAnswer, systems: int) -> str:
@@ -334,8 +342,18 @@ def evidence(sentence: Judged) -> tuple[str, str] | None:
     label = "Nearest" if sentence.verdict == "unsupported" else "Evidence"
     if sentence.nearest is None:
         return label, f"none; what was read of passage {sentence.passage} shares no content word with it"
-    says = f" says {sentence.instead}" if sentence.instead else ""
-    return label, f"passage {sentence.passage}{says}: {sentence.nearest}"
+    return label, f"passage {sentence.passage}{_says(sentence.instead)}: {sentence.nearest}"
+
+
+def _says(instead: str | None) -> str:
+    """Return what a passage says in place of a part of a sentence.
+
+    >>> _says("1889"), _says('"is not"'), _says('without "not"'), _says(None)
+    (' says "1889"', ' says "is not"', ' says it without "not"', '')
+    """
+    if not instead:
+        return ""
+    return f" says it {instead}" if instead.startswith("without") else f' says "{instead.strip(chr(34))}"'
 
 
 def _shown(found: Grounded, answer: GroundedAnswer) -> tuple[Judged, ...]:
@@ -368,6 +386,7 @@ def print_unsupported(found: Grounded, console) -> None:
     from rich.text import Text
 
     console.print(Text(visible(headline(found)), "bold"), soft_wrap=True)
+    console.print(Text(f"{_sentence(found.error_rate)}", "bold yellow"), soft_wrap=True)
     if systems := by_system(found):
         console.print(Text(visible(systems)), soft_wrap=True)
     if found.answers:
@@ -401,6 +420,7 @@ def unsupported_html(found: Grounded) -> str:
     body = render(
         "unsupported.html",
         headline=headline(found),
+        error_rate=_sentence(found.error_rate),
         by_system=by_system(found),
         answers=answers,
         threshold=f"{found.threshold:.2f}",

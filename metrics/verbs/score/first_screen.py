@@ -9,7 +9,7 @@ from ...core.reading import one_line
 from ...core.scorer import UNSURE_FROM, UNSURE_TO
 from ...registry import scorer_class
 from ...reports.glossary import short_names
-from ...reports.report import WIDTH, Report, briefly, highest, print_first_screen
+from ...reports.report import WIDTH, Report, briefly, highest, of_faults, print_first_screen
 from ...reports.table import Table, accuracy_cell, listed, number, visible
 from ...scale.tally import DISAGREE, LOWEST, SHARES, UNSURE, WRONG, AnswersToRead, AnswerToRead
 
@@ -35,7 +35,10 @@ def first_screen(report: Report, console: Any) -> None:
         headline(report),
         replace(systems_table(report), title=""),
         of_accuracy(report) if report.accuracy else report.findings,
-        [note for note in (*accuracy["notes"], *result.notes) if note != accuracy["measured"]],
+        [
+            *of_faults(result.faults),
+            *(note for note in (*accuracy["notes"], *result.notes) if note != accuracy["measured"]),
+        ],
         f"{'Why: genqa-metrics explain FILE. ' * bool(report.accuracy)}All tables and signatures: --verbose",
         lambda: print_reading(result.to_read, console, report.faults),
     )

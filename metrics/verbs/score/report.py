@@ -10,7 +10,7 @@ import numpy as np
 
 from ...registry import judge_among, scorer_class
 from ...reports.charts import accuracy_chart
-from ...reports.glossary import short_names
+from ...reports.glossary import judge_names, short_names
 from ...reports.report import Report, highest_accuracy, say
 from ...reports.table import (
     Table,
@@ -28,7 +28,7 @@ from ...scale.options import OnError, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, AnswerToRead, agreement
-from ..judge_errors import help_of_judge, judged_systems
+from ..judge_errors import help_of_judge, judged_systems, whose
 from .first_screen import (
     READ,
     SYSTEMS,
@@ -45,6 +45,11 @@ if TYPE_CHECKING:
     import pandas
 
 _SHORT = 5  # systems in the short form
+FAULTS = "Why answers were judged wrong"
+_OF_FAULTS = (
+    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show; where they "
+    "do not show it, none is named. A fault that is named is the right one in about seven of ten cases."
+)
 _WIDTH = 80  # letters, above which the names of columns go over several lines
 
 
@@ -211,6 +216,10 @@ class ScoreReport(Report):
         tables = [self._table(metric) for metric in self.found.scores]
         if self.found.labelled:
             tables.append(self._labels())
+        if self.found.faults:
+            kinds = scorer_class(self.judge).faults
+            rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in self.found.faults.items()]
+            tables.append(Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS))
         tables += reading_tables(self.found.to_read, self.faults)
         if self.found.cells:
             rows = [
@@ -239,6 +248,8 @@ class ScoreReport(Report):
                 row.append(accuracy_cell(self.accuracy["systems"].get(row[0])))
         marked = {place for place, row in enumerate(rows) if row[0] in best}
         short = short_names(header)
+        if metric == self.judge:
+            short = judge_names(metric, header, whose(self.accuracy["systems"]))
         return Table(metric, header, rows, self.signatures[metric], marked, header.index(main), short=short)
 
     def charts(self) -> dict:
@@ -377,6 +388,7 @@ class ScoreReport(Report):
             "contexts_without_a_second_reference": self.found.single,
             "notes": self.notes,
             "to_read": [asdict(answer) | {"fault": self.faults[answer]} for answer in self.found.to_read.first],
+            **({"faults": self.found.faults} if self.found.faults else {}),
             **({"labels": self.labels} if self.found.labelled else {}),
             **({"accuracy": self.accuracy} if self.accuracy else {}),
         }
