@@ -320,6 +320,7 @@ class Scorer:
         significance_scores: scores whose differences between systems are tested; default: the main one.
         meta_evaluated: scores that are compared with human judgments; default: the main one.
         faults: what `fault` returns of an answer that was judged wrong.
+        error_rate: how often its verdicts are wrong, in words, where scores alone do not say it.
         shown: parts of the score that tables show beside the tested ones.
         evidence: the column that predictions are compared with: "references", or "contexts", the passages that a
             system has retrieved.
@@ -348,6 +349,7 @@ class Scorer:
     significance_scores: tuple[str, ...] = ()
     meta_evaluated: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    error_rate = ""
     shown: tuple[str, ...] = ()
     evidence = "references"
     needs_question = False

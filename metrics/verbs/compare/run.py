@@ -441,7 +441,7 @@ def _metric_warnings(
     notes = []
     for metric, scorer in scorers.items():
         sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
-        notes += scorer.remarks(sums)
+        notes += [scorer.error_rate] * bool(scorer.error_rate)
         warnings = scorer.warnings(sums, counts.get(metric, {}))
         notes += [f"{metric}: {warning}" for warning in _gathered(warnings, matched.systems)]
     return notes

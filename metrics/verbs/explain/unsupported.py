@@ -386,7 +386,7 @@ def print_unsupported(found: Grounded, console) -> None:
     from rich.text import Text
 
     console.print(Text(visible(headline(found)), "bold"), soft_wrap=True)
-    console.print(Text(f"{_sentence(found.error_rate)}", "bold yellow"), soft_wrap=True)
+    console.print(Text(visible(_sentence(found.error_rate)), "bold yellow"), soft_wrap=True)
     if systems := by_system(found):
         console.print(Text(visible(systems)), soft_wrap=True)
     if found.answers:
