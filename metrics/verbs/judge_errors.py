@@ -41,12 +41,12 @@ METHODS = {
     NOTHING: "cannot tell",
 }
 SOURCES = {  # the same beside a number
-    "labels": "labels",
-    "labels and judge": "labels and judge",
+    LABELS: "labels",
+    TOGETHER: "labels and judge",
     "measured": "judge, corrected",
     "calibrated": "judge, calibrated",
-    "judge": "judge alone",
-    "nothing": "-",
+    IGNORED: "judge alone",
+    NOTHING: "-",
 }
 NOTES = {
     "calibrated": "the interval assumes that the judge errs about as often as on your labels; for other questions or "
@@ -203,7 +203,7 @@ class JudgeErrors:
             "high": result.high,
             "basis": result.basis,
             "method": self.method(result.basis),
-            "source": SOURCES["labels" if labels_alone else self._key(result.basis)],
+            "source": SOURCES[LABELS if labels_alone else self._key(result.basis)],
             "reason": result.reason,
             "labelled": int(sums.labelled.sum()),
             "rows": int(sums.rows.sum()),
@@ -274,8 +274,8 @@ def judged_systems(
 
 def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return in a word what the accuracy of systems rests on, "" where it cannot be told; see `judged_systems`."""
-    sources = {values["source"] for values in systems.values()} - {SOURCES["nothing"]}
-    if not sources or sources == {SOURCES["labels"]}:
+    sources = {values["source"] for values in systems.values()} - {SOURCES[NOTHING]}
+    if not sources or sources == {SOURCES[LABELS]}:
         return "people" * len(sources)
     return "people and judge" if any("labels" in source for source in sources) else "corrected"
 
