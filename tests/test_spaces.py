@@ -422,13 +422,8 @@ def test_bad_passages_of_the_page_have_one_message(spaces, answer, passages, mes
 
 def test_pasted_answers_of_several_lines_are_blocks(spaces):
     comparing = load_app("compare").comparing
-def test_pasted_answers_of_several_lines_are_blocks(spaces):
-    comparing = load_app("compare").comparing
     asked = "Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney"
     rows = comparing.pasted(*asked, "a", "- Shakespeare,\n- William\n\nhoney\n", "b", "Marlowe\nhoney")
-    assert [row["prediction"] for row in rows] == ["- Shakespeare,\n- William", "honey", "Marlowe", "honey"]
-
-
     assert [row["prediction"] for row in rows] == ["- Shakespeare,\n- William", "honey", "Marlowe", "honey"]
 
 
