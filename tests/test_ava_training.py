@@ -22,7 +22,6 @@ from training.ava import (
     evaluate_ava,
     other_words,
     relations,
-    spans,
     train_ava,
     wrong_answers,
 )
@@ -266,7 +265,7 @@ def test_spans_make_right_and_wrong_answers():
     row = Answer("who won?", text, tuple([1.0] * 7 + [0.0] * (len(text) - 7)), "made")
     shapes = set()
     for seed in range(60):
-        right, wrong = spans.span_triples([row], ANSWERS, random.Random(seed))
+        right, wrong = wrong_answers.span_triples([row], ANSWERS, random.Random(seed))
         assert (right.label, wrong.label) == (1.0, 0.0)
         assert "Ann Lee" in right.candidate
         assert "Ann Lee" not in wrong.candidate

@@ -21,7 +21,6 @@ from training.common import share
 from training.kpqa import (
     data,
     evaluate_kpqa,
-    hub,
     make_bundled,
     train_kpqa,
 )
@@ -106,21 +105,21 @@ def test_rows_of_the_hub():
         "context": {"title": ["Ann", "Bob"], "sentences": [["Ann is old.", " He came from Rome."], ["Bob met him."]]},
         "supporting_facts": {"title": ["Bob", "Ann", "Ann"], "sent_id": [0, 1, 9]},
     }
-    found = hub.hotpot_row(hotpot)
+    found = data.hotpot_row(hotpot)
     assert found["context"] == "Bob met him. He came from Rome."
     assert found["answers"] == {"text": ["Rome"], "answer_start": [found["context"].index("Rome")]}
     assert found["whole"]
-    assert hub.hotpot_row({**hotpot, "answer": "yes"}) is None
-    assert hub.hotpot_row({**hotpot, "answer": "Paris"}) is None
+    assert data.hotpot_row({**hotpot, "answer": "yes"}) is None
+    assert data.hotpot_row({**hotpot, "answer": "Paris"}) is None
     marco = {
         "query": "how many steps",
         "answers": ["No Answer Present.", "Four steps"],
         "passages": {"is_selected": [0, 1], "passage_text": ["four steps or five", "There are four steps."]},
     }
-    found = hub.marco_row(marco)
+    found = data.marco_row(marco)
     assert (found["context"], found["answers"]["text"]) == ("There are four steps.", ["four steps"])
-    assert hub.marco_row({**marco, "answers": ["Yes"]}) is None
-    assert hub.marco_row({**marco, "answers": ["six"]}) is None
+    assert data.marco_row({**marco, "answers": ["Yes"]}) is None
+    assert data.marco_row({**marco, "answers": ["six"]}) is None
 
 
 def test_yes_no_rows():

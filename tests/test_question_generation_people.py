@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from training.studies.question_similarity import against_people as people
-from training.studies.question_similarity import coverage, question_bases
+from training.studies.question_similarity import coverage
 
 
 def same(predictions, references):
@@ -128,7 +128,7 @@ def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
 
     output = tmp_path / "people.json"
     monkeypatch.setattr("genqa_metrics.core.checkpoints.base_encoder", lambda: tiny_encoder)
-    monkeypatch.setattr(question_bases, "BERTSCORE_LAYER", 2)
+    monkeypatch.setattr(people, "BERTSCORE_LAYER", 2)
     bases = ["rouge", "bleu", "bertscore", "cosine", "mean"]
     arguments = ["--data_dir", str(tmp_path), "--bases", *bases]
     arguments += ["--resamples", "50", "--json", str(output)]

@@ -2,13 +2,11 @@
 
 import gzip
 import json
-import os
 import random
 import re
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, field
 from pathlib import Path
@@ -239,13 +237,3 @@ def train_once(module: str, output: Path, where: Sequence[str], settings: Sequen
     print(f"training in {output}", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", f"training.{module}", *where, *settings, "--output_dir", str(output)]
     subprocess.run(command, check=True, stdout=sys.stderr)
-
-
-def clocks() -> dict[str, float]:
-    """Return the seconds of the clock, and those that cores have worked for this process and its ended children."""
-    return {"wall": time.monotonic(), "core": sum(os.times()[:4])}
-
-
-def hours_since(before: dict[str, float]) -> dict[str, float]:
-    """Return the hours on the clock and on cores since `clocks` returned `before`."""
-    return {name: round((value - before[name]) / 3600, 3) for name, value in clocks().items()}

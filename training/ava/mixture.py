@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from training.ava import constructed, manipulations, other_words, relations, spans, wrong_answers
+from training.ava import constructed, manipulations, other_words, relations, wrong_answers
 from training.ava import triples as t
 from training.common import json_rows, local_file, share, weighted, write_rows
 
@@ -100,7 +100,7 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
         answers = wrong_answers.Answers((row.question, row.span) for row in rows)
         rows = share(rows, weight, rng)
         sentences += [t.Triple(row.question, (row.span,), row.text, 1.0, name) for row in rows]
-        rows = list(spans.span_triples(rows, answers, rng))
+        rows = list(wrong_answers.span_triples(rows, answers, rng))
         add(name, rows, weight, "spans", rows)
     makers = {"off_topic": wrong_answers.off_topic, **other_words.MAKERS}
     answers = wrong_answers.Answers((row.question, text) for row in base for text in row.references)

@@ -45,9 +45,6 @@ class Arguments(Output):
     judges: list[str] = common.option(
         "NAME=FOLDER, or a Hub id, of every judge; bundled is the one of the package", ["bundled"]
     )
-    adapted: bool = common.option(
-        "train Compare-Aggregate, like one cross-encoder, on answer sentences of the extractive QA first", False
-    )
     seed: int = common.option("of the rankers and of the samples of questions", 0)
     dtype: str | None = common.option("floating type of the judges; default float32", None)
 
@@ -218,15 +215,15 @@ def probabilities_of(loaded) -> Probabilities:
     return judge
 
 
-def as2_questions(folder: str, *splits: str) -> list[Question]:
-    """Return the questions of splits of all corpora."""
-    names = [f"{corpus}.{split}" for corpus in CORPORA.values() for split in splits]
-    return [question for name in names for question in questions_of(as2_rows(name, folder))]
+def as2_questions(folder: str, split: str) -> list[Question]:
+    """Return the questions of a split of all corpora."""
+    rows = (as2_rows(f"{corpus}.{split}", folder) for corpus in CORPORA.values())
+    return [question for own in rows for question in questions_of(own)]
 
 
 def study(args: Arguments) -> dict:
     """Train what is missing, and return the measures of all rankers by all judges."""
-    begun, loaded = common.clocks(), {}
+    loaded = {}
     for name, _, folder in (text.partition("=") for text in args.judges):
         checkpoint = folder or (None if name == "bundled" else name)
         loaded[name] = load_judge(checkpoint, device="cpu", dtype=args.dtype)
@@ -235,14 +232,13 @@ def study(args: Arguments) -> dict:
         for name, corpus in CORPORA.items()
     }
     training, dev = (as2_questions(args.data_dir, split) for split in ("train", "dev"))
-    rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed, args.adapted)
+    rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed)
     judges = {name: probabilities_of(value) for name, value in loaded.items()}
     result = compared(corpora, rankers, judges, args.seed)
     models = sorted(Path(args.output_dir).glob("*/model.safetensors"))
     names = [f"{corpus}.{split}" for corpus in CORPORA.values() for split in ("train", *SPLITS)]
     return {
         "seed": args.seed,
-        "hours": common.hours_since(begun),  # without the training of rankers that were there
         "versions": versions("genqa-metrics", "bm25s", "torch", "transformers"),
         "judges": {name: value.signature for name, value in loaded.items()},
         "rankers": {path.parent.name: file_digest(path) for path in models},

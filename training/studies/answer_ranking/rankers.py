@@ -6,7 +6,6 @@ Garg, Vu & Moschitti, "TANDA: Transfer and Adapt Pre-Trained Transformer Models 
 2020: there they are made of Natural Questions; here the sentence of a paragraph that holds the answer is right.
 """
 
-import copy
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -18,6 +17,7 @@ from training.cross_encoder import probabilities, trained
 from training.similarity import cosines
 from training.studies.answer_ranking import compare_aggregate
 from training.studies.answer_ranking.candidates import Question, words
+from training.studies.ava_configurations.compare import reading_encoder
 
 SOURCES = ("squad.train", "nq_oracle", "squadshifts_new_wiki")  # questions about Wikipedia
 QUESTIONS = 3000  # of each source at most: about 28,000 pairs, ten minutes on one core
@@ -149,27 +149,6 @@ def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int 
     return result
 
 
-def reading_encoder(folder: str | Path, checkpoint: str | None = None) -> Path:
-    """Write the encoder of KPQA's predictor, which has read questions beside sentences, and return its folder.
-
-    A MiniLM that was made for the vectors of single texts has to learn first to compare two; on few rows it does not.
-    """
-    folder = Path(folder)
-    if (folder / "model.safetensors").is_file():
-        return folder
-
-    from genqa_metrics.kpqa.loading import load_models
-    from transformers import AutoModel, set_seed
-
-    set_seed(0)  # of the pooler, which a predictor of words has not
-    models = load_models(checkpoint, device="cpu")
-    encoder = AutoModel.from_config(copy.deepcopy(models.predictor.config))
-    encoder.load_state_dict(models.predictor.base_model.state_dict(), strict=False)
-    encoder.save_pretrained(folder)
-    models.tokenizer.save_pretrained(folder)
-    return folder
-
-
 def transfer_questions(spans_dir: str | Path, seed: int) -> list[Question]:
     """Return the answer sentences of `SOURCES` that a ranker learns from before those of WikiQA and TREC-QA."""
     from training.kpqa.data import read_rows
@@ -199,16 +178,11 @@ RANKERS: dict[str, Ranker] = {
 
 
 def all_rankers(
-    training: Sequence[Question],
-    dev: Sequence[Question],
-    spans_dir: str | Path,
-    folder: str | Path,
-    seed: int,
-    adapted: bool = False,
+    training: Sequence[Question], dev: Sequence[Question], spans_dir: str | Path, folder: str | Path, seed: int
 ) -> dict[str, Ranker]:
     """Return `RANKERS`, four that are trained into a folder unless they are there, and an ensemble.
 
-    Compare-Aggregate stops on the dev questions; `adapted`: it too learns from the extractive QA in `spans_dir` first.
+    Compare-Aggregate learns from the extractive QA in `spans_dir` first, and stops on the dev questions.
     """
     folder = Path(folder)
     reader = reading_encoder(folder / "encoder")
@@ -217,13 +191,10 @@ def all_rankers(
     if not (transferred / "model.safetensors").is_file():
         trained_cross_encoder(transfer_questions(spans_dir, seed), transferred, seed, reader)
     tanda = trained_cross_encoder(training, folder / "tanda", seed, transferred)
-    if adapted:
-        first = folder / "compare_aggregate_transferred"
-        if not (first / compare_aggregate.FILE).is_file():
-            compare_aggregate.trained(transfer_questions(spans_dir, seed), dev, first, seed)
-        comparing = compare_aggregate.trained(training, dev, folder / "compare_aggregate_adapted", seed, first)
-    else:
-        comparing = compare_aggregate.trained(training, dev, folder / "compare_aggregate", seed)
+    first = folder / "compare_aggregate_transferred"
+    if not (first / compare_aggregate.FILE).is_file():
+        compare_aggregate.trained(transfer_questions(spans_dir, seed), dev, first, seed)
+    comparing = compare_aggregate.trained(training, dev, folder / "compare_aggregate_adapted", seed, first)
     rankers = RANKERS | {
         "compare_aggregate": partial(compare_aggregate.ranked, folder=comparing),
         "cross_encoder": partial(cross_encoder, folder=plain),

@@ -7,7 +7,7 @@ On one pair: similarity to a reference (SimQG), ratings of 14 systems (QGEval), 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
 
@@ -17,9 +17,18 @@ from genqa_metrics.statistics import correlation as a
 from genqa_metrics.statistics.resampling import bootstrap, interval
 
 from training.common import json_rows, markdown_table, option
+from training.similarity import cosines
 from training.studies.harness import Output, Study, digests
-from training.studies.question_similarity.question_bases import TITLES, base
 
+BERTSCORE_LAYER = 6  # the encoder's last
+TITLES = {
+    "bleu": "BLEU-4",
+    "rouge": "ROUGE-L",
+    "meteor": "METEOR 1.5",
+    "bertscore": "BERTScore",
+    "cosine": "encoder cosine",
+    "mean": "mean of ROUGE-L and cosine",
+}
 SETS = ("simqg.dev", "qgeval.dev", "quiz_design.dev", "qgstec2010.dev")
 BASELINE = "rouge"  # that others are compared with
 COPY = "reference"  # the "system" of QGEval that repeats the reference; every base gives it the best score
@@ -30,9 +39,43 @@ class Arguments(Output):
     """What is checked."""
 
     data_dir: str = option("folder with the folder question_generation")
-    bases: list[str] = option("bases of question_bases.py", list(TITLES))
+    bases: list[str] = option("names in `TITLES`", list(TITLES))
     resamples: int = option("bootstrap samples, of clusters", 2000)
     seed: int = option("of the bootstrap", 0)
+
+
+@cache
+def overlap(name: str) -> Callable:
+    """Return BLEU-4, ROUGE-L or METEOR of raw texts."""
+    from genqa_metrics.f_meta.bases import base_function
+    from genqa_metrics.f_meta.overlap import words
+
+    if name != "meteor":
+        return base_function(name, {"tokenizer": "word"}).pairs
+    pairs = base_function(name).pairs
+    return lambda predictions, references: pairs(
+        *([" ".join(words(text)) for text in texts] for texts in (predictions, references))
+    )
+
+
+def bertscore(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
+    """Return BERTScore F of two lists of texts with the bundled encoder's last layer, without idf or rescaling."""
+    from bert_score import BERTScorer
+    from genqa_metrics.core.checkpoints import base_encoder
+    from genqa_metrics.core.scorer import quiet
+
+    with quiet():
+        scorer = BERTScorer(model_type=str(base_encoder()), num_layers=BERTSCORE_LAYER, batch_size=64, device="cpu")
+        return scorer.score(list(predictions), list(references))[2].numpy()
+
+
+def base(name: str) -> Callable:
+    """Return one of `TITLES`: from predictions and references, two lists of texts, to (pairs,) scores."""
+    if name not in TITLES:
+        raise ValueError(f"bases: expected some of {', '.join(TITLES)}, got {name!r}")
+    if name == "mean":
+        return lambda first, second: (np.asarray(overlap("rouge")(first, second)) + cosines(first, second)) / 2
+    return {"bertscore": bertscore, "cosine": cosines}.get(name) or overlap(name)
 
 
 @dataclass

@@ -16,9 +16,8 @@ import numpy as np
 
 from training.common import json_rows, markdown_table, option
 from training.studies.harness import Output, Study, digests
-from training.studies.question_similarity.against_people import votes_of
-from training.studies.question_similarity.question_bases import TITLES as BASES
-from training.studies.question_similarity.question_bases import base
+from training.studies.question_similarity.against_people import TITLES as BASES
+from training.studies.question_similarity.against_people import base, votes_of
 
 FILES = ("naco_squad", "fairytaleqa.train", "quiz_design.dev")
 LEARNED = 500  # rows of NACo, its first two thirds, that weights and thresholds are learned from
