@@ -162,6 +162,7 @@ def test_rows_that_were_drawn_half_as_often_count_twice():
     assert found.value == pytest.approx(5 / 6)
 
 
+@pytest.mark.filterwarnings("error")
 def test_all_rows_labelled_leave_nothing_to_the_judge():
     rng = np.random.default_rng(0)
     labels, judged = (rng.random(200) < 0.7).astype(float), rng.random(200)

@@ -84,7 +84,8 @@ def wilson(value, number, z: float):
 
     value, number = np.asarray(value, dtype=float), np.asarray(number, dtype=float)
     center = (value + z**2 / (2 * number)) / (1 + z**2 / number)
-    half = z / (1 + z**2 / number) * np.sqrt(value * (1 - value) / number + z**2 / (4 * number**2))
+    with np.errstate(over="ignore"):  # labels of all rows are as infinitely many
+        half = z / (1 + z**2 / number) * np.sqrt(value * (1 - value) / number + z**2 / (4 * number**2))
     low, high = np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
     tail = 2 * NormalDist().cdf(-z)
     right, wrong = value * number, (1 - value) * number
