@@ -154,8 +154,7 @@ def test_another_file_than_the_pinned_one_is_refused(tmp_path, monkeypatch):
     pinned = checkpoints.ENCODERS[checkpoints.CAUSAL_MODEL]
     tiny_gguf(tmp_path / pinned.file)
     monkeypatch.setattr(checkpoints, "cached_folder", lambda *_: tmp_path)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(checkpoints, "is_offline", lambda: True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr(checkpoints, "hub_folder", lambda *_: None)
     with pytest.raises(ValueError, match=r"not found.*download --metric ava --checkpoint large"):
         checkpoints.base_encoder(checkpoints.CAUSAL_MODEL)

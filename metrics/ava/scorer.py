@@ -80,8 +80,7 @@ class AvaScorer(Scorer):
         check_setting("reference_aggregation", known, expected, reference_aggregation)
         checked_threshold(early_stop, "early_stop")
         for name, value in (("rules", rules), ("quantity_guard", quantity_guard)):
-            if not isinstance(value, bool):
-                raise ValueError(f"{name}: expected True or False, got {value!r}")
+            check_setting(name, isinstance(value, bool), "True or False", value)
 
     def load(
         self,
@@ -132,7 +131,15 @@ class AvaScorer(Scorer):
         self.thresholds = {"ava_score": self.threshold}
         default = self.loaded.reference_aggregation if own is None else own.judge.get("references")
         self.aggregation = reference_aggregation or default
-        self.early_stop = checked_early_stop(early_stop, self.aggregation, self.threshold)
+        self.early_stop = checked_threshold(early_stop, "early_stop")
+        if early_stop is not None and self.aggregation != "max":
+            raise ValueError(
+                f"early_stop: only for reference_aggregation='max', here it is {self.aggregation!r}; leave it out"
+            )
+        if early_stop is not None and early_stop < self.threshold:
+            raise ValueError(
+                f"early_stop: {early_stop:g} is below the threshold, {self.threshold:g}, and would change verdicts"
+            )
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "references": self.aggregation}
         self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
         if self.second is not None:
@@ -321,25 +328,3 @@ def profile(references: Sequence[Sequence[str]], predictions: Sequence[str], pro
     result.update(f"answer_words:{length_class(len(text.split()))}" for text in predictions)
     result.update(f"reference_words:{length_class(min(len(text.split()) for text in texts))}" for texts in references)
     return result
-
-
-def checked_early_stop(early_stop: object, how: str, threshold: float) -> float | None:
-    """Return the probability from which no further reference is read, None for never.
-
-    Args:
-        early_stop: what was given.
-        how: how references are aggregated.
-        threshold: probability from which an answer counts as correct.
-
-    Raises:
-        ValueError: if it is no number from 0 to 1, is below the threshold, or references are not read one by one for
-            the best of them.
-    """
-    early_stop = checked_threshold(early_stop, "early_stop")
-    if early_stop is not None and how != "max":
-        raise ValueError(f"early_stop: only for reference_aggregation='max', here it is {how!r}; leave it out")
-    if early_stop is not None and early_stop < threshold:
-        raise ValueError(
-            f"early_stop: {early_stop:g} is below the threshold, {threshold:g}, and would change verdicts"
-        )
-    return early_stop

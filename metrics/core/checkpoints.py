@@ -31,20 +31,6 @@ def _only(files: Sequence[str]) -> dict[str, list[str]]:
     return {"allow_patterns": list(files), "ignore_patterns": ["*/*"]}
 
 
-def is_offline() -> bool:
-    """Return whether the user has switched the Hub off."""
-    from huggingface_hub import constants
-
-    return bool(constants.HF_HUB_OFFLINE)
-
-
-def hub_address() -> str:
-    """Return the address of the Hub in use."""
-    from huggingface_hub import constants
-
-    return constants.ENDPOINT
-
-
 def cached_folder(name: str, revision: str, files: Sequence[str] = MODEL_FILES) -> Path | None:
     """Return the folder of a model in the Hub's cache, None if it is not there; the network is not used."""
     from huggingface_hub import snapshot_download
@@ -301,6 +287,8 @@ def base_encoder(name: str = BASE_MODEL) -> Path:
     Raises:
         ValueError: if it is found nowhere; names every way to get it.
     """
+    from huggingface_hub import constants
+
     encoder, tried = ENCODERS[name], []
     cached = cached_folder(name, encoder.revision, encoder.files)
     if cached is not None and encoder.matches(cached):
@@ -311,8 +299,8 @@ def base_encoder(name: str = BASE_MODEL) -> Path:
     tried.append("not in the Hub's cache" if cached is None else f"{cached}: not the expected {encoder.file}")
     if installed is not None:
         tried.append(f"{installed}: not the expected {encoder.file}")
-    if not is_offline():
-        print(f"downloading {name} ({encoder.megabytes} MB) from {hub_address()}", file=sys.stderr, flush=True)
+    if not constants.HF_HUB_OFFLINE:
+        print(f"downloading {name} ({encoder.megabytes} MB) from {constants.ENDPOINT}", file=sys.stderr, flush=True)
     folder = hub_folder(name, encoder.revision, encoder.matches, tried, encoder.files)
     if folder:
         return folder

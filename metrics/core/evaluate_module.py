@@ -6,8 +6,7 @@ import sys
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -228,9 +227,13 @@ class CheckedModule:
         self, scorer: Scorer, columns: dict[str, list], per_example: bool = False, explain: bool = False, **flags
     ) -> dict:
         """Return the results of `compute`."""
-        rows = len(columns["predictions"])
+        from tqdm import tqdm
+
+        rows, name = len(columns["predictions"]), self.scorer_class.name
         statistics, details, counts = None, {}, Counter()
-        with self._bar(rows) as update:
+        wanted = sys.stderr.isatty() if self.progress is None else self.progress
+        hidden = not (wanted and self.scorer_class.load_settings)
+        with tqdm(total=rows, desc=name, unit="row", disable=hidden) as bar:
             for chunk in scorer.chunks(columns):
                 part = {name: [column[i] for i in chunk] for name, column in columns.items()}
                 if per_example or explain:
@@ -244,7 +247,7 @@ class CheckedModule:
                     whole = details.setdefault(name, [None] * rows)
                     for i, value in zip(chunk, column, strict=True):
                         whole[i] = value
-                update(len(chunk))
+                bar.update(len(chunk))
         total = column_sums(statistics)
         for warning in scorer.warnings({"": total}, counts):
             warnings.warn(f"{scorer.name}: {warning}", stacklevel=4)
@@ -255,16 +258,3 @@ class CheckedModule:
             results |= {f"{name}_per_example": values for name, values in item.items()}
         results |= self._more(scorer, columns, results, **flags)
         return results | ({"explanation": explanation} if explain else {})
-
-    @contextmanager
-    def _bar(self, rows: int) -> Iterator[Callable[[int], object]]:
-        """Yield a function that advances the progress bar."""
-        if not self.scorer_class.load_settings or not (
-            sys.stderr.isatty() if self.progress is None else self.progress
-        ):
-            yield lambda done: None
-            return
-        from tqdm import tqdm
-
-        with tqdm(total=rows, desc=self.scorer_class.name, unit="row") as bar:
-            yield bar.update

@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Self
 
@@ -127,15 +127,9 @@ def _widen_types(encoder, count: int) -> None:
     encoder.config.type_vocab_size = count
 
 
-_CLASSES: tuple = ()
-
-
+@cache
 def ava_classes() -> tuple[type, type]:
     """Return the classes AvaConfig and AvaModel; made on first use, because importing torch takes seconds."""
-    global _CLASSES
-    if _CLASSES:
-        return _CLASSES
-
     import torch
     from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
     from transformers.modeling_outputs import SequenceClassifierOutput
@@ -199,8 +193,7 @@ def ava_classes() -> tuple[type, type]:
             ]
             return SequenceClassifierOutput(logits=self.classifier(self.dropout(torch.cat(pooled, dim=-1))))
 
-    _CLASSES = (AvaConfig, AvaModel)
-    return _CLASSES
+    return AvaConfig, AvaModel
 
 
 _LOADING = threading.Lock()  # one thread loads, the others use its result

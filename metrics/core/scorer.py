@@ -72,92 +72,42 @@ def _text(where: str, value: object, needed: bool = False) -> str:
     return str(value)
 
 
-def _text_list(where: str, value: object, needed: bool = False) -> list[str]:
-    if isinstance(value, Mapping | bytes | str) or not isinstance(value, Sequence | np.ndarray):
-        fix = "; drop the row, or write the missing text" if _is_missing(value) else ""
-        raise ValueError(f"{where}: expected a list of strings, got {type(value).__name__} {shown(value)}{fix}")
-    return [_text(f"{where}, item {i}", text, needed) for i, text in enumerate(value)]
-
-
-def checked_texts(argument: str, column: object, first_row: int = 0, needed: bool = False) -> list[str]:
-    """Return a column of texts as a list of strings.
+def checked_column(argument: str, column: object, shape: str, first_row: int = 0, needed: bool = False) -> list:
+    """Return a column of rows, every text of which has been checked.
 
     Args:
         argument: name of the argument, for the error message.
-        column: list, tuple, array or other sequence of strings, one per row.
+        column: list, tuple, array or other sequence with one entry per row.
+        shape: "text": a row is a string; "texts": a list of strings; "either": both, which becomes a list.
         first_row: number of the column's first row, for the error message.
-        needed: refuse empty texts.
+        needed: refuse empty texts and empty lists.
 
     Returns:
-        The texts, one per row.
+        One string, or list of strings, per row.
 
     Raises:
-        ValueError: if the column is not a sequence of strings; names argument, row and fix.
+        ValueError: if the column or a row is something else; names argument, row and fix.
 
-    >>> checked_texts("predictions", ("four", "seven"))
+    >>> checked_column("predictions", ("four", "seven"), "text")
     ['four', 'seven']
-    """
-    return [_text(f"{argument}, row {i}", text, needed) for i, text in enumerate(_rows(argument, column), first_row)]
-
-
-def checked_references(argument: str, column: object, first_row: int = 0) -> list[list[str]]:
-    """Return a column of references as lists of strings; a row may be one string or a non-empty list of strings.
-
-    Args:
-        argument: name of the argument, for the error message.
-        column: sequence of strings or of lists of strings, one per row.
-        first_row: number of the column's first row, for the error message.
-
-    Returns:
-        One non-empty list of references per row.
-
-    Raises:
-        ValueError: if a row is neither, has no reference or an empty one; names argument, row and fix.
-
-    >>> checked_references("references", ["four", ["4", "four"]])
+    >>> checked_column("references", ["four", ["4", "four"]], "either")
     [['four'], ['4', 'four']]
     """
-    checked = []
+    checked: list = []
     for i, row in enumerate(_rows(argument, column), first_row):
         where = f"{argument}, row {i}"
-        single = isinstance(row, str | float) or row is None
-        texts = [_text(where, row, needed=True)] if single else _text_list(where, row, needed=True)
-        if not texts:
-            raise ValueError(f"{where}: expected at least one reference, got an empty list; drop the row or add one")
-        checked.append(texts)
-    return checked
-
-
-def checked_text_sets(argument: str, column: object, first_row: int = 0, needed: bool = False) -> list[list[str]]:
-    """Return a column of sets of texts as lists of strings; a row must be a list and may be empty.
-
-    Args:
-        argument: name of the argument, for the error message.
-        column: sequence of lists of strings, one per row.
-        first_row: number of the column's first row, for the error message.
-        needed: refuse empty sets and empty texts.
-
-    Returns:
-        One list of texts per row.
-
-    Raises:
-        ValueError: if a row is not a list of strings; names argument, row and fix.
-
-    >>> checked_text_sets("predictions", [["who won?", "when?"], []])
-    [['who won?', 'when?'], []]
-    """
-    checked = []
-    for i, row in enumerate(_rows(argument, column), first_row):
-        if isinstance(row, str):
-            raise ValueError(
-                f"{argument}, row {i}: expected a list of strings, got the string {shown(row)}; "
-                "wrap a single text in a list"
-            )
-        checked.append(_text_list(f"{argument}, row {i}", row, needed))
+        is_single = shape == "either" and (isinstance(row, str | float) or row is None)
+        if shape == "text" or is_single:
+            text = _text(where, row, needed)
+            checked.append([text] if is_single else text)
+            continue
+        if isinstance(row, Mapping | bytes | str) or not isinstance(row, Sequence | np.ndarray):
+            fix = "; wrap a single text in a list" if isinstance(row, str) else ""
+            fix = "; drop the row, or write the missing text" if _is_missing(row) else fix
+            raise ValueError(f"{where}: expected a list of strings, got {type(row).__name__} {shown(row)}{fix}")
+        checked.append([_text(f"{where}, item {k}", text, needed) for k, text in enumerate(row)])
         if needed and not checked[-1]:
-            raise ValueError(
-                f"{argument}, row {i}: expected at least one reference, got an empty list; drop the row or add one"
-            )
+            raise ValueError(f"{where}: expected at least one reference, got an empty list; drop the row or add one")
     return checked
 
 
@@ -179,24 +129,6 @@ def check_setting(name: str, is_good: bool, expected: str, value: object) -> Non
     """
     if not is_good:
         raise ValueError(f"{name}: expected {expected}, got {value!r}")
-
-
-def check_same_length(**columns: list) -> None:
-    """Raise a ValueError that names both lengths if the columns differ in length.
-
-    Args:
-        **columns: checked columns by argument name.
-
-    Raises:
-        ValueError: if two columns have different numbers of rows.
-    """
-    (first, rows), *others = columns.items()
-    for name, column in others:
-        if len(column) != len(rows):
-            raise ValueError(
-                f"{name}: expected as many rows as {first} ({len(rows)}), got {len(column)}; "
-                f"every row needs one entry in each of {', '.join(columns)}"
-            )
 
 
 VERSION = "0.1.0"
@@ -451,21 +383,26 @@ class Scorer:
         Raises:
             ValueError: if a column or a row is bad; names column, row and fix.
         """
-        texts = {"questions": columns.get("questions")} if cls.needs_question else {}
-        checked = {name: checked_texts(name, column, first_row, needed=True) for name, column in texts.items()}
-        if cls.takes_sets:
-            checked["predictions"] = checked_text_sets("predictions", columns.get("predictions"), first_row)
-            checked["references"] = checked_text_sets("references", columns.get("references"), first_row, needed=True)
-        else:
-            checked["predictions"] = checked_texts("predictions", columns.get("predictions"), first_row)
+        shapes = {"questions": ("text", True)} if cls.needs_question else {}
+        shapes["predictions"] = ("texts" if cls.takes_sets else "text", False)
         if cls.evidence == "contexts":
-            checked["contexts"] = checked_text_sets("contexts", columns.get("contexts"), first_row)
-        elif not cls.takes_sets:
-            checked["references"] = checked_references("references", columns.get("references"), first_row)
+            shapes["contexts"] = ("texts", False)
+        else:
+            shapes["references"] = ("texts" if cls.takes_sets else "either", True)
         given = [name for name in cls.optional if columns.get(name) is not None]
-        checked |= {name: checked_texts(name, columns[name], first_row) for name in given}
-        check_same_length(**checked)
-        return checked | {name: [""] * len(checked["predictions"]) for name in cls.optional if name not in given}
+        shapes |= dict.fromkeys(given, ("text", False))
+        checked = {
+            name: checked_column(name, columns.get(name), shape, first_row, needed)
+            for name, (shape, needed) in shapes.items()
+        }
+        (first, rows), *others = checked.items()
+        for name, column in others:
+            if len(column) != len(rows):
+                raise ValueError(
+                    f"{name}: expected as many rows as {first} ({len(rows)}), got {len(column)}; "
+                    f"every row needs one entry in each of {', '.join(checked)}"
+                )
+        return checked | {name: [""] * len(rows) for name in cls.optional if name not in given}
 
     def chunks(self, columns: Mapping[str, list]) -> Iterator[Sequence[int]]:
         """Yield the indices of rows that are best scored together, each row once."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.inference import check_fork, checked_budget
 from ..core.reading import language_counts, language_warnings, readable
-from ..core.scorer import Scorer, check_setting, checked_texts, is_number
+from ..core.scorer import Scorer, check_setting, checked_column, is_number
 from .encoding import Encoder, word_pieces
 from .loading import load_models
 from .scoring import (
@@ -220,7 +220,7 @@ class KpqaScorer(Scorer):
 
 def _checked_corpus(idf: object) -> list[str]:
     try:
-        texts = checked_texts("idf", idf)
+        texts = checked_column("idf", idf, "text")
     except ValueError as error:
         raise ValueError(f"{error}; idf is True, False or a list of texts") from None
     if not texts:

@@ -148,7 +148,7 @@ def explanation(
     import numpy as np
 
     from ...core.reading import readable
-    from ...core.scorer import VERSION, checked_references, checked_texts
+    from ...core.scorer import VERSION, checked_column
     from ...kpqa.encoding import Encoder, word_pieces
     from ...kpqa.scoring import (
         METRICS,
@@ -159,8 +159,10 @@ def explanation(
         row_scores,
     )
 
-    (question,), (prediction,) = checked_texts("question", [question]), checked_texts("prediction", [prediction])
-    (references,) = checked_references("references", [list(references)])
+    (question,), (prediction,) = (
+        checked_column(name, [text], "text") for name, text in (("question", question), ("prediction", prediction))
+    )
+    (references,) = checked_column("references", [list(references)], "either", needed=True)
     question, *texts = map(readable, (question, prediction, *references))
     encoder = Encoder(models)
     tokens, offsets = encoder.tokens([(question, text) for text in texts])
