@@ -275,19 +275,16 @@ class AvaScorer(Scorer):
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return warnings: rows that are not English, truncated, or escalated, and inputs that were not read."""
-        judge = Judge(self.loaded)
-        judge.cut_triples = counts.get("truncated", 0)
-        unread = (
-            f"short_answers: {counts['unread']} given, but only the linear judge reads them; this one "
-            f"({self.loaded.configuration}) judged without them"
-        )
-        second = f"{counts.get('escalated', 0):,} rows of which the judge is unsure were read by the second one"
-        return [
-            *self._language_warnings(counts),
-            *judge.warnings(),
-            *([unread] if counts.get("unread") else []),
-            *([second] if counts.get("escalated") else []),
-        ]
+        configuration, longest = self.loaded.configuration, self.loaded.max_length
+        sentences = {
+            "truncated": "{} answers are longer than the model reads together with question and reference "
+            f"({longest} word pieces); what is behind its limit was left out",
+            "unread": "short_answers: {} given, but only the linear judge reads them; this one "
+            f"({configuration}) judged without them",
+            "escalated": "{:,} rows of which the judge is unsure were read by the second one",
+        }
+        said = [sentence.format(counts[name]) for name, sentence in sentences.items() if counts.get(name)]
+        return [*self._language_warnings(counts), *said]
 
 
 def _shown(checkpoint: str | os.PathLike) -> str:

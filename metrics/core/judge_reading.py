@@ -294,15 +294,6 @@ class JudgeReader:
         self.cut_triples = 0
         self.cut: set[tuple] = set()
 
-    def warnings(self) -> list[str]:
-        """Return warnings about the triples judged so far, one sentence each."""
-        if not self.cut_triples:
-            return []
-        return [
-            f"{self.cut_triples} answers are longer than the model reads together with question and reference "
-            f"({self.loaded.max_length} word pieces); what is behind its limit was left out"
-        ]
-
     def logits(self, triples: Sequence[tuple]) -> np.ndarray:
         """Return the model's logit of every triple, before calibration.
 

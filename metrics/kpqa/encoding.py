@@ -46,15 +46,6 @@ class Encoder:
         self.settings = models.settings
         self.cut_texts = 0
 
-    def warnings(self) -> list[str]:
-        """Return warnings about the texts encoded so far, one sentence each."""
-        if not self.cut_texts:
-            return []
-        return [
-            f"{self.cut_texts} texts are longer than the model reads together with their question; "
-            "what is behind its limit was left out"
-        ]
-
     def keyphrase_weights(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Pieces, np.ndarray]]:
         """Return the word pieces of every text and the probability that each is a keyphrase for its question.
 

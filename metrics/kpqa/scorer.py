@@ -213,9 +213,12 @@ class KpqaScorer(Scorer):
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Say how many rows are not English, and how many texts were truncated."""
-        encoder = Encoder(self.models)
-        encoder.cut_texts = counts.get("truncated", 0)
-        return [*language_warnings(counts), *encoder.warnings()]
+        cut = counts.get("truncated", 0)
+        sentence = (
+            f"{cut} texts are longer than the model reads together with their question; "
+            "what is behind its limit was left out"
+        )
+        return [*language_warnings(counts), *([sentence] if cut else [])]
 
 
 def _checked_corpus(idf: object) -> list[str]:
