@@ -1,7 +1,6 @@
 """The study of the question generators: scores by hand, intervals, findings, made-up sets."""
 
 import json
-import os
 import sys
 
 import numpy as np
@@ -75,20 +74,6 @@ def test_statistics_are_those_of_f_meta():
                 said[seed][name], [list(c.references) for c in contexts], base_function("rouge", PAPER)
             )
             np.testing.assert_allclose(found["rouge"][:, i, j], expected)
-
-
-def test_questions_are_known_while_model_and_contexts_are_the_same(tmp_path):
-    contexts = [data.Context("a", ("who won ?",)), data.Context("b", ("where is it ?", "why ?"))]
-    model, path = tmp_path / "model.safetensors", tmp_path / "questions" / "set.jsonl"
-    model.write_bytes(b"")
-    said = {"baseline": [["who ?"], ["why ?", "why ?"]]}
-    assert study.known_questions(path, contexts, {"baseline": tmp_path}) is None
-    study.write_questions(path, contexts, said)
-    assert study.known_questions(path, contexts, {"baseline": tmp_path}) == said
-    assert study.known_questions(path, contexts[:1], {"baseline": tmp_path}) is None
-    assert study.known_questions(path, contexts, {"baseline": tmp_path, "cvae_25": tmp_path}) is None
-    os.utime(model, (path.stat().st_mtime + 10,) * 2)  # trained again
-    assert study.known_questions(path, contexts, {"baseline": tmp_path}) is None
 
 
 def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):

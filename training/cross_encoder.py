@@ -8,17 +8,14 @@ import numpy as np
 LENGTH = 96  # word pieces of a pair that training reads; 95% of the answer pairs of WikiQA and TREC-QA have fewer
 
 
-def trained(
-    pairs: Sequence[tuple[str, str, int]], folder: str | Path, seed: int, start: str | Path, epochs: float = 1.0
-) -> Path:
-    """Train a cross-encoder on labelled pairs, unless it exists, and return its folder.
+def trained(pairs: Sequence[tuple[str, str, int]], folder: str | Path, seed: int, start: str | Path) -> Path:
+    """Train a cross-encoder on labelled pairs for one epoch, unless it exists, and return its folder.
 
     Args:
         pairs: two texts and 1 or 0.
         folder: where the model is put; an existing one is used.
         seed: of the order of the pairs and of the new layer.
         start: folder of an encoder, or of another cross-encoder that is adapted.
-        epochs: times that every pair is seen.
     """
     folder = Path(folder)
     if (folder / "model.safetensors").is_file():
@@ -58,7 +55,7 @@ def trained(
         bf16=True,
         seed=seed,
         learning_rate=1e-4,
-        num_train_epochs=epochs,
+        num_train_epochs=1,
         warmup_steps=20,
         per_device_train_batch_size=32,
         save_strategy="no",

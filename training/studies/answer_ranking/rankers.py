@@ -109,11 +109,9 @@ def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, 
     return pairs
 
 
-def trained_cross_encoder(
-    questions: Sequence[Question], folder: str | Path, seed: int, start: str | Path, epochs: float = 1.0
-) -> Path:
+def trained_cross_encoder(questions: Sequence[Question], folder: str | Path, seed: int, start: str | Path) -> Path:
     """Train a cross-encoder on labelled answers, see `cross_encoder.trained`, and return its folder."""
-    return trained(training_pairs(questions, seed), folder, seed, start, epochs)
+    return trained(training_pairs(questions, seed), folder, seed, start)
 
 
 def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int = 6) -> list[Question]:

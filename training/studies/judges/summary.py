@@ -9,9 +9,6 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from genqa_metrics.ava.loading import checkpoint_folder
-from genqa_metrics.core.checkpoints import checkpoint_digest
-
 from training.common import markdown_table
 from training.studies.harness import Table
 from training.studies.judges.compare_judges import GRADES, VERDICTS
@@ -123,17 +120,6 @@ def finding() -> str:
     return " ".join(sentences)
 
 
-def not_of_these_weights() -> str:
-    """Return a warning if a bundled judge is not the one that was measured, else nothing."""
-    measured = {"small": "bundled", "base": "base"}
-    other = [
-        column
-        for column, name in measured.items()
-        if checkpoint_digest(checkpoint_folder(column)) != results()[0]["results"][name]["checkpoint"]
-    ]
-    return f"Measured with an earlier version of the judge {' and '.join(other)}." if other else ""
-
-
 def page() -> str:
     """Return the page of the documentation site, without its title."""
     header, verdicts = ["", *COLUMNS], [name for name in SETS if name in VERDICTS]
@@ -141,7 +127,6 @@ def page() -> str:
     about = [[called, what, "verdicts" if name in VERDICTS else "grades"] for name, (called, what) in SETS.items()]
     parts = [
         finding(),
-        not_of_these_weights(),
         "## Quality, speed and memory",
         "Accuracy where people gave verdicts, Pearson's r where they gave grades; in brackets the number of rows, in "
         "bold the best where all were measured. An empty cell was not measured.",
@@ -153,7 +138,7 @@ def page() -> str:
         "## The sets",
         markdown_table(["set", "answers", "people gave"], about),
     ]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def card() -> str:

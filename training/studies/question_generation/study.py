@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import json_rows, option, write_rows
+from training.common import option, write_rows
 from training.question_generation.contexts import Examples, WordVectors, encoder_folder, read_contexts
 from training.question_generation.decoding import generate
 from training.question_generation.generator import load
@@ -71,18 +71,6 @@ def sampled(source: str, folder: str, number: int) -> list:
     return [contexts[i] for i in sorted(picks)]
 
 
-def known_questions(path: Path, contexts: Sequence, models: Mapping[str, Path]) -> dict[str, list[list[str]]] | None:
-    """Return the questions of an earlier run, None if they are of other contexts, systems or models."""
-    newest = max((folder / "model.safetensors").stat().st_mtime for folder in models.values())
-    if not path.is_file() or path.stat().st_mtime < newest:
-        return None
-    rows = list(json_rows(path))
-    wanted = [(context.text, list(context.references), set(models)) for context in contexts]
-    if [(row["context"], row["references"], set(row["predictions"])) for row in rows] != wanted:
-        return None
-    return {system: [row["predictions"][system] for row in rows] for system in models}
-
-
 def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
     """Return system -> as many questions for every context as there are references; they are written to a file too."""
     counts = [len(context.references) for context in contexts]
@@ -90,8 +78,6 @@ def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list
     wanted = [(system, SYSTEMS[system][0]) for system in systems_of(args.models)]
     models = {system: trained(args, model, seed) for system, model in wanted if seed in seeds_of(args, model)}
     path = Path(args.work) / "questions" / f"{args.test}.seed_{seed}.jsonl"
-    if known := known_questions(path, contexts, models):
-        return known
     generated, vectors = {}, None
     for system, folder in models.items():
         print(f"questions of {system}, seed {seed}", file=sys.stderr, flush=True)
