@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from .resampling import bootstrap_counts, swaps
+from .resampling import CONFIDENCE, bootstrap_counts, swaps
 
 _MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 32 MiB
 
@@ -61,9 +61,7 @@ def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
     return np.divide((counts * x * y).sum(axis=1), np.sqrt(xx * yy), out=np.full(len(counts), np.nan), where=defined)
 
 
-def pearson_limits(
-    x: np.ndarray, y: np.ndarray, clusters: np.ndarray, samples: int, seed: int, confidence: float = 0.95
-) -> tuple[float, float]:
+def pearson_limits(x: np.ndarray, y: np.ndarray, clusters: np.ndarray, samples: int, seed: int) -> tuple[float, float]:
     """Return the limits of Pearson's r by a studentized bootstrap of Fisher's z; NaN where they are not defined.
 
     Scores of a judge are mostly near 0 or 1: there percentiles and Fisher's own error are too narrow.
@@ -74,7 +72,6 @@ def pearson_limits(
         clusters: (rows,) number of every row's question: 0, 1, ... without gaps.
         samples: number of bootstrap samples.
         seed: the same seed gives the same samples.
-        confidence: share of such intervals that hold the truth.
     """
     order = np.argsort(clusters, kind="stable")
     x, y, starts = x[order], y[order], np.searchsorted(clusters[order], np.arange(clusters.max() + 1))
@@ -105,7 +102,7 @@ def pearson_limits(
     moved = moved[~np.isnan(moved)]
     if len(moved) < samples / 2:
         return float("nan"), float("nan")
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     least, most = np.quantile(moved, [tail, 1 - tail], method="inverted_cdf")
     return float(np.tanh(z - most * error)), float(np.tanh(z - least * error))
 

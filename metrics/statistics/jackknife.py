@@ -33,24 +33,23 @@ def standard_error(without: np.ndarray) -> np.ndarray:
     return np.sqrt((number - 1) / number * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
 
 
-def _quantile(clusters: float, confidence: float) -> float:
+def _quantile(clusters: float) -> float:
     from scipy.special import stdtrit
 
-    return float(stdtrit(max(clusters - 1, 1), (1 + confidence) / 2))
+    return float(stdtrit(max(clusters - 1, 1), (1 + CONFIDENCE) / 2))
 
 
 def _enough(value: np.ndarray, without: np.ndarray, clusters: float) -> np.ndarray:
     return (clusters >= MIN_ROWS) & np.isfinite(value) & np.isfinite(without).all(axis=0)
 
 
-def mean_interval(value, without: np.ndarray, clusters: float, confidence: float = CONFIDENCE):
+def mean_interval(value, without: np.ndarray, clusters: float):
     """Return the limits of a statistic without bounds, such as a difference.
 
     Args:
         value: (...) the statistic of all rows.
         without: (clusters, ...) its value without each cluster.
         clusters: their effective number, see `intervals.kish`.
-        confidence: share of such intervals that hold the truth.
 
     Returns:
         Lower and upper limits, (...) each; NaN for fewer than `MIN_ROWS` clusters, or where a value is not defined.
@@ -61,13 +60,11 @@ def mean_interval(value, without: np.ndarray, clusters: float, confidence: float
     [0.38, 7.62]
     """
     value = np.asarray(value, dtype=float)
-    half = np.where(
-        _enough(value, without, clusters), _quantile(clusters, confidence) * standard_error(without), np.nan
-    )
+    half = np.where(_enough(value, without, clusters), _quantile(clusters) * standard_error(without), np.nan)
     return value - half, value + half
 
 
-def share_interval(value, without: np.ndarray, clusters: float, confidence: float = CONFIDENCE):
+def share_interval(value, without: np.ndarray, clusters: float):
     """Return the limits of a statistic within 0 and 1, such as a share or a mean score.
 
     They are those of Clopper and Pearson with the effective sample size of the standard error and Student's t (Korn &
@@ -85,25 +82,23 @@ def share_interval(value, without: np.ndarray, clusters: float, confidence: floa
     error, variance = standard_error(without), value * (1 - value)
     # Equal clusters show no error: they inform as independent answers do.
     size = np.where(error > 1e-9, variance / np.maximum(error, 1e-9) ** 2, clusters)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    size = np.maximum(size, 1e-9) * (z / _quantile(clusters, confidence)) ** 2
-    right, wrong, tail = value * size, (1 - value) * size, (1 - confidence) / 2
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    size = np.maximum(size, 1e-9) * (z / _quantile(clusters)) ** 2
+    right, wrong, tail = value * size, (1 - value) * size, (1 - CONFIDENCE) / 2
     low = np.where(right > 1e-9, betaincinv(np.maximum(right, 1e-9), wrong + 1, tail), 0)
     high = np.where(wrong > 1e-9, betaincinv(right + 1, np.maximum(wrong, 1e-9), 1 - tail), 1)
     enough = _enough(value, without, clusters)
     return np.where(enough, np.minimum(low, value), np.nan), np.where(enough, np.maximum(high, value), np.nan)
 
 
-def correlation_interval(value, without: np.ndarray, clusters: float, confidence: float = CONFIDENCE):
+def correlation_interval(value, without: np.ndarray, clusters: float):
     """Return the limits of a correlation, by Fisher's transformation; NaN for -1 and 1.
 
     Arguments and results are those of `mean_interval`.
     """
     value = np.asarray(value, dtype=float)
     inside = np.where(np.abs(value) < 1 - 1e-9, value, np.nan)
-    low, high = mean_interval(
-        np.arctanh(inside), np.arctanh(np.clip(without, 1e-9 - 1, 1 - 1e-9)), clusters, confidence
-    )
+    low, high = mean_interval(np.arctanh(inside), np.arctanh(np.clip(without, 1e-9 - 1, 1 - 1e-9)), clusters)
     return np.tanh(low), np.tanh(high)
 
 

@@ -100,7 +100,7 @@ def resampled_sums(weights: Iterable[np.ndarray], statistics: np.ndarray) -> np.
     return np.concatenate([chunk @ flat for chunk in weights]).reshape(-1, *statistics.shape[1:])
 
 
-def interval(scores: np.ndarray, rows: float, confidence: float = CONFIDENCE) -> tuple[np.ndarray, np.ndarray]:
+def interval(scores: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the expanded percentile interval of bootstrap scores.
 
     Percentiles of the bootstrap are too narrow for few rows, as if a mean had z in place of t and n in place of n - 1;
@@ -109,7 +109,6 @@ def interval(scores: np.ndarray, rows: float, confidence: float = CONFIDENCE) ->
     Args:
         scores: (samples, ...) scores of the bootstrap samples; NaN where they are not defined.
         rows: number of rows, or of clusters, that were drawn, at least 1; see `intervals.kish`.
-        confidence: share of such intervals that hold the truth.
 
     Returns:
         Lower and upper ends, (...) each; NaN where half of the scores or more are not defined, and for fewer rows than
@@ -120,7 +119,7 @@ def interval(scores: np.ndarray, rows: float, confidence: float = CONFIDENCE) ->
     if rows < MIN_ROWS:
         nothing = np.full(np.shape(scores)[1:], np.nan)
         return nothing[()], nothing[()]
-    tail = stats.norm.sf(np.sqrt(rows / (rows - 1)) * stats.t.isf((1 - confidence) / 2, rows - 1))
+    tail = stats.norm.sf(np.sqrt(rows / (rows - 1)) * stats.t.isf((1 - CONFIDENCE) / 2, rows - 1))
     missing = np.isnan(scores)
     if not missing.any():
         low, high = np.percentile(scores, [100 * tail, 100 * (1 - tail)], axis=0)
