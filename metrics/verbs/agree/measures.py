@@ -302,7 +302,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     draw = Resampler(judgments.clusters, number, seed, MIN_QUESTIONS)
     questions = int(draw.questions.max()) + 1
     if draw.number < FEW:
-        said = f"only {questions} questions"
+        said = f"only {questions} questions" if questions > 1 else "only one question"
         if draw.number < questions - 1:
             said = f"some questions have many rows: all count as {draw.number:.0f} equal questions"
         rough = draw.number >= MIN_QUESTIONS

@@ -388,7 +388,7 @@ def _question_notes(sizes: np.ndarray) -> list[str]:
     if number < questions - 1 and number < FEW:
         said = f"one question has {sizes.max():,} of {rows:,} rows: all count as {number:.0f} equal questions"
     else:
-        said = f"only {questions:,} questions"
+        said = f"only {questions:,} questions" if questions > 1 else "only one question"
     if number < MIN_QUESTIONS - 1e-9:
         notes.append(f"{said}: too few for intervals, which need {MIN_QUESTIONS}")
     elif number < FEW:
