@@ -104,7 +104,7 @@ def bundled_checkpoints(code: Path, size: str = "small") -> list[Path]:
 
     Args:
         code: folder of the metric's files. Where `evaluate` has copied them there, they come from the folder that it
-            loads now, see `origin`, or from the one that a JSON file names.
+            loads now, see `scorer.loaded_from`, or from the one that a JSON file names.
         size: a key of `SIZES`.
     """
     folders, script = [code / SIZES[size]], loaded_from()

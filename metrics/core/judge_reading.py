@@ -118,10 +118,10 @@ def encoded(
 
     Args:
         tokenizer: tokenizer of the encoders.
-        configuration: name in `judge_model.CONFIGURATIONS`.
+        configuration: name in `CONFIGURATIONS`.
         rows: (question, reference, candidate).
         max_length: word pieces of a pair; of longer ones the longer text loses its end. None cuts nothing.
-        marks: name in `judge_model.MARKS`: token_type_ids are what `word_marks` says of every word, instead of numbers
+        marks: name in `MARKS`: token_type_ids are what `word_marks` says of every word, instead of numbers
             of the segments. What an answer lacks, says in another order, or only repeats is seen in the first layer.
 
     Returns:
@@ -211,7 +211,7 @@ def word_marks(
         candidate: the answer to be judged.
         marks: "shared" marks words that reference and candidate share, "asked" also those of the question, and takes
             words of one stem and numbers of one value for the same; "valued" also reads numbers with their units, see
-            `numbers.equal`, and takes long words for the same that differ in one letter, see `misspelt`.
+            `quantities.equal`, and takes long words for the same that differ in one letter, see `misspelt`.
         longest: words of reference and candidate that are compared, the time for which grows with their square; a
             model reads at least one word piece of each, so that its `max_length` loses none. None for all.
 

@@ -270,7 +270,7 @@ def load_models(
         embedding_model: folder or Hub id of the encoder for BERTScore, None for the base encoder; the backend "onnx"
             has the base encoder's layer 0 in the checkpoint's folder, and needs torch for any other.
         embedding_layer: its hidden layer, None for 0, the embeddings below the first.
-        backend: what runs the keyphrase predictor, "torch" (None) or "onnx", see `fast`.
+        backend: what runs the keyphrase predictor, "torch" (None) or "onnx", see `onnx_backend`.
         base_model: the encoder of the predictor's adapter, see `checkpoints.encoder_source`.
 
     Returns:

@@ -42,10 +42,12 @@ class KpqaScorer(Scorer):
             published code), see `scoring`.
         idf: weigh the word pieces of BERTScore by their rarity, as the paper did: in the references of a call (True)
             or in texts of your own.
-        negation: whether a keyphrase that a text denies matches only where the other denies it too, see `negation`.
+        negation: whether a keyphrase that a text denies matches only where the other denies it too, see
+            `encoding.denied_pieces`.
         clipped: whether a token of the reference matches one token of the prediction in BLEU-1-KPQA; False counts
             every pair of equal tokens, eq. 1 as printed.
-        values: whether BERTScore-KPQA knows that two numbers, or yes and no, exclude each other, see `values`.
+        values: whether BERTScore-KPQA knows that two numbers, or yes and no, exclude each other, see
+            `encoding.values_of`.
         batch_tokens: word pieces of a batch at most, padding included.
         checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend, base_model: see
             `loading.load_models`.

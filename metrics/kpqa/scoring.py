@@ -49,8 +49,8 @@ class Tokens(NamedTuple):
         ids: (tokens,) integers of at least 0; equal ids match.
         weights: (tokens,) keyphrase weights of at least 0.
         vectors: (tokens, size) unit vectors.
-        denied: (tokens,) integers above 0 where a keyphrase is denied, see `negation`; None for nowhere.
-        values: (tokens,) integers, see `values`; None if values are compared like other words.
+        denied: (tokens,) integers above 0 where a keyphrase is denied, see `encoding.denied_pieces`; None for nowhere.
+        values: (tokens,) integers, see `encoding.values_of`; None if values are compared like other words.
     """
 
     ids: np.ndarray
