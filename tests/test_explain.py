@@ -14,7 +14,6 @@ import typer
 from genqa_metrics.core.reading import readable
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
-from genqa_metrics.rows.writing import write_text
 from genqa_metrics.verbs.explain import command as script
 from genqa_metrics.verbs.explain.kpqa import (
     STEPS,
@@ -388,14 +387,6 @@ def test_a_page_that_cannot_be_written(command, tmp_path, monkeypatch):
     assert "cannot be written: No space left on device" in err
     assert file.read_text(encoding="utf-8") == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
-
-
-def test_a_link_stays_a_link(tmp_path):
-    (tmp_path / "page.html").write_text("old", encoding="utf-8")
-    (tmp_path / "link.html").symlink_to("page.html")
-    write_text(tmp_path / "link.html", "new\n")
-    assert (tmp_path / "link.html").is_symlink()
-    assert (tmp_path / "page.html").read_bytes() == b"new\n"
 
 
 def test_warnings_of_libraries_do_not_reach_the_user(command):

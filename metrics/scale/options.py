@@ -1,7 +1,6 @@
 """Options of the verbs, checked; which metrics are computed with which settings."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Literal
 
@@ -57,61 +56,6 @@ def with_calibration(settings: Mapping[str, Any], calibration: str | None) -> di
     if settings.get("calibration", calibration) != calibration:
         raise ValueError("calibration: given twice, as an option and as a setting of ava; drop one of the two")
     return {**settings, "calibration": calibration}
-
-
-class _Checked:
-    def __post_init__(self):
-        check_options(**vars(self))
-        for name in ("metrics", "score_columns"):
-            if hasattr(self, name):
-                object.__setattr__(self, name, listed_names(name, getattr(self, name)))
-        if getattr(self, "calibration", None) is not None:
-            of_ava = isinstance(self, AccuracyOptions)  # its settings are those of ava
-            settings = dict(self.settings or {})
-            own = with_calibration(settings if of_ava else settings.get("ava", {}), self.calibration)
-            object.__setattr__(self, "settings", own if of_ava else settings | {"ava": own})
-
-    @property
-    def skips(self) -> bool:
-        """Bad rows are skipped and counted."""
-        return self.on_error == "skip"
-
-
-@dataclass(frozen=True)
-class CompareOptions(_Checked):
-    """Options of `compare`, see `verbs.compare.report.compare`."""
-
-    metrics: str | Sequence[str] | None = None
-    settings: Settings | None = None
-    seed: int = 0
-    _: KW_ONLY
-    columns: Mapping[str, str] | None = None
-    score_columns: str | Sequence[str] = ()
-    resamples: int = 10_000
-    correction: str = "holm"
-    rows: int = 6
-    by: str | None = None
-    runs: bool = False
-    ignore_judge_errors: bool = False
-    calibration: str | None = None
-    on_error: OnError = "fail"
-
-
-@dataclass(frozen=True)
-class AccuracyOptions(_Checked):
-    """Options of `accuracy`, see `verbs.accuracy.report.accuracy`."""
-
-    labels: Any = None
-    columns: Mapping[str, str] | None = None
-    settings: Settings | None = None
-    _: KW_ONLY
-    finite_population: bool = False
-    by: str | None = None
-    rater_error: float | None = None
-    confidence: float = 0.95
-    ignore_judge_errors: bool = False
-    calibration: str | None = None
-    on_error: OnError = "fail"
 
 
 def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ()) -> dict[str, str]:

@@ -1,8 +1,6 @@
 """The command `accuracy`: how many answers are correct, with intervals that count the judge's errors."""
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from ...terminal import options
 from ...terminal.running import carry_out
@@ -37,14 +35,12 @@ def accuracy(
     form: options.PrintAs = "table",
     verbose: options.Verbose = False,
     labels: options.Labels = None,
-    finite_population: Annotated[bool, typer.Option("--finite-population", help=_FINITE, show_default=False)] = False,
+    finite_population: options.option(bool, "--finite-population", help=_FINITE) = False,
     by: options.By = None,
-    rater_error: Annotated[
-        float | None, typer.Option("--rater-error", metavar="SHARE", help=_RATER_ERROR, show_default=False)
-    ] = None,
-    confidence: Annotated[
-        float, typer.Option("--confidence", metavar="P", help="Probability that an interval holds the truth.")
-    ] = 0.95,
+    rater_error: options.option(float | None, "--rater-error", metavar="SHARE", help=_RATER_ERROR) = None,
+    confidence: options.option(
+        float, "--confidence", metavar="P", help="Probability that an interval holds the truth.", shown=True
+    ) = 0.95,
     ignore_judge_errors: options.IgnoreJudgeErrors = False,
     calibration: options.Calibration = None,
 ) -> None:

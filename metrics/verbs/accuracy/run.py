@@ -14,7 +14,7 @@ from ...rows.errors import FileError
 from ...rows.items import Item, RowError, RowReader
 from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of, is_judged
 from ...rows.values import Row
-from ...scale.options import AccuracyOptions, checked_columns
+from ...scale.options import OnError, Settings, check_options, checked_columns, with_calibration
 from ...scale.tally import question_key
 from ...statistics.estimation import MIN_LABELS, row_sums
 from ..inputs import calibrated_on, digested_sources
@@ -32,24 +32,39 @@ class AccuracyRun:
 
     Args:
         rows: paths, a list of dicts, a DataFrame or a Dataset; see `inputs.sources_of`.
-        *given, **options: see `AccuracyOptions`.
+        labels, columns, settings, finite_population, by, rater_error, confidence, ignore_judge_errors, calibration,
+            on_error: see `genqa_metrics.accuracy`.
 
     Raises:
         ValueError: if an argument is bad. Nothing has been read yet.
     """
 
-    def __init__(self, rows: Any, *given, **options):
-        self.options = AccuracyOptions(*given, **options)
-        self.columns = checked_columns(self.options.columns, ["judge"])
-        self.settings, labels = dict(self.options.settings or {}), self.options.labels
-        confidence, self.finite = self.options.confidence, self.options.finite_population
+    def __init__(
+        self,
+        rows: Any,
+        labels: Any = None,
+        columns: Mapping[str, str] | None = None,
+        settings: Settings | None = None,
+        *,
+        finite_population: bool = False,
+        by: str | None = None,
+        rater_error: float | None = None,
+        confidence: float = 0.95,
+        ignore_judge_errors: bool = False,
+        calibration: str | None = None,
+        on_error: OnError = "fail",
+    ):
+        check_options(on_error, settings=settings, columns=columns, by=by)
+        self.columns = checked_columns(columns, ["judge"])
+        self.settings = with_calibration(settings or {}, calibration)
+        self.finite, self.by, self.confidence, self.rater_error = finite_population, by, confidence, rater_error
+        self.ignore_judge_errors, self.skips_rows = ignore_judge_errors, on_error == "skip"
         self.judge_column = self.columns.pop("judge", None)
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
             raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
-        error = self.options.rater_error
-        number = isinstance(error, int | float) and not isinstance(error, bool)
-        if error is not None and not (number and 0 <= error < 0.5):
-            raise ValueError(f"rater_error: expected a share of wrong labels, 0 to below 0.5, got {error!r}")
+        number = isinstance(rater_error, int | float) and not isinstance(rater_error, bool)
+        if rater_error is not None and not (number and 0 <= rater_error < 0.5):
+            raise ValueError(f"rater_error: expected a share of wrong labels, 0 to below 0.5, got {rater_error!r}")
         if self.judge_column and self.settings:
             raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
         if self.judge_column and labels is None and self.judge_column == self.columns.get("label", "label"):
@@ -82,7 +97,7 @@ class AccuracyRun:
         """
         from ... import __version__
 
-        skips = Skips(self.options.skips, problem)
+        skips = Skips(self.skips_rows, problem)
         items, given, slices = self._items(skips)
         inputs = inputs_of(self.sources, skips)
         notes: list[str] = []
@@ -92,12 +107,11 @@ class AccuracyRun:
                 "they were not used"
             )
         if not self.label_sources and all(item.human[1] is None for item in items):
-            for name, given_one in (("finite_population", self.finite), ("rater_error", self.options.rater_error)):
+            for name, given_one in (("finite_population", self.finite), ("rater_error", self.rater_error)):
                 if given_one:
                     raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
         judged, verdicts, judge, judged_by, errors = self._judge(items, given, progress, notes)
-        rater_error = self.options.rater_error
-        labels = read_labels(self.label_sources, items, self._plans, self.columns, skips, notes, rater_error)
+        labels = read_labels(self.label_sources, items, self._plans, self.columns, skips, notes, self.rater_error)
         places = defaultdict(list)
         for place, item in enumerate(items):
             places[item.system].append(place)
@@ -117,7 +131,7 @@ class AccuracyRun:
             errors=errors,
             by_ava=self.judge_column is None,
             finite=self.finite,
-            confidence=self.options.confidence,
+            confidence=self.confidence,
         )
         systems: dict[str, dict] = {}
         estimates: dict[str, Any] = {}
@@ -127,7 +141,7 @@ class AccuracyRun:
                 notes += selection_notes(system, judged[mine], labels.probability[mine], answers.asked[mine])
         self._notes(systems, labels, errors, notes)
         measured = errors.measured
-        sliced = self._slices(slices, places, answers, notes) if self.options.by else None
+        sliced = self._slices(slices, places, answers, notes) if self.by else None
         pairs = combinations(systems, 2) if len(systems) <= MAX_PAIRS_OF else ()
         return {
             "genqa_metrics": __version__,
@@ -136,7 +150,7 @@ class AccuracyRun:
             "judge": judge,
             "judged_by": judged_by,
             "settings": {
-                "confidence": self.options.confidence,
+                "confidence": self.confidence,
                 "truth": "these rows" if self.finite else "questions like these",
                 "rater_error": labels.error if labels else None,
                 "columns": self.columns | ({"judge": self.judge_column} if self.judge_column else {}),
@@ -158,7 +172,7 @@ class AccuracyRun:
 
     def judged(self, problem, progress, needed: bool) -> tuple[list[Item], np.ndarray | None]:
         """Return the items of all rows and, where that is needed, the judge's (items,) probabilities."""
-        items, given, _ = self._items(Skips(self.options.skips, problem), needed)
+        items, given, _ = self._items(Skips(self.skips_rows, problem), needed)
         return items, self._judge(items, given, progress, [])[0] if needed else None
 
     def _items(self, skips: Skips, judged: bool = True) -> tuple[list[Item], list[float], list[str]]:
@@ -172,7 +186,7 @@ class AccuracyRun:
             if reader.row_kind(row.values).sets:
                 raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
             value = self._given(row.values)
-            name = slice_of(self.options.by, row.values) if self.options.by else ""
+            name = slice_of(self.by, row.values) if self.by else ""
             read = reader.read(row)
             labelled = any(item.human[1] is not None for item in read)
             plan = plan_of(row.values) if labelled else (None, None)
@@ -197,7 +211,7 @@ class AccuracyRun:
         return share_of(self.judge_column, values[self.judge_column])
 
     def _judge(self, items, given, progress, notes) -> tuple[np.ndarray, np.ndarray, str, str, JudgeErrors]:
-        ignored = self.options.ignore_judge_errors
+        ignored = self.ignore_judge_errors
         if self.judge_column is not None:
             judged = np.array(given)
             errors = JudgeErrors(None, "the errors of a judge in a column are only known from labels", ignored)
@@ -214,7 +228,7 @@ class AccuracyRun:
 
     def _slices(self, slices, places: Mapping, answers: JudgedAnswers, notes: list[str]) -> dict[str, Any]:
         """Return the accuracy of every system on the rows of every slice."""
-        column = self.options.by
+        column = self.by
         values: dict[str, dict] = {}
         by_slice = places_of(column, slices)
         notes += slice_notes(column, {name: len(mine) for name, mine in by_slice.items()}, "answers")

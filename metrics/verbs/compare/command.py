@@ -1,9 +1,5 @@
 """The command `compare`: systems on the same questions."""
 
-from typing import Annotated
-
-import typer
-
 from ...terminal import options
 from ...terminal.running import carry_out
 
@@ -34,12 +30,12 @@ def compare(
     form: options.PrintAs = "table",
     seed: options.Seed = 0,
     resamples: options.resamples("Number of bootstrap samples.") = 10_000,
-    correction: Annotated[str, typer.Option("--correction", metavar="NAME", help=_CORRECTION)] = "holm",
-    rows: Annotated[
-        int, typer.Option("--rows", metavar="N", help="Number of rows to show on which the systems differ most.")
-    ] = 6,
+    correction: options.option(str, "--correction", metavar="NAME", help=_CORRECTION, shown=True) = "holm",
+    rows: options.option(
+        int, "--rows", metavar="N", help="Number of rows to show on which the systems differ most.", shown=True
+    ) = 6,
     by: options.By = None,
-    runs: Annotated[bool, typer.Option("--runs", help=_RUNS, show_default=False)] = False,
+    runs: options.option(bool, "--runs", help=_RUNS) = False,
     verbose: options.Verbose = False,
     ignore_judge_errors: options.IgnoreJudgeErrors = False,
     calibration: options.Calibration = None,

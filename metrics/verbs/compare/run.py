@@ -15,12 +15,16 @@ from ...rows.reading import Message, Progress, Skips, check_columns, good_rows, 
 from ...rows.sources import Source
 from ...rows.values import Row
 from ...scale.options import (
-    CompareOptions,
+    OnError,
+    Settings,
+    check_options,
     checked_columns,
     default_metrics,
     length_note,
+    listed_names,
     make_scorers,
     needed_columns,
+    with_calibration,
 )
 from ...scale.pipeline import item_statistics
 from ...scale.tally import fault_counts, label_of, named_faults
@@ -46,7 +50,8 @@ class CompareRun:
     Args:
         inputs: names of files, not standard input; or rows in memory with a column `system`, see `inputs.sources_of`;
             or {name of a system: its files or rows}.
-        *given, **options: see `CompareOptions`.
+        metrics, settings, seed, columns, score_columns, resamples, correction, rows, by, runs, ignore_judge_errors,
+            calibration, on_error: see `genqa_metrics.compare`.
 
     Attributes:
         matched: after `report`, the rows question by question.
@@ -57,15 +62,38 @@ class CompareRun:
         ValueError: if an argument is bad. Nothing has been read yet.
     """
 
-    def __init__(self, inputs: object, *given, **options):
-        self.options = CompareOptions(*given, **options)
-        self.columns, self.score_columns = checked_columns(self.options.columns), tuple(self.options.score_columns)
-        if self.options.correction not in resampling.CORRECTIONS:
+    def __init__(
+        self,
+        inputs: object,
+        metrics: str | Sequence[str] | None = None,
+        settings: Settings | None = None,
+        seed: int = 0,
+        *,
+        columns: Mapping[str, str] | None = None,
+        score_columns: str | Sequence[str] = (),
+        resamples: int = 10_000,
+        correction: str = "holm",
+        rows: int = 6,
+        by: str | None = None,
+        runs: bool = False,
+        ignore_judge_errors: bool = False,
+        calibration: str | None = None,
+        on_error: OnError = "fail",
+    ):
+        check_options(on_error, settings=settings, columns=columns, seed=seed, resamples=resamples, rows=rows, by=by)
+        metrics, settings = listed_names("metrics", metrics), dict(settings or {})
+        self.score_columns = tuple(listed_names("score_columns", score_columns))
+        if calibration is not None:
+            settings["ava"] = with_calibration(settings.get("ava", {}), calibration)
+        self.columns, self.by, self.shown_rows = checked_columns(columns), by, rows
+        self.seed, self.resamples, self.correction = seed, resamples, correction
+        self.ignore_judge_errors, self.skips_rows = ignore_judge_errors, on_error == "skip"
+        if correction not in resampling.CORRECTIONS:
             expected = ", ".join(resampling.CORRECTIONS)
-            raise ValueError(f"correction: expected one of {expected}, got {self.options.correction!r}")
+            raise ValueError(f"correction: expected one of {expected}, got {correction!r}")
         folders = files_of_runs(inputs)
         inputs = inputs if folders is None else folders
-        self.runs = self.options.runs or folders is not None
+        self.runs = runs or folders is not None
         self._one_each = isinstance(inputs, Mapping) or self.runs  # a column `system` is ignored
         self.sources, self._systems = _named_sources(inputs)
         if not self.score_columns:
@@ -77,7 +105,7 @@ class CompareRun:
             )
         self._first_systems: dict[str, str | None] = {}
         ready = not is_judged(self.sources)
-        self.scorers = make_scorers(self.options.metrics, self.options.settings, ready)
+        self.scorers = make_scorers(metrics, settings, ready)
         for column in self.score_columns:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
                 raise ValueError(f"column: {column!r} is also a score of --metric; rename the column")
@@ -94,7 +122,7 @@ class CompareRun:
         """
         from ... import __version__
 
-        skips, options = Skips(self.options.skips, problem), self.options
+        skips = Skips(self.skips_rows, problem)
         self.matched, row_kind = self._matched(skips)
         matched = self.matched
         items, shape = matched.items, (len(matched.rows), len(matched.systems), -1)
@@ -110,18 +138,18 @@ class CompareRun:
             self.statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
         statistics, judge = self.statistics, judge_among(self.scorers)
         accuracy, labelled = self._accuracy(judge, items, asked, counts) if judge else (None, {})
-        sampling = options.resamples, options.seed, options.correction, asked, labelled
+        sampling = self.resamples, self.seed, self.correction, asked, labelled
         metrics = analyse(matched.systems, scorers, statistics, *sampling)
         for metric, scorer in scorers.items():
             main = scorer.significance_scores[0]
             by_row = labelled[metric].by_row if metric in labelled else row_scores(scorer, statistics[metric], main)
             metrics[metric]["rows"] = [
-                matched.reported(row, by_row[row]) for row in most_different(by_row, options.rows)
+                matched.reported(row, by_row[row]) for row in most_different(by_row, self.shown_rows)
             ]
         if accuracy:
             metrics[judge]["accuracy"] = accuracy
             metrics[judge]["faults"] = self._faults(judge)
-        slices, slice_remarks = self._slices(scorers, *sampling) if options.by else (None, [])
+        slices, slice_remarks = self._slices(scorers, *sampling) if self.by else (None, [])
         of_run: dict[str, list[Source]] = {}
         for source in self.sources:
             of_run.setdefault(self._systems[id(source)], []).append(source)
@@ -131,14 +159,14 @@ class CompareRun:
             genqa_metrics=__version__,
             inputs=inputs_of(self.sources, skips),
             settings={
-                "resamples": options.resamples,
-                "seed": options.seed,
+                "resamples": self.resamples,
+                "seed": self.seed,
                 "confidence": resampling.CONFIDENCE,
                 "interval": INTERVAL,
                 "level": LEVEL,
-                "correction": options.correction,
+                "correction": self.correction,
                 "tests": tests,
-                "rows": options.rows,
+                "rows": self.shown_rows,
                 "columns": self.columns,
                 "score_columns": list(self.score_columns),
             },
@@ -159,7 +187,7 @@ class CompareRun:
                 *_unequal_rows(matched, skips),
                 *(accuracy["notes"] if accuracy else []),
                 *_question_notes(sizes),
-                *_unreachable_notes(sizes, tests, options.resamples, options.correction),
+                *_unreachable_notes(sizes, tests, self.resamples, self.correction),
                 *_metric_warnings(matched, scorers, statistics, counts),
             ],
         )
@@ -202,7 +230,7 @@ class CompareRun:
         if len(by_system) > MAX_SYSTEMS:
             problem = f"expected at most {MAX_SYSTEMS} systems, got {len(by_system):,}"
             raise FileError(too_many_systems(problem, next(iter(by_system))))
-        matched = match(by_system, self.options.skips, skips.problem)
+        matched = match(by_system, self.skips_rows, skips.problem)
         if skips.skipped and matched.matched_by.startswith("order"):
             raise FileError(
                 f"{skips.skipped:,} bad rows were skipped, so the order of the rows no longer shows which of them "
@@ -226,7 +254,7 @@ class CompareRun:
         )
         judged = Judged(sums[..., 1], sums[..., 0], labels, chances)
         by_system = dict(zip(systems, judged.sums(asked), strict=True))
-        accuracy = judged_systems(by_system, self.scorers[judge], self.options.ignore_judge_errors, counts[judge])
+        accuracy = judged_systems(by_system, self.scorers[judge], self.ignore_judge_errors, counts[judge])
         told = all(
             values["basis"] in (LABELS, TOGETHER) and values["low"] is not None
             for values in accuracy["systems"].values()
@@ -250,7 +278,7 @@ class CompareRun:
 
     def _slices(self, scorers: Mapping[str, Scorer], *sampling: Any) -> tuple[Slices, list[str]]:
         """Return the comparison within every slice, and notes on the slices."""
-        by, matched, asked = self.options.by, self.matched, sampling[3]
+        by, matched, asked = self.by, self.matched, sampling[3]
         for question in matched.rows:
             if len({row.slice for row in question}) > 1:
                 values = ", ".join(
@@ -329,7 +357,7 @@ class CompareRun:
             raise RowError(f"expected rows of system {self._systems[id(source)]!r} alone, got {len(items)} systems")
         if self._one_each or (len(items) == 1 and reader.optional(row.values, "system") is None):
             items[0].system = self._systems[id(source)]
-        name = slice_of(self.options.by, row.values) if self.options.by else ""
+        name = slice_of(self.by, row.values) if self.by else ""
         wanted = [name for scorer in scorers.values() for name in scorer.row_names] if self.runs else []
         recorded = recorded_scores(row.values, wanted)
         return {item.system: SystemRow(item, source, given, name, recorded) for item in items}

@@ -4,83 +4,38 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from ...terminal import console, options
 
 WORST = 5  # answers of files that are shown
+_METRIC = (
+    "ava: which words count for and against the answer. kpqa: what it weighs and matches. grounding: which sentences "
+    "no passage supports. Default: ava, as for score; kpqa with --idf; grounding with --context."
+)
+_IDF = "kpqa: show beside the weights how rare each word piece is in the references of this file of rows."
+_CHECKPOINT = "Checkpoint of the metric: a folder, or its name on the Hub. Default: the one of the package."
+_OUTPUT = "Files: write every sentence that no passage supports, one a line, to FILE (.csv, .tsv, .jsonl or .parquet)."
 
 
 def explain(
-    texts: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="QUESTION", help="The question of one answer; or files of rows as for score.", show_default=False
-        ),
-    ],
-    prediction: Annotated[
-        str | None,
-        typer.Option("--prediction", metavar="TEXT", help="The answer to be explained.", show_default=False),
-    ] = None,
-    reference: Annotated[
-        list[str] | None,
-        typer.Option("--reference", metavar="TEXT", help="A reference answer, once for each.", show_default=False),
-    ] = None,
-    context: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--context", metavar="TEXT", help="grounding: a retrieved passage, once for each.", show_default=False
-        ),
-    ] = None,
-    metric: Annotated[
-        Literal["kpqa", "ava", "grounding"] | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            help="ava: which words count for and against the answer. kpqa: what it weighs and matches. grounding: "
-            "which sentences no passage supports. Default: ava, as for score; kpqa with --idf; grounding with "
-            "--context.",
-            show_default=False,
-        ),
-    ] = None,
-    idf: Annotated[
-        Path | None,
-        typer.Option(
-            "--idf",
-            metavar="FILE",
-            help="kpqa: show beside the weights how rare each word piece is in the references of this file of rows.",
-            show_default=False,
-        ),
-    ] = None,
+    texts: options.inputs("QUESTION", "The question of one answer; or files of rows as for score."),
+    prediction: options.option(str | None, "--prediction", metavar="TEXT", help="The answer to be explained.") = None,
+    reference: options.repeated(
+        "--reference", metavar="TEXT", help="A reference answer, once for each.", group=None
+    ) = None,
+    context: options.repeated(
+        "--context", metavar="TEXT", help="grounding: a retrieved passage, once for each.", group=None
+    ) = None,
+    metric: options.option(Literal["kpqa", "ava", "grounding"] | None, "--metric", "-m", help=_METRIC) = None,
+    idf: options.option(Path | None, "--idf", metavar="FILE", help=_IDF) = None,
     html: options.SamePage = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            "--checkpoint",
-            metavar="FOLDER_OR_ID",
-            help="Checkpoint of the metric: a folder, or its name on the Hub. Default: the one of the package.",
-        ),
-    ] = None,
+    checkpoint: options.option(str | None, "--checkpoint", metavar="FOLDER_OR_ID", help=_CHECKPOINT) = None,
     set_: options.SetOfGrounding = None,
-    worst: Annotated[
-        int | None,
-        typer.Option(
-            "--worst", metavar="N", min=1, help="Files: answers to show, worst first. Default: 5.", show_default=False
-        ),
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Files: write every sentence that no passage supports, one a line, to FILE (.csv, .tsv, .jsonl or "
-            ".parquet).",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = None,
+    worst: options.option(
+        int | None, "--worst", metavar="N", help="Files: answers to show, worst first. Default: 5.", min=1
+    ) = None,
+    output: options.option(str | None, "--output", "-o", metavar="FILE", help=_OUTPUT, group=options.OUTPUT) = None,
     column: options.Column = None,
     from_: options.From = None,
     systems: options.Systems = None,

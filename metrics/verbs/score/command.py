@@ -1,9 +1,7 @@
 """The command `score`: the scores of every system, and of every row."""
 
 from functools import partial
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from ...scale.parts import PART_ROWS
 from ...terminal import console, options
@@ -20,7 +18,7 @@ _OUTPUT = (
 _ENGINE = "local: this machine. ray: a Ray cluster; INPUT may then be a folder or a URI, --output FOLDER/ too."
 _ADDRESS = "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here."
 _WORST = "Number of answers to list that a person should read first."
-_LARGE = {"rich_help_panel": "Large files"}
+_LARGE = "Large files"
 
 
 def score(
@@ -40,38 +38,19 @@ def score(
     html: options.Html = None,
     fail_under: options.FailUnder = None,
     form: options.PrintAs = "table",
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help=_OUTPUT, show_default=False, rich_help_panel=options.OUTPUT
-        ),
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Keep the finished parts in --output FOLDER/ and continue after them.",
-            show_default=False,
-            **_LARGE,
-        ),
-    ] = False,
-    part_rows: Annotated[
-        int, typer.Option("--part-rows", metavar="N", min=1, help="Rows of a part of --output FOLDER/.", **_LARGE)
-    ] = PART_ROWS,
-    engine: Annotated[Literal["local", "ray"], typer.Option("--engine", help=_ENGINE, **_LARGE)] = "local",
-    address: Annotated[
-        str | None, typer.Option("--address", metavar="HOST:PORT", help=_ADDRESS, show_default=False, **_LARGE)
-    ] = None,
-    total: Annotated[
-        bool,
-        typer.Option(
-            "--total",
-            help="Add a row 'all': all systems' rows as one corpus.",
-            show_default=False,
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = False,
-    worst: Annotated[int, typer.Option("--worst", metavar="N", help=_WORST, rich_help_panel=options.OUTPUT)] = 10,
+    output: options.option(str | None, "--output", "-o", metavar="FILE", help=_OUTPUT, group=options.OUTPUT) = None,
+    resume: options.option(
+        bool, "--resume", help="Keep the finished parts in --output FOLDER/ and continue after them.", group=_LARGE
+    ) = False,
+    part_rows: options.option(
+        int, "--part-rows", metavar="N", help="Rows of a part of --output FOLDER/.", group=_LARGE, shown=True, min=1
+    ) = PART_ROWS,
+    engine: options.option(Literal["local", "ray"], "--engine", help=_ENGINE, group=_LARGE, shown=True) = "local",
+    address: options.option(str | None, "--address", metavar="HOST:PORT", help=_ADDRESS, group=_LARGE) = None,
+    total: options.option(
+        bool, "--total", help="Add a row 'all': all systems' rows as one corpus.", group=options.OUTPUT
+    ) = False,
+    worst: options.option(int, "--worst", metavar="N", help=_WORST, group=options.OUTPUT, shown=True) = 10,
     verbose: options.Verbose = False,
     ignore_judge_errors: options.IgnoreJudgeErrors = False,
     calibration: options.Calibration = None,
