@@ -144,7 +144,8 @@ class AvaScorer(Scorer):
         self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
         if self.second is not None:
             band = f"{self.loaded.unsure_from:g}-{self.loaded.unsure_to:g}"
-            self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
+            weight = "" if self.second.second_weight == 1 else f"*{self.second.second_weight:g}"
+            self.facts |= {"escalate": f"{self.second.facts['checkpoint']}{weight}@{band}"}
         self.facts |= {"reading": str(READING)}
         names = default_rules(self.loaded).names if rules else ()
         self.rules = Rules(tuple(name for name in names if quantity_guard or name != "quantity"))
@@ -176,12 +177,15 @@ class AvaScorer(Scorer):
             return np.zeros(0, dtype=int)
         return np.flatnonzero((scores > self.loaded.unsure_from) & (scores < self.loaded.unsure_to))
 
-    def _second_probabilities(self, *columns: Sequence) -> np.ndarray:
-        """Return the second judge's probabilities, shifted in log-odds so that both judges have one threshold."""
-        probabilities = self._judge(self.second).probabilities(*columns)
-        own, other = self.loaded.threshold, self.second.threshold
-        odds = own * (1 - other) / max(other * (1 - own), 1e-12)
-        return probabilities * odds / (1 - probabilities + probabilities * odds)
+    def _with_second(self, first: np.ndarray, *columns: Sequence) -> np.ndarray:
+        """Return probabilities of rows that both judges read: the weighted mean of their log-odds.
+
+        Those of the second judge are shifted so that both judges have one threshold.
+        """
+        weight = self.second.second_weight
+        second = _log_odds(self._judge(self.second).probabilities(*columns))
+        second += _log_odds(self.loaded.threshold) - _log_odds(self.second.threshold)
+        return 1 / (1 + np.exp(-(weight * second + (1 - weight) * _log_odds(first))))
 
     def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
         """Return verdict, probability and abstention of every row, and counts.
@@ -214,7 +218,7 @@ class AvaScorer(Scorer):
         scores = judge.probabilities(*rows, self.aggregation, short, stop)
         cut, unsure = judge.cut_triples, self._unsure(scores)
         if len(unsure):
-            scores[unsure] = self._second_probabilities(*_taken(rows, unsure))
+            scores[unsure] = self._with_second(scores[unsure], *_taken(rows, unsure))
         like = profile(columns["references"], columns["predictions"], scores)
         scores = self._scaled(scores)
         correct = scores >= self.threshold
@@ -237,11 +241,13 @@ class AvaScorer(Scorer):
 
     def _explained(self, rows: tuple, unsure: np.ndarray) -> dict[str, list]:
         judge = self._judge(self.loaded)
+
+        def alone(*columns: Sequence) -> np.ndarray:
+            return judge.probabilities(*columns, self.aggregation)
+
         ways = {
-            self._second_probabilities: unsure,
-            lambda *columns: judge.probabilities(*columns, self.aggregation): np.setdiff1d(
-                np.arange(len(rows[0])), unsure
-            ),
+            lambda *columns: self._with_second(alone(*columns), *columns): unsure,
+            alone: np.setdiff1d(np.arange(len(rows[0])), unsure),
         }
         value: list = [None] * len(rows[0])
         for probabilities, numbers in ways.items():
@@ -290,6 +296,11 @@ class AvaScorer(Scorer):
 def _shown(checkpoint: str | os.PathLike) -> str:
     """Return the name of a checkpoint without its folders."""
     return Path(str(checkpoint)).name
+
+
+def _log_odds(probabilities: float | np.ndarray) -> float | np.ndarray:
+    within = np.clip(probabilities, 1e-9, 1 - 1e-9)
+    return np.log(within / (1 - within))
 
 
 def _taken(rows: Sequence[Sequence], numbers: Sequence[int]) -> list[list]:
