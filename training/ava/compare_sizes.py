@@ -66,7 +66,8 @@ def judged(checkpoint: str, name: str, rows: list[dict], dtype: str) -> tuple[np
     else:
         metric, columns = "ava", {"references": [row["references"] for row in rows]}
         columns["questions"] = [question or "What is true?" for question in questions]
-    module = load(metric, checkpoint=checkpoint, device="cpu", dtype=dtype)
+    first, _, second = checkpoint.partition("+")
+    module = load(metric, checkpoint=first, device="cpu", dtype=dtype, **({"escalate": second} if second else {}))
     begin = time.perf_counter()
     results = module.compute(predictions=predictions, per_example=True, **columns)
     seconds = time.perf_counter() - begin
@@ -77,6 +78,8 @@ def measured(checkpoint: str, data: Path, most: int, names: list[str], dtype: st
     """Return the probabilities and labels of a judge on every set, and the digests of the files."""
     sets, digests = {}, {}
     for name in names:
+        if "+" in checkpoint and name in CLAIMS:
+            continue
         rows, digest = dev_rows(name, data, most)
         probabilities, seconds = judged(checkpoint, name, rows, dtype)
         digests[f"{name}.dev"] = digest
@@ -158,7 +161,7 @@ def tables(result: dict) -> str:
 def main() -> None:
     """Measure, or print the tables of a result file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--checkpoints", nargs="+", help="small, base, large, or folders")
+    parser.add_argument("--checkpoints", nargs="+", help="small, base, large, folders; base+large: see escalate")
     parser.add_argument("--data", type=Path, help="folder of the data sets")
     parser.add_argument("--sets", nargs="+", default=[*VERDICTS, *GRADES, *CLAIMS], help="names of dev files")
     parser.add_argument("--rows", type=int, default=400, help="rows of a set at most")
@@ -172,7 +175,7 @@ def main() -> None:
         return
     result = json.loads(args.json.read_text(encoding="utf-8")) if args.json and args.json.is_file() else {"judges": {}}
     for checkpoint in args.checkpoints:
-        name = Path(checkpoint).name
+        name = checkpoint if "+" in checkpoint else Path(checkpoint).name
         sets, digests = measured(checkpoint, args.data, args.rows, args.sets, args.dtype)
         result["data"] = result.get("data", {}) | digests
         result["judges"][name] = result["judges"].get(name, {}) | sets
