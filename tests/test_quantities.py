@@ -31,6 +31,7 @@ def test_the_right_form_is_equal_and_the_wrong_one_is_not(pair):
         ("When was it signed?", "12 March 1894", "1894"),  # less exact
         ("How long is the pause?", "30 to 40 minutes", "35 minutes"),
         ("About how many people live there?", "5,000", "5,300"),
+        ("How long does it take to hatch?", "six weeks", "a month and a half or so"),
         ("How much profit was made (in USD millions)?", "303", "$302,578,000"),
         ("How many seats are there?", "99", "The hall of 1971 has rows 5 to 120."),
         ("How many were there?", "1500", "1.500"),  # one and a half, or the other convention

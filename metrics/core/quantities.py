@@ -399,6 +399,7 @@ _ROUND = re.compile(
     r"(?:about|around|roughly|approximately|approx\.?|nearly|almost|circa|ca?\.|some|estimated(?: at)?|close to|~|≈|"
     r"an estimated|or so|give or take)\s*"
 )
+_AFTER = re.compile(r",? (?:(?P<round>or so|approximately|roughly|or thereabouts)|exactly|in total)$")
 
 
 def _read(text: str, written: str) -> Iterator[Quantity]:
@@ -418,14 +419,15 @@ def _read(text: str, written: str) -> Iterator[Quantity]:
         yield from tuples
         return
     start = before.end() if (before := _BEFORE.match(text)) else 0
-    around = _ROUND.match(text, start)
-    start = around.end() if around else start
-    text, written = text[start:], written[start:]
+    around, after = _ROUND.match(text, start), _AFTER.search(text)
+    span = slice(around.end() if around else start, after.start() if after else None)
+    text, written = text[span], written[span]
     values = [*_dates(text), *_clocks(text), *_changes(text)]
     if not any(reading.certain for reading in values):
         values += list(_numbers(text)) or list(_ranges(text))
     values = values or [*_named(text, written)] or [*_expressions(text)] or [*_in_two_units(text)]
-    yield from (replace(reading, rounded=2 if around else reading.rounded) for reading in values)
+    is_loose = around or (after and after["round"])
+    yield from (replace(reading, rounded=2 if is_loose else reading.rounded) for reading in values)
     yield from tuples
 
 
