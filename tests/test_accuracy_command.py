@@ -13,12 +13,12 @@ from genqa_metrics.rows.items import Item
 from genqa_metrics.verbs.labelling import (
     Session,
     hash_uniform,
-    item_key,
     pareto_sample,
     plan,
     probabilities,
     tasks_of,
 )
+from genqa_metrics.verbs.labels import item_key
 from typer.testing import CliRunner
 
 from tests.factories.files import save

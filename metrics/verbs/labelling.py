@@ -28,6 +28,7 @@ from ..rows.sources import check_regular
 from ..rows.values import Row
 from ..rows.writing import lock_folder, write_text
 from ..scale.options import OnError, Settings, check_options
+from .labels import key_of
 
 _WRITING = Lock()  # raters of one page write into one file
 MOST_COMPARED = 400  # words and gaps of an answer that are compared with a reference; the time grows with their square
@@ -164,18 +165,12 @@ def hash_uniform(texts: Iterable[str], seed: int) -> np.ndarray:
     return np.array([(int.from_bytes(digest[:6], "big") + 0.5) / 2**48 for digest in digests])
 
 
-def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:
-    """Return the key by which a row and its label are matched."""
-    text = json.dumps([system, question or "", answer], ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
 @dataclass(frozen=True)
 class Task:
     """One row to label. Raters see neither the system nor the judge's verdict.
 
     Attributes:
-        key: see `item_key`.
+        key: see `labels.item_key`.
         probability: with which it was drawn.
         question: the question, or the context of a set of questions.
         references: what is right.
@@ -232,12 +227,6 @@ def plan(
         )
         for place in order
     ]
-
-
-def key_of(item) -> str:
-    """Return the key of a `rows.items.Item`."""
-    answer = item.predictions[0] if len(item.predictions) == 1 else item.predictions
-    return item_key(item.system, item.text, answer)
 
 
 class Session:

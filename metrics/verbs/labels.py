@@ -1,5 +1,7 @@
 """Labels of people for some rows: read, matched with the rows, and checked. Several raters of a row are averaged."""
 
+import hashlib
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,7 +16,6 @@ from ..rows.reading import Skips, good_rows
 from ..rows.sources import Source
 from ..rows.values import Row
 from ..statistics.estimation import cluster_sums
-from .labelling import item_key, key_of
 from .raters.report import COLUMNS
 
 COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of the rows when labelling was finished
@@ -481,3 +482,15 @@ def labels_beside(
         number=int(labels.number.sum()),
         unlabelled=len(items) - len(known),
     )
+
+
+def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:
+    """Return the key by which a row and its label are matched."""
+    text = json.dumps([system, question or "", answer], ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def key_of(item) -> str:
+    """Return the key of a `rows.items.Item`."""
+    answer = item.predictions[0] if len(item.predictions) == 1 else item.predictions
+    return item_key(item.system, item.text, answer)
