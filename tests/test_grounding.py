@@ -287,7 +287,7 @@ def test_answers_that_state_nothing_are_left_out_of_the_means(grounding):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"contexts": ["text"]}, "contexts, row 0: expected a list of strings, got the string 'text'; wrap a single"),
+        ({"contexts": ["text"]}, "contexts, row 0: expected a list of strings, got str 'text'; wrap a single"),
         ({"contexts": [["a"]], "windows": 0}, "windows: expected a whole number from 1 to 100, got 0"),
         ({"contexts": [["a"]], "citations": "no"}, "citations: expected True or False, got 'no'"),
         ({"contexts": [["a"]], "threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
