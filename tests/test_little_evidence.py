@@ -37,7 +37,8 @@ def test_three_rows_have_no_interval_and_no_small_p(tmp_path, count):
     (pair,) = found["tests"]["mine"]["pairs"]
     assert pair["difference"]["low"] is None
     assert pair["p"] >= 0.2
-    said = f"only {count} questions: too few for intervals, which need 5"
+    said = "only one question" if count == 1 else f"only {count} questions"
+    said += ": too few for intervals, which need 5"
     assert said in report["notes"]
     assert "0.980 [" not in compared(paths)
 

@@ -431,7 +431,7 @@ def _unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction
     with_tests = f" and {tests} tests" if times > 1 else ""
     if smallest_p(questions) * times >= LEVEL:
         return [
-            f"with {len(sizes):,} questions{with_tests} no p-value can be below {LEVEL:g}, whatever the scores are"
+            f"with {'one question' if len(sizes) == 1 else f'{len(sizes):,} questions'}{with_tests} no p-value can be below {LEVEL:g}, whatever the scores are"
         ]
     if times / (1 + resamples) >= LEVEL:
         return [
