@@ -428,11 +428,10 @@ def _unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction
     """Return a note where no corrected p of so many tests can be below the level; none elsewhere."""
     questions = float(kish(sizes))
     times = tests if correction in ("holm", "bonferroni") else 1
+    asked = "one question" if len(sizes) == 1 else f"{len(sizes):,} questions"
     with_tests = f" and {tests} tests" if times > 1 else ""
     if smallest_p(questions) * times >= LEVEL:
-        return [
-            f"with {'one question' if len(sizes) == 1 else f'{len(sizes):,} questions'}{with_tests} no p-value can be below {LEVEL:g}, whatever the scores are"
-        ]
+        return [f"with {asked}{with_tests} no p-value can be below {LEVEL:g}, whatever the scores are"]
     if times / (1 + resamples) >= LEVEL:
         return [
             f"with {tests} tests and {resamples} bootstrap samples hardly a corrected p can be below {LEVEL:g}; use "
