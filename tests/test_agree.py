@@ -315,6 +315,19 @@ def test_a_judge_is_measured_at_its_own_threshold(judged):
     assert "| What is the capital in text 3? Bern [Bern] |" in found.to_markdown()
 
 
+def test_the_first_finding_is_with_how_many_labels_the_judge_agrees(judged, tmp_path):
+    for row in judged[:18]:
+        row["label"] = 1 - row["label"]
+    report = genqa_metrics.agree(judged, metrics="ava", settings={"ava": {"threshold": 0.5}}, resamples=200, worst=8)
+    assert "the judge agrees with 19 of 36 labels" in report.findings[0]
+    shown = str(report)
+    assert shown.index(report.findings[0]) < shown.index("Pearson r")
+    assert shown.count("  human ") == len(report.worst["ava_score"]) == 8  # as many as --worst says
+    for row in judged:
+        row["score"] = row.pop("label") * 4
+    assert "labels" not in genqa_metrics.agree(judged, metrics="ava", resamples=200).findings[0]
+
+
 def test_the_rows_that_are_listed_can_be_fewer(judged):
     for row in judged:
         row["label"] = 1 - row["label"]

@@ -227,35 +227,33 @@ def print_first_screen(
         last: where the rest is.
         print_rows: prints rows that a person should read.
     """
-    from rich.text import Text
-
-    width = min(console.width, WIDTH)
-
-    def tell(text: str, style: str = "", indent: str = "") -> None:
-        for line in Text(visible(text)).wrap(console, width - len(indent)):
-            console.print(Text.assemble(indent, (line.plain.rstrip(), style)))
-
-    tell(headline, "bold")
+    say(console, [headline], "bold", WIDTH)
     console.print()
     print_table(table, console)
-    for finding in findings:
-        tell(f"-> {finding}", "bold")
-    for note in dict.fromkeys(notes):
-        tell(f"{note[:1].upper()}{note[1:]}.", "dim", "   ")
+    say(console, [f"-> {finding}" for finding in findings], "bold", WIDTH)
+    say(console, [f"   {note[:1].upper()}{note[1:]}." for note in dict.fromkeys(notes)], "dim", WIDTH)
     print_rows()
     console.print()
-    tell(last, "dim")
+    say(console, [last], "dim", WIDTH)
 
 
-def say(console, lines: list[str], style: str = "dim") -> None:
-    """Print lines of plain text, each as long as it is.
+def say(console, lines: Iterable[str], style: str = "dim", most: int | None = None) -> None:
+    """Print lines of plain text, wrapped between words to the width of the console; each keeps its indentation.
 
     Args:
         console: a `rich.console.Console`.
-        lines: plain text.
+        lines: plain text; a word that is wider than the console, such as a signature, is one that can be copied.
         style: of all of them.
+        most: columns of a line at most; None: those of the console.
     """
+    from rich.cells import cell_len
     from rich.text import Text
 
-    for line in lines:
-        console.print(Text(visible(line), style=style), soft_wrap=True)
+    width = min(console.width, most or console.width)
+    for line in map(visible, lines):
+        said = line.lstrip()
+        indent = line[: len(line) - len(said)]
+        room = width - len(indent)
+        fits = max(map(cell_len, said.split()), default=0) <= room
+        for part in Text(said).wrap(console, room) if fits else [Text(said)]:
+            console.print(Text.assemble(indent, (part.plain.rstrip(), style)), soft_wrap=True)

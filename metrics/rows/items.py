@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from textwrap import shorten
 
 from .errors import Advice, FileError, RowError, name_column
 from .sources import Source
@@ -334,9 +335,10 @@ class RowReader:
             return [part for value in text.split(separator) if (part := value.strip())]
         mark = next((mark for mark in ("|", ";") if f"{mark} " in text), None) if self.in_csv else None
         if mark:
+            such = shorten(text, 60, placeholder=" ...")
             self.source.note(
-                f"{column}: texts such as {text!r:.60} are read as one reference; if {mark!r} stands between several, "
-                f"add --split-references {mark!r}"
+                f"{column}: {mark!r} stands in texts such as {such!r}, each of which is "
+                f"one reference; if it stands between several, add --split-references {mark!r}"
             )
         return [text]
 

@@ -28,12 +28,12 @@ class Row:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a column without case, with underscores for blanks and hyphens.
+    """Return the name of a column without case, with underscores for blanks and hyphens, and "s" for "(s)".
 
-    >>> plain_name("Expected answer")
-    'expected_answer'
+    >>> plain_name("Expected answer"), plain_name("Reference(s)")
+    ('expected_answer', 'references')
     """
-    return name.strip().lower().replace(" ", "_").replace("-", "_")
+    return name.strip().lower().replace(" ", "_").replace("-", "_").replace("(s)", "s")
 
 
 MISSING = object()

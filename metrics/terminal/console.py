@@ -12,7 +12,7 @@ from pathlib import Path
 
 import typer
 
-from ..reports.table import visible
+from ..reports import report
 from ..rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
 from ..rows.writing import output_path, write_text
 
@@ -28,11 +28,7 @@ codecs.register_error("json", _json_escapes)
 
 def say(message: str, style: str = "") -> None:
     """Print a message to standard error; characters that control a terminal are made visible."""
-    from rich.console import Console
-    from rich.text import Text
-
-    shown = "\n".join(map(visible, in_command(message).split("\n")))
-    Console(stderr=True).print(Text(shown, style=style), soft_wrap=True)
+    report.say(output_console(sys.stderr), in_command(message).split("\n"), style)
 
 
 def warn(message: str) -> None:
@@ -185,15 +181,18 @@ def write_outputs(outputs: Mapping[str, tuple[Path | None, Callable[[], str]]]) 
                 raise stop(f"{option} {path}: cannot be written: {error.strerror or error}", 1) from error
 
 
-def output_console(width: int = 1000):
-    """Return the `rich` console for the result.
+def output_console(stream=None, width: int | None = None):
+    """Return the `rich` console of standard output or standard error.
 
     Args:
-        width: columns of a file or a pipe, which must not depend on the width of a terminal.
+        stream: None for standard output.
+        width: columns of a file or a pipe; None: what COLUMNS says, and without it as many as a line has.
     """
     from rich.console import Console
 
-    return Console() if sys.stdout.isatty() else Console(width=width)
+    if width is None and "COLUMNS" not in os.environ:
+        width = 1000
+    return Console(stderr=stream is sys.stderr, width=None if (stream or sys.stdout).isatty() else width)
 
 
 def print_result(

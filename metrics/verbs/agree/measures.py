@@ -304,7 +304,7 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     if draw.number < FEW:
         said = f"only {questions} questions" if questions > 1 else "only one question"
         if draw.number < questions - 1:
-            said = f"some questions have many rows: all count as {draw.number:.0f} equal questions"
+            said = f"some questions have many rows: all count as about {draw.number:.0f} equal questions"
         rough = draw.number >= MIN_QUESTIONS
         notes.append(f"{said}: {FEW_INTERVALS if rough else NO_INTERVALS}")
     if questions < len(human):

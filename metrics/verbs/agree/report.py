@@ -36,7 +36,7 @@ from .question_types import question_type
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 LEVEL = 0.05
-FIRST_METRICS, FIRST_ROWS, FIRST_NOTES = 6, 5, 3  # on the first screen
+FIRST_METRICS, FIRST_NOTES = 6, 3  # on the first screen
 FIRST_COLUMNS = ("metric", "Pearson r", "AUC", "p corrected")
 AGREEMENT, CLASSIFIED = "Agreement with the humans", "Telling correct answers from wrong ones"
 
@@ -254,7 +254,21 @@ class AgreeReport(Report):
 
     @property
     def findings(self) -> list[str]:
-        """Which metric agrees best with the humans, which others may agree as well, and how far a judge agrees."""
+        """How far a judge agrees with the humans, which metric agrees best, and which others may agree as well."""
+        labelled = self.human["correct"].endswith(" = 1")
+        verdicts = []
+        for name, metric in self.metrics.items():
+            if "verdicts" in metric:
+                found = metric["verdicts"]
+                share, equal = _shown(found["agreement"]), found["accepted"] + found["rejected"]
+                by_count = f"{name}: the judge agrees with {equal:,} of {self.rows:,} labels, {share}."
+                by_share = f"{name} and the humans give the same verdict on {share} of the answers."
+                verdicts.append(by_count if labelled else by_share)
+        correlated = self._correlated()
+        return [*verdicts, *correlated] if labelled else [*correlated, *verdicts]
+
+    def _correlated(self) -> list[str]:
+        """Return which metric agrees best with the humans, and which others may agree as well; [] if undefined."""
         best = ordered(self.metrics)[0]
         pearson = self.metrics[best]["pearson"]
         if pearson["value"] is None:
@@ -263,16 +277,10 @@ class AgreeReport(Report):
         near = [name for name in ordered(self.metrics) if name in p and (p[name] is None or p[name] >= LEVEL)]
         said = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
         if pearson["low"] is not None and pearson["low"] <= 0:
-            result = [f"No metric is shown to agree with the humans: Pearson r of {best} {_shown(pearson)}."]
-        elif p:
-            result = [f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {said}."]
-        else:
-            result = [f"{best} agrees with the humans: Pearson r {_shown(pearson)}."]
-        for name, metric in self.metrics.items():
-            if "verdicts" in metric:
-                share = _shown(metric["verdicts"]["agreement"])
-                result.append(f"{name} and the humans give the same verdict on {share} of the answers.")
-        return result
+            return [f"No metric is shown to agree with the humans: Pearson r of {best} {_shown(pearson)}."]
+        if p:
+            return [f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {said}."]
+        return [f"{best} agrees with the humans: Pearson r {_shown(pearson)}."]
 
     @property
     def next_steps(self) -> list[str]:
@@ -326,9 +334,9 @@ class AgreeReport(Report):
         said += f" ... and {more:,} more: --verbose." if more > 0 else ""
         print_table(Table("", header, rows[:FIRST_METRICS], said, {*range(FIRST_METRICS)} & table.marked), console)
         for name, worst in self.worst.items():
-            title = f"Where {name} and the humans differ most ({min(FIRST_ROWS, len(worst))} of {len(worst)})"
+            title = f"Where {name} and the humans differ most ({len(worst)})"
             say(console, [title] * bool(worst), "bold")
-            for row in worst[:FIRST_ROWS]:
+            for row in worst:
                 answer, references = _cut(row["prediction"]) or "(empty)", " | ".join(row["references"])
                 line = (
                     f"  {row[name]:.3f}  human {row['human']:g}  {answer} [{_cut(references)}] {row['question'] or ''}"

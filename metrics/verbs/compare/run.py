@@ -414,7 +414,7 @@ def _question_notes(sizes: np.ndarray) -> list[str]:
     if questions < rows:
         notes.append(f"{rows:,} rows of {questions:,} questions: rows of one question count together")
     if number < questions - 1 and number < FEW:
-        said = f"one question has {sizes.max():,} of {rows:,} rows: all count as {number:.0f} equal questions"
+        said = f"one question has {sizes.max():,} of {rows:,} rows: all count as about {number:.0f} equal questions"
     else:
         said = f"only {questions:,} questions" if questions > 1 else "only one question"
     if number < MIN_QUESTIONS - 1e-9:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...core.answers import attempts
 from ...reports.report import Report, say
-from ...reports.table import Table, print_table
+from ...reports.table import Table, listed, print_table, visible
 from ...rows.errors import FileError, in_command
 from ...rows.items import RowError, RowReader
 from ...rows.sources import Source
@@ -124,13 +124,15 @@ class DoctorReport(Report):
         Args:
             console: a `rich.console.Console`.
         """
+        from rich.text import Text
+
         say(console, self.facts())
         console.print()
         print_table(self.tables()[0], console)
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         for value in self.can:
             say(console, [f"{value['what']} ({value['why']}):"], "")
-            say(console, [f"  {value['command']}"], "bold green")
+            console.print(Text(f"  {visible(value['command'])}", "bold green"), soft_wrap=True)  # can be copied
         if self.cannot:
             say(console, ["", "missing:"], "bold")
         say(console, [f"  {value['what']}: {value['why']}" for value in self.cannot], "")
@@ -166,15 +168,15 @@ def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Fa
                 raise RowError(row.problem)
             for name, value in row.values.items():
                 facts.columns.setdefault(name, []).append(value)
+            for name in COLUMNS:
+                column = columns.get(name) or recognized(tuple(row.values)).get(name)
+                if column and reader.optional(row.values, name) is not None:
+                    facts.roles.setdefault(column.split(".")[0] if column not in row.values else column, name)
             items = reader.read(row)
         except (RowError, FileError) as error:
             facts.bad += 1
             facts.first_bad = facts.first_bad or f"{source.name}, {source.unit} {row.number}: {in_command(error)}"
             continue
-        for name in COLUMNS:
-            column = columns.get(name) or recognized(tuple(row.values)).get(name)
-            if column and reader.optional(row.values, name) is not None:
-                facts.roles.setdefault(column.split(".")[0] if column not in row.values else column, name)
         facts.kind = reader.kind
         for item in items:
             facts.systems[item.system] += 1
@@ -249,7 +251,12 @@ def _supported(
         labels = {"id", "label"} <= set(recognized(tuple(facts.columns)))
         files = shlex.join(word for name in names for word in ("--labels", name))
         why = f"these are labels; name the answers that they are of: genqa-metrics accuracy ANSWERS {files}"
-        lacks("score, compare, accuracy", why if labels and "prediction" not in facts.columns else facts.first_bad)
+        only_labels = labels and "prediction" not in facts.columns
+        lacks("score, compare, accuracy", why if only_labels else facts.first_bad)
+        missing = [role for role in ("prediction", "references", "question") if role not in facts.roles.values()]
+        if "prediction" in missing[:-1] and not only_labels:
+            named = " ".join(f"--column {role}=NAME" for role in missing)
+            lacks("columns", f"none is read as {listed(missing)}; name them: {named}")
         return can, cannot
     if not facts.systems:
         lacks("score, compare, accuracy", "there are no predictions, and without them a context needs two references")
@@ -302,7 +309,11 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
             more = ["--output", "calibration.json"]
             add("calibrate the judge on your labels", f"{facts.labels:,} labels in the rows", "calibrate", *more)
     else:
-        add("estimate the accuracy", "without labels: corrected by the judge's measured errors", "accuracy")
+        add(
+            "estimate the accuracy",
+            "without labels: by the judge's measured errors, if the rows are like those it was measured on",
+            "accuracy",
+        )
         number = min(LABELS, min(facts.systems.values()))
         add(
             "narrow its interval",
