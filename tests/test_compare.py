@@ -256,6 +256,16 @@ def test_rows_that_differ_most():
     assert most_different(two, 0) == []
 
 
+def test_rows_that_differ_equally_are_told_apart_by_the_judge_or_come_from_everywhere():
+    verdicts = np.array([[1.0, 0.0, 0.0]] * 10 + [[0.0, 0.0, 0.0]] * 10)
+    sure = np.where(verdicts == 1, 0.7, 0.2)
+    sure[7], sure[4] = (0.99, 0.01, 0.01), (0.9, 0.1, 0.1)
+    assert most_different(verdicts, 2, sure) == [7, 4]
+    assert most_different(verdicts, 4, sure) == [7, 4, 0, 9]
+    assert most_different(verdicts, 3) == [0, 4, 9]
+    assert sorted(most_different(verdicts[:, :2], 3)) == [0, 4, 9]
+
+
 @pytest.mark.parametrize("correction", ["none", "holm", "bonferroni", "fdr"])
 def test_correction(files, correction):
     pairs = report(files, correction=correction)["metrics"]["aev"]["tests"]["aev"]["pairs"]
@@ -331,6 +341,19 @@ def test_rows_of_the_page_filter_sort_and_open(width, scheme, browser, tmp_path)
     assert "how many steps" in shown.first.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert problems == []
+    page.close()
+
+
+def test_a_phone_shows_only_the_verdict_and_whose_it_is(browser, tmp_path):
+    third = [row | {"system": "third"} for row in untold_rows() if row["system"] == "good"]
+    path = tmp_path / "page.html"
+    path.write_text(genqa_metrics.compare([*untold_rows(), *third], resamples=100).to_html(), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(path.as_uri())
+    cells = page.locator("tr.asked").first.locator("td")
+    assert [text.strip() for text in cells.all_inner_texts()] == ["✓", "✓", "✗"]
+    whose = "cells => cells.map(cell => getComputedStyle(cell, '::after').content)"
+    assert sorted(cells.evaluate_all(whose)) == ['"bad"', '"good"', '"third"']
     page.close()
 
 
@@ -495,10 +518,18 @@ def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     ]
     assert "good is significantly better" not in report.to_html() + str(report)
     assert "cannot tell (judged 1.00)" in str(report)
+    page = report.to_html()
+    assert "share that the judge accepts, not accuracy" in page
+    assert '<line class="interval"' not in page
+    assert page.count("he judge was measured on") == 1
+    assert "interval, cannot tell" not in page
 
 
 def test_the_page_shows_the_labels_of_people_and_where_the_judge_says_the_opposite():
     page = genqa_metrics.compare(untold_rows(label=1), resamples=200).to_html()
     assert page.count("(judge: wrong)") == 3
+    assert "people and judge disagree (3)" in page
+    assert "shared words disagree" not in page
+    assert "judge: accuracy" in page
     assert "judged right" not in page
     assert "judged right" in genqa_metrics.compare(untold_rows(), resamples=200).to_html()

@@ -175,6 +175,17 @@ QUANTITIES: dict[str, Quantity] = {
 }
 
 
+TEXTS = {  # columns that hold names and texts
+    "system": "Who answered.",
+    "right": "Estimated share of right answers, with its 95% interval; 'cannot tell': these rows do not show it.",
+    "row": "Id of the row, else its line in the file.",
+    "why": "Why a person should read the answer.",
+    "question": "What was asked.",
+    "answer": "What the system answered.",
+    "accepted answer": "What is right: the references of the row.",
+}
+
+
 def named(header: str) -> Quantity | None:
     """Return what a column of a table means; None for one that holds names, or whose name is that of a column.
 
@@ -187,11 +198,16 @@ def named(header: str) -> Quantity | None:
 def meanings(table: Table) -> list[tuple[str, str]]:
     """Return what the columns of a table are called and what they mean, those that the glossary has.
 
-    >>> meanings(Table("", ["system", "kappa"], []))
-    [('kappa', "Cohen's kappa: agreement of judge and people beyond chance; 1 is full agreement, 0 is chance.")]
+    >>> meanings(Table("", ["system", "wins", "rejected"], []))
+    [('system', 'Who answered.'), ('rejected', 'Answers that people and judge call wrong.')]
     """
-    values = {said: named(name) for said, name in zip(table.headings, table.header, strict=True)}
-    return [(said, quantity.meaning) for said, quantity in values.items() if quantity]
+    result = []
+    for said, name in zip(table.headings, table.header, strict=True):
+        quantity = named(name)
+        meaning = quantity.meaning if quantity else TEXTS.get(name)
+        if meaning:
+            result.append((said, meaning + f" Its name in JSON: `{name}`." * (said != name)))
+    return result
 
 
 def judge_names(judge: str, header: Iterable[str], whose: str) -> dict[str, str]:

@@ -10,6 +10,12 @@ from pathlib import Path
 from ..core.reading import one_line
 
 GAP, NARROW_GAP = 3, 2  # characters between two columns in a terminal
+ORIGINS = {
+    "judge": "what the judge says, its errors included",
+    "people": "by labels of people",
+    "people and judge": "by labels of people, and the judge where there is none",
+    "corrected": "by the judge, its measured errors taken into account",
+}
 PHONE_WIDTH = 40  # characters of a table's line on a phone
 
 
@@ -57,6 +63,12 @@ class Table:
     def names_in_full(self) -> str:
         """The names of the columns that `short` renames, as one line."""
         return "; ".join(f"{self.short[name]}: {name}" for name in self.header if name in self.short)
+
+    @property
+    def origins(self) -> str:
+        """What the words before the colons in the headings mean, as one line; "" where there are none."""
+        words = dict.fromkeys(name.partition(": ")[0] for name in self.headings)
+        return "; ".join(f"{word}: {ORIGINS[word]}" for word in words if word in ORIGINS)
 
 
 def number(value: float | None, digits: int = 3) -> str:

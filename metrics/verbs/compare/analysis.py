@@ -311,27 +311,42 @@ def tested_pairs(systems: Sequence[str], tests: PairedTests, by_row: np.ndarray,
     ]
 
 
-def most_different(scores: np.ndarray, number: int) -> list[int]:
+def most_different(scores: np.ndarray, number: int, finer: np.ndarray | None = None) -> list[int]:
     """Return the questions on which systems differ most; of two systems as many for the one as for the other.
 
     Args:
         scores: (questions, systems) scores of the rows.
         number: how many at most; questions with equal scores are left out.
+        finer: (questions, systems) scores that tell equal differences apart, such as a judge's probabilities.
 
     Returns:
-        Numbers of questions, the largest difference first; of equal ones the first splits the systems most evenly.
+        Numbers of questions, the largest difference first; of equal ones first those that split the systems most
+        evenly, then those with the largest difference of `finer`; where there are more of them, spread over the file.
 
     >>> most_different(np.array([[0.0, 0.1], [1.0, 0.0], [0.0, 0.8], [0.9, 0.0]]), 2)
     [1, 2]
+    >>> most_different(np.array([[1.0, 0.0, 0.0]] * 9), 3)
+    [0, 4, 8]
     """
-    spread, even = np.ptp(scores, axis=1).round(9), scores.std(axis=1).round(9)
-    order = np.lexsort((-even, -spread))
-    order = order[spread[order] > 0]
+    finer = scores if finer is None else finer
+    keys = np.stack([np.ptp(scores, axis=1), scores.std(axis=1), np.ptp(finer, axis=1)]).round(9)
+    order = np.lexsort(-keys[::-1])
+    order = order[keys[0, order] > 0]
     if scores.shape[1] == 2:
         ahead = scores[order, 0] > scores[order, 1]
         sides = order[ahead], order[~ahead]
         half = number // 2
         taken = max(half, number - len(sides[1])), max(number - half, number - len(sides[0]))
-        chosen = set(sides[0][: taken[0]].tolist()) | set(sides[1][: taken[1]].tolist())
-        order = np.array([row for row in order.tolist() if row in chosen][:number], dtype=int)
-    return order[:number].tolist()
+        chosen = {row for side, most in zip(sides, taken, strict=True) for row in _first(side, keys, most)}
+        order = np.array([row for row in order.tolist() if row in chosen], dtype=int)
+    return _first(order, keys, number)
+
+
+def _first(order: np.ndarray, keys: np.ndarray, number: int) -> list[int]:
+    """Return so many questions from the start of an order, of the last ones with equal keys some from everywhere."""
+    if number >= len(order) or number < 1:
+        return order[: max(number, 0)].tolist()
+    tied = (keys[:, order] == keys[:, order[number - 1], None]).all(axis=0)
+    before, tied = order[: int(tied.argmax())], order[tied]
+    places = np.linspace(0, len(tied) - 1, number - len(before)).astype(int)
+    return [*before.tolist(), *tied[places].tolist()]

@@ -14,9 +14,11 @@ from .tables import CLUSTERS, change_tables, pairs_table, slice_tables, systems_
 
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
 MOST = 500  # questions that a page shows; files with all scores hold the rest
+ACCEPTED = "share that the judge accepts, not accuracy"
 AGREES = 0.5  # from which on a score of shared words counts as high
 FILTERS = {
     "disagree": "the judge and shared words disagree",
+    "labels": "people and judge disagree",
     "differ": "the systems differ",
     "wrong": "an answer is judged wrong",
 }
@@ -106,7 +108,8 @@ def _table_row(row: Mapping, systems: Sequence[str], labels: Mapping[str, str], 
     kinds = {
         "differ": max(values) - min(values) > AGREES if judged is False else len(set(right)) > 1,
         "wrong": judged and min(right) < 1,
-        "disagree": (words is not None and max(apart) > AGREES) or (judged and right != verdicts),
+        "disagree": max(apart) > AGREES,
+        "labels": judged and right != verdicts,
     }
     return {
         "number": row["number"],
@@ -155,6 +158,9 @@ def _section(numbers: Comparison, metric: str, explained: Sequence[Mapping]) -> 
             estimates = {
                 system: {**of_system, "value": of_system[ACCURACY]} for system, of_system in of_systems.items()
             }
+        elif numbers.untold(metric, name):  # an interval beside it would be taken for one of the accuracy
+            charted = f"{name}: {ACCEPTED}" if place else ACCEPTED
+            estimates = {system: {**found, "low": None, "high": None} for system, found in estimates.items()}
         pairs = pairs_table(numbers, metric, name)
         bars = [outcome_bar(pair) for pair in numbers.ranked_pairs(metric, name)]
         scores.append(
@@ -175,7 +181,7 @@ def _section(numbers: Comparison, metric: str, explained: Sequence[Mapping]) -> 
         "metric": metric,
         "scores": scores,
         "systems": html_table(table),
-        "names": table.names_in_full,
+        "names": table.origins,
         "said": table.explanation,
         "faults": of_faults(numbers.metrics[metric].get("faults", {})),
         "meanings": meanings(table),

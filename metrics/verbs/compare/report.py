@@ -22,7 +22,6 @@ from .tables import (
     systems_table,
 )
 
-FIRST_ROWS = 5  # that decide, on the first screen
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
 
 
@@ -176,7 +175,7 @@ class CompareReport(Report):
             for table in slice_tables(self.numbers, metric, MAX_SLICE_TESTS):
                 print_table(table, console)
             if not self.changes:  # they have the rows
-                self._show_rows(console, metric, FIRST_ROWS)
+                self._show_rows(console, metric)
         for table in change_tables(self.numbers, self.numbers.settings["rows"]):
             print_table(table, console)
         console.print()
@@ -202,14 +201,14 @@ class CompareReport(Report):
             print_table(table, console)
         say(console, [CLUSTERS, *self.facts()])
 
-    def _show_rows(self, console, metric: str, most: int | None = None) -> None:
+    def _show_rows(self, console, metric: str) -> None:
         """Print the rows on which the systems differ most."""
         from rich.text import Text
 
         def cut(*parts) -> None:
             console.print(Text.assemble(*parts), no_wrap=True, overflow="ellipsis")
 
-        rows = self.rows[metric][:most]
+        rows = self.rows[metric]
         say(console, ["Rows that decide"] * bool(rows), "bold")
         for row in rows:
             cut(visible(name_of(row)), (f"  [{visible(' | '.join(map(one_line, row['references'])))}]", "dim"))

@@ -143,8 +143,9 @@ class CompareRun:
         for metric, scorer in scorers.items():
             main = scorer.significance_scores[0]
             by_row = labelled[metric].by_row if metric in labelled else row_scores(scorer, statistics[metric], main)
+            finer = statistics[judge][..., 1] if metric == judge else None
             metrics[metric]["rows"] = [
-                matched.reported(row, by_row[row]) for row in most_different(by_row, self.shown_rows)
+                matched.reported(row, by_row[row]) for row in most_different(by_row, self.shown_rows, finer)
             ]
         if accuracy:
             metrics[judge]["accuracy"] = accuracy

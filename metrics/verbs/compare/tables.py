@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from ...registry import SCORERS, scorer_class
 from ...reports.glossary import judge_names, short_names
 from ...reports.table import Table, accuracy_cell, estimate, number, p_value
-from ..judge_errors import whose
+from ...statistics.estimation import NOTHING
+from ..judge_errors import METHODS, whose
 from .comparison import ACCURACY, Comparison, Pair, Rank, turned
 
-WITHOUT_INTERVALS = ("penalty", "wrong", "declined", "attempted")  # ends of names of scores; tables would be too wide
+WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SLICE_TESTS = 30  # in the terminal and in LaTeX; of more only those that are significant
 CORRECTED = {
     "holm": "corrected by Holm's method for the {tests}, and so are the intervals",
@@ -35,6 +36,8 @@ def systems_table(numbers: Comparison, metric: str) -> Table:
     ranking, best = numbers.metrics[metric]["tests"][names[0]]["systems"], numbers.best_systems(metric, names[0])
     shown = scorer_class(metric).shown if metric in SCORERS else ()
     parts = [name for name in shown if name in scores]
+    if names[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
+        parts = [name for name in (f"{metric}_{ACCURACY}",) if name in scores] + parts
     order = numbers.ordered(metric)
     rows = []
     for system in order:
@@ -54,8 +57,11 @@ def systems_table(numbers: Comparison, metric: str) -> Table:
     header = ["system", "ranks", "cluster", *extra, *names, *parts]
     said = "In brackets: 95% interval."
     if accuracy:
-        rests_on = "; ".join(filter(None, (accuracy["method"], accuracy["measured"])))
-        said = f"Accuracy: 95% interval, {rests_on}. Others: 95% interval."
+        told = accuracy["method"] != METHODS[NOTHING]
+        rests_on = f"has a 95% interval and comes from: {accuracy['method']}" if told else "cannot be told"
+        measured = accuracy["measured"] if accuracy["measured"] not in numbers.notes else None
+        more = f" {measured[0].upper()}{measured[1:]}." if measured else ""
+        said = f"The accuracy {rests_on}.{more} Brackets of the others: 95% intervals."
     elif "accuracy" in numbers.metrics[metric]:
         said = f"In brackets: 95% interval; the errors of {metric} are ignored."
     said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""

@@ -120,7 +120,7 @@ def of_metric(report: Report, metric: str) -> str:
 
 def reading_tables(to_read: AnswersToRead, faults: Mapping[AnswerToRead, str]) -> list[Table]:
     """Return the answers to read first as tables for pages and Markdown, one of each kind."""
-    header, tables = ["row", "system", "why", "question", "answer", "accepted"], []
+    header, tables = ["row", "system", "why", "question", "answer", "accepted answer"], []
     for kind in SHARES:
         answers = [answer for answer in to_read.first if answer.kind == kind]
         rows, whole = [], {}
