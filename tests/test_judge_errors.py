@@ -89,6 +89,52 @@ def test_a_judge_that_was_not_measured_so_tells_no_accuracy(judge, rows):
     assert "cannot be told" in scored.findings[0]
 
 
+@pytest.fixture
+def few_labels(judge, rows):
+    """Of system a 4 answers are labelled, of b 6; how often the judge errs is not known. A report of every verb."""
+    (judge / MEASURED_FILE).unlink()
+    counts = {"a": 4, "b": 6}
+    labelled = [
+        row
+        | {"topic": f"t{place % 30 % 3}"}
+        | ({"label": place % 30 % 2} if place % 30 < counts[row["system"]] else {})
+        for place, row in enumerate(rows)
+    ]
+    settings = {"checkpoint": str(judge)}
+    return (
+        genqa_metrics.score(labelled, "ava", {"ava": settings}),
+        genqa_metrics.compare(labelled, "ava", {"ava": settings}, resamples=100, by="topic"),
+        genqa_metrics.accuracy(labelled, settings=settings, by="topic"),
+    )
+
+
+def test_every_verb_says_the_same_of_a_system_with_few_labels(few_labels):
+    """4 labels cannot give an interval, 6 can; both say how many they are."""
+    for report in few_labels:
+        lines = str(report).splitlines()
+        assert any("cannot tell (2 of 4 labelled right)" in line and "4 of 30 labels" in line for line in lines)
+        assert any("0.500 [" in line and "6 of 30 labels" in line for line in lines)
+        assert any(
+            "too few labels: the labels are of 4 questions" in line for line in report.to_markdown().splitlines()
+        )
+        assert "no interval" not in str(report) + report.to_html()
+    scored, _, accuracy = few_labels
+    assert scored.accuracy["systems"]["a"]["accuracy"] is accuracy.systems["a"]["accuracy"] is None
+    for report in (scored, accuracy):
+        assert report.to_html().count("<circle") == 1
+
+
+def test_slices_have_no_intervals_where_the_judge_alone_says_nothing(few_labels):
+    _, compared, accuracy = few_labels
+    assert "shares that the judge accepts" in str(compared).lower()
+    slices = [line for line in str(compared).splitlines() if line.startswith(("t0", "t1", "t2"))]
+    assert len(slices) == 3
+    assert all(line.count("judged 0.") + line.count("judged 1.") == 2 for line in slices)
+    assert "intervals are rough" not in " ".join([*compared.notes, *accuracy.notes])
+    assert "Each interval by itself" not in accuracy.to_markdown()
+    assert {values["low"] for of in accuracy.slices.values() for values in of.values()} == {None}
+
+
 def test_what_was_measured_is_named_by_the_signature(judge):
     """Every interval depends on it, so other counts have another signature."""
     scorer = make_scorer("ava", {"checkpoint": str(judge)})

@@ -28,6 +28,7 @@ def accuracy_table(report: Mapping) -> Table | None:
                 f"{result['rows']:,}",
             ]
             rows.append(cells + [f"{result['labelled']:,}"] * labelled)
-    said = f"Each interval by itself: of {len(rows):,} intervals about "
-    said += f"{len(rows) * (1 - report['settings']['confidence']):.1f} miss the truth."
-    return Table(f"Accuracy by {column}", header, rows, said)
+    told = sum(result["low"] is not None for systems in values.values() for result in systems.values())
+    said = f"Each interval by itself: of {told:,} intervals about "
+    said += f"{told * (1 - report['settings']['confidence']):.1f} miss the truth."
+    return Table(f"Accuracy by {column}", header, rows, said if told else "")

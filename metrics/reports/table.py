@@ -106,16 +106,34 @@ def estimate(found: Mapping | None, digits: int = 3, limit_digits: int | None = 
 def accuracy_cell(found: Mapping | None) -> str:
     """Return the accuracy of a system as text; see `judge_errors.JudgeErrors.accuracy`.
 
-    >>> accuracy_cell({"accuracy": None, "low": None, "high": None})
-    'cannot tell'
-    >>> accuracy_cell({"accuracy": 1.0, "low": None, "high": None})
-    '1.000 (no interval)'
+    >>> accuracy_cell({"accuracy": 0.5, "low": 0.4, "high": 0.61})
+    '0.500 [0.400, 0.610]'
+    >>> accuracy_cell({"accuracy": None, "labelled": 0, "judged": 0.25})
+    'cannot tell (judged 0.25)'
+    >>> accuracy_cell({"accuracy": None, "labelled": 4, "labelled_right": 3, "judged": 0.25})
+    'cannot tell (3 of 4 labelled right)'
     """
     if found is None:
         return "-"
-    if found["accuracy"] is None:
-        return "cannot tell"
-    return estimate(found, name="accuracy") + " (no interval)" * (found["low"] is None)
+    if found["accuracy"] is not None:
+        return estimate(found, name="accuracy")
+    if found["labelled"]:
+        return f"cannot tell ({found['labelled_right']:,} of {found['labelled']:,} labelled right)"
+    return f"cannot tell (judged {number(found['judged'], 2)})"
+
+
+def source_cell(found: Mapping | None) -> str:
+    """Return in a few words what the accuracy of a system rests on; see `judge_errors.JudgeErrors.accuracy`.
+
+    >>> source_cell({"source": "labels and judge", "labelled": 6, "rows": 20})
+    '6 of 20 labels and judge'
+    >>> source_cell({"source": "judge, corrected", "labelled": 1, "rows": 20})
+    'judge, corrected'
+    """
+    if found is None:
+        return "-"
+    source = "labels" if found["source"] == "-" and found["labelled"] else found["source"]
+    return f"{found['labelled']:,} of {found['rows']:,} {source}" if source.startswith("labels") else source
 
 
 # A line break is a space; what would control a terminal, turn the direction of writing, or is half a letter is shown.

@@ -224,7 +224,7 @@ class QuestionTotals:
 
     Args:
         keys: (questions,) see `question_key`; of equal ones the sums are added.
-        sums: (questions, 8) in the order of the fields of `QuestionSums`.
+        sums: (questions, 9) in the order of the fields of `QuestionSums`.
     """
 
     def __init__(self, keys: Sequence[int] | np.ndarray, sums: Sequence[Sequence[float]] | np.ndarray):

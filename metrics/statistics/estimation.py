@@ -45,6 +45,7 @@ class QuestionSums:
         label: the same times the label, 0 to 1.
         judged_labelled: the same times the judge's number.
         chance: sum of the probabilities of being drawn.
+        right: number of answers with a label that says right, 0.5 or more.
     """
 
     rows: np.ndarray
@@ -55,10 +56,11 @@ class QuestionSums:
     label: np.ndarray
     judged_labelled: np.ndarray
     chance: np.ndarray
+    right: np.ndarray
 
 
 def row_sums(judged, verdicts, labels, probabilities) -> np.ndarray:
-    """Return what each row adds to `QuestionSums`, (..., 8, rows) in the order of its fields.
+    """Return what each row adds to `QuestionSums`, (..., 9, rows) in the order of its fields.
 
     Args:
         judged: (..., rows) the judge's numbers, 0 to 1.
@@ -71,7 +73,17 @@ def row_sums(judged, verdicts, labels, probabilities) -> np.ndarray:
     chance = np.where(known, probabilities, 0.0)
     weight = known / np.where(known, probabilities, 1.0)
     human = np.where(known, labels, 0.0)
-    parts = [np.ones_like(judged), judged, verdicts, known, weight, weight * human, weight * judged, chance]
+    parts = [
+        np.ones_like(judged),
+        judged,
+        verdicts,
+        known,
+        weight,
+        weight * human,
+        weight * judged,
+        chance,
+        human >= 0.5,
+    ]
     return np.stack(np.broadcast_arrays(*(np.asarray(part, dtype=float) for part in parts)), axis=-2)
 
 
@@ -219,9 +231,8 @@ class AccuracyEstimate:
     """The accuracy of a system.
 
     Attributes:
-        value: the estimate; None where nothing can be said. Where labels are of too few questions for an interval it
-            is their share.
-        low: lower limit of the interval, None without one.
+        value: the estimate; None where it cannot be told.
+        low: lower limit of the interval, None where there is no estimate.
         high: upper limit.
         basis: what it rests on, one of `BASES`.
         reason: why there is no interval; "" with one.
@@ -290,9 +301,10 @@ def estimate_accuracy(
     if by_labels:
         return by_labels
     if of_labels is not None:
-        reason = f"too few questions: the labels are of {_questions(of_labels.questions)}"
-    value = float(of_labels.labels_value) if of_labels is not None else None
-    return AccuracyEstimate(value, None, None, NOTHING, reason, powered=of_labels)
+        asked = float(kish(sums.rows))
+        few = "questions" if asked < MIN_QUESTIONS - 1e-9 else "labels"
+        reason = f"too few {few}: the labels are of {_questions(of_labels.questions)}"
+    return AccuracyEstimate(None, None, None, NOTHING, reason, powered=of_labels)
 
 
 def _judge_alone(sums: QuestionSums, errors, no_errors: str, ignore_errors: bool, confidence: float):

@@ -191,11 +191,11 @@ class JudgeErrors:
         Returns:
             "judged" (share that the judge accepts), "accuracy", "low", "high" (None where they cannot be told),
             "basis", "method" (how, in words), "source" (in two words), "reason" (why there is no interval, else ""),
-            "labelled" (rows), and with labels "labels_alone" ("low", "high") and "effective_sample_size".
+            "labelled" (rows), "labelled_right" (those whose label says right), and with labels "labels_alone" ("low",
+            "high") and "effective_sample_size".
         """
         errors = self.measured.pooled if self.measured and not self.unknown else None
         result = estimate_accuracy(sums, errors, self.unknown, ignore_errors=self.ignored, **options)
-        labels_alone = result.value is not None and result.low is None
         values: dict[str, Any] = {
             "judged": float(sums.accepted.sum() / sums.rows.sum()),
             "accuracy": result.value,
@@ -203,9 +203,10 @@ class JudgeErrors:
             "high": result.high,
             "basis": result.basis,
             "method": self.method(result.basis),
-            "source": SOURCES[LABELS if labels_alone else self._key(result.basis)],
+            "source": SOURCES[self._key(result.basis)],
             "reason": result.reason,
             "labelled": int(sums.labelled.sum()),
+            "labelled_right": int(sums.right.sum()),
             "rows": int(sums.rows.sum()),
         }
         if result.labels_alone:

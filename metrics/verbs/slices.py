@@ -1,6 +1,6 @@
 """Slices of rows by the value of a column: what `--by` reads."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 import numpy as np
 
@@ -60,15 +60,16 @@ def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
     return {name: np.array(values[name]) for name in sorted(values)}
 
 
-def slice_notes(column: str, rows: Mapping[str, int], what: str) -> list[str]:
+def slice_notes(column: str, rows: Mapping[str, int], what: str, told: Container[str]) -> list[str]:
     """Return notes on slices: that some are small, and that some rows have no value.
 
     Args:
         column: its name.
         rows: slice -> number of its rows.
         what: what they are, "questions" or "answers".
+        told: slices with an interval.
     """
-    few = [name for name, number in rows.items() if number < FEW]
+    few = [name for name, number in rows.items() if number < FEW and name in told]
     notes = []
     if few:
         more = f" and {len(few) - 3:,} more" if len(few) > 3 else ""

@@ -24,7 +24,7 @@ class JudgedAnswers:
         judged: (answers,) the judge's probabilities or verdicts, 0 to 1.
         verdicts: (answers,) 1 where the judge accepts, else 0.
         asked: (answers,) the question of every answer, see `questions.question_key`.
-        sums: (answers, 8) see `estimation.row_sums`.
+        sums: (answers, 9) see `estimation.row_sums`.
         tried: (answers,) whether an answer is correct or an attempt.
         labels: labels of people, None without any.
         errors: what is known of the judge's errors.

@@ -7,7 +7,7 @@ from ...reports.charts import accuracy_chart
 from ...reports.glossary import short_names
 from ...reports.report import Report, highest_accuracy, print_first_screen
 from ...reports.slices import accuracy_table
-from ...reports.table import Table, accuracy_cell, estimate, number, print_table, visible
+from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
 from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
 from ...scale.options import OnError, Settings
@@ -123,9 +123,7 @@ class AccuracyReport(Report):
         rows = [[row[place] for place in kept] for row in table.rows]
         for row in rows:
             values = self.systems[row[0]]
-            labels = f"{values['labelled']:,} of {values['rows']:,} " * bool(values["labelled"])
-            row.insert(2, labels + values["source"])
-            row[1] = f"cannot tell (judged {number(values['judged'], 2)})" if values["accuracy"] is None else row[1]
+            row.insert(2, source_cell(values))
         return Table("", ["system", "right", "from", "wrong", "declined"], rows, "")
 
     def _told(self) -> bool:

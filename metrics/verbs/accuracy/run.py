@@ -231,13 +231,14 @@ class AccuracyRun:
         column = self.by
         values: dict[str, dict] = {}
         by_slice = places_of(column, slices)
-        notes += slice_notes(column, {name: len(mine) for name, mine in by_slice.items()}, "answers")
         for name, of_slice in by_slice.items():
             values[name] = {}
             for system, mine in places.items():
                 mine = np.intersect1d(mine, of_slice)
                 if len(mine):
                     values[name][system] = answers.accuracy(mine)[0]
+        told = [name for name, of in values.items() if any(value["low"] is not None for value in of.values())]
+        notes += slice_notes(column, {name: len(mine) for name, mine in by_slice.items()}, "answers", told)
         few = [name for name, of in values.items() if any(value["labelled"] < MIN_LABELS for value in of.values())]
         if few and self.label_sources:
             notes.append(f"by {column}: fewer than {MIN_LABELS} labels in {', '.join(few)}: what the judge alone says")

@@ -218,9 +218,9 @@ class Comparison:
 
     def _reversals(self, metric: str) -> list[str]:
         """Return a sentence for every slice in which a pair is significantly the other way round than overall."""
-        if not self.slices:
-            return []
         name = self.tested(metric)[0]
+        if not self.slices or self.untold(metric, name):
+            return []
         pairs = self.metrics[metric]["tests"][name]["pairs"]
         overall = {(pair["first"], pair["second"]): pair["difference"]["value"] for pair in pairs}
         result = []

@@ -172,7 +172,8 @@ class CompareReport(Report):
             print_table(short_table(self.numbers, metric, name), console)
             if faults := of_faults(self.numbers.metrics[metric].get("faults", {})):
                 say(console, [*faults, ""])
-            for table in slice_tables(self.numbers, metric, MAX_SLICE_TESTS):
+            tables = slice_tables(self.numbers, metric, MAX_SLICE_TESTS)
+            for table in tables[:1] if self.numbers.untold(metric, name) else tables:
                 print_table(table, console)
             if not self.changes:  # they have the rows
                 self._show_rows(console, metric)

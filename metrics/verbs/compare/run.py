@@ -150,7 +150,8 @@ class CompareRun:
         if accuracy:
             metrics[judge]["accuracy"] = accuracy
             metrics[judge]["faults"] = self._faults(judge)
-        slices, slice_remarks = self._slices(scorers, *sampling) if self.by else (None, [])
+        verdicts = [judge] if accuracy and accuracy["errors_counted"] and judge not in labelled else []
+        slices, slice_remarks = self._slices(scorers, verdicts, *sampling) if self.by else (None, [])
         of_run: dict[str, list[Source]] = {}
         for source in self.sources:
             of_run.setdefault(self._systems[id(source)], []).append(source)
@@ -277,8 +278,10 @@ class CompareRun:
             counts[system] = fault_counts(columns, self.scorers[judge]).sum(axis=0)
         return named_faults(self.scorers[judge], counts)
 
-    def _slices(self, scorers: Mapping[str, Scorer], *sampling: Any) -> tuple[Slices, list[str]]:
-        """Return the comparison within every slice, and notes on the slices."""
+    def _slices(
+        self, scorers: Mapping[str, Scorer], verdicts: Sequence[str], *sampling: Any
+    ) -> tuple[Slices, list[str]]:
+        """Return the comparison within every slice, and notes on the slices; verdicts have no interval of accuracy."""
         by, matched, asked = self.by, self.matched, sampling[3]
         for question in matched.rows:
             if len({row.slice for row in question}) > 1:
@@ -291,7 +294,13 @@ class CompareRun:
                 )
         places = places_of(by, [question[0].slice for question in matched.rows])
         metrics = sliced_comparison(matched.systems, scorers, self.statistics, places, *sampling)
-        notes = slice_notes(by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions")
+        told = {
+            name
+            for metric, of_slices in metrics.items()
+            for name, found in of_slices.items()
+            if metric not in verdicts and not all(np.isnan(ends["low"]) for ends in found["scores"].values())
+        }
+        notes = slice_notes(by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions", told)
         return {"column": by, "metrics": metrics}, notes
 
     def _read(self, skips: Skips) -> tuple[dict[str, list[SystemRow]], RowKind]:

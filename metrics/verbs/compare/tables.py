@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...registry import SCORERS, scorer_class
 from ...reports.glossary import judge_names, short_names
-from ...reports.table import Table, accuracy_cell, estimate, number, p_value
+from ...reports.table import Table, accuracy_cell, estimate, number, p_value, source_cell
 from ...statistics.estimation import NOTHING
 from ..judge_errors import METHODS, whose
 from .comparison import ACCURACY, Comparison, Pair, Rank, turned
@@ -84,8 +84,12 @@ def short_table(numbers: Comparison, metric: str, name: str) -> Table:
     order = numbers.ordered(metric, name)
     behind = {pair["second"]: pair for pair in numbers.ranked_pairs(metric, name) if pair["first"] == order[0]}
     if numbers.untold(metric, name):
-        rows = [[system, f"cannot tell (judged {number(scores[system]['value'], 2)})"] for system in order]
-        return Table("", ["system", "right"], rows, "Tests of the judge's verdicts: --verbose.")
+        of_each = numbers.accuracy(metric, everywhere=False)["systems"]
+        rows = [[system, accuracy_cell(of_each[system]), source_cell(of_each[system])] for system in order]
+        labelled = any(values["labelled"] for values in of_each.values())
+        header = ["system", "right", *["from"] * labelled]
+        rows = [row[: len(header)] for row in rows]
+        return Table("", header, rows, "Tests of the judge's verdicts: --verbose.")
     rows = []
     for system in order:
         cell = accuracy_cell(accuracy["systems"][system]) if accuracy else estimate(scores[system])
@@ -133,11 +137,19 @@ def slice_tables(numbers: Comparison, metric: str, most: int | None = None) -> l
         return []
     column, slices = numbers.slices["column"], numbers.slices["metrics"][metric]
     name, order = numbers.tested(metric)[0], numbers.ordered(metric)
+    verdicts = name != ACCURACY and bool(numbers.accuracy(metric, everywhere=False))
+
+    def cell(found: Mapping) -> str:
+        if verdicts:
+            return f"judged {number(found['value'], 2)}"
+        return "cannot tell" if name == ACCURACY and found["low"] is None else estimate(found)
+
     rows = [
-        [slice_name, f"{result['questions']:,}", *(estimate(result["scores"][system]) for system in order)]
+        [slice_name, f"{result['questions']:,}", *(cell(result["scores"][system]) for system in order)]
         for slice_name, result in slices.items()
     ]
-    scores = Table(f"{name} by {column}", [column, "questions", *order], rows, "With 95% intervals.")
+    said = "Shares that the judge accepts, not corrected for its errors." if verdicts else "With 95% intervals."
+    scores = Table(f"{name} by {column}", [column, "questions", *order], rows, said)
     tests = [
         (slice_name, turned(pair) if order.index(pair["first"]) > order.index(pair["second"]) else pair)
         for slice_name, result in slices.items()
@@ -147,6 +159,7 @@ def slice_tables(numbers: Comparison, metric: str, most: int | None = None) -> l
         f"Two-sided paired tests; corrected ({numbers.settings['correction']}) over all {len(tests):,} tests in all "
         "slices. Bold: significant at 5%."
     )
+    said += " Of the judge's verdicts as they are." * verdicts
     if most is not None and len(tests) > most:
         tests = [(slice_name, pair) for slice_name, pair in tests if numbers.is_clear(pair)]
         said += " Only significant tests; all are in --json, --markdown and --html."

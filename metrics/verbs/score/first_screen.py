@@ -10,7 +10,7 @@ from ...core.scorer import UNSURE_FROM, UNSURE_TO
 from ...registry import scorer_class
 from ...reports.glossary import short_names
 from ...reports.report import WIDTH, Report, briefly, highest, of_faults, print_first_screen
-from ...reports.table import Table, accuracy_cell, listed, number, visible
+from ...reports.table import Table, accuracy_cell, listed, number, source_cell, visible
 from ...scale.tally import DISAGREE, LOWEST, SHARES, UNSURE, WRONG, AnswersToRead, AnswerToRead
 
 LONG = 200  # characters of an answer in a table
@@ -73,15 +73,16 @@ def systems_table(report: Report) -> Table:
     """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
     result, judged = report.found, report.accuracy["systems"] if report.accuracy else {}
     columns = {metric: scorer_class(metric).main for metric in result.scores if metric != report.judge}
-    rows = []
+    labelled, rows = any(values["labelled"] for values in judged.values()), []
     for system in result.rows:
         row = [system]
         if judged:
-            row.append(_right(judged.get(system)))
+            row.append(accuracy_cell(judged.get(system)))
+            row += [source_cell(judged.get(system))] * labelled
             declined = result.scores[report.judge][system][f"{report.judge}_declined"]
             row.append(f"{round(declined * result.predictions[system]):,} of {result.predictions[system]:,}")
         rows.append([*row, *(f"{result.scores[metric][system][main]:.3f}" for metric, main in columns.items())])
-    header = ["system", *(["right", "declined"] if judged else []), *columns.values()]
+    header = ["system", *(["right", *["from"] * labelled, "declined"] if judged else []), *columns.values()]
     marked = {place for place, row in enumerate(rows) if row[0] in report.best}
     return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))
 
@@ -141,15 +142,6 @@ def _short(text: str) -> str:
     """Return a text on one line without markup, the beginning of a long one."""
     text = one_line(text)
     return text if len(text) <= LONG else f"{text[:LONG]}..."
-
-
-def _right(values: Mapping[str, Any] | None) -> str:
-    """Return the accuracy with its interval, or what the judge says where it cannot be told."""
-    if values is None:
-        return "-"
-    if values["accuracy"] is None:
-        return f"cannot tell (judged {number(values['judged'], 2)})"
-    return accuracy_cell(values)
 
 
 def _reading_lines(to_read: AnswersToRead, width: int, faults: Mapping[AnswerToRead, str]) -> list[str]:
