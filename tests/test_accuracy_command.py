@@ -1,5 +1,6 @@
 """Tests of `accuracy` and `label`: from rows and labels to a number, on the command line, in Python, in pytest."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -101,6 +102,10 @@ def test_a_judge_that_is_biased_is_put_right(judged):
     assert report.systems["b"]["high"] < 0.8
     assert "its verdicts are worth no further label: label more, or take another judge" in report.help_of_judge()
     assert report.help_of_judge() in str(report).replace("\n", " ")
+    agreed = [sum(label["label"] == 1 for label in labels), len(labels)]
+    assert f"the judge agrees with {agreed[0]} of {agreed[1]} labels (accepting every answer: {agreed[0]})" in str(
+        report
+    )
 
 
 def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
@@ -114,10 +119,30 @@ def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
     assert worth > 10
     assert report.help_of_judge().endswith(f"its verdicts are worth {worth:,.0f} further labels")
     assert report.help_of_judge() in report.to_markdown()
+    assert "its verdicts make the intervals narrower" in " ".join(str(report).split())  # in figures with --verbose
+    assert "further labels" not in str(report)
     rated = [row | {"label": n % 2} for n, row in enumerate(rows)]
     every = estimated(rated)
     assert every.help_of_judge().endswith("every answer has a label, so that its verdicts are not needed")
     assert estimated(rows, columns={"judge": "judge", "label": ""}).help_of_judge() == ""
+
+
+def test_an_interval_of_all_rows_is_not_called_rough():
+    rows = [row | {"label": n % 2} for n, row in enumerate(made()) if int(n / 2) < 20]
+    assert not any("rough" in note for note in estimated(rows).notes)
+    half = [row | {"label": n % 2 if n < len(rows) / 2 else None} for n, row in enumerate(rows)]
+    assert any("below 30 an interval is rough" in note for note in estimated(half).notes)
+
+
+def test_every_verb_asks_for_as_many_labels(tmp_path):
+    rows = [{key: row[key] for key in ("system", "question", "prediction", "references")} for row in made()]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert "label 30 answers of every system" in " ".join(
+        genqa_metrics.accuracy([row | {"judge": 1} for row in rows], columns={"judge": "judge"}).notes
+    )
+    assert "30 labels a system" in run("doctor", path).output
+    assert inspect.signature(tasks_of).parameters["number"].default == 30
 
 
 def test_without_labels_a_column_tells_no_accuracy_unless_its_errors_are_to_be_ignored(judged):

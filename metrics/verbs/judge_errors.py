@@ -28,6 +28,7 @@ from ..statistics.estimation import (
 )
 from ..statistics.intervals import wilson
 from ..statistics.judge_errors import COUNTS, Calibration, Counts, pooled
+from .labels import LABELS_TO_BEGIN
 
 MEASURED_FILE = "measured.json"
 MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
@@ -56,7 +57,9 @@ NOTES = {
     IGNORED: "the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
     "labels correct that: genqa-metrics label",
 }
-WHAT_TO_DO = "label 50 answers or more, drawn by chance: genqa-metrics label, then genqa-metrics accuracy --labels"
+WHAT_TO_DO = (
+    "label {number} answers of every system, drawn by genqa-metrics label; then genqa-metrics accuracy --labels"
+)
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
 RARE = 0.02  # a length is rare in the measured data below this share of their rows
@@ -234,7 +237,8 @@ class JudgeErrors:
             by_reason.setdefault(systems[system]["reason"], []).append(system)
         for reason, names in by_reason.items():
             of = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
-            fix = "more questions are needed" if "too few questions" in reason else WHAT_TO_DO
+            number = LABELS_TO_BEGIN if max(systems[name]["rows"] for name in names) > LABELS_TO_BEGIN else "all"
+            fix = "more questions are needed" if "too few questions" in reason else WHAT_TO_DO.format(number=number)
             notes.append(f"{of} cannot be told from these rows: {reason}; {fix}")
         if NOTHING in by_key and self.measured:
             notes.append(measured_fact(self.measured.facts))
@@ -281,13 +285,13 @@ def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
     return "people and judge" if any("labels" in source for source in sources) else "corrected"
 
 
-def help_of_judge(systems: Mapping[str, Mapping[str, Any]], right: float, all_right: float) -> str:
+def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], exact: bool = True) -> str:
     """Return in one sentence whether a judge helps beside labels, "" where no system has an interval of labels.
 
     Args:
         systems: {system: what `JudgeErrors.accuracy` returns}.
-        right: share of the labelled answers on which the judge agrees with the labels.
-        all_right: share of labels that say right, on which a judge that accepts everything agrees.
+        confusion: labelled answers of all systems, see `tally.confusion_counts`.
+        exact: say how many labels the verdicts are worth.
     """
     known = [values for values in systems.values() if values.get("labels_alone") and values["low"] is not None]
     if not known:
@@ -297,12 +301,16 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], right: float, all_ri
         alone, together = (ends["high"] - ends["low"] for ends in (values["labels_alone"], values))
         gain = (alone / together) ** 2 if together > 0 else 1.0
         counts_as += values["labelled"] * max(gain, 1.0)
-    said = f"the judge agrees with {right:.0%} of {labelled:,} labels (accepting every answer: {all_right:.0%})"
+    agreed, right = (confusion["accepted"] + confusion[name] for name in ("rejected", "missed"))
+    said = (
+        f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels (accepting every answer: {right:,})"
+    )
     if all(values["labelled"] == values["rows"] for values in known):
         return f"{said}; every answer has a label, so that its verdicts are not needed"
     if counts_as - labelled < 1:
         return f"{said}; its verdicts are worth no further label: label more, or take another judge"
-    return f"{said}; its verdicts are worth {counts_as - labelled:,.0f} further labels"
+    worth = f"are worth {counts_as - labelled:,.0f} further labels" if exact else "make the intervals narrower"
+    return f"{said}; its verdicts {worth}"
 
 
 def measured_fact(measured: Mapping[str, Any]) -> str:

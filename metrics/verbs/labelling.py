@@ -28,7 +28,7 @@ from ..rows.sources import check_regular
 from ..rows.values import Row
 from ..rows.writing import lock_folder, write_text
 from ..scale.options import OnError, Settings, check_options
-from .labels import key_of
+from .labels import LABELS_TO_BEGIN, key_of
 
 _WRITING = Lock()  # raters of one page write into one file
 MOST_COMPARED = 400  # words and gaps of an answer that are compared with a reference; the time grows with their square
@@ -53,7 +53,7 @@ OF_SETS = ("questions", "questions-3")  # forms whose tasks are sets of question
 def tasks_of(
     rows: Any,
     form: Literal["verdict", "grade", "questions", "questions-3"] = "verdict",
-    number: int = 100,
+    number: int = LABELS_TO_BEGIN,
     seed: int = 0,
     uniform_share: float = 0.5,
     *,

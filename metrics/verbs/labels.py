@@ -18,6 +18,7 @@ from ..rows.values import Row
 from ..statistics.estimation import cluster_sums
 from .raters.report import COLUMNS
 
+LABELS_TO_BEGIN = 30  # of a system; of fewer an interval is rough
 COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of the rows when labelling was finished
 SELECTED = 3.5  # standard errors from the judge's mean of all rows, above which labels look selected
 DIFFERENT_ROWS = 4.0  # standard errors of the sum of 1 / probability, above which labels are of other rows

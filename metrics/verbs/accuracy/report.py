@@ -83,15 +83,11 @@ class AccuracyReport(Report):
         ]
         return [highest_accuracy(self.systems, as_good)]
 
-    def help_of_judge(self) -> str:
-        """Whether the judge helps beside the labels, in one sentence; "" without labels."""
+    def help_of_judge(self, exact: bool = True) -> str:
+        """Whether the judge helps beside the labels, in one sentence, also how much if `exact`; "" without labels."""
         systems = {name: values for name, values in self.systems.items() if "confusion" in values}
-        labelled = sum(values["labelled"] for values in systems.values())
-        if not labelled:
-            return ""
-        right = sum(values["agreement"] * values["labelled"] for values in systems.values()) / labelled
-        cases = [values["confusion"] for values in systems.values()]
-        return help_of_judge(systems, right, sum(case["accepted"] + case["missed"] for case in cases) / labelled)
+        confusion = {name: sum(values["confusion"][name] for values in systems.values()) for name in CONFUSION}
+        return help_of_judge(systems, confusion, exact)
 
     def show(self, console: Any) -> None:
         """Print one line a system, the finding and what it rests on; `show_all` prints all tables.
@@ -133,7 +129,7 @@ class AccuracyReport(Report):
         """Return what the accuracy rests on, and whether the judge helps, one sentence each."""
         methods = dict.fromkeys(values["method"] for values in self.systems.values() if values["low"] is not None)
         said = [f"right: {'; '.join(methods)}, {self._percent()} interval"] if methods else []
-        return [*said, *filter(None, [self.help_of_judge()]), *self._more_labels()]
+        return [*said, *filter(None, [self.help_of_judge(exact=False)]), *self._more_labels()]
 
     def _more_labels(self) -> list[str]:
         """Return how many more labels would give an interval of 5 points on both sides."""

@@ -19,11 +19,10 @@ from ...scale.tally import question_key
 from ...statistics.estimation import MIN_LABELS, row_sums
 from ..inputs import calibrated_on, digested_sources
 from ..judge_errors import JudgeErrors
-from ..labels import Labels, plan_of, read_labels, selection_notes, share_of
+from ..labels import LABELS_TO_BEGIN, Labels, plan_of, read_labels, selection_notes, share_of
 from ..slices import places_of, slice_notes, slice_of
 from .estimates import JudgedAnswers
 
-FEW_LABELS = 30
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
 
 
@@ -250,8 +249,9 @@ class AccuracyRun:
                 notes.append(f"{system}: no labels, or only one; what is said of it is by the judge")
             if "gain" not in result or result["low"] is None:
                 continue
-            if result["labelled"] < FEW_LABELS:
-                notes.append(f"{system}: {result['labelled']} labelled rows; below {FEW_LABELS} an interval is rough")
+            if result["labelled"] < min(LABELS_TO_BEGIN, result["rows"]):
+                rough = f"below {LABELS_TO_BEGIN} an interval is rough"
+                notes.append(f"{system}: {result['labelled']} labelled rows; {rough}")
         notes += errors.notes(systems)
 
 

@@ -19,6 +19,7 @@ from ...rows.items import RowError, RowReader
 from ...rows.sources import Source
 from ...rows.values import COLUMNS, recognized
 from ...scale.options import LONG, default_metrics
+from ..labels import LABELS_TO_BEGIN
 from ..slices import MAX_SLICES
 
 MAX_ROWS = 10_000  # that are read of each file
@@ -26,9 +27,7 @@ FEW_VALUES = 20  # values of a column that makes slices
 MIN_SLICE = 5  # mean rows of a slice
 MIN_JUDGED = 10  # values of a column that may be scores
 MIN_AGREE = 3  # rows with a human score that `agree` needs
-LABELS = 100  # that are suggested
 CALIBRATE = 50  # labels from which a calibration is proposed
-FEW_LABELS = 30  # below which the intervals of `accuracy` are rough
 RECORDED = ("ava_label", "ava_score")  # what `score --output` writes
 
 
@@ -303,7 +302,8 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
         lacks("estimate the accuracy", why)
         return
     if facts.labels >= 2:
-        rough = f", below {FEW_LABELS} its intervals are rough" if facts.labels < FEW_LABELS else ""
+        few = facts.labels < LABELS_TO_BEGIN * len(facts.systems) and facts.labels < facts.systems.total()
+        rough = f", below {LABELS_TO_BEGIN} a system its intervals are rough" * few
         add("estimate the accuracy", f"{facts.labels:,} labels of people in the rows{rough}", "accuracy")
         if facts.labels >= CALIBRATE:
             more = ["--output", "calibration.json"]
@@ -314,7 +314,7 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
             "without labels: by the judge's measured errors, if the rows are like those it was measured on",
             "accuracy",
         )
-        number = min(LABELS, min(facts.systems.values()))
+        number = min(LABELS_TO_BEGIN, min(facts.systems.values()))
         add(
             "narrow its interval",
             f"{number} labels a system; then accuracy --labels labels.jsonl",

@@ -46,7 +46,7 @@ def label(
     ) = "verdict",
     number: options.option(
         int, "--number", "-n", metavar="N", help="Rows of every system to label.", shown=True, min=2
-    ) = 100,
+    ) = 30,
     seed: options.Seed = 0,
     uniform_share: options.option(
         float, "--uniform-share", metavar="SHARE", help=_SHARE, shown=True, min=0.05, max=1.0

@@ -363,12 +363,8 @@ class ScoreReport(Report):
     def _help(self) -> list[str]:
         """Return whether the judge helps beside the labels in the rows, in one sentence if there are some."""
         counts = np.sum([*self.found.labelled.values()], axis=0) if self.found.labelled else np.zeros(4)
-        accepted, missed, rejected, _ = counts
-        if not counts.sum():
-            return []
-        shares = (accepted + rejected) / counts.sum(), (accepted + missed) / counts.sum()
-        said = help_of_judge(self.accuracy["systems"], *shares)
-        return [said] if said else []
+        confusion = dict(zip(CONFUSION, counts.astype(int).tolist(), strict=True))
+        return [*filter(None, [help_of_judge(self.accuracy["systems"], confusion)])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, with all digits."""
