@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 from genqa_metrics.statistics.estimation import (
+    LabelPlan,
     cluster_sums,
     difference,
     estimate_accuracy,
-    labels_needed,
     paired_difference,
+    powered,
     prediction_powered,
     question_sums,
 )
@@ -191,16 +192,22 @@ def test_labels_needed_are_about_enough():
     truth = (rng.random(5000) < 0.8).astype(float)
     judged = np.where(rng.random(5000) < 0.9, truth, 1 - truth)
 
-    def found(number):
-        return prediction_powered(
-            judged, np.where(np.arange(5000) < number, truth, np.nan), np.full(5000, number / 5000)
-        )
+    def found(number, finite=False):
+        labels = np.where(np.arange(5000) < number, truth, np.nan)
+        sums = question_sums(judged, judged, labels, np.full(5000, number / 5000))
+        estimate = powered(sums, finite)
+        return estimate, LabelPlan.of(estimate, sums, finite)
 
-    more = labels_needed(found(100), 100, 5000, 0.03, finite=False)
-    reached = found(100 + more)
-    assert (reached.high - reached.low) / 2 == pytest.approx(0.03, rel=0.15)
-    assert labels_needed(found(100), 100, 5000, 0.01, finite=False) is None  # 5,000 questions are too few
-    assert labels_needed(reached, 100 + more, 5000, 0.2, finite=False) == 0
+    for finite in (False, True):
+        more = found(100, finite)[1].labels_needed(0.03)
+        reached, plan = found(100 + more, finite)
+        assert (reached.high - reached.low) / 2 == pytest.approx(0.03, rel=0.15)
+        assert plan.labels_needed(0.2) == 0
+    _, plan = found(100)
+    assert plan.labels_needed(0.01) is None  # 5,000 questions are too few
+    assert plan.questions_needed(0.01) == pytest.approx(0.16 * (1.96 / 0.01) ** 2, rel=0.25)
+    every, _ = found(5000)
+    assert plan.half_width() == pytest.approx(float(every.high - every.low) / 2, rel=0.15)
 
 
 def test_ranking_scores_by_hand():

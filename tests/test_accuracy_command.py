@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -125,6 +126,26 @@ def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
     every = estimated(rated)
     assert every.help_of_judge().endswith("every answer has a label, so that its verdicts are not needed")
     assert estimated(rows, columns={"judge": "judge", "label": ""}).help_of_judge() == ""
+
+
+def test_where_the_questions_are_too_few_it_says_what_all_labels_give():
+    """With 12 of 40 rows labelled it says how wide the interval is with all 40, and how many questions +-5 needs."""
+    rows = made(number=20)
+    report = estimated([row | {"label": row["true"] if n < 24 and n % 4 < 2 else None} for n, row in enumerate(rows)])
+    said = re.search(
+        r"labelling all 40 rows gives about \+-(\d+) points; \+-5 needs about (\d+) questions",
+        " ".join(str(report).split()),
+    )
+    assert "more labels of each system" not in str(report)
+
+    def widest(rows):
+        every = estimated([row | {"label": row["true"]} for row in rows])
+        return 50 * max(values["high"] - values["low"] for values in every.systems.values()), every
+
+    width, every = widest(rows)
+    assert int(said[1]) == pytest.approx(width, abs=3)
+    assert re.search(r"-> \+-5 needs about \d+ questions", str(every))
+    assert widest(made(number=int(said[2])))[0] == pytest.approx(5, abs=0.6)
 
 
 def test_an_interval_of_all_rows_is_not_called_rough():

@@ -29,6 +29,7 @@ PRIOR = 0.35
 MIN_LABELS = 2
 SAMPLES, FEWER = 10_000, 1_000  # of the bootstrap, as those of `compare`; fewer from so many questions on
 MANY = 2_000
+MOST_LABELS = 1e7  # that a plan looks at
 WIDEST = 0.6  # an interval of the judge alone that is wider says nothing
 
 
@@ -128,7 +129,6 @@ class Powered:
         labels_low: its lower limit.
         labels_high: its upper limit.
         questions: effective number of questions with labels.
-        residual: variance of one label around the judge's prediction, for `labels_needed`.
         influence: (..., questions) what every question moves the estimate by, for differences.
     """
 
@@ -141,7 +141,6 @@ class Powered:
     labels_low: np.ndarray
     labels_high: np.ndarray
     questions: np.ndarray
-    residual: np.ndarray
     influence: np.ndarray
 
 
@@ -173,7 +172,6 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     drawn = ((left * weight) ** 2).sum(axis=-1) / (weight**2).sum(axis=-1)
     of_labels = left * (human - labels_mean[..., None] * weight) / number[..., None]
     of_judge = -left * (judged - labelled_mean[..., None] * weight) / number[..., None]
-    rest = of_judge
     if not finite:
         of_judge = of_judge + (sums.judged - judged_mean[..., None] * sums.rows) / rows[..., None]
 
@@ -194,7 +192,6 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     trust = np.where(helps, trust, 0.0)
     enough = questions >= MIN_QUESTIONS - 1e-9
     low, high, labels_low, labels_high = (np.where(enough, end, np.nan) for end in (*limits, *labels_limits))
-    spread = (of_labels + trust[..., None] * rest) ** 2
     return Powered(
         value=np.where(helps, value, labels_mean),
         low=np.where(helps, low, labels_low),
@@ -205,7 +202,6 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
         labels_low=labels_low,
         labels_high=labels_high,
         questions=questions,
-        residual=number * (spread.sum(axis=-1) + prior * (1 + trust**2)),
         influence=of_labels + trust[..., None] * of_judge,
     )
 
@@ -410,23 +406,74 @@ def wider(low, high, error: float, least: float = 0.0) -> tuple[float, float]:
     return float(np.maximum(least, low - error)), float(np.minimum(1.0, high + error))
 
 
-def labels_needed(estimate: Powered, labels: int, rows: int, half_width: float, finite: bool, confidence=CONFIDENCE):
-    """Return how many more labels, drawn by chance, make the interval about +- `half_width`; None if no number does.
+@dataclass(frozen=True)
+class LabelPlan:
+    """How narrow the interval of a system gets with more labels, by the statistics of `powered`.
 
-    Args:
-        estimate: an estimate without batch.
-        labels: labelled rows that it was made of.
-        rows: rows of the system.
-        half_width: half of the width wanted, 0.05 for 5 points.
-        finite: as for `powered`.
-        confidence: as for `powered`.
+    Attributes:
+        value: the accuracy that is planned with, the middle of the interval.
+        labels: rows with a label.
+        rows: all of them.
+        questions: effective number of questions of the rows.
+        size: effective number of labels.
+        of_all: the same if every row had a label; infinite where the truth is of these very rows.
+        confidence: of the interval.
     """
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    if half_width <= 0:
-        return None
-    spread = float(estimate.value * (1 - estimate.value))
-    allowed = (half_width / z) ** 2 - (0 if finite else spread / rows)
-    if allowed <= 0:
-        return None
-    needed = 1 / (allowed / max(float(estimate.residual), 1e-9) + 1 / rows)
-    return max(0, int(np.ceil(needed)) - labels)
+
+    value: float
+    labels: int
+    rows: int
+    questions: float
+    size: float
+    of_all: float
+    confidence: float
+
+    @classmethod
+    def of(cls, estimate: Powered, sums: QuestionSums, finite: bool, confidence: float = CONFIDENCE) -> "LabelPlan":
+        """Return the plan of an estimate with limits.
+
+        The judge's verdicts show how alike answers to a question are.
+        """
+        rows, rate = sums.rows.sum(), sums.accepted.sum() / sums.rows.sum()
+        of_all = effective_size(rate, (sums.accepted - rate * sums.rows) / rows, sums.rows, confidence)
+        return cls(
+            value=float(estimate.low + estimate.high) / 2,
+            labels=int(sums.labelled.sum()),
+            rows=int(rows),
+            questions=float(kish(sums.rows)),
+            size=float(estimate.size),
+            of_all=np.inf if finite else float(estimate.size if sums.labelled.sum() == rows else of_all),
+            confidence=confidence,
+        )
+
+    def half_width(self) -> float:
+        """Return half the width of the interval if every row had a label."""
+        low, high = wilson(self.value, min(self.of_all, MOST_LABELS), self._z)
+        return float(high - low) / 2
+
+    def labels_needed(self, half_width: float) -> int | None:
+        """Return how many more labels make the interval about +- `half_width`; None if labels of all rows do not."""
+        wanted = self._size_for(half_width)
+        if wanted > max(self.of_all, self.size):
+            return None
+        if wanted <= self.size:
+            return 0
+        of_label = (1 / self.size - 1 / self.of_all) / (1 / self.labels - 1 / self.rows)
+        needed = 1 / ((1 / wanted - 1 / self.of_all) / of_label + 1 / self.rows)
+        return min(int(np.ceil(needed)), self.rows) - self.labels
+
+    def questions_needed(self, half_width: float) -> int | None:
+        """Return of how many questions like these labels of all rows give about +- `half_width`; None if of none."""
+        needed = self.questions * self._size_for(half_width) / self.of_all
+        return int(np.ceil(needed)) if np.isfinite(needed) else None
+
+    @property
+    def _z(self) -> float:
+        return NormalDist().inv_cdf((1 + self.confidence) / 2)
+
+    def _size_for(self, half_width: float) -> float:
+        """Return the effective number of labels of such an interval, infinite if there is none."""
+        sizes = np.geomspace(1, MOST_LABELS, 5000)
+        low, high = wilson(self.value, sizes, self._z)
+        narrow = (high - low) / 2 <= half_width
+        return float(sizes[narrow.argmax()]) if narrow.any() else np.inf

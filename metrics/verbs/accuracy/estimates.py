@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts
-from ...statistics.estimation import AccuracyEstimate, Powered, difference, labels_needed, paired_difference, wider
+from ...statistics.estimation import AccuracyEstimate, LabelPlan, Powered, difference, paired_difference, wider
 from ...statistics.intervals import newcombe
 from ..judge_errors import JudgeErrors
 from ..labels import Labels
@@ -67,8 +67,9 @@ class JudgedAnswers:
     def _estimated(self, mine: np.ndarray) -> tuple[dict[str, Any], AccuracyEstimate]:
         labels = self.labels
         totals = QuestionTotals(self.asked[mine], self.sums[mine])
+        sums = totals.question_sums
         values, result = self.errors.accuracy(
-            totals.question_sums,
+            sums,
             finite=self.finite,
             confidence=self.confidence,
             label_error=labels.error if labels else 0.0,
@@ -82,6 +83,8 @@ class JudgedAnswers:
         }
         if result.powered is not None:
             values |= self._with_labels(mine, result.powered)
+            if not np.isnan(result.powered.low):
+                values |= self._more_labels(LabelPlan.of(result.powered, sums, self.finite, self.confidence))
             whole = np.zeros(len(self._questions))
             whole[np.searchsorted(self._questions, totals.keys)] = result.powered.influence
             result = replace(result, powered=replace(result.powered, influence=whole))
@@ -92,11 +95,10 @@ class JudgedAnswers:
         return np.unique(self.asked)
 
     def _with_labels(self, mine: np.ndarray, estimate: Powered) -> dict[str, Any]:
-        """Return what labels say of the judge on some answers, and how many more are needed."""
-        human, wrong = self.labels.mean[mine], self.labels.error
+        """Return what labels say of the judge on some answers."""
+        human = self.labels.mean[mine]
         known = ~np.isnan(human)
         weight = 1 / np.where(known, self.labels.probability[mine], 1)
-        number, rows = int(known.sum()), len(mine)
         cases = confusion_counts(self.verdicts[mine][known], human[known])
         alone = estimate.labels_high - estimate.labels_low
         width = estimate.high - estimate.low
@@ -104,10 +106,15 @@ class JudgedAnswers:
             "gain": float((alone / width) ** 2) if width > 0 else 1.0,
             **agreement((weight[known][:, None] * cases).sum(axis=0)),
             "confusion": dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True)),
-            "needed": {
-                f"{points:g}": labels_needed(estimate, number, rows, points - wrong, self.finite, self.confidence)
-                for points in POINTS
-            },
+        }
+
+    def _more_labels(self, plan: LabelPlan) -> dict[str, Any]:
+        """Return how many more labels, or questions, are needed, and what labels of all rows would give."""
+        left = {f"{points:g}": points - self.labels.error for points in POINTS}  # of the half width, beside the error
+        return {
+            "needed": {points: plan.labels_needed(half) for points, half in left.items()},
+            "questions_needed": {points: plan.questions_needed(half) for points, half in left.items()},
+            "half_width_of_all": plan.half_width() + self.labels.error,
         }
 
     def difference(self, places: Sequence[Sequence[int]], estimates: Sequence[AccuracyEstimate]) -> dict[str, Any]:

@@ -132,11 +132,18 @@ class AccuracyReport(Report):
         return [*said, *filter(None, [self.help_of_judge(exact=False)]), *self._more_labels()]
 
     def _more_labels(self) -> list[str]:
-        """Return how many more labels would give an interval of 5 points on both sides."""
-        needed = {name: values["needed"]["0.05"] for name, values in self.systems.items() if "needed" in values}
-        counts = [count for count in needed.values() if count]
-        most = max(counts, default=0)
-        return [f"about {most:,} more labels of each system would give +-5 points"] if most else []
+        """Return how many more labels would give an interval of 5 points on both sides, or how many questions."""
+        planned = [values for values in self.systems.values() if "needed" in values]
+        needed = [values["needed"]["0.05"] for values in planned]
+        if None not in needed:
+            most = max(needed, default=0)
+            return [f"about {most:,} more labels of each system would give +-5 points"] if most else []
+        questions = [values["questions_needed"]["0.05"] for values in planned]
+        more = "" if None in questions else f"+-5 needs about {rounded(max(questions))} questions"
+        rows, labels = (sum(values[name] for values in self.systems.values()) for name in ("rows", "labelled"))
+        widest = 100 * max(values["half_width_of_all"] for values in planned)
+        of_all = f"labelling all {rows:,} rows gives about +-{widest:.0f} points" if labels < rows else ""
+        return ["; ".join(filter(None, [of_all, more]))]
 
     def charts(self) -> dict:
         """Return a chart of the accuracy, for the table of the systems."""
@@ -192,18 +199,21 @@ class AccuracyReport(Report):
         return Table("Judge and people", ["system", "labelled", "agreement", "kappa", *CONFUSION], rows, said)
 
     def _needed(self) -> Table:
-        points = next(result["needed"] for result in self.systems.values() if "needed" in result)
-        header = ["system", *(f"+-{float(point) * 100:g} points" for point in points)]
-        rows = [
-            [
-                system,
-                *("more questions" if count is None else f"{count:,}" for count in result["needed"].values()),
-            ]
-            for system, result in self.systems.items()
-            if "needed" in result
-        ]
-        said = "About how many more rows, drawn by chance, to label for such an interval. "
-        said += "'more questions': even with every row labelled the questions are too few, or too many labels wrong."
+        planned = {system: result for system, result in self.systems.items() if "needed" in result}
+        points = next(iter(planned.values()))["needed"]
+        header = ["system", *(f"+-{float(point) * 100:g} points" for point in points), "all rows labelled"]
+        rows = []
+        for system, result in planned.items():
+            cells = [system]
+            for point, count in result["needed"].items():
+                questions = result["questions_needed"][point]
+                of_questions = "-" if questions is None else f"{rounded(questions)} questions"
+                cells.append(of_questions if count is None else f"{count:,}")
+            rows.append([*cells, f"+-{100 * result['half_width_of_all']:.0f} points"])
+        said = (
+            "About how many more rows to label for such an interval; where labels of all rows do not give it, of how "
+        )
+        said += "many questions like these they would. -: too many labels are wrong."
         return Table("How many more labels", header, rows, said)
 
     def _differences(self) -> Table:
@@ -234,6 +244,15 @@ class AccuracyReport(Report):
         if report["bad_rows"]:
             facts.append(f"left out: {report['bad_rows']:,} bad rows")
         return [*facts, f"genqa-metrics {report['genqa_metrics']}"]
+
+
+def rounded(count: int) -> str:
+    """Return a count with two significant digits.
+
+    >>> rounded(347), rounded(12)
+    ('350', '12')
+    """
+    return f"{int(float(f'{count:.2g}')):,}"
 
 
 def _is_clear(difference: Mapping) -> bool:

@@ -86,8 +86,9 @@ class AccuracyRun:
         Returns:
             "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method",
             "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high", or None), and with labels
-            "effective_sample_size", "agreement", "kappa", "confusion", "needed" ...}, "differences" of every pair,
-            "notes", "judge" (signature), "judged_by" (title), "inputs", "settings",
+            "effective_sample_size", "agreement", "kappa", "confusion"; with an interval by labels "needed"
+            (labels), "questions_needed", "half_width_of_all" (with a label of every row)}, "differences" of every
+            pair, "notes", "judge" (signature), "judged_by" (title), "inputs", "settings",
             "raters" (see `labels.rater_agreement`), "worst" rows, and
             "slices": None, or "column" and "values", {slice: systems}.
 
