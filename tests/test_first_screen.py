@@ -131,9 +131,8 @@ def test_everything_is_there_where_it_is_asked_for(repository):
 
 def test_it_says_whether_the_judge_helps_beside_labels(repository):
     text = shown(repository, "--verbose")
-    assert (
-        "the judge agrees with 79 of 88 labels (accepting every answer: 65); every answer has a label"
-        in " ".join(text.split())
+    assert "the judge agrees with 79 of 88 labels (accepting every answer: 65); every answer has a label" in " ".join(
+        text.split()
     )
 
 

@@ -201,7 +201,7 @@ class AccuracyReport(Report):
     def _needed(self) -> Table:
         planned = {system: result for system, result in self.systems.items() if "needed" in result}
         points = next(iter(planned.values()))["needed"]
-        header = ["system", *(f"+-{float(point) * 100:g} points" for point in points), "all rows labelled"]
+        header = ["system", *(f"+-{float(point) * 100:g} points" for point in points), "+- with all labels"]
         rows = []
         for system, result in planned.items():
             cells = [system]
