@@ -2,6 +2,7 @@
 
 import typer
 
+from ..reports.table import visible
 from ..terminal import console, options
 
 
@@ -34,4 +35,4 @@ def download(
         raise console.stop(str(error), 2) from error
     except (ValueError, OSError) as error:
         raise console.stop(str(error), 1) from error
-    typer.echo(console.visible(f"checkpoint: {folder}\nencoder: {source}\nBoth are complete."))
+    typer.echo(visible(f"checkpoint: {folder}\nencoder: {source}\nBoth are complete."))

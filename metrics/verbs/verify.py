@@ -2,6 +2,7 @@
 
 import typer
 
+from ..reports.table import visible
 from ..terminal import console, options
 
 
@@ -25,9 +26,7 @@ def verify(
             console.say(f"error: {error}", "red")
         else:
             typer.echo(
-                console.visible(
-                    f"{folder}: complete, {result['parts']:,} parts with {result['rows']:,} rows, unchanged"
-                )
+                visible(f"{folder}: complete, {result['parts']:,} parts with {result['rows']:,} rows, unchanged")
             )
     if failed:
         raise typer.Exit(1)
