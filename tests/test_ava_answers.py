@@ -161,7 +161,14 @@ COLOURS = "red, blue, yellow"
     ("reference", "answer", "probability", "effects", "reason"),
     [
         ("Bonn", "Bonn", 0.52, {"Bonn": 0.5},
-         "Unsure (0.52, correct from 0.50): 'Bonn' counts for it; accepted: 'Bonn'."),
+         "The judge is unsure (0.52, correct from 0.50): 'Bonn' moved it towards correct; accepted: 'Bonn'."),
+        ("100,000", "100.000 requests", 0.42, {"100.000": 0, "requests": -0.2},
+         "The judge is unsure (0.42, correct from 0.50): 'requests' moved it towards wrong; accepted: '100,000'."),
+        ("CSV and XLSX", "CSV", 0.42, {"CSV": 0},
+         "The judge is unsure (0.42, correct from 0.50): no single word moved it; accepted: 'CSV and XLSX'."),
+        ("100,000", "100.000", 0.05, {"100.000": 0}, "It does not match the accepted answer '100,000'."),
+        ("Peter Pan", "Pan Peter", 0.05, {"Pan": 0}, "It does not match the accepted answer 'Peter Pan'."),
+        ("90 days", "3 months", 0.05, {"3": 0}, "It does not match the accepted answer '90 days'."),
         # The judge falls most without "yellow", which is accepted: what is wrong is what was added, or is missing.
         (COLOURS, "red, yellow and green", 0.05, {"red": 0, "yellow": -0.3, "and": 0, "green": -0.1},
          f"Missing: 'blue'; 'green' counts against it; accepted: '{COLOURS}'."),

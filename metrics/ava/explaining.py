@@ -13,9 +13,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..core.judge_reading import WORD, keys
+from ..core.quantities import quantities
 from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO
+from .faults import ORDERED
 from .rules import Rules, said_quantity
 
 STRONG = 0.02  # smaller effects are not named in the reason
@@ -153,7 +155,7 @@ def reason(
     """
     right = probability >= threshold
     unsure = UNSURE_FROM < probability < UNSURE_TO
-    start = f"Unsure ({probability:.2f}, correct from {threshold:.2f}): " if unsure else ""
+    start = f"the judge is unsure ({probability:.2f}, correct from {threshold:.2f}): " if unsure else ""
     blamed = words if right else [word for word in words if not _stands_in(word[0], reference)]
     sentence = deciding_sentence(of_sentences, reference, probability, threshold)
     if sentence:
@@ -164,19 +166,24 @@ def reason(
     telling = [word for word in named if abs(word[1]) >= STRONG and not _is_common(word[0])]
     named = (telling or named)[:NAMED]
     named = [word for word in named if abs(word[1]) >= max(STRONG, abs(named[0][1]) / 2)]
-    missing = "" if right else _missing_items(reference, answer)
+    missing = "" if right or unsure else _missing_items(reference, answer)
+    in_order, said_in_order = keys(reference), keys(answer)
     if not words:
         text = "the answer has no words"
     elif right and named:
-        text = f"{_quoted(named)} {_verb(named, 'count')} for it; accepted: {_cited(reference, named)}"
+        counts = "moved it towards correct" if unsure else f"{_verb(named, 'count')} for it"
+        text = f"{_quoted(named)} {counts}; accepted: {_cited(reference, named)}"
+    elif unsure and not named:
+        text = f"no single word moved it; accepted: {_short(reference)}"
     elif right:
         text = f"no single word decides; it matches the accepted answer {_short(reference)}"
     elif named:
         text = f"missing: {missing}; " if missing else ""
-        text += f"{_quoted(named)} {_verb(named, 'count')} against it; {_contrast(reference, answer, named)}"
+        counts = "moved it towards wrong" if unsure else f"{_verb(named, 'count')} against it"
+        text += f"{_quoted(named)} {counts}; {_contrast(reference, answer, named)}"
     elif _NEGATION.search(reference) and not _NEGATION.search(answer):
         text = f"the accepted answer has a negation, and this one has none: {_short(reference)}"
-    elif sorted(keys(reference)) == sorted(keys(answer)):
+    elif in_order != said_in_order and sorted(in_order) == sorted(said_in_order) and len(in_order) >= ORDERED:
         text = f"it has the words of the accepted answer in another order: {_short(reference)}"
     else:
         missing = missing or _missing(reference, f"{question} {answer}")
@@ -328,8 +335,21 @@ def _missing_items(reference: str, answer: str) -> str:
 
 
 def _missing(reference: str, answer: str) -> str:
-    """Return up to three words of a reference that an answer lacks, in quotes, names and numbers first."""
+    """Return up to three words of a reference that an answer lacks, in quotes, names and numbers first.
+
+    Where an answer has a quantity, the numbers and units of the reference may be there in another form.
+
+    >>> _missing("The blue door", "a red door"), _missing("90 days", "3 months")
+    ("'blue'", '')
+    """
+    spans = [(value.start, value.end) for value in quantities(reference)] if quantities(answer) else []
     known = {word.lower() for word in WORD.findall(answer)}
-    lacking = dict.fromkeys(word for word in WORD.findall(reference) if word.lower() not in known and len(word) > 3)
+    lacking = dict.fromkeys(
+        word[0]
+        for word in WORD.finditer(reference)
+        if word[0].lower() not in known
+        and len(word[0]) > 3
+        and not any(start <= word.start() < end for start, end in spans)
+    )
     ordered = sorted(lacking, key=lambda word: not (word[0].isupper() or word[0].isdigit()))
     return ", ".join(f"'{word}'" for word in ordered[:3])

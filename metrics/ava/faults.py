@@ -7,14 +7,17 @@ answers and unsupported extras have none.
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..core.answers import attempts
 from ..core.judge_reading import keys
-from ..core.quantities import quantities
+from ..core.quantities import compare, quantities
 from ..core.reading import COMMON
 from .rules import Rules
 
 LONGEST = 25  # content words of an answer
 LONG_REFERENCE = 8  # content words of a reference of which a part can be missing
+ORDERED = 3  # words in another order; two are two spellings, or one thing that is said the other way round
 FAULTS = DECLINES, VALUE, ORDER, PART = "declines", "another value", "another order", "lacks a part"
 
 
@@ -37,14 +40,24 @@ def fault(question: str, references: Sequence[str], answer: str) -> str:
     needed = [key for key in accepted if key not in asked]
     lacks = [key for key in needed if key not in said]
     extra = [key for key in said if key not in accepted and key not in asked]
-    values, right = ({value.key for value in quantities(text)} for text in (answer, reference))
-    if values - right and right - values:  # what else is new may be the fault
+    if _has_other_value(reference, answer):  # what else is new may be the fault
         return VALUE if sum(not quantities(key) for key in extra) <= 2 else ""
     places = [accepted.index(key) for key in said if key in accepted]
-    if places != sorted(places):
+    if len(set(places)) >= ORDERED and places != sorted(places):
         return ORDER if not lacks and len(extra) <= 2 else ""
     some = len(needed) / 4 <= len(lacks) < len(needed)
     return PART if some and len(extra) <= 1 and len(accepted) >= LONG_REFERENCE else ""
+
+
+def _has_other_value(reference: str, answer: str) -> bool:
+    """Return whether an answer has a quantity that surely is none of a reference, which has one that it lacks.
+
+    >>> _has_other_value("14 days", "30 days"), _has_other_value("2 GB", "2,048 MB"), _has_other_value("2 GB", "2 MB")
+    (True, False, True)
+    """
+    accepted, given = ([text[value.start : value.end] for value in quantities(text)] for text in (reference, answer))
+    differ = np.array([[compare(right, own) is False for own in given] for right in accepted], dtype=bool)
+    return bool(differ.size and differ.all(axis=0).any() and differ.all(axis=1).any())
 
 
 def _content(text: str) -> list[str]:

@@ -56,7 +56,7 @@ _FACTORS = {
 # kind: size in the smallest unit of the kind, words
 _UNITS = """
 seconds: 0.001 ms msec millisecond milliseconds, 1 s sec secs second seconds, 60 min mins minute minutes
-seconds: 3600 h hr hrs hour hours, 86400 day days, 604800 wk wks week weeks, 1209600 fortnight fortnights
+seconds: 3600 h hr hrs hour hours, 86400 d day days, 604800 wk wks week weeks, 1209600 fortnight fortnights
 months: 1 month months, 12 yr yrs year years, 120 decade decades, 1200 century centuries
 metres: 1e-9 nm nanometre nanometres nanometer nanometers, 1e-3 mm millimetre millimetres millimeter millimeters
 metres: 1e-6 µm micrometre micrometres micrometer micrometers micron microns
@@ -144,7 +144,7 @@ _IN_TEXT = re.compile(
     rf"(?:[ -]?(?P<unit>%|per cent\b|°\s?[cf]\b|degrees? (?:celsius|centigrade|fahrenheit)\b|km/h|kilomet(?:er|re)s "
     rf"per hour\b|miles per hour\b|[a-z]+\b))?)"
 )
-_SINGLE = frozenset("shlgvwjin")  # letters and words that are units only where the whole text is a quantity
+_SINGLE = frozenset("shdlgvwjin")  # letters and words that are units only where the whole text is a quantity
 
 
 @dataclass(frozen=True)
@@ -326,7 +326,7 @@ def readings(text: str) -> tuple[Quantity, ...]:
         or re.match(r"\W*['’]\d\d\W*\Z", text)
     ):  # '74
         return ()
-    written = re.sub(r"(?<=\d) ?M\b", " million", _plain(text))
+    written = re.sub(r"(?<=\d)D\Z", " dimensions", re.sub(r"(?<=\d) ?M\b", " million", _plain(text)))
     try:
         return tuple(dict.fromkeys(_read(written.lower(), written)))
     except (OverflowError, ValueError, ZeroDivisionError):

@@ -269,7 +269,9 @@ def totals_by_system(items: Sequence[Item], judged: np.ndarray, verdicts: np.nda
 
 
 DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged wrong", "lowest score"
-SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, LOWEST: 10}  # of a list of ten; most errors are among the unsure ones
+# Where people and judge disagree is read beside the rest, 4 to 3. Of the rest those nearest to the threshold come first:
+# of 60 answers without labels the ten then hold 3.2 to 5.2 of the judge's errors, with 5 surely wrong ones 2.2 to 4.1.
+SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, LOWEST: 10}
 BEST = 1.0  # no answer with this score need be read
 
 
@@ -343,12 +345,13 @@ class AnswersToRead:
 
     @property
     def first(self) -> list[AnswerToRead]:
-        """The answers to read first, by kind; kinds take turns in proportion to their shares while they have some."""
+        """The answers to read first, by kind; disagreements and others take turns, the unsure ones before the wrong."""
         kinds = list(SHARES)
+        before = {WRONG: len(self.by_kind[UNSURE])}
         turns = [
             ((place + 0.5) / SHARES[kind], kinds.index(kind), place, answer)
             for kind, some in self.by_kind.items()
-            for place, answer in enumerate(some)
+            for place, answer in enumerate(some, before.get(kind, 0))
         ]
         chosen = sorted(turns, key=lambda turn: turn[:3])[: self.number]
         return [answer for *_, answer in sorted(chosen, key=lambda turn: turn[1:3])]
