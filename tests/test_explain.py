@@ -1,5 +1,6 @@
 """The command `explain`: the module's numbers and matches, a heat map with and without colours, a safe page."""
 
+import inspect
 import io
 import itertools
 import math
@@ -26,6 +27,7 @@ from genqa_metrics.verbs.explain.kpqa import (
     segments,
 )
 from genqa_metrics.verbs.explain.verdict import Verdict, Word, print_verdict, verdict_html
+from genqa_metrics.verbs.score import command as score_command
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -461,3 +463,7 @@ def test_an_empty_answer_has_a_verdict():
     out, _ = run("Who?", "--prediction", "", "--reference", "it", "--metric", "ava")
     assert "Answer      (empty)" in out
     assert "Reason      The answer has no words." in out
+
+
+def test_explain_shows_as_many_answers_as_score_lists():
+    assert script.WORST == inspect.signature(score_command.score).parameters["worst"].default

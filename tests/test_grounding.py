@@ -135,7 +135,6 @@ def test_a_heading_is_no_evidence():
         "Staff have 28 days of leave.", "The office opens at nine."
     ]  # fmt: skip
     assert window.text == passage
-    assert judging.changed_claims("HR is open.", window.evidence) == judging.changed_claims("HR is open.", "Staff is.")
     (alone,) = windows.windows_of("Benefits")
     assert windows.evidence_spans(alone) == [(0, 8)]
 
@@ -248,6 +247,46 @@ def test_a_contradiction_says_what_the_passage_says(grounding):
     assert (unknown["passage"], unknown["span"]) == (1, None)  # the closest passage, which is no evidence
     assert PASSAGES[1][slice(*unknown["nearest"])] == "Roses need much sun."
     assert (wrong["nearest"], other["nearest"]) == (None, None)  # evidence; no sentence that shares a word
+
+
+def judged_by(passages, answer, probability=0.4):
+    """Return verdicts that name the first passage as the best one, whatever it says."""
+    split = [window for number, text in enumerate(passages) for window in windows.windows_of(text, number)]
+    return [
+        judging.Verdict(sentence, probability, split[0], split, ("", split[0].read))
+        for sentence in sentences.sentences_of(answer)
+    ]
+
+
+def test_the_nearest_sentence_is_that_of_any_passage_with_most_shared_words():
+    passages = ["We keep the archive in Oslo, Norway.", "It is old. All rooms are locked with doors of steel."]
+    answer = "It is locked with steel. It has a cat."
+    found = judging.explained(answer, judged_by(passages, answer), passages, 0.5)
+    locked, cat = found["sentences"]
+    assert locked["passage"] == 1
+    assert passages[1][slice(*locked["nearest"])] == "All rooms are locked with doors of steel."
+    assert (cat["passage"], cat["nearest"]) == (0, None)
+
+
+def test_only_the_nearest_sentence_can_contradict(monkeypatch):
+    """This judge takes any change for supported; a sentence that shares no word with the answer changes nothing."""
+    monkeypatch.setattr(judging.Grounder, "reads_prompts", False)
+    monkeypatch.setattr(judging.Grounder, "_logits", lambda self, asked: np.full(len(asked), 0.9))
+    monkeypatch.setattr(judging.Grounder, "_probabilities", lambda self, logits: logits)
+    passages = ["We keep the archive in Oslo, Norway.", "All rooms have doors of Steel Works. They close at 9."]
+    answer = "Copies stay in Rome. The archive is in Bergen."
+    verdicts = judged_by(passages, answer)
+    judging.Grounder.__new__(judging.Grounder).find_contradictions([verdicts], 0.5)
+    copies, archive = verdicts
+    assert copies.change == ""
+    assert archive.change == "Oslo"
+    assert judging.explained(answer, verdicts, passages, 0.5)["sentences"][0]["verdict"] == "unsupported"
+
+
+def test_answers_that_a_mean_leaves_out_are_counted(grounding):
+    answers = ["The bridge is 120 metres long.", "I could not find this in the documents."]
+    with pytest.warns(UserWarning, match="1 of 2 answers state nothing .*; the means leave them out"):
+        grounding.compute(predictions=answers, contexts=[PASSAGES] * 2)
 
 
 def test_a_citation_must_support_its_sentence(grounding):

@@ -10,8 +10,9 @@ import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
+from genqa_metrics.statistics.estimation import NOTHING
 from genqa_metrics.statistics.judge_errors import rogan_gladen
-from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, measured_for
+from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, JudgeErrors, measured_for
 from typer.testing import CliRunner
 
 from tests.factories.ava import SETTINGS, random_rows
@@ -133,6 +134,13 @@ def test_slices_have_no_intervals_where_the_judge_alone_says_nothing(few_labels)
     assert "intervals are rough" not in " ".join([*compared.notes, *accuracy.notes])
     assert "Each interval by itself" not in accuracy.to_markdown()
     assert {values["low"] for of in accuracy.slices.values() for values in of.values()} == {None}
+
+
+def test_what_to_do_is_said_once_whatever_the_reasons(judge):
+    errors = JudgeErrors.of(make_scorer("ava", {"checkpoint": str(judge)}), {}, False)
+    untold = {name: {"basis": NOTHING, "reason": f"reason {name}", "rows": 60} for name in "ab"}
+    (note, _) = errors.notes(untold)
+    assert note.startswith("the accuracy cannot be told from these rows: reason a (a); reason b (b); label 50")
 
 
 def test_what_was_measured_is_named_by_the_signature(judge):

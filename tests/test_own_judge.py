@@ -397,6 +397,15 @@ def test_a_calibration_that_does_not_help_is_not_written(settings, tmp_path):
         assert f"{path} was not written" in report.notes
 
 
+def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, tmp_path, monkeypatch):
+    shares = [{"agreement": 0.85, "sensitivity": 0.7, "specificity": specificity} for specificity in (1.0, 0.8)]
+    monkeypatch.setattr("genqa_metrics.verbs.calibrate.report.shares_right", lambda *_: shares.pop(0))
+    path = tmp_path / "mine.json"
+    report = genqa_metrics.calibrate(file_of(tmp_path / "rows.jsonl", written(60)), str(path), settings)
+    assert "calibration does not help" in str(report)
+    assert not path.exists()
+
+
 def test_labels_beside_the_rows_calibrate_as_labels_in_them(settings, tmp_path):
     """Labels in words, by id alone."""
     rows = [row | {"id": str(place)} for place, row in enumerate(written(80))]

@@ -339,6 +339,15 @@ def test_the_judge_of_a_demo_is_that_of_the_setting(spaces, repository, monkeypa
     assert "checkpoint" not in spaces.sharing.metric_code("ava", predictions=["Six."])
 
 
+def test_the_reason_of_a_verdict_is_said_once(spaces):
+    app = load_app("ava")
+    question, answer, references, judge = app.ADDRESS.first
+    reason = app.score(question, answer, references.splitlines())["reason"]
+    status, report, *_ = app.page(question, answer, references, judge)
+    assert reason not in html.unescape(status)
+    assert html.unescape(html.unescape(report)).count(reason) == 1
+
+
 def test_a_larger_judge_is_offered_where_its_base_model_is(spaces, tmp_path, monkeypatch):
     """What is missing is named with the command that gets it, and nothing is downloaded."""
     only_here = []

@@ -5,19 +5,21 @@ the wrong answer built in. Rules that were right less than 70% of the time, as o
 answers and unsupported extras have none.
 """
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..core.answers import attempts
 from ..core.judge_reading import keys
-from ..core.quantities import compare, quantities
+from ..core.quantities import compare, quantities, readings
 from ..core.reading import COMMON
 from .rules import Rules
 
 LONGEST = 25  # content words of an answer
 LONG_REFERENCE = 8  # content words of a reference of which a part can be missing
 ORDERED = 3  # words in another order; two are two spellings, or one thing that is said the other way round
+_RATE = re.compile(r"(?i)\s?(?:/|per\b|an?\b)\s?[a-z]+")
 FAULTS = DECLINES, VALUE, ORDER, PART = "declines", "another value", "another order", "lacks a part"
 
 
@@ -55,9 +57,23 @@ def _has_other_value(reference: str, answer: str) -> bool:
     >>> _has_other_value("14 days", "30 days"), _has_other_value("2 GB", "2,048 MB"), _has_other_value("2 GB", "2 MB")
     (True, False, True)
     """
-    accepted, given = ([text[value.start : value.end] for value in quantities(text)] for text in (reference, answer))
+    accepted, given = map(_values, (reference, answer))
     differ = np.array([[compare(right, own) is False for own in given] for right in accepted], dtype=bool)
     return bool(differ.size and differ.all(axis=0).any() and differ.all(axis=1).any())
+
+
+def _values(text: str) -> list[str]:
+    """Return the quantities of a text as it writes them, rates with what they are of.
+
+    >>> _values("About 300 kilometres per second for $5 a seat.")
+    ['300 kilometres per second', '$5']
+    """
+    values = []
+    for value in quantities(text):
+        rate = _RATE.match(text, value.end) if value.kind else None
+        whole = text[value.start : rate.end()] if rate else ""
+        values.append(whole if readings(whole) else text[value.start : value.end])
+    return values
 
 
 def _content(text: str) -> list[str]:

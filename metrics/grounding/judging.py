@@ -13,7 +13,16 @@ from ..core.judge_reading import PROMPT, STATEMENT, JudgeReader
 from ..core.reading import readable
 from ..core.replacing import instead, parts
 from .sentences import Sentence, sentences_of
-from .windows import WINDOW, Window, content_keys, evidence_span, nearest_windows, passage_numbers, windows_of
+from .windows import (
+    WINDOW,
+    Window,
+    content_keys,
+    evidence_span,
+    nearest_sentences,
+    nearest_windows,
+    passage_numbers,
+    windows_of,
+)
 
 WINDOWS = 3  # windows that are read for a sentence
 SHORT = 5  # words up to which a sentence is read with the question
@@ -34,6 +43,7 @@ class Verdict:
         sentence: the sentence.
         probability: that a passage supports it.
         window: the window that supports it best; None where there is none.
+        windows: those that may support it, of the passages that it cites or of all.
         read: what the judge reads before the sentence.
         change: what the passages say instead ("1889"); "" where no contradiction was found or looked for.
     """
@@ -41,8 +51,15 @@ class Verdict:
     sentence: Sentence
     probability: float = 0.0
     window: Window | None = None
+    windows: Sequence[Window] = ()
     read: tuple[str, ...] = ()
     change: str = ""
+
+    @property
+    def nearest(self) -> list[tuple[Window, tuple[int, int]]]:
+        """The sentences of the passages that share most words with it; of the judge's own window first."""
+        found = nearest_sentences(content_keys(self.sentence.claim), self.windows)
+        return sorted(found, key=lambda pair: pair[0] != self.window)
 
 
 def _plain(text: str) -> str:
@@ -100,6 +117,7 @@ class Grounder:
                     continue
                 cited = {numbers[number] for number in sentence.citations if number in numbers}
                 usable = [w for w in windows if not (cited and self.citations) or w.passage in cited]
+                verdict.windows = usable
                 before = _read_before(sentence, question, len(verdicts))
                 wanted = content_keys(f"{'' if before is STATEMENT else before} {sentence.claim}")
                 own = _plain(sentence.claim)
@@ -140,6 +158,8 @@ class Grounder:
     def find_contradictions(self, rows: Sequence[Sequence[Verdict]], threshold: float) -> None:
         """Set `change` of the unsupported sentences that a passage supports once a number, a name or "not" changes.
 
+        The change is looked for in the sentences of the passages that share most words with the sentence.
+
         Args:
             rows: the lists of `verdicts`.
             threshold: probability from which a sentence is supported.
@@ -149,14 +169,17 @@ class Grounder:
             for verdict in verdicts:
                 if verdict.window is None or verdict.probability >= threshold:
                     continue
-                for claim, change in changed_claims(verdict.sentence.claim, verdict.window.evidence):
-                    asked.append((verdict, change, claim))
+                for window, (start, end) in verdict.nearest:
+                    evidence = readable(window.text[start - window.start : end - window.start])
+                    read = verdict.read if self.reads_prompts else (verdict.read[0], window.read)
+                    changes = changed_claims(verdict.sentence.claim, evidence)
+                    asked += [(verdict, window, change, (read, claim)) for claim, change in changes]
         best: dict[int, float] = {}
-        logits = self._logits([(verdict.read, claim) for verdict, _, claim in asked])
-        for (verdict, change, _), probability in zip(asked, self._probabilities(logits), strict=True):
+        logits = self._logits([pair for *_, pair in asked])
+        for (verdict, window, change, _), probability in zip(asked, self._probabilities(logits), strict=True):
             least = max(threshold, verdict.probability + CLEAR, best.get(id(verdict), 0.0))
             if probability > least:
-                verdict.change, best[id(verdict)] = change, float(probability)
+                verdict.change, verdict.window, best[id(verdict)] = change, window, float(probability)
 
 
 def _prompt(before: str, wanted: Collection[str], windows: Sequence[Window]) -> str:
@@ -218,9 +241,10 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
 
     Returns:
         "answer": the text that was read; "sentences": per sentence {"text", "start", "end", "verdict", "probability",
-        "passage" (the index of the one that supports or contradicts it, else of the closest), "span" (of the evidence
-        in it; None for an unsupported sentence, which has none), "nearest" (for an unsupported sentence, place of the
-        sentence of that passage that shares most words with it, None if none shares one), "citations", "instead"};
+        "passage" (the index of the one that supports or contradicts it, else of the one with the nearest sentence),
+        "span" (of the evidence in it; None for an unsupported sentence, which has none), "nearest" (for an unsupported
+        sentence, place of the sentence of the passages that shares most words with it, None if none shares one),
+        "citations", "instead"};
         "reason": one sentence.
     """
     answer, sentences = answer_of(prediction), []
@@ -228,12 +252,10 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
         own = verdict.sentence
         window, name = verdict.window, verdict_name(verdict, threshold)
         span = nearest = None
-        if window is not None:
-            wanted = content_keys(f"{own.claim} {verdict.change}")
-            span = evidence_span(wanted, window, passages[window.passage])
-            if name == "unsupported":
-                shared = wanted & content_keys(passages[window.passage][slice(*span)])
-                span, nearest = None, span if shared else None
+        if name == "unsupported":
+            window, nearest = next(iter(verdict.nearest), (window, None))
+        elif window is not None:
+            span = evidence_span(content_keys(f"{own.claim} {verdict.change}"), window, passages[window.passage])
         sentences.append(
             {
                 "text": answer[own.start : own.end],

@@ -176,6 +176,11 @@ class GroundingScorer(Scorer):
             result.append(
                 f"{bare:,} rows have no passages, so that whatever their answers state counts as unsupported"
             )
-        if 0 < counts.get("rows", 0) == counts.get("silent"):
+        silent, rows = counts.get("silent", 0), counts.get("rows", 0)
+        if 0 < silent == rows:
             result.append("no answer states anything (all decline, ask or greet), so that the scores are 0")
+        elif silent:
+            result.append(
+                f"{silent:,} of {rows:,} answers state nothing (they decline, ask or greet); the means leave them out"
+            )
         return result

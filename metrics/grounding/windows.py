@@ -40,11 +40,6 @@ class Window:
         """The text as the judge reads it."""
         return readable(self.text) or self.text
 
-    @property
-    def evidence(self) -> str:
-        """The sentences of the text that are no headings, as the judge reads them."""
-        return readable(" ".join(self.text[a - self.start : b - self.start] for a, b in evidence_spans(self)))
-
 
 def content_keys(text: str) -> frozenset[str]:
     """Return the keys of the words of a text that show its topic.
@@ -164,6 +159,25 @@ def evidence_span(wanted: Collection[str], window: Window, passage: str) -> tupl
         return len(words & set(wanted)), bool(words)
 
     return max(evidence_spans(window), key=near)
+
+
+def nearest_sentences(wanted: Collection[str], windows: Sequence[Window]) -> list[tuple[Window, tuple[int, int]]]:
+    """Return the sentences of windows that share most words with a claim, with their windows; none if none shares one.
+
+    >>> windows = windows_of("The tower is high. It was opened in 1889.")
+    >>> [(window.text[slice(*span)]) for window, span in nearest_sentences({"tower", "open", "1887"}, windows)]
+    ['The tower is high.', 'It was opened in 1889.']
+    >>> nearest_sentences({"paris"}, windows)
+    []
+    """
+    shares = [
+        (len(set(wanted) & content_keys(window.text[start - window.start : end - window.start])), window, (start, end))
+        for window in windows
+        if not window.keys.isdisjoint(wanted)
+        for start, end in evidence_spans(window)
+    ]
+    most = max((share for share, *_ in shares), default=0)
+    return [(window, span) for share, window, span in shares if share == most > 0]
 
 
 def passage_numbers(passages: Sequence[str]) -> dict[int, int]:

@@ -470,6 +470,8 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     {'question': 'question', 'prediction': 'model_answer', 'references': 'answer'}
     >>> dict(recognized(("question", "answer", "contexts")))
     {'question': 'question', 'contexts': 'contexts', 'prediction': 'answer'}
+    >>> dict(recognized(("question", "answer", "label")))
+    {'question': 'question', 'label': 'label', 'prediction': 'answer'}
     """
     exact = set(names)
     plain = {plain_name(name): name for name in reversed(names)}
@@ -491,7 +493,7 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
         take("references", ("answers",))
     if "prediction" in roles:
         take("references", EITHER)
-    elif "references" in roles or "contexts" in roles:
+    elif {"references", "contexts", "label"} & roles.keys():
         take("prediction", ("answer", "final_answer"))
     return roles
 

@@ -269,8 +269,9 @@ def totals_by_system(items: Sequence[Item], judged: np.ndarray, verdicts: np.nda
 
 
 DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged wrong", "lowest score"
-# Where people and judge disagree is read beside the rest, 4 to 3. Of the rest those nearest to the threshold come first:
-# of 60 answers without labels the ten then hold 3.2 to 5.2 of the judge's errors, with 5 surely wrong ones 2.2 to 4.1.
+# What people and judge disagree about is read beside the rest, 4 to 3. Of the rest what is nearest to the threshold
+# comes first: of 60 answers without labels the ten then hold 3.2 to 5.2 of the judge's errors, and 2.2 to 4.1 where
+# five of them are the surest wrong ones.
 SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, LOWEST: 10}
 BEST = 1.0  # no answer with this score need be read
 
@@ -345,7 +346,7 @@ class AnswersToRead:
 
     @property
     def first(self) -> list[AnswerToRead]:
-        """The answers to read first, by kind; disagreements and others take turns, the unsure ones before the wrong."""
+        """The answers to read first, by kind; disagreements and the rest take turns, unsure before wrong ones."""
         kinds = list(SHARES)
         before = {WRONG: len(self.by_kind[UNSURE])}
         turns = [

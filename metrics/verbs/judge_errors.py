@@ -232,14 +232,20 @@ class JudgeErrors:
         for system, values in systems.items():
             by_key.setdefault(self._key(values["basis"]), []).append(system)
         notes = [note for key, note in NOTES.items() if key in by_key]
-        by_reason: dict[str, list[str]] = {}
-        for system in by_key.get(NOTHING, ()):
-            by_reason.setdefault(systems[system]["reason"], []).append(system)
-        for reason, names in by_reason.items():
+        by_fix: dict[str, dict[str, list[str]]] = {}
+        untold = by_key.get(NOTHING, [])
+        is_large = any(systems[name]["rows"] > LABELS_TO_BEGIN for name in untold)
+        to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
+        for system in untold:
+            reason = systems[system]["reason"]
+            fix = "more questions are needed" if "too few questions" in reason else to_label
+            by_fix.setdefault(fix, {}).setdefault(reason, []).append(system)
+        for fix, by_reason in by_fix.items():
+            names = [name for some in by_reason.values() for name in some]
             of = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
-            number = LABELS_TO_BEGIN if max(systems[name]["rows"] for name in names) > LABELS_TO_BEGIN else "all"
-            fix = "more questions are needed" if "too few questions" in reason else WHAT_TO_DO.format(number=number)
-            notes.append(f"{of} cannot be told from these rows: {reason}; {fix}")
+            several = len(by_reason) > 1
+            why = [reason + f" ({', '.join(some)})" * several for reason, some in by_reason.items()]
+            notes.append(f"{of} cannot be told from these rows: {'; '.join(why)}; {fix}")
         if NOTHING in by_key and self.measured:
             notes.append(measured_fact(self.measured.facts))
         return notes

@@ -50,7 +50,7 @@ def page(question: str, answer: str, references: str, judge: str) -> list:
     found = verdicts.judged(question, answer, lines, settings(judge))
     status = html.headline(
         verdicts.sentence(found["probability"], found["threshold"]),
-        found["reason"],
+        "" if found["report"] else found["reason"],  # the report says it
         *(f"Note: {text}." for text in found["warnings"]),
         sharing.example_note(EXAMPLES, values) if judge == JUDGES[0] else "",
     )

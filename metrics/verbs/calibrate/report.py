@@ -113,7 +113,6 @@ def calibrate(
     before = shares_right(probabilities >= scorer.threshold, values, weights)
     after = shares_right(crossed >= THRESHOLD, values, weights)
     gain = after["agreement"] - before["agreement"]
-    brier = [float((weights * (each - values) ** 2).sum() / weights.sum()) for each in (probabilities, crossed)]
     report = {
         "calibration": content,
         "threshold_before": scorer.threshold,
@@ -122,7 +121,7 @@ def calibrate(
         "after": after,
         "auc": area_under_curve(probabilities, values, weights),
         "unlabelled": labelled.unlabelled,
-        "helps": gain > 1e-9 or (abs(gain) <= 1e-9 and brier[1] < brier[0]),
+        "helps": gain > 1e-9,  # of a tie nobody has anything
         "notes": notes,
         "inputs": inputs_of(inputs, skips),
         "bad_rows": skips.skipped,
@@ -272,9 +271,11 @@ def _notes(report: dict[str, Any]) -> list[str]:
         notes.append(f"{content['labels']} labels: below {FEW_LABELS} the scale is rough; label more")
     few = {name: content["errors"][name] for name in COUNTS[1::2] if content["errors"][name] < FEW_ANSWERS}
     for name, count in few.items():
+        given = sum(system[name] for system in content["systems"])
+        alike = f" that count as {count:.0f}, because answers to one question or of one system are alike"
         notes.append(
-            f"the labels say as much about {name} answers as {count:.0f} independent ones; intervals will be wide: "
-            f"label more {name} answers"
+            f"{given:.0f} labels are of {name} answers{alike * (round(given) > round(count))}; intervals will be "
+            f"wide: label more {name} answers, to other questions"
         )
     if report["auc"] < CHANCE:
         notes.append(

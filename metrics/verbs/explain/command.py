@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ...terminal import console, options
 
-WORST = 5  # answers of files that are shown
+WORST = 10  # answers of files that are shown, as many as `score` lists
 _METRIC = (
     "ava: which words count for and against the answer. kpqa: what it weighs and matches. grounding: which sentences "
     "no passage supports. Default: ava, as for score; kpqa with --idf; grounding with --context."
@@ -33,7 +33,7 @@ def explain(
     checkpoint: options.option(str | None, "--checkpoint", metavar="FOLDER_OR_ID", help=_CHECKPOINT) = None,
     set_: options.SetOfGrounding = None,
     worst: options.option(
-        int | None, "--worst", metavar="N", help="Files: answers to show, worst first. Default: 5.", min=1
+        int | None, "--worst", metavar="N", help=f"Files: answers to show, worst first. Default: {WORST}.", min=1
     ) = None,
     output: options.option(str | None, "--output", "-o", metavar="FILE", help=_OUTPUT, group=options.OUTPUT) = None,
     column: options.Column = None,

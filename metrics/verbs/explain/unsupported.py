@@ -42,8 +42,8 @@ class Judged:
         text: the sentence.
         verdict: "supported", "unsupported" or "contradicted".
         probability: that a passage supports it.
-        passage: number of the closest passage, from 1; None where there is none.
-        nearest: the sentence of that passage that shares most words with it; None if none shares one.
+        passage: number of the passage of the evidence or the nearest sentence, from 1; None where there is none.
+        nearest: the sentence of the passages that shares most words with it; None if none shares one.
         instead: what the passage says in place of a number or name, or the negation that it lacks or has; or None.
     """
 
@@ -341,7 +341,7 @@ def evidence(sentence: Judged) -> tuple[str, str] | None:
         return None
     label = "Nearest" if sentence.verdict == "unsupported" else "Evidence"
     if sentence.nearest is None:
-        return label, f"none; what was read of passage {sentence.passage} shares no content word with it"
+        return label, "none; no passage shares a content word with it"
     return label, f"passage {sentence.passage}{_says(sentence.instead)}: {sentence.nearest}"
 
 

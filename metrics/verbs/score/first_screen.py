@@ -110,12 +110,14 @@ def of_accuracy(report: Report) -> list[str]:
 
 
 def of_metric(report: Report, metric: str) -> str:
-    """Return which system a metric puts first; "" for the judge, whose accuracy is told."""
+    """Return which system a metric puts first; "" for one system, and for the judge, whose accuracy is told."""
     if metric == report.judge:
         return ""
     main = scorer_class(metric).main
     values = {system: scores[main] for system, scores in report.found.scores[metric].items()}
     values.pop(report.found.total, None)
+    if len(values) < 2:
+        return ""
     return highest(main, {system: (value, number(value)) for system, value in values.items()})
 
 
