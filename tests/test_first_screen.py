@@ -171,3 +171,9 @@ def test_explain_shows_why_the_first_answers_of_a_file_were_scored_so(repository
     wrong = CliRunner().invoke(app, ["explain", path, "-m", metric, "-o", "x.csv"])
     assert wrong.exit_code == 2
     assert "--output: of files only with --metric grounding" in wrong.stderr
+
+
+def test_a_table_of_one_system_is_not_said_again():
+    rows = [{"prediction": "six legs", "references": ["four steps"], "system": system} for system in ("a", "b")]
+    assert genqa_metrics.score(rows[:1], "aev").findings == []
+    assert len(genqa_metrics.score(rows, "aev").findings) == 1

@@ -502,11 +502,12 @@ class Scorer:
         means = np.asarray(totals) / np.maximum(rows, 1)[..., None]
         return {name: means[..., place] for place, name in enumerate(self.names)}
 
-    def remarks(self, totals: Mapping[str, np.ndarray]) -> list[str]:
+    def remarks(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return what the scores say in words, one sentence each.
 
         Args:
             totals: system -> (k,) sum of statistics.
+            counts: the counts of `statistics`, over all rows.
         """
         return []
 

@@ -176,7 +176,7 @@ class FMetaScorer(Scorer):
         """Return the scores of single rows; see `Scorer.row_scores`."""
         return super().row_scores(np.asarray(statistics)[..., : len(self.names)])
 
-    def remarks(self, totals: Mapping[str, np.ndarray]) -> list[str]:
+    def remarks(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return how many reference questions every system asks, in a sentence; see `Scorer.remarks`."""
         if self.threshold is None or not totals:
             return []

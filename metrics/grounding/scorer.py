@@ -160,9 +160,11 @@ class GroundingScorer(Scorer):
             f"{MEASURED['sets']} data sets; AUC {low:.2f} to {high:.2f})"
         )
 
-    def remarks(self, totals: Mapping[str, np.ndarray]) -> list[str]:
-        """Return how often the judge errs; see `Scorer.remarks`."""
-        return [self.error_rate]
+    def remarks(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
+        """Return how often the judge errs, and how many answers the means leave out; see `Scorer.remarks`."""
+        silent, rows = counts.get("silent", 0), counts.get("rows", 0)
+        left_out = f"the grounding leaves out {silent:,} of {rows:,} answers, which decline, ask or greet"
+        return [self.error_rate, *[left_out] * (0 < silent < rows)]
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return warnings: rows that are not English, sentences that are cut, no answer that states anything."""
@@ -176,11 +178,6 @@ class GroundingScorer(Scorer):
             result.append(
                 f"{bare:,} rows have no passages, so that whatever their answers state counts as unsupported"
             )
-        silent, rows = counts.get("silent", 0), counts.get("rows", 0)
-        if 0 < silent == rows:
+        if 0 < counts.get("rows", 0) == counts.get("silent"):
             result.append("no answer states anything (all decline, ask or greet), so that the scores are 0")
-        elif silent:
-            result.append(
-                f"{silent:,} of {rows:,} answers state nothing (they decline, ask or greet); the means leave them out"
-            )
         return result

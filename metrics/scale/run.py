@@ -369,7 +369,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         sums = overall.sums[metric]
         totals = {system: values[:-1] for system, values in sums.items()}
         warnings += [f"{metric}: {warning}" for warning in scorer.warnings(totals, overall.warning_counts[metric])]
-        notes += scorer.remarks(totals)
+        notes += scorer.remarks(totals, overall.warning_counts[metric])
         if total:
             sums = {**sums, name: sum(sums.values())}
         scores[metric] = {
