@@ -119,6 +119,7 @@ def test_every_verb_says_the_same_of_a_system_with_few_labels(few_labels):
             "too few labels: the labels are of 4 questions" in line for line in report.to_markdown().splitlines()
         )
         assert "no interval" not in str(report) + report.to_html()
+        assert "cannot tell; people" not in report.to_markdown()
     scored, _, accuracy = few_labels
     assert scored.accuracy["systems"]["a"]["accuracy"] is accuracy.systems["a"]["accuracy"] is None
     for report in (scored, accuracy):

@@ -273,7 +273,7 @@ def judged_systems(
     systems = {system: errors.accuracy(of_system)[0] for system, of_system in sums.items()}
     bases, measured = {values["basis"] for values in systems.values()}, errors.measured
     return {
-        "method": "; ".join(dict.fromkeys(values["method"] for values in systems.values())),
+        "method": methods(systems),
         "errors_counted": IGNORED not in bases,
         "confidence": 0.95,
         "measured": measured_fact(measured.facts) if measured and {MEASURED, NOTHING} & bases else None,
@@ -281,6 +281,12 @@ def judged_systems(
         "notes": errors.notes(systems),
         "systems": systems,
     }
+
+
+def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return in words how the accuracy of systems was estimated, those of which it cannot be told left out."""
+    of_told = [values["method"] for values in systems.values() if values["low"] is not None]
+    return "; ".join(dict.fromkeys(of_told)) or METHODS[NOTHING]
 
 
 def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:

@@ -12,7 +12,7 @@ from ...rows.errors import bad_usage
 from ...rows.reading import Message, Progress, ignore
 from ...scale.options import OnError, Settings
 from ...scale.tally import CONFUSION
-from ..judge_errors import help_of_judge, measured_fact
+from ..judge_errors import help_of_judge, measured_fact, methods
 from ..labels import agreement_fact
 from .run import AccuracyRun
 
@@ -127,8 +127,8 @@ class AccuracyReport(Report):
 
     def _rests_on(self) -> list[str]:
         """Return what the accuracy rests on, and whether the judge helps, one sentence each."""
-        methods = dict.fromkeys(values["method"] for values in self.systems.values() if values["low"] is not None)
-        said = [f"right: {'; '.join(methods)}, {self._percent()} interval"] if methods else []
+        told = any(values["low"] is not None for values in self.systems.values())
+        said = [f"right: {methods(self.systems)}, {self._percent()} interval"] * told
         return [*said, *filter(None, [self.help_of_judge(exact=False)]), *self._more_labels()]
 
     def _more_labels(self) -> list[str]:
@@ -176,8 +176,7 @@ class AccuracyReport(Report):
                     f"{result['effective_sample_size']:,.0f}" if "effective_sample_size" in result else "-",
                 ]
             rows.append(cells)
-        methods = dict.fromkeys(result["method"] for result in self.systems.values())
-        said = f"Accuracy with its {self._percent()} interval; {'; '.join(methods)}. "
+        said = f"Accuracy with its {self._percent()} interval; {methods(self.systems)}. "
         said += f"The interval is of {self._report['settings']['truth']}."
         said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
         if labelled:
