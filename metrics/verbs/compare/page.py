@@ -159,7 +159,7 @@ def _section(numbers: Comparison, metric: str, explained: Sequence[Mapping]) -> 
                 system: {**of_system, "value": of_system[ACCURACY]} for system, of_system in of_systems.items()
             }
         elif numbers.untold(metric, name):  # an interval beside it would be taken for one of the accuracy
-            charted = f"{name}: {ACCEPTED}" if place else ACCEPTED
+            charted = f"{name}, not accuracy" if place else ACCEPTED
             estimates = {system: {**found, "low": None, "high": None} for system, found in estimates.items()}
         pairs = pairs_table(numbers, metric, name)
         bars = [outcome_bar(pair) for pair in numbers.ranked_pairs(metric, name)]
