@@ -15,6 +15,7 @@ NEAR = 0.5  # of the share of words of the nearest window, below which a window 
 HEADING = 8  # words of a heading at most
 _BOLD = re.compile(r"(?:\*\*|__)[^\n]+(?<![.!?])(?:\*\*|__):?")
 _WORD = re.compile(r"\S{1,100}")  # a longer run of characters counts as several words
+_COMMON_KEYS = frozenset(key for word in COMMON for key in keys(word))  # "is" has the key "i"
 _NUMBERED = re.compile(r"\s*\[(\d{1,3})\]")
 
 
@@ -167,11 +168,12 @@ def nearest_sentences(wanted: Collection[str], windows: Sequence[Window]) -> lis
     >>> windows = windows_of("The tower is high. It was opened in 1889.")
     >>> [(window.text[slice(*span)]) for window, span in nearest_sentences({"tower", "open", "1887"}, windows)]
     ['The tower is high.', 'It was opened in 1889.']
-    >>> nearest_sentences({"paris"}, windows)
+    >>> nearest_sentences(content_keys("It is in Paris."), windows)
     []
     """
+    wanted = set(wanted) - _COMMON_KEYS
     shares = [
-        (len(set(wanted) & content_keys(window.text[start - window.start : end - window.start])), window, (start, end))
+        (len(wanted & content_keys(window.text[start - window.start : end - window.start])), window, (start, end))
         for window in windows
         if not window.keys.isdisjoint(wanted)
         for start, end in evidence_spans(window)
