@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 
 from ..reports import report
+from ..reports.table import visible
 from ..rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
 from ..rows.writing import output_path, write_text
 
@@ -27,8 +28,18 @@ codecs.register_error("json", _json_escapes)
 
 
 def say(message: str, style: str = "") -> None:
-    """Print a message to standard error; characters that control a terminal are made visible."""
-    report.say(output_console(sys.stderr), in_command(message).split("\n"), style)
+    """Print a message to standard error; characters that control a terminal are made visible.
+
+    The lines of an error are not broken, so that the command in it can be copied.
+    """
+    from rich.text import Text
+
+    console, lines = output_console(sys.stderr), in_command(message).split("\n")
+    if style != "red":
+        report.say(console, lines, style)
+        return
+    for line in lines:
+        console.print(Text(visible(line), style), soft_wrap=True)
 
 
 def warn(message: str) -> None:
