@@ -33,7 +33,7 @@ def compare(
     correction: options.option(str, "--correction", metavar="NAME", help=_CORRECTION, shown=True) = "holm",
     rows: options.option(
         int, "--rows", metavar="N", help="Number of rows to show on which the systems differ most.", shown=True
-    ) = 6,
+    ) = 5,
     by: options.By = None,
     runs: options.option(bool, "--runs", help=_RUNS) = False,
     verbose: options.Verbose = False,

@@ -73,7 +73,7 @@ class CompareRun:
         score_columns: str | Sequence[str] = (),
         resamples: int = 10_000,
         correction: str = "holm",
-        rows: int = 6,
+        rows: int = 5,
         by: str | None = None,
         runs: bool = False,
         ignore_judge_errors: bool = False,
