@@ -24,6 +24,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_UPDATE_DOWNLOAD_COUNTS"] = "0"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+for _name in ("COLUMNS", "LINES"):  # the processes of pytest-xdist have them, and output would be wrapped to 80
+    os.environ.pop(_name, None)
 
 settings.register_profile("steady", deadline=None, derandomize=True)  # a slow machine is no failure; same runs twice
 settings.load_profile("steady")
