@@ -8,6 +8,7 @@ import genqa_metrics
 import pytest
 
 from tests.factories.pages import Page, is_same, run_command
+from training.ava import compare_sizes
 
 DEMO = "<!-- `genqa-metrics demo` -->"
 JUDGES = {"small": "bundled", "base": "base", "ROUGE-L-KPQA": "ROUGE-L-KPQA"}  # in the README, and in judges.json
@@ -56,6 +57,17 @@ def test_agreement_and_speed_of_the_judges_are_measured(readme, repository):
         cells.append(f"{both['costs'][shown]['rows_per_second']:.0f}")
         row = re.search(rf"^\| `?{shown}\b.*$", readme, re.MULTILINE)[0]
         assert [cell.strip() for cell in row.split("|")[2:-1]] == cells
+
+
+def test_accuracies_by_size_of_the_judge_are_measured(readme, repository):
+    """Long answers of assistants, then answers that were written to be hard."""
+    result = json.loads((repository / "training/ava/results/sizes.json").read_text(encoding="utf-8"))
+    measured = {size: compare_sizes.scores(sets) for size, sets in result["judges"].items()}
+    sentence = readme[readme.index("Right on 160 long answers") : readme.index("(`ava.escalate=large`)")]
+    sizes = ["small", "base", "large"]
+    expected = [measured[size]["assistant"]["accuracy"] for size in sizes]
+    expected += [measured[size]["written"]["accuracy"] for size in [*sizes, "base+large"]]
+    assert re.findall(r"\d+%", sentence) == [f"{value:.0%}" for value in expected]
 
 
 def test_cards_run(repository):

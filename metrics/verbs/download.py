@@ -35,4 +35,4 @@ def download(
         raise console.stop(str(error), 2) from error
     except (ValueError, OSError) as error:
         raise console.stop(str(error), 1) from error
-    typer.echo(visible(f"checkpoint: {folder}\nencoder: {source}\nBoth are complete."))
+    typer.echo(f"checkpoint: {visible(str(folder))}\nencoder: {visible(str(source))}\nBoth are complete.")

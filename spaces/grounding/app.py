@@ -54,7 +54,6 @@ def page(question: str, answer: str, passages: str) -> list:
     status = html.headline(
         unsupported.headline(found),
         share if states else "",
-        f"{found.error_rate[:1].upper()}{found.error_rate[1:]}." if states else "",
         *(f"Note: {text}." for text in found.warnings if states),
         sharing.example_note(EXAMPLES, values),
     )
