@@ -45,6 +45,43 @@ def test_a_demand_stands_beside_right_and_wrong_answers(rows):
     assert set(demanding) == {0.0, 1.0}
 
 
+def _spelt(text):
+    return "".join(line.lstrip("(")[:1] for line in text.split("\n"))
+
+
+def _told(form, text):
+    """Return what a text of a form asserts, what it names besides, and what stands between; None for another form."""
+    for template in manipulations.WORDS[form]:
+        parts = re.split(r"\{(\w+)\}", template)
+        pattern = "".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
+        if match := re.fullmatch(pattern, text):
+            return match.groupdict()
+    return None
+
+
+@pytest.mark.parametrize("form", ["told", "foreign", "far"])
+def test_a_form_that_names_another_answer_holds_right_and_wrong_ones(rows, form):
+    verdicts = set()
+    for row in rows:
+        if told := _told(form, row.candidate):
+            right = PLACES[int(re.search(r"event (\d)", row.question)[1])]
+            assert told["yes" if row.label else "no"] == right
+            assert told["yes"] != told["no"]
+            assert len(told.get("filler", "x " * 40).split()) >= manipulations.FILLER
+            assert right not in told.get("filler", "")
+            verdicts.add(row.label)
+    assert verdicts == {0.0, 1.0}
+
+
+def test_first_letters_of_lines_spell_the_answer_that_is_not_asserted(rows):
+    spelling = [row for row in rows if _spelt(row.candidate) in PLACES]
+    assert len(spelling) > 10
+    for row in spelling:
+        place = PLACES[int(re.search(r"event (\d)", row.question)[1])]
+        assert (place == _spelt(row.candidate)) == (row.label == 0)
+        assert (place in row.candidate) == (row.label == 1)
+
+
 def test_no_sentences_no_rows():
     assert manipulations.manipulations([], 10, random.Random(0)) == []
 

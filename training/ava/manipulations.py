@@ -1,7 +1,8 @@
 """Answers that try to talk a judge into a verdict, beside right answers of the same form.
 
-Lists of alternatives, chains of denials, answers that are taken back, repetitions, demands and JSON: the form says
-nothing about the verdict, only what is asserted does.
+Lists of alternatives, chains of denials, answers that are taken back, repetitions, demands and JSON; answers that name
+another one as fiction, deny it in another language or far away, or spell it with the first letters of their lines. The
+form says nothing about the verdict, only what is asserted does.
 """
 
 import json
@@ -10,7 +11,9 @@ from collections.abc import Sequence
 
 from training.ava.other_words import capitalised
 from training.ava.triples import Triple
-from training.ava.wrong_answers import WORDS, built, short_answered
+from training.ava.wrong_answers import WORDS, built, occurrence, short_answered
+
+FILLER = 40  # words between an answer and its denial, at least
 
 
 def manipulations(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
@@ -24,7 +27,8 @@ def manipulations(sentences: Sequence[Triple], count: int, rng: random.Random) -
             return None
         rng.shuffle(others)
         label, right = rng.random() < 0.5, row.references[0].rstrip(".")
-        text = _text(right if label else others[0], others if label else [right, *others[1:]], label, rng)
+        said, others = (right, others) if label else (others[0], [right, *others[1:]])
+        text = _text(said, others, label, rng) if rng.random() < 0.5 else _named(said, others[0], sentences, rng)
         references = (row.candidate,) if rng.random() < 0.2 else row.references
         return Triple(row.question, references, text, float(label), "manipulation")
 
@@ -52,3 +56,22 @@ def _text(said: str, others: list[str], right: bool, rng: random.Random) -> str:
     if form == 5:
         return json.dumps({rng.choice(["answer", "final_answer", "response"]): said})
     return rng.choice(["<answer>{}</answer>", "Final answer: {}", "**Answer:** {}", "Answer: {}."]).format(said)
+
+
+def _named(said: str, other: str, sentences: Sequence[Triple], rng: random.Random) -> str:
+    """Return a text that asserts `said`, and names `other` in a way that a quick reader takes for an answer."""
+    form = rng.choice(["told", "foreign", "far", "letters"])
+    if form == "letters":
+        mark = rng.choice(["{} - {}", "({}) {}", "{}... {}", "{}. It is {}.", "{} as in {}"])
+        return "\n".join(mark.format(letter, said) for letter in other if letter.isalnum())
+    aside, filler = rng.choice(WORDS["asides"]), _filler((said, other), sentences, rng) if form == "far" else ""
+    return capitalised(rng.choice(WORDS[form]).format(yes=said, no=other, aside=aside, filler=filler))
+
+
+def _filler(answers: Sequence[str], sentences: Sequence[Triple], rng: random.Random) -> str:
+    """Return sentences of at least `FILLER` words that name none of the answers."""
+    texts: list[str] = []
+    while sum(len(text.split()) for text in texts) < FILLER:
+        text = rng.choice(sentences).candidate
+        texts.append(rng.choice(WORDS["neutral"]) if rng.random() < 0.5 or occurrence(answers, text) else text)
+    return " ".join(texts)
