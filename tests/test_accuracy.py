@@ -14,8 +14,7 @@ from genqa_metrics.statistics.estimation import (
     prediction_powered,
     question_sums,
 )
-from genqa_metrics.statistics.intervals import wilson
-from genqa_metrics.statistics.judge_errors import Calibration, rogan_gladen
+from genqa_metrics.statistics.intervals import Calibration, rogan_gladen, wilson
 from scipy import stats
 from sklearn.metrics import label_ranking_average_precision_score
 from statsmodels.stats.proportion import proportion_confint

@@ -4,9 +4,8 @@ import json
 import time
 
 import pytest
-from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.judging import Judge, Rules
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.ava.rules import Rules
 from genqa_metrics.core.reading import passage, readable, readable_answer
 
 from training.studies.judges import attacks

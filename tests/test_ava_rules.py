@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from genqa_metrics.ava import explaining, judging
-from genqa_metrics.ava.rules import EXACT, Rules, chosen, options, same_list
+from genqa_metrics.ava.judging import EXACT, Rules, chosen, options, same_list
 from genqa_metrics.core.answers import abstention, declines, without_bag, without_retracted
 
 RIGHT = [json.loads(line) for line in (Path(__file__).parent / "data/right_answers.jsonl").open(encoding="utf-8")]

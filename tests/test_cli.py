@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.rows.inputs import sources_of
 from genqa_metrics.rows.items import RowError, RowReader
-from genqa_metrics.scale.pipeline import WINDOWS
-from genqa_metrics.scale.run import Run
+from genqa_metrics.scale.run import WINDOWS, Run
 
 from tests.factories.files import ANSWERS, QUESTIONS, lines, run, save, scores
 

@@ -15,8 +15,7 @@ from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.reports import table
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.reading import Skips
-from genqa_metrics.scale.pipeline import item_statistics
-from genqa_metrics.scale.run import Run
+from genqa_metrics.scale.run import Run, item_statistics
 from genqa_metrics.statistics import resampling
 from genqa_metrics.verbs.compare.analysis import most_different
 from genqa_metrics.verbs.compare.run import CompareRun
@@ -225,7 +224,7 @@ def test_kpqa_encodes_every_text_once(files, monkeypatch):
 
 def test_blocks_make_no_difference(files, monkeypatch):
     whole = report(files)
-    monkeypatch.setattr("genqa_metrics.scale.pipeline.WINDOWS", {None: 4, "cpu": 4})
+    monkeypatch.setattr("genqa_metrics.scale.run.WINDOWS", {None: 4, "cpu": 4})
     assert report(files) == whole
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from genqa_metrics.aev import scoring
 from genqa_metrics.core.scorer import Scorer
-from genqa_metrics.statistics import correlation, jackknife, resampling
+from genqa_metrics.statistics import correlation, resampling
 from genqa_metrics.statistics.intervals import kish
 from genqa_metrics.verbs.compare.analysis import Column, analyse
 from scipy import stats
@@ -160,10 +160,10 @@ def test_limits_by_hand():
     """A mean of 4 values: the jackknife's error is s / 4^.5, Student's t with 3 degrees of freedom 3.182."""
     values = np.array([1.0, 2, 3, 6, 8])
     without = (values.sum() - values) / 4
-    low, high = jackknife.mean_interval(4.0, without, 5)
+    low, high = resampling.mean_interval(4.0, without, 5)
     assert (low, high) == pytest.approx(stats.t.interval(0.95, 4, 4.0, stats.sem(values)))
-    assert np.isnan(jackknife.mean_interval(4.0, without, 4.5)).all()
-    assert np.isnan(jackknife.correlation_interval(1.0, np.ones(9), 9)).all()
+    assert np.isnan(resampling.mean_interval(4.0, without, 4.5)).all()
+    assert np.isnan(resampling.correlation_interval(1.0, np.ones(9), 9)).all()
 
 
 def judged(rng, questions, alike, binary):
@@ -182,7 +182,7 @@ def agreement(number, rows, alike, binary, repeats):
     questions, held = repeated(number, rows), {kind: [] for kind in kinds}
     for seed in range(repeats):
         human, metric = judged(np.random.default_rng([seed, number]), questions, alike, binary)
-        draw = jackknife.Resampler(questions, 200, seed)
+        draw = resampling.Resampler(questions, 200, seed)
         sampled = {
             kind: lambda counts, kind=kind, pair=(human, metric): getattr(correlation, f"resampled_{kind}")(
                 *pair, counts

@@ -11,7 +11,7 @@ from genqa_metrics.cli import app
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import NOTHING
-from genqa_metrics.statistics.judge_errors import rogan_gladen
+from genqa_metrics.statistics.intervals import rogan_gladen
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, JudgeErrors, measured_for
 from typer.testing import CliRunner
 

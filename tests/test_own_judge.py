@@ -13,7 +13,7 @@ from genqa_metrics.ava.calibration import content_digest, log_odds, read_calibra
 from genqa_metrics.cli import app
 from genqa_metrics.core import judge_model
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.statistics.judge_errors import rogan_gladen
+from genqa_metrics.statistics.intervals import rogan_gladen
 from genqa_metrics.verbs.calibrate import calibration
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, measured_for
 from genqa_metrics.verbs.labelling import Session, tasks_of

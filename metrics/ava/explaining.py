@@ -18,7 +18,7 @@ from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO
 from .faults import ORDERED
-from .rules import Rules, said_quantity
+from .judging import Rules, said_quantity
 
 STRONG = 0.02  # smaller effects are not named in the reason
 NAMED = 2  # the most words that a reason names

@@ -14,7 +14,7 @@ from ..core.answers import attempts
 from ..core.judge_reading import keys
 from ..core.quantities import compare, quantities, readings
 from ..core.reading import COMMON
-from .rules import Rules
+from .judging import Rules
 
 LONGEST = 25  # content words of an answer
 LONG_REFERENCE = 8  # content words of a reference of which a part can be missing

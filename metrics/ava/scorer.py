@@ -17,9 +17,8 @@ from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, check_setting
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
 from .faults import FAULTS, fault
-from .judging import READING, Judge, default_rules
+from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
-from .rules import Rules
 
 PRESETS = {"paper": {"rules": False, "reference_aggregation": "mean"}}  # the model alone, section 4 of the paper
 
@@ -35,7 +34,7 @@ class AvaScorer(Scorer):
         early_stop: probability from which no further reference of a row is read, not below the threshold: no verdict
             changes, and of probabilities only those above it. None reads all references.
         rules: whether outputs are unwrapped, and choices, lists, refusals and identical texts compared exactly, see
-            `rules.Rules`; False also switches `quantity_guard` off.
+            `judging.Rules`; False also switches `quantity_guard` off.
         quantity_guard: whether answers and references that are one quantity each are compared exactly.
         calibration: file of `genqa-metrics calibrate`, with scale and threshold for your own data. None for
             calibration.json beside the checkpoint, if there is one; False for none.
@@ -146,7 +145,7 @@ class AvaScorer(Scorer):
             band = f"{self.loaded.unsure_from:g}-{self.loaded.unsure_to:g}"
             weight = "" if self.second.second_weight == 1 else f"*{self.second.second_weight:g}"
             self.facts |= {"escalate": f"{self.second.facts['checkpoint']}{weight}@{band}"}
-        self.facts |= {"reading": str(READING)}
+        self.facts |= {"reading": str(READING_VERSION)}
         names = default_rules(self.loaded).names if rules else ()
         self.rules = Rules(tuple(name for name in names if quantity_guard or name != "quantity"))
         self.facts |= {"rules": str(self.rules)}

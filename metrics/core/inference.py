@@ -13,6 +13,14 @@ import numpy as np
 from .scorer import check_setting, is_whole, require_extra
 
 
+def cores() -> int:
+    """Return how many cores a model may use here, by affinity, container and OMP_NUM_THREADS."""
+    import joblib
+
+    own = os.environ.get("OMP_NUM_THREADS", "")
+    return min(joblib.cpu_count(only_physical_cores=True), int(own) if own.isdecimal() and int(own) else 2**16)
+
+
 @lru_cache(1)
 def run_in_forked_children() -> None:
     """Let a loaded model run in processes forked from this one, such as those of `Dataset.map(num_proc=2)`.

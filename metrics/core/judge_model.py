@@ -456,6 +456,19 @@ def check_onnx_support(configuration: str, folder: Path) -> None:
         )
 
 
+def model_to_export(folder: Path) -> tuple[object, list[str]]:
+    """Return the torch model of a judge for the backend "onnx", and the names of the model's inputs.
+
+    Raises:
+        ValueError: if that backend cannot run it.
+    """
+    settings = read_settings(folder)
+    check_onnx_support(settings["configuration"], folder)
+    model, tokenizer = load_model(folder, settings["configuration"], settings["marks"])
+    marks = ["token_type_ids"] if settings["marks"] else []
+    return model, list(dict.fromkeys([*tokenizer.model_input_names, *marks]))
+
+
 @lru_cache(maxsize=4)
 def _loaded(
     folder: Path, source: Path, digest: str, settings: tuple, device: str, dtype: str, fast: str | None

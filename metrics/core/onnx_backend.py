@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from .checkpoint_validation import CheckpointError, check_onnx, file_digest, read_json
+from .inference import cores
 
 FAST_FILE = "model.int8.onnx"
 
@@ -98,14 +99,6 @@ class FastModel:
         """Return the logits of padded inputs, see `inference.padded`."""
         (logits,) = self._session().run(["logits"], {name: inputs[name] for name in self._names})
         return logits
-
-
-def cores() -> int:
-    """Return how many cores a model may use here, by affinity, container and OMP_NUM_THREADS."""
-    import joblib
-
-    own = os.environ.get("OMP_NUM_THREADS", "")
-    return min(joblib.cpu_count(only_physical_cores=True), int(own) if own.isdecimal() and int(own) else 2**16)
 
 
 class Batch(dict):

@@ -223,6 +223,12 @@ def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = N
     return model, tokenizer
 
 
+def model_to_export(folder: Path) -> tuple[object, list[str]]:
+    """Return a saved token classifier, and the names of the model's inputs."""
+    model, tokenizer = load_token_classifier(folder)
+    return model, tokenizer.model_input_names
+
+
 def _output(model, tokenizer):
     """Return the model's output for a known row."""
     import torch

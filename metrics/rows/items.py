@@ -36,7 +36,7 @@ from .values import (
 
 SPLIT_HALF = "human (split half)"
 MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits
-DIGEST = "_digest"  # end of the name of the column that tells scores of our own from others, see `scale.pipeline`
+DIGEST = "_digest"  # end of the name of the column that tells scores of our own from others, see `scale.run`
 _ADD_REFERENCE = "drop it or the row, or add one"
 
 

@@ -48,26 +48,8 @@ def with_exported(metric: str, settings: Mapping) -> dict:
 
 
 def _loading(metric: str) -> ModuleType:
-    """Return the module that finds the checkpoints of a metric."""
+    """Return the module of a metric that has `checkpoint_folder` and `model_to_export`."""
     return import_module(f"{__name__.removesuffix('.scale.exporting')}.{metric}.loading")
-
-
-def _found(metric: str, checkpoint: str | None) -> tuple[Path, object, Sequence[str]]:
-    """Return the folder of a checkpoint, its torch model, and the names of the model's inputs."""
-    if metric == "kpqa":
-        from ..kpqa.loading import checkpoint_folder, load_token_classifier
-
-        folder = checkpoint_folder(checkpoint)
-        model, tokenizer = load_token_classifier(folder)
-        return folder, model, tokenizer.model_input_names
-    from ..core.judge_model import check_onnx_support, load_model, read_settings
-
-    folder = _loading(metric).checkpoint_folder(checkpoint)
-    settings = read_settings(folder)
-    check_onnx_support(settings["configuration"], folder)
-    model, tokenizer = load_model(folder, settings["configuration"], settings["marks"])
-    marks = ["token_type_ids"] if settings["marks"] else []
-    return folder, model, list(dict.fromkeys([*tokenizer.model_input_names, *marks]))
 
 
 def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
@@ -88,11 +70,12 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
     from ..core.checkpoints import base_encoder, encoder_source, signature_digest
     from ..core.onnx_backend import FastModel
     from ..core.scorer import quiet
-    from ..kpqa.loading import EMBEDDINGS_FILE
 
     require_extra("export", *NEEDED)
+    loading = _loading(metric)
     with quiet():
-        folder, model, names = _found(metric, checkpoint)
+        folder = loading.checkpoint_folder(checkpoint)
+        model, names = loading.model_to_export(folder)
     result = output.with_name(f".{output.name}.{os.getpid()}.partial")
     replaced = output.with_name(f".{output.name}.{os.getpid()}.replaced")
     result.mkdir()
@@ -106,8 +89,8 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
                 shutil.copyfile(source / name, result / name)
         digest = signature_digest(result)
         export_model(model, names, result / FAST_FILE, digest)
-        if metric == "kpqa":
-            export_embeddings(base_encoder(), result / EMBEDDINGS_FILE)
+        if embeddings := getattr(loading, "EMBEDDINGS_FILE", None):
+            export_embeddings(base_encoder(), result / embeddings)
         FastModel(result, digest, metric)
         if output.exists():
             output.rename(replaced)

@@ -26,8 +26,7 @@ from ..rows.reading import Message, Reading, RowCounts, Skips, ignore
 from ..rows.sources import digest
 from ..rows.writing import Writer
 from .parts import MANIFEST, is_folder, manifest, part_name
-from .pipeline import WINDOW_CHARACTERS, WINDOWS, cut, output_columns, scored
-from .run import Run, Scores, facts_of, report_of
+from .run import WINDOW_CHARACTERS, WINDOWS, Run, Scores, cut, facts_of, output_columns, report_of, scored
 from .storage import check_unchanged, check_unused, claimed, listed, source_of, write_file
 from .tally import Tally
 

@@ -372,7 +372,7 @@ def answers_to_read(
     """Return the answers to read first among rows with their scores.
 
     Args:
-        columns: columns of the output, see `pipeline.output_columns`.
+        columns: columns of the output, see `run.output_columns`.
         number: answers of every kind that are kept.
         score: column of the judge's probability, or of the score of another metric.
         verdict: column of the judge's verdicts, 0 or 1; None for a metric that judges nothing.

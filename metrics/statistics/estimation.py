@@ -18,8 +18,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .intervals import CONFIDENCE, MIN_QUESTIONS, effective_size, kish, newcombe, wilson
-from .judge_errors import rogan_gladen
+from .intervals import CONFIDENCE, MIN_QUESTIONS, effective_size, kish, newcombe, rogan_gladen, wilson
 from .paired_tests import LEVEL, paired_tests
 from .resampling import bootstrap_counts
 

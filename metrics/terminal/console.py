@@ -1,4 +1,4 @@
-"""What a command prints beside its result: messages, errors, progress; and how it prints and writes the result."""
+"""Runs a verb as a command: reads its options, prints messages, errors and progress, prints and writes the result."""
 
 import codecs
 import io
@@ -6,16 +6,20 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from ..reports import report
 from ..reports.table import visible
 from ..rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
+from ..rows.inputs import files_of_runs
 from ..rows.writing import output_path, write_text
+from . import options
 
 SHOWN_BAD_ROWS = 10
 
@@ -275,3 +279,88 @@ def check_demands(demands: Mapping[str, float], systems: Mapping[str, Mapping]) 
                 say(f"--fail-under: {name} of {system} {value}", "red")
     if missed:
         raise typer.Exit(3)
+
+
+def carry_out(
+    verb: str,
+    arguments: Mapping[str, Any],
+    *,
+    scores: bool = False,
+    demanded: Callable[[dict, list], Sequence[str] | None] = lambda given, sources: (),
+    after: Callable[[Any], None] = lambda report: None,
+    **more: Any,
+) -> None:
+    """Call the Python function of a verb, write the files that were requested, and print the report.
+
+    Args:
+        verb: its name.
+        arguments: the arguments of the command: `inputs`, the paths, and the values of its options.
+        scores: --column may name columns of scores, and two folders are two runs.
+        demanded: gets the arguments and the sources; returns the names that --fail-under knows, None where they are
+            known only afterwards.
+        after: gets the report before it is printed.
+        **more: further arguments of the function.
+    """
+    import genqa_metrics
+
+    from ..scale.parts import is_folder
+
+    given = dict(arguments)
+    inputs, forms = given.pop("inputs"), ("json", "markdown", "latex", "html")
+    files = {f"--{kind}": given.pop(kind) for kind in forms if kind in given}
+    verbose = given.pop("verbose", False)
+    form, reading = given.pop("form"), [given.pop(name, None) for name in options.READING]
+    column, pairs = given.pop("column"), given.pop("set_")
+    with usage(verb):
+        runs = (files_of_runs(inputs) if scores else None) or {}
+        inputs = [path for paths in runs.values() for path in paths] or inputs
+        read = [*inputs, *(given.get("labels") or []), given.get("calibration"), given.get("settings_file")]
+        output = given.get("output")
+        folder = output if output and is_folder(output) else None
+        is_file = output not in (None, "-") and not folder and "://" not in output
+        check_outputs({"--output": output if is_file else None, **files}, read, folder)
+        if "metric" in given:
+            given["metrics"] = given.pop("metric") or []
+            for name in given["metrics"]:
+                if name not in options.METRICS:
+                    raise ValueError(f"--metric: expected one of {', '.join(options.METRICS)}, got {name!r}")
+            given["settings"] = options.read_settings(given.pop("settings_file"), pairs, given["metrics"])
+        else:
+            given["settings"] = options.read_settings_of("ava", pairs)
+        check_outputs(files, [value for value in _values(given["settings"]) if isinstance(value, str)])
+        if scores:  # without '=' it is a column of scores
+            given["score_columns"] = [value for value in column or () if "=" not in value]
+            column = [value for value in column or () if "=" in value]
+        given["columns"] = options.name_values("--column", column)
+        as_paths = given.get("engine") == "ray" and not any(reading)
+        sources = inputs if as_paths else options.read_inputs(inputs, *reading)
+        if runs:
+            given["runs"] = True
+            named = {path: name for name, paths in runs.items() for path in paths}
+            by_run = {name: [source for source in sources if named[source.path] == name] for name in runs}
+        asked = given.pop("fail_under", None)
+        demands = options.demands(asked, demanded(given, [] if as_paths else sources)) if asked else {}
+    with failures(verb), noted_warnings():
+        with skipped_rows() as problem, progress_bars() as progress:
+            report = getattr(genqa_metrics, verb)(
+                by_run if runs else sources, **given, **more, problem=problem, progress=progress
+            )
+    say_forms(() if as_paths else sources)
+    after(report)
+    write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})
+    print_result(form, report.to_json, report.to_markdown, report.show_all if verbose else report.show)
+    if demands:
+        check_demands(demands, report.systems)
+
+
+def _values(settings: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the values of settings, also of those of several metrics; some are files."""
+    for value in settings.values():
+        if isinstance(value, Mapping):
+            yield from _values(value)
+        else:
+            yield value
+
+
+def _text(report: Any, option: str) -> str:
+    return getattr(report, f"to_{option[2:]}")() + ("\n" if option == "--markdown" else "")

@@ -109,7 +109,7 @@ def _steps() -> dict[str, object]:
     """Return a question, a wrong answer to it that shares most words with the right one, and its scores by name."""
     from ..registry import make_scorer
     from ..rows.items import Item
-    from ..scale.pipeline import statistics_of_items
+    from ..scale.run import statistics_of_items
 
     question = "How many steps are involved in a hypothesis test?"
     answer = "There are seven steps involved in a hypothesis test ."

@@ -26,8 +26,7 @@ from ..statistics.estimation import (
     QuestionSums,
     estimate_accuracy,
 )
-from ..statistics.intervals import wilson
-from ..statistics.judge_errors import COUNTS, Calibration, Counts, pooled
+from ..statistics.intervals import COUNTS, Calibration, Counts, pooled, wilson
 from .labels import LABELS_TO_BEGIN
 
 MEASURED_FILE = "measured.json"

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.statistics.correlation import pearson, pearson_limits
 from genqa_metrics.statistics.estimation import powered, question_sums
-from genqa_metrics.statistics.intervals import share_interval
-from genqa_metrics.statistics.judge_errors import COUNTS, rogan_gladen
+from genqa_metrics.statistics.intervals import COUNTS, rogan_gladen, share_interval
 from genqa_metrics.verbs.calibrate.calibration import effective_counts
 from genqa_metrics.verbs.compare.analysis import Column, analyse
 

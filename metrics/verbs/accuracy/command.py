@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...terminal import options
-from ...terminal.running import carry_out
+from ...terminal.console import carry_out
 
 _COLUMN = (
     "Where a column has another name, as for `score`. judge=COLUMN takes the verdicts or probabilities of another "

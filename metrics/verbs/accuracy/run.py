@@ -217,7 +217,7 @@ class AccuracyRun:
             errors = JudgeErrors(None, "the errors of a judge in a column are only known from labels", ignored)
             names = f"column:{self.judge_column}", f"the column {self.judge_column}"
             return judged, (judged >= 0.5).astype(float), *names, errors
-        from ...scale.pipeline import item_statistics
+        from ...scale.run import item_statistics
 
         scorer = make_scorer("ava", self.settings, ready=not is_judged(self.sources))
         sums, counts = item_statistics(items, {"ava": scorer}, progress)

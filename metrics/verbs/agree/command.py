@@ -1,7 +1,7 @@
 """The command `agree`: how well metrics agree with human scores."""
 
 from ...terminal import options
-from ...terminal.running import carry_out
+from ...terminal.console import carry_out
 
 _GROUP = "A column to group by, beside question type, system, data set (source) and length of the answer."
 _CORRECT = (

@@ -9,8 +9,7 @@ import numpy as np
 
 from ...scale.tally import CONFUSION, agreement
 from ...statistics import correlation, thresholds
-from ...statistics.jackknife import FEW, Resampler
-from ...statistics.resampling import adjust_p_values
+from ...statistics.resampling import FEW, Resampler, adjust_p_values
 from ..inputs import question_numbers, rounded
 
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))

@@ -28,7 +28,7 @@ from ...scale.options import (
     make_scorers,
     needed_columns,
 )
-from ...scale.pipeline import item_statistics
+from ...scale.run import item_statistics
 from ...statistics.resampling import CONFIDENCE, adjust_p_values
 from ..inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse, differing, length_group

@@ -10,8 +10,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from ...ava.calibration import log_odds, scaled
-from ...statistics.intervals import effective_size
-from ...statistics.judge_errors import COUNTS, Counts, pooled
+from ...statistics.intervals import COUNTS, Counts, effective_size, pooled
 from ..labelling import hash_uniform
 
 THRESHOLD = 0.5  # of the scaled probability

@@ -1,7 +1,7 @@
 """The command `calibrate`: a judge's scale, threshold and errors on a user's own data, from labels."""
 
 from ...terminal import options
-from ...terminal.running import carry_out
+from ...terminal.console import carry_out
 
 _ROWS = "Files of `genqa-metrics label`, or files as for `score` with a column `label`: 0 or 1, or empty."
 

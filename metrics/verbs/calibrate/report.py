@@ -18,7 +18,7 @@ from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of, is_judged
 from ...rows.writing import output_path, write_text
 from ...scale.options import OnError, Settings, check_options, checked_columns
-from ...statistics.judge_errors import COUNTS
+from ...statistics.intervals import COUNTS
 from ..inputs import digested_sources
 from ..judge_errors import measured_fact
 from ..labels import Labelled, labelled_rows, labels_beside
@@ -74,7 +74,7 @@ def calibrate(
         OSError: if the output cannot be written.
     """
     from ... import __version__
-    from ...scale.pipeline import item_statistics
+    from ...scale.run import item_statistics
 
     with bad_usage():
         check_options(on_error, settings=settings, columns=columns)

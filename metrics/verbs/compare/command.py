@@ -1,7 +1,7 @@
 """The command `compare`: systems on the same questions."""
 
 from ...terminal import options
-from ...terminal.running import carry_out
+from ...terminal.console import carry_out
 
 _CORRECTION = "Correction for the number of tests: holm, bonferroni, fdr (Benjamini-Hochberg) or none."
 _RUNS = (

@@ -26,13 +26,13 @@ from ...scale.options import (
     needed_columns,
     with_calibration,
 )
-from ...scale.pipeline import item_statistics
+from ...scale.run import item_statistics
 from ...scale.tally import fault_counts, label_of, named_faults
 from ...statistics import resampling
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS, kish
-from ...statistics.jackknife import FEW
 from ...statistics.paired_tests import LEVEL, smallest_p
+from ...statistics.resampling import FEW
 from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, optional_texts, question_numbers, rounded, score_in_column
 from ..slices import places_of, slice_notes, slice_of

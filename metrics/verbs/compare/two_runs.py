@@ -14,7 +14,7 @@ from ...rows.errors import FileError
 from ...rows.inputs import recorded_signatures
 from ...rows.items import RowError
 from ...rows.sources import Source
-from ...scale.pipeline import differing_parts
+from ...scale.run import differing_parts
 from .analysis import row_scores
 from .matching import Matched
 

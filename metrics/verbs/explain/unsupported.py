@@ -15,7 +15,7 @@ from ...rows.reading import Message, Progress, Reading, Skips, check_columns, ig
 from ...rows.sources import Source
 from ...rows.writing import Writer
 from ...scale.options import checked_columns, needed_columns
-from ...scale.pipeline import WINDOW_CHARACTERS, counted, map_in_order, window_predictions, worker_count
+from ...scale.run import WINDOW_CHARACTERS, counted, map_in_order, window_predictions, worker_count
 
 COLUMNS = {  # of the file with one line for every sentence that no passage supports
     "file": "text",

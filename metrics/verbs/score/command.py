@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from ...scale.parts import PART_ROWS
 from ...terminal import console, options
-from ...terminal.running import carry_out
+from ...terminal.console import carry_out
 
 _INPUT = (
     "JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, logs of Inspect or folders of save_to_disk; compressed or "

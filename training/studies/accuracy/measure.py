@@ -23,7 +23,7 @@ from genqa_metrics.ava.scorer import profile
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
-from genqa_metrics.statistics.judge_errors import COUNTS, Calibration, pooled, rogan_gladen
+from genqa_metrics.statistics.intervals import COUNTS, Calibration, pooled, rogan_gladen
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, MUST_BE_EQUAL
 from genqa_metrics.verbs.labelling import pareto_sample, probabilities
 

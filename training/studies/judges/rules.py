@@ -1,6 +1,6 @@
 """What each rule beside the judge gains, and which right answers it loses: every rule alone, switched off and on.
 
-A rule takes something off an answer, or compares two values exactly (`metrics/ava/rules.py`). For every rule the table
+A rule takes something off an answer, or compares two values exactly (`ava/judging.py`). For every rule the table
 has the answers whose verdict it changes: wrong ones that are rejected and right ones that are accepted only with it,
 and right ones that are lost and wrong ones that are accepted through it. The last column is the share of right answers
 in forms that mislead a rule (`tests/data/right_answers.jsonl`) that an exact comparison calls wrong.
@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.judging import EXACT, READING, Judge, Rules
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.ava.rules import EXACT, READING, Rules
 
 from training.common import json_rows, markdown_table, option
 from training.studies.harness import Output, Study
