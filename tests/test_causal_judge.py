@@ -41,12 +41,15 @@ def plain_logit(judge, shared, text):
 
 
 def test_packs_hold_every_row_once_and_share_what_is_shared():
+    import torch
+
     packs = cj.packed([([1, 2, 3], [[4], [5, 6], [7]], [0, 1, 2]), ([8], [[9, 9]], [3])], budget=8)
     assert [pack.tokens.tolist() for pack in packs] == [[1, 2, 3, 4, 5, 6, 7], [8, 9, 9]]
     assert packs[0].positions.tolist() == [0, 1, 2, 3, 3, 4, 3]  # each text follows the shared part
     assert packs[0].ends.tolist() == [3, 5, 6]
     assert np.concatenate([pack.rows for pack in packs]).tolist() == [0, 1, 2, 3]
-    seen = packs[0].mask()
+    parts, branches = (torch.from_numpy(getattr(packs[0], name))[None] for name in ("parts", "branches"))
+    seen = cj.tree_mask(parts, branches)[0]
     assert seen[5].tolist() == [True, True, True, False, True, True, False]  # its own text, not its neighbours
     assert seen[2].tolist() == [True, True, True, False, False, False, False]
 
@@ -63,6 +66,17 @@ def test_packed_logits_are_those_of_whole_prompts(judge, budget):
     logits = cj.prompt_logits(judge.model, judge.tokenizer, prompts, budget)
     assert logits == pytest.approx([plain_logit(judge, *prompt) for prompt in prompts], abs=1e-4)
     assert len({round(value, 4) for value in logits}) == 6  # the texts differ, the repeated one does not
+
+
+def test_packs_that_are_read_at_once_give_what_each_gives_alone(judge):
+    import torch
+
+    packs = cj.packed([([5, 6, 7], [[8, 9], [10]], [0, 1]), ([11], [[12]], [2])], budget=7)
+    assert len(packs) == 2
+    with torch.inference_mode():
+        together = cj.pack_logits(judge.model, packs).tolist()
+        alone = [value for pack in packs for value in cj.pack_logits(judge.model, [pack]).tolist()]
+    assert together == pytest.approx(alone, abs=1e-5)
 
 
 def test_a_text_beyond_the_window_is_read_to_its_end(judge, monkeypatch):

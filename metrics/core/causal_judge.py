@@ -71,14 +71,6 @@ class Pack:
     ends: np.ndarray
     rows: np.ndarray
 
-    def mask(self) -> np.ndarray:
-        """Return (length, length) booleans: True where a token (first axis) reads another (second axis)."""
-        index = np.arange(len(self.tokens))
-        before = index[:, None] >= index[None, :]
-        same = self.parts[:, None] == self.parts[None, :]
-        visible = (self.branches[None, :] == 0) | (self.branches[:, None] == self.branches[None, :])
-        return before & same & visible
-
 
 def packed(prompts: Sequence[tuple[Sequence[int], Sequence[Sequence[int]], Sequence[int]]], budget: int) -> list[Pack]:
     """Return packs of prompts.
@@ -152,20 +144,43 @@ def load_causal(path: Path, dtype: str = "float32"):
     return model, tokenizer
 
 
-def pack_logits(model, pack: Pack):
-    """Return (rows,) logits of a pack as a tensor of torch; see `load_causal` for the model."""
+def tree_mask(parts, branches):
+    """Return (packs, length, length) booleans, True where a token (second axis) reads another (third axis).
+
+    Args:
+        parts: (packs, length) tensor, see `Pack`.
+        branches: (packs, length) tensor.
+    """
+    same_part = parts[:, :, None] == parts[:, None, :]
+    visible = (branches[:, None, :] == 0) | (branches[:, :, None] == branches[:, None, :])
+    return (same_part & visible).tril()
+
+
+def pack_logits(model, packs: Sequence[Pack]):
+    """Return (rows,) logits of packs that are read at once, as a tensor of torch, in the order of their rows.
+
+    Args:
+        model: see `load_causal`.
+        packs: one or several; shorter ones are padded.
+    """
     import torch
 
-    device, dtype = model.device, model.dtype
-    mask = torch.from_numpy(pack.mask()).to(device)
-    additive = torch.zeros(mask.shape, dtype=dtype, device=device).masked_fill_(~mask, torch.finfo(dtype).min)
+    def padded(name, value):
+        columns = [torch.from_numpy(getattr(pack, name)) for pack in packs]
+        return torch.nn.utils.rnn.pad_sequence(columns, batch_first=True, padding_value=value).to(model.device)
+
+    mask = tree_mask(padded("parts", -1), padded("branches", -1))
+    additive = torch.zeros(mask.shape, dtype=model.dtype, device=model.device)
     hidden = model.model(
-        input_ids=torch.from_numpy(pack.tokens).to(device)[None],
-        position_ids=torch.from_numpy(pack.positions).to(device)[None],
-        attention_mask=additive[None, None],
+        input_ids=padded("tokens", 0),
+        position_ids=padded("positions", 0),
+        attention_mask=additive.masked_fill_(~mask, torch.finfo(model.dtype).min)[:, None],
         use_cache=False,
     ).last_hidden_state
-    return model.score(hidden[0, torch.from_numpy(pack.ends).to(device)])[:, 0].float()
+    which = np.repeat(np.arange(len(packs)), [len(pack.ends) for pack in packs])
+    ends = np.concatenate([pack.ends for pack in packs])
+    judged = hidden[torch.from_numpy(which).to(model.device), torch.from_numpy(ends).to(model.device)]
+    return model.score(judged)[:, 0].float()
 
 
 def windows(tokens: Sequence[int], size: int) -> list[list[int]]:
@@ -224,6 +239,6 @@ def prompt_logits(model, tokenizer, prompts: Sequence[tuple[str, str]], budget: 
     packs = packed(groups, budget)
     with torch.inference_mode():
         for pack in packs:
-            np.maximum.at(values, pack.rows, pack_logits(model, pack).cpu().numpy())
+            np.maximum.at(values, pack.rows, pack_logits(model, [pack]).cpu().numpy())
             report_done(len(pack.rows) / sum(len(each.rows) for each in packs))
     return values[[unique[prompt] for prompt in prompts]]

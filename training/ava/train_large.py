@@ -129,19 +129,22 @@ def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, st
 
 
 def packed_judge(model):
-    """Return a module whose forward takes one pack, as the Trainer calls it."""
+    """Return a module whose forward takes packs, as the Trainer calls it."""
     import torch
     from genqa_metrics.core.causal_judge import pack_logits
+    from peft.helpers import disable_input_dtype_casting
 
     class PackedJudge(torch.nn.Module):
-        """A judge with an adapter (PEFT) that reads one pack at a time."""
+        """A judge with an adapter (PEFT) that reads packs."""
 
         def __init__(self):
             super().__init__()
             self.judge = model
 
-        def forward(self, pack, labels=None, **_):
-            return {"logits": pack_logits(self.judge.base_model.model, pack)}
+        def forward(self, packs, labels=None, **_):
+            by_autocast = torch.is_autocast_enabled(self.judge.device.type)  # which chooses the type of all products
+            with disable_input_dtype_casting(self.judge, active=by_autocast):
+                return {"logits": pack_logits(self.judge.base_model.model, packs)}
 
     return PackedJudge()
 
@@ -205,7 +208,8 @@ def main() -> None:
     if args.start:
         stored = load_file(Path(args.start) / "adapter_model.safetensors")
         for name, weight in trained.items():
-            weight.data.copy_(stored[name.replace(".default.", ".")].float())
+            if name.replace(".default.", ".") in stored:  # layers that had no adapter start with that of no effect
+                weight.data.copy_(stored[name.replace(".default.", ".")].float())
     mean = {name: weight.detach().clone() for name, weight in trained.items()}
     output = Path(training.output_dir)
     named = vars(args) | {"model": Path(args.model).name, "folders": [Path(folder).name for folder in args.folders]}
@@ -238,8 +242,8 @@ def main() -> None:
 
     # 3. Training, from the last checkpoint if there is one.
     def collate(batch):
-        (pack,) = batch
-        return {"pack": pack, "labels": torch.tensor([labels[row] for row in pack.rows], dtype=torch.float32)}
+        rows = [row for pack in batch for row in pack.rows]
+        return {"packs": batch, "labels": torch.tensor([labels[row] for row in rows], dtype=torch.float32)}
 
     def loss(outputs, targets, num_items_in_batch=None):
         total = torch.nn.functional.binary_cross_entropy_with_logits(outputs["logits"], targets, reduction="sum")
