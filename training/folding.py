@@ -48,12 +48,14 @@ def fold(bare, trained) -> None:
     with torch.no_grad():
         for name, module in bare.base_model.model.named_modules():
             if hasattr(module, "lora_A"):
-                change = (modules[name].weight - module.base_layer.weight).float()
+                weight = modules[name].weight  # perhaps on a GPU, where it was trained
+                change = (weight - module.base_layer.weight.to(weight.device)).float()
                 left, values, right = torch.linalg.svd(change, full_matrices=False)
                 down, up = module.lora_A["default"].weight.zero_(), module.lora_B["default"].weight.zero_()
                 kept = min(len(down), len(values))
                 root = values[:kept].sqrt()
-                down[:kept], up[:, :kept] = root[:, None] * right[:kept], left[:, :kept] * root
+                down[:kept] = (root[:, None] * right[:kept]).to(down.device)
+                up[:, :kept] = (left[:, :kept] * root).to(up.device)
             elif hasattr(module, "modules_to_save"):
                 module.modules_to_save["default"].load_state_dict(modules[name].state_dict())
 
