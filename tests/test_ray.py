@@ -12,9 +12,8 @@ import pytest
 import ray
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.parts import MANIFEST, verify
-from genqa_metrics.scale.ray_run import RayRun
+from genqa_metrics.scale.ray_run import CLAIM, RayRun, check_unchanged, claimed, listed
 from genqa_metrics.scale.run import Run
-from genqa_metrics.scale.storage import CLAIM, check_unchanged, claimed, listed
 
 from tests.factories.files import QUESTIONS, made_rows, run, save
 

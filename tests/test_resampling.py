@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from genqa_metrics.statistics import resampling
-from genqa_metrics.statistics.paired_tests import influences, paired_tests
+from genqa_metrics.statistics.resampling import influences, paired_tests
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest, _bootstrap_resample
 from scipy import stats

@@ -19,8 +19,7 @@ from statistics import NormalDist
 import numpy as np
 
 from .intervals import CONFIDENCE, MIN_QUESTIONS, effective_size, kish, newcombe, rogan_gladen, wilson
-from .paired_tests import LEVEL, paired_tests
-from .resampling import bootstrap_counts
+from .resampling import LEVEL, bootstrap_counts, paired_tests
 
 # Of each pair of a human and a judged verdict, this many questions are added to the variance: few labels show few
 # errors of the judge (Agresti & Min 2005 add 0.5 for matched pairs).

@@ -28,6 +28,7 @@ from ..rows.sources import check_regular
 from ..rows.values import Row
 from ..rows.writing import lock_folder, write_text
 from ..scale.options import OnError, Settings, check_options
+from .inputs import digested_sources
 from .labels import LABELS_TO_BEGIN, key_of
 
 _WRITING = Lock()  # raters of one page write into one file
@@ -81,11 +82,15 @@ def tasks_of(
         FileError: if a file cannot be read, a row is bad, or there is none.
     """
     if form not in OF_SETS:
-        from .accuracy.run import AccuracyRun
+        from .accuracy.run import checked_judge, judge_answers, read_answers
 
-        run = AccuracyRun(rows, columns=columns, settings=settings, on_error=on_error)
-        items, judged = run.judged(problem, progress, uniform_share < 1)
-        return plan(items, judged, number, seed, uniform_share)
+        check_options(on_error, settings=settings, columns=columns)
+        named, judge = checked_judge(columns, settings)
+        sources, skips = digested_sources(rows), Skips(on_error == "skip", problem)
+        items, judged, *_ = read_answers(sources, named, skips, judge, judged=uniform_share < 1)
+        if uniform_share < 1 and judge is None:
+            judged, *_ = judge_answers(items, settings or {}, sources, False, progress)
+        return plan(items, judged if uniform_share < 1 else None, number, seed, uniform_share)
     check_options(on_error, columns=columns, seed=seed)
     skips, readers, items = Skips(on_error == "skip", problem), {}, []
 

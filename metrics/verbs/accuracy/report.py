@@ -1,29 +1,51 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
+from collections import defaultdict
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
+import numpy as np
+
+from ...core.answers import attempts
 from ...reports.charts import accuracy_chart
 from ...reports.glossary import short_names
 from ...reports.report import Report, highest_accuracy, print_first_screen
-from ...reports.slices import accuracy_table
 from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
-from ...rows.errors import bad_usage
-from ...rows.reading import Message, Progress, ignore
-from ...scale.options import OnError, Settings
-from ...scale.tally import CONFUSION
-from ..judge_errors import help_of_judge, measured_fact, methods
-from ..labels import agreement_fact
-from .run import AccuracyRun
+from ...rows.errors import FileError, bad_usage
+from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
+from ...scale.options import OnError, Settings, check_options, with_calibration
+from ...scale.tally import CONFUSION, question_key
+from ...statistics.estimation import row_sums
+from ..inputs import digested_sources
+from ..judge_errors import JudgeErrors, help_of_judge, measured_fact, methods
+from ..labels import agreement_fact, read_labels, selection_notes
+from .run import (
+    JudgedAnswers,
+    accuracy_of_slices,
+    checked_judge,
+    judge_answers,
+    label_notes,
+    read_answers,
+    shown_answer,
+    worst_answers,
+)
 
 SYSTEMS = "Accuracy of the systems"  # a table
+MAX_PAIRS_OF = 30  # systems, above which differences are left out
 
 
 class AccuracyReport(Report):
     """The accuracy of every system.
 
     Args:
-        report: what `analysis.accuracy_run.AccuracyRun.report` returns.
+        report: "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method",
+            "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high", or None), and with labels
+            "effective_sample_size", "agreement", "kappa", "confusion"; with an interval by labels "needed"
+            (labels), "questions_needed", "half_width_of_all" (with a label of every row)}, "differences" of every
+            pair, "notes", "judge" (signature), "judged_by" (title), "inputs", "settings",
+            "raters" (see `labels.rater_agreement`), "worst" rows, and
+            "slices": None, or "column" and "values", {slice: systems}.
 
     Attributes:
         systems: {system: {"judged", "accuracy", "low", "high", "method", "rows", "questions", "labelled", ...}};
@@ -308,18 +330,128 @@ def accuracy(
     >>> accuracy(answers, labels, columns={"judge": "by"})
     AccuracyReport(rows 0.500 [0.427, 0.573])
     """
+    from ... import __version__
+
     with bad_usage():
-        run = AccuracyRun(
-            rows,
-            labels,
-            columns,
-            settings,
-            finite_population=finite_population,
-            by=by,
-            rater_error=rater_error,
-            confidence=confidence,
-            ignore_judge_errors=ignore_judge_errors,
-            calibration=calibration,
-            on_error=on_error,
+        check_options(on_error, settings=settings, columns=columns, by=by)
+        settings = with_calibration(settings or {}, calibration)
+        columns, judge_column = checked_judge(columns, settings, labels is not None)
+        if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
+            raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
+        is_number = isinstance(rater_error, int | float) and not isinstance(rater_error, bool)
+        if rater_error is not None and not (is_number and 0 <= rater_error < 0.5):
+            raise ValueError(f"rater_error: expected a share of wrong labels, 0 to below 0.5, got {rater_error!r}")
+        sources = digested_sources(rows)
+        label_sources = None if labels is None else digested_sources(labels, "labels")
+    skips, notes = Skips(on_error == "skip", problem), []
+    items, judged, slices, plans, not_numbers = read_answers(sources, columns, skips, judge_column, by)
+    inputs = inputs_of(sources, skips)
+    if not_numbers:
+        notes.append(
+            f"{not_numbers:,} values of score or label are no numbers, nor words such as correct or wrong; "
+            "they were not used"
         )
-    return AccuracyReport(run.report(problem, progress))
+    if not label_sources and all(item.human[1] is None for item in items):
+        for name, value in (("finite_population", finite_population), ("rater_error", rater_error)):
+            if value:
+                raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
+    if judge_column is None:
+        judged, verdicts, scorer, errors, judge_notes = judge_answers(
+            items, settings, sources, ignore_judge_errors, progress
+        )
+        notes += judge_notes
+        judge, judged_by = scorer.signature, scorer.title
+    else:
+        unknown = "the errors of a judge in a column are only known from labels"
+        verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown, ignore_judge_errors)
+        judge, judged_by = f"column:{judge_column}", f"the column {judge_column}"
+    known = read_labels(label_sources, items, plans, columns, skips, notes, rater_error)
+    places = defaultdict(list)
+    for place, item in enumerate(items):
+        places[item.system].append(place)
+    tried = [bool(verdict) or attempts(item.predictions[0]) for item, verdict in zip(items, verdicts, strict=True)]
+    means, chances = (known.mean, known.probability) if known else (np.nan, 1.0)
+    answers = JudgedAnswers(
+        judged=judged,
+        verdicts=verdicts,
+        asked=np.array([question_key(item) for item in items]),
+        sums=row_sums(judged, verdicts, means, chances).T,
+        tried=np.array(tried),
+        labels=known,
+        errors=errors,
+        by_ava=judge_column is None,
+        finite=finite_population,
+        confidence=confidence,
+    )
+    systems: dict[str, dict] = {}
+    estimates: dict[str, Any] = {}
+    for system, mine in places.items():
+        systems[system], estimates[system] = answers.accuracy(np.array(mine))
+        if known:
+            notes += selection_notes(system, judged[mine], known.probability[mine], answers.asked[mine])
+    notes += [*label_notes(systems, known is not None), *errors.notes(systems)]
+    sliced = None
+    if by:
+        sliced, slice_notes = accuracy_of_slices(by, slices, places, answers, label_sources is not None)
+        notes += slice_notes
+    measured = errors.measured
+    pairs = combinations(systems, 2) if len(systems) <= MAX_PAIRS_OF else ()
+    return AccuracyReport(
+        {
+            "genqa_metrics": __version__,
+            "inputs": inputs,
+            "labels": inputs_of(label_sources, skips) if label_sources else [] if known else None,
+            "judge": judge,
+            "judged_by": judged_by,
+            "settings": {
+                "confidence": confidence,
+                "truth": "these rows" if finite_population else "questions like these",
+                "rater_error": known.error if known else None,
+                "columns": columns | ({"judge": judge_column} if judge_column else {}),
+            },
+            "raters": known.raters if known else None,
+            "measured": dict(measured.facts) if measured else None,
+            "unlike": list(measured.unlike) if measured else [],
+            "systems": systems,
+            "differences": [
+                {"first": pair[0], "second": pair[1]}
+                | answers.difference(*([of[system] for system in pair] for of in (places, estimates)))
+                for pair in pairs
+            ],
+            "slices": sliced,
+            "bad_rows": skips.skipped,
+            "notes": notes,
+            "worst": [
+                shown_answer(items[place], judged[place], known, place) for place in worst_answers(judged, known)
+            ],
+        }
+    )
+
+
+def accuracy_table(report: Mapping) -> Table | None:
+    """Return the accuracy of every system in every slice; None without `--by`.
+
+    Args:
+        report: see `AccuracyReport`.
+    """
+    if not report["slices"]:
+        return None
+    column, values = report["slices"]["column"], report["slices"]["values"]
+    labelled = bool(report["labels"])
+    header = [column, "system", "accuracy", "wrong", "declined", "answers", *["labelled"] * labelled]
+    rows = []
+    for name, systems in values.items():
+        for system, result in systems.items():
+            cells = [
+                name,
+                system,
+                accuracy_cell(result),
+                number(result["wrong"]),
+                number(result["declined"]),
+                f"{result['rows']:,}",
+            ]
+            rows.append(cells + [f"{result['labelled']:,}"] * labelled)
+    told = sum(result["low"] is not None for systems in values.values() for result in systems.values())
+    said = f"Each interval by itself: of {told:,} intervals about "
+    said += f"{told * (1 - report['settings']['confidence']):.1f} miss the truth."
+    return Table(f"Accuracy by {column}", header, rows, said if told else "")

@@ -1,268 +1,302 @@
-"""Rows of systems, a judge, and labels of people where there are some -> the accuracy of each system as one object."""
+"""Reads and judges answers, and estimates the accuracy of systems and of parts of their answers."""
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...core.answers import attempts
+from ...core.scorer import Scorer
 from ...registry import make_scorer
 from ...rows.errors import FileError
 from ...rows.items import Item, RowError, RowReader
-from ...rows.reading import Message, Progress, Skips, good_rows, ignore, inputs_of, is_judged
+from ...rows.reading import Progress, Skips, good_rows, inputs_of, is_judged
+from ...rows.sources import Source
 from ...rows.values import Row
-from ...scale.options import OnError, Settings, check_options, checked_columns, with_calibration
-from ...scale.tally import question_key
-from ...statistics.estimation import MIN_LABELS, row_sums
-from ..inputs import calibrated_on, digested_sources
+from ...scale.options import Settings, checked_columns
+from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts
+from ...statistics.estimation import (
+    MIN_LABELS,
+    AccuracyEstimate,
+    LabelPlan,
+    Powered,
+    difference,
+    paired_difference,
+    wider,
+)
+from ...statistics.intervals import newcombe
+from ..inputs import calibrated_on
 from ..judge_errors import JudgeErrors
-from ..labels import LABELS_TO_BEGIN, Labels, plan_of, read_labels, selection_notes, share_of
+from ..labels import LABELS_TO_BEGIN, Labels, plan_of, share_of
 from ..slices import places_of, slice_notes, slice_of
-from .estimates import JudgedAnswers
 
-MAX_PAIRS_OF = 30  # systems, above which differences are left out
+POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
 
 
-class AccuracyRun:
-    """Reads rows and labels, judges the rows, and estimates the accuracy of every system.
+@dataclass(frozen=True)
+class JudgedAnswers:
+    """Answers of all systems, judged, some of them labelled.
 
-    Args:
-        rows: paths, a list of dicts, a DataFrame or a Dataset; see `inputs.sources_of`.
-        labels, columns, settings, finite_population, by, rater_error, confidence, ignore_judge_errors, calibration,
-            on_error: see `genqa_metrics.accuracy`.
-
-    Raises:
-        ValueError: if an argument is bad. Nothing has been read yet.
+    Attributes:
+        judged: (answers,) the judge's probabilities or verdicts, 0 to 1.
+        verdicts: (answers,) 1 where the judge accepts, else 0.
+        asked: (answers,) the question of every answer, see `questions.question_key`.
+        sums: (answers, 9) see `estimation.row_sums`.
+        tried: (answers,) whether an answer is correct or an attempt.
+        labels: labels of people, None without any.
+        errors: what is known of the judge's errors.
+        by_ava: whether the judge is AVA, which names the share of verdicts "ava_accuracy" as `score` and `compare` do.
+        finite: see `estimation.powered`.
+        confidence: probability that an interval holds the truth.
     """
 
-    def __init__(
-        self,
-        rows: Any,
-        labels: Any = None,
-        columns: Mapping[str, str] | None = None,
-        settings: Settings | None = None,
-        *,
-        finite_population: bool = False,
-        by: str | None = None,
-        rater_error: float | None = None,
-        confidence: float = 0.95,
-        ignore_judge_errors: bool = False,
-        calibration: str | None = None,
-        on_error: OnError = "fail",
-    ):
-        check_options(on_error, settings=settings, columns=columns, by=by)
-        self.columns = checked_columns(columns, ["judge"])
-        self.settings = with_calibration(settings or {}, calibration)
-        self.finite, self.by, self.confidence, self.rater_error = finite_population, by, confidence, rater_error
-        self.ignore_judge_errors, self.skips_rows = ignore_judge_errors, on_error == "skip"
-        self.judge_column = self.columns.pop("judge", None)
-        if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
-            raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
-        number = isinstance(rater_error, int | float) and not isinstance(rater_error, bool)
-        if rater_error is not None and not (number and 0 <= rater_error < 0.5):
-            raise ValueError(f"rater_error: expected a share of wrong labels, 0 to below 0.5, got {rater_error!r}")
-        if self.judge_column and self.settings:
-            raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
-        if self.judge_column and labels is None and self.judge_column == self.columns.get("label", "label"):
-            raise ValueError(
-                f"judge: column {self.judge_column!r} has the labels of people, with which the judge is compared; "
-                "name another column, or leave the labels unread by naming no column for label (label=)"
-            )
-        self.sources = digested_sources(rows)
-        self._not_numbers = 0  # values of score and label that are no labels
-        self._plans: list[tuple[float | None, float | None]] = []  # probability and plan of labels in the rows
-        self.label_sources = None if labels is None else digested_sources(labels, "labels")
+    judged: np.ndarray
+    verdicts: np.ndarray
+    asked: np.ndarray
+    sums: np.ndarray
+    tried: np.ndarray
+    labels: Labels | None
+    errors: JudgeErrors
+    by_ava: bool
+    finite: bool
+    confidence: float
 
-    def report(self, problem: Message = ignore, progress: Progress = ignore) -> dict[str, Any]:
-        """Read, judge and estimate.
+    def accuracy(self, mine: np.ndarray) -> tuple[dict[str, Any], AccuracyEstimate]:
+        """Return the accuracy of some answers, and the shares of them that decline and that are wrong.
 
         Args:
-            problem: called with each row that is left out.
-            progress: called with what is judged, rows that are done, and all rows.
+            mine: (n,) their places.
 
         Returns:
-            "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method",
-            "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high", or None), and with labels
-            "effective_sample_size", "agreement", "kappa", "confusion"; with an interval by labels "needed"
-            (labels), "questions_needed", "half_width_of_all" (with a label of every row)}, "differences" of every
-            pair, "notes", "judge" (signature), "judged_by" (title), "inputs", "settings",
-            "raters" (see `labels.rater_agreement`), "worst" rows, and
-            "slices": None, or "column" and "values", {slice: systems}.
-
-        Raises:
-            FileError: if a file cannot be read, a row is bad, or no label is of one of the rows.
+            What `accuracy` says of a system; and the estimate.
         """
-        from ... import __version__
+        values, result = self._estimated(mine)
+        attempted = mine[self.tried[mine]]
+        declined = 1 - len(attempted) / len(mine)
+        given = None
+        if len(attempted):
+            ends = values if not declined else self._estimated(attempted)[0]
+            given = {"value": ends["accuracy"], "low": ends["low"], "high": ends["high"]}
+        accuracy = values["accuracy"]
+        wrong = None if accuracy is None else max(0.0, 1 - declined - accuracy)
+        return values | {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given}, result
 
-        skips = Skips(self.skips_rows, problem)
-        items, given, slices = self._items(skips)
-        inputs = inputs_of(self.sources, skips)
-        notes: list[str] = []
-        if self._not_numbers:
-            notes.append(
-                f"{self._not_numbers:,} values of score or label are no numbers, nor words such as correct or wrong; "
-                "they were not used"
-            )
-        if not self.label_sources and all(item.human[1] is None for item in items):
-            for name, given_one in (("finite_population", self.finite), ("rater_error", self.rater_error)):
-                if given_one:
-                    raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
-        judged, verdicts, judge, judged_by, errors = self._judge(items, given, progress, notes)
-        labels = read_labels(self.label_sources, items, self._plans, self.columns, skips, notes, self.rater_error)
-        places = defaultdict(list)
-        for place, item in enumerate(items):
-            places[item.system].append(place)
-        tried = [bool(verdict) or attempts(item.predictions[0]) for item, verdict in zip(items, verdicts, strict=True)]
-        answers = JudgedAnswers(
-            judged=judged,
-            verdicts=verdicts,
-            asked=np.array([question_key(item) for item in items]),
-            sums=row_sums(
-                judged,
-                verdicts,
-                labels.mean if labels else np.nan,
-                labels.probability if labels else 1.0,
-            ).T,
-            tried=np.array(tried),
-            labels=labels,
-            errors=errors,
-            by_ava=self.judge_column is None,
+    def _estimated(self, mine: np.ndarray) -> tuple[dict[str, Any], AccuracyEstimate]:
+        labels = self.labels
+        totals = QuestionTotals(self.asked[mine], self.sums[mine])
+        sums = totals.question_sums
+        values, result = self.errors.accuracy(
+            sums,
             finite=self.finite,
             confidence=self.confidence,
+            label_error=labels.error if labels else 0.0,
         )
-        systems: dict[str, dict] = {}
-        estimates: dict[str, Any] = {}
-        for system, mine in places.items():
-            systems[system], estimates[system] = answers.accuracy(np.array(mine))
-            if labels:
-                notes += selection_notes(system, judged[mine], labels.probability[mine], answers.asked[mine])
-        self._notes(systems, labels, errors, notes)
-        measured = errors.measured
-        sliced = self._slices(slices, places, answers, notes) if self.by else None
-        pairs = combinations(systems, 2) if len(systems) <= MAX_PAIRS_OF else ()
+        rate = values["judged"]
+        values |= {
+            "rows": len(mine),
+            "questions": len(totals.keys),
+            **({"ava_accuracy": rate} if self.by_ava else {}),
+            "labels": int(labels.number[mine].sum()) if labels else 0,
+        }
+        if result.powered is not None:
+            values |= self._with_labels(mine, result.powered)
+            if not np.isnan(result.powered.low):
+                values |= self._more_labels(LabelPlan.of(result.powered, sums, self.finite, self.confidence))
+            whole = np.zeros(len(self._questions))
+            whole[np.searchsorted(self._questions, totals.keys)] = result.powered.influence
+            result = replace(result, powered=replace(result.powered, influence=whole))
+        return values, result
+
+    @cached_property
+    def _questions(self) -> np.ndarray:
+        return np.unique(self.asked)
+
+    def _with_labels(self, mine: np.ndarray, estimate: Powered) -> dict[str, Any]:
+        """Return what labels say of the judge on some answers."""
+        human = self.labels.mean[mine]
+        known = ~np.isnan(human)
+        weight = 1 / np.where(known, self.labels.probability[mine], 1)
+        cases = confusion_counts(self.verdicts[mine][known], human[known])
+        alone = estimate.labels_high - estimate.labels_low
+        width = estimate.high - estimate.low
         return {
-            "genqa_metrics": __version__,
-            "inputs": inputs,
-            "labels": inputs_of(self.label_sources, skips) if self.label_sources else [] if labels else None,
-            "judge": judge,
-            "judged_by": judged_by,
-            "settings": {
-                "confidence": self.confidence,
-                "truth": "these rows" if self.finite else "questions like these",
-                "rater_error": labels.error if labels else None,
-                "columns": self.columns | ({"judge": self.judge_column} if self.judge_column else {}),
-            },
-            "raters": labels.raters if labels else None,
-            "measured": dict(measured.facts) if measured else None,
-            "unlike": list(measured.unlike) if measured else [],
-            "systems": systems,
-            "differences": [
-                {"first": pair[0], "second": pair[1]}
-                | answers.difference(*([of[system] for system in pair] for of in (places, estimates)))
-                for pair in pairs
-            ],
-            "slices": sliced,
-            "bad_rows": skips.skipped,
-            "notes": notes,
-            "worst": [_shown(items[place], judged[place], labels, place) for place in _worst(judged, labels)],
+            "gain": float((alone / width) ** 2) if width > 0 else 1.0,
+            **agreement((weight[known][:, None] * cases).sum(axis=0)),
+            "confusion": dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True)),
         }
 
-    def judged(self, problem, progress, needed: bool) -> tuple[list[Item], np.ndarray | None]:
-        """Return the items of all rows and, where that is needed, the judge's (items,) probabilities."""
-        items, given, _ = self._items(Skips(self.skips_rows, problem), needed)
-        return items, self._judge(items, given, progress, [])[0] if needed else None
+    def _more_labels(self, plan: LabelPlan) -> dict[str, Any]:
+        """Return how many more labels, or questions, are needed, and what labels of all rows would give."""
+        left = {f"{points:g}": points - self.labels.error for points in POINTS}  # of the half width, beside the error
+        return {
+            "needed": {points: plan.labels_needed(half) for points, half in left.items()},
+            "questions_needed": {points: plan.questions_needed(half) for points, half in left.items()},
+            "half_width_of_all": plan.half_width() + self.labels.error,
+        }
 
-    def _items(self, skips: Skips, judged: bool = True) -> tuple[list[Item], list[float], list[str]]:
-        """Return the answers, the judge's numbers from a column, and the slices that the answers belong to."""
-        items, given, slices, readers = [], [], [], {}
-        self._plans.clear()
-        asked = {"question": "ava", "references": "ava"} if judged and self.judge_column is None else {}
+    def difference(self, places: Sequence[Sequence[int]], estimates: Sequence[AccuracyEstimate]) -> dict[str, Any]:
+        """Return the difference of the accuracies of two systems with its limits, and how many questions they share.
 
-        def convert(source, row: Row) -> list[tuple[Item, float, str, tuple]]:
-            reader = readers.setdefault(source.name, RowReader(source, self.columns, lambda kind: asked))
-            if reader.row_kind(row.values).sets:
-                raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
-            value = self._given(row.values)
-            name = slice_of(self.by, row.values) if self.by else ""
-            read = reader.read(row)
-            labelled = any(item.human[1] is not None for item in read)
-            plan = plan_of(row.values) if labelled else (None, None)
-            return [(item, value, name, plan) for item in read]
+        Args:
+            places: of the answers of both.
+            estimates: what `accuracy` returned of both.
+        """
+        value = low = high = None
+        told = all(estimate.low is not None for estimate in estimates)
+        powered = [estimate.powered for estimate in estimates if estimate.labels_alone]
+        if len(powered) == 2 and told:
+            ends = self._paired(places) or difference(*powered)
+            value, (low, high) = float(ends[0]), wider(ends[1], ends[2], 2 * self.labels.error, -1.0)
+        elif told:
+            value, low, high = map(
+                float, newcombe(*((estimate.value, estimate.low, estimate.high) for estimate in estimates))
+            )
+        return {
+            "shared_questions": len(np.intersect1d(*(self.asked[mine] for mine in places))),
+            "difference": {"value": value, "low": low, "high": high},
+        }
 
-        for _, _, converted in good_rows(self.sources, convert, skips):
-            items += [item for item, *_ in converted]
-            self._plans += [plan for *_, plan in converted]
-            given += [value for _, value, *_ in converted]
-            slices += [name for *_, name, _ in converted]
-        self._not_numbers = sum(reader.not_numbers for reader in readers.values())
-        if not items:
-            names = ", ".join(source.name for source in self.sources)
-            raise FileError(f"{names}: no rows with an answer; is this the right file?")
-        return items, given, slices
-
-    def _given(self, values: Mapping) -> float:
-        if self.judge_column is None:
-            return math.nan
-        if self.judge_column not in values:
-            raise RowError(f"no column {self.judge_column!r}, which is to have the judge's verdicts")
-        return share_of(self.judge_column, values[self.judge_column])
-
-    def _judge(self, items, given, progress, notes) -> tuple[np.ndarray, np.ndarray, str, str, JudgeErrors]:
-        ignored = self.ignore_judge_errors
-        if self.judge_column is not None:
-            judged = np.array(given)
-            errors = JudgeErrors(None, "the errors of a judge in a column are only known from labels", ignored)
-            names = f"column:{self.judge_column}", f"the column {self.judge_column}"
-            return judged, (judged >= 0.5).astype(float), *names, errors
-        from ...scale.run import item_statistics
-
-        scorer = make_scorer("ava", self.settings, ready=not is_judged(self.sources))
-        sums, counts = item_statistics(items, {"ava": scorer}, progress)
-        verdicts, judged = sums["ava"][:, 0], sums["ava"][:, 1]
-        notes += scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-        notes += calibrated_on([scorer], inputs_of(self.sources, Skips()))
-        return judged, verdicts, scorer.signature, scorer.title, JudgeErrors.of(scorer, counts["ava"], ignored)
-
-    def _slices(self, slices, places: Mapping, answers: JudgedAnswers, notes: list[str]) -> dict[str, Any]:
-        """Return the accuracy of every system on the rows of every slice."""
-        column = self.by
-        values: dict[str, dict] = {}
-        by_slice = places_of(column, slices)
-        for name, of_slice in by_slice.items():
-            values[name] = {}
-            for system, mine in places.items():
-                mine = np.intersect1d(mine, of_slice)
-                if len(mine):
-                    values[name][system] = answers.accuracy(mine)[0]
-        told = [name for name, of in values.items() if any(value["low"] is not None for value in of.values())]
-        notes += slice_notes(column, {name: len(mine) for name, mine in by_slice.items()}, "answers", told)
-        few = [name for name, of in values.items() if any(value["labelled"] < MIN_LABELS for value in of.values())]
-        if few and self.label_sources:
-            notes.append(f"by {column}: fewer than {MIN_LABELS} labels in {', '.join(few)}: what the judge alone says")
-        return {"column": column, "values": values}
-
-    def _notes(self, systems: Mapping[str, Mapping], labels: Labels | None, errors, notes: list[str]) -> None:
-        for system, result in systems.items():
-            if labels and result["labelled"] < MIN_LABELS:
-                notes.append(f"{system}: no labels, or only one; what is said of it is by the judge")
-            if "gain" not in result or result["low"] is None:
-                continue
-            if result["labelled"] < min(LABELS_TO_BEGIN, result["rows"]):
-                rough = f"below {LABELS_TO_BEGIN} an interval is rough"
-                notes.append(f"{system}: {result['labelled']} labelled rows; {rough}")
-        notes += errors.notes(systems)
+    def _paired(self, places: Sequence[Sequence[int]]) -> tuple | None:
+        """Return the difference of two systems with labels for the same questions, drawn alike; None for others."""
+        pair = [np.array(mine)[np.argsort(self.asked[mine], kind="stable")] for mine in places]
+        value, other = (self.asked[mine] for mine in pair)
+        if len(np.unique(value)) < len(value) or not np.array_equal(value, other):
+            return None
+        human, odds, judged = (
+            np.stack([column[mine] for mine in pair])
+            for column in (self.labels.mean, self.labels.probability, self.judged)
+        )
+        if not np.array_equal(*np.isnan(human)) or not np.allclose(*odds, equal_nan=True):
+            return None
+        return paired_difference(judged, human, odds[0], self.finite, self.confidence)
 
 
-def _worst(judged: np.ndarray, labels: Labels | None, number: int = 10) -> list[int]:
+def checked_judge(
+    columns: Mapping[str, str] | None, settings: Settings | None, label_file: bool = False
+) -> tuple[dict[str, str], str | None]:
+    """Return names of columns without that of the judge, and the column that has another judge's verdicts.
+
+    Raises:
+        ValueError: if a name is bad, AVA has settings but does not judge, or the column has the labels of people.
+    """
+    result = checked_columns(columns, ["judge"])
+    judge = result.pop("judge", None)
+    if judge and settings:
+        raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
+    if judge and not label_file and judge == result.get("label", "label"):
+        raise ValueError(
+            f"judge: column {judge!r} has the labels of people, with which the judge is compared; "
+            "name another column, or leave the labels unread by naming no column for label (label=)"
+        )
+    return result, judge
+
+
+def read_answers(
+    sources: Sequence[Source],
+    columns: Mapping[str, str],
+    skips: Skips,
+    judge_column: str | None = None,
+    by: str | None = None,
+    judged: bool = True,
+) -> tuple[list[Item], np.ndarray, list[str], list[tuple[float | None, float | None]], int]:
+    """Read the answers of all rows.
+
+    Args:
+        sources: where the rows are from.
+        columns: where a column has another name.
+        skips: what to do about bad rows.
+        judge_column: the column with the judge's verdicts or probabilities; None: AVA judges.
+        by: the column with slices.
+        judged: AVA will judge the answers, so that they need question and references.
+
+    Returns:
+        The answers; (answers,) the judge's numbers in its column, NaN without one; the slice of every answer;
+        probability and plan of its label; and the number of values of score and label that are no labels.
+    """
+    readers: dict[str, RowReader] = {}
+    asked = {"question": "ava", "references": "ava"} if judged and judge_column is None else {}
+
+    def convert(source: Source, row: Row) -> list[tuple]:
+        reader = readers.setdefault(source.name, RowReader(source, columns, lambda kind: asked))
+        if reader.row_kind(row.values).sets:
+            raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
+        value = math.nan
+        if judge_column is not None:
+            if judge_column not in row.values:
+                raise RowError(f"no column {judge_column!r}, which is to have the judge's verdicts")
+            value = share_of(judge_column, row.values[judge_column])
+        name = slice_of(by, row.values) if by else ""
+        read = reader.read(row)
+        labelled = any(item.human[1] is not None for item in read)
+        plan = plan_of(row.values) if labelled else (None, None)
+        return [(item, value, name, plan) for item in read]
+
+    rows = [answer for _, _, answers in good_rows(sources, convert, skips) for answer in answers]
+    if not rows:
+        names = ", ".join(source.name for source in sources)
+        raise FileError(f"{names}: no rows with an answer; is this the right file?")
+    items, given, slices, plans = map(list, zip(*rows, strict=True))
+    return items, np.array(given), slices, plans, sum(reader.not_numbers for reader in readers.values())
+
+
+def judge_answers(
+    items: Sequence[Item], settings: Settings, sources: Sequence[Source], ignore_judge_errors: bool, progress: Progress
+) -> tuple[np.ndarray, np.ndarray, Scorer, JudgeErrors, list[str]]:
+    """Return AVA's (items,) probabilities and verdicts, AVA, what is known of its errors, and notes."""
+    from ...scale.run import item_statistics
+
+    scorer = make_scorer("ava", settings, ready=not is_judged(sources))
+    sums, counts = item_statistics(items, {"ava": scorer}, progress)
+    notes = scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
+    notes += calibrated_on([scorer], inputs_of(sources, Skips()))
+    errors = JudgeErrors.of(scorer, counts["ava"], ignore_judge_errors)
+    return sums["ava"][:, 1], sums["ava"][:, 0], scorer, errors, notes
+
+
+def accuracy_of_slices(
+    column: str, slices: Sequence[str], places: Mapping[str, Sequence[int]], answers: JudgedAnswers, label_file: bool
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the accuracy of every system on the rows of every slice, and notes on the slices."""
+    values: dict[str, dict] = {}
+    by_slice = places_of(column, slices)
+    for name, of_slice in by_slice.items():
+        values[name] = {}
+        for system, mine in places.items():
+            mine = np.intersect1d(mine, of_slice)
+            if len(mine):
+                values[name][system] = answers.accuracy(mine)[0]
+    told = [name for name, of in values.items() if any(value["low"] is not None for value in of.values())]
+    notes = slice_notes(column, {name: len(mine) for name, mine in by_slice.items()}, "answers", told)
+    few = [name for name, of in values.items() if any(value["labelled"] < MIN_LABELS for value in of.values())]
+    if few and label_file:
+        notes.append(f"by {column}: fewer than {MIN_LABELS} labels in {', '.join(few)}: what the judge alone says")
+    return {"column": column, "values": values}, notes
+
+
+def label_notes(systems: Mapping[str, Mapping], labelled: bool) -> list[str]:
+    """Return notes on systems with few labels."""
+    notes = []
+    for system, result in systems.items():
+        if labelled and result["labelled"] < MIN_LABELS:
+            notes.append(f"{system}: no labels, or only one; what is said of it is by the judge")
+        if "gain" not in result or result["low"] is None:
+            continue
+        if result["labelled"] < min(LABELS_TO_BEGIN, result["rows"]):
+            rough = f"below {LABELS_TO_BEGIN} an interval is rough"
+            notes.append(f"{system}: {result['labelled']} labelled rows; {rough}")
+    return notes
+
+
+def worst_answers(judged: np.ndarray, labels: Labels | None, number: int = 10) -> list[int]:
     """Return the rows most likely to be wrong: by their labels, and without one by the judge."""
     value = judged if labels is None else np.where(np.isnan(labels.mean), judged, labels.mean * 1.001 - 0.001)
     return np.argsort(value, kind="stable")[:number].tolist()
 
 
-def _shown(item: Item, judged: float, labels: Labels | None, place: int) -> dict[str, Any]:
+def shown_answer(item: Item, judged: float, labels: Labels | None, place: int) -> dict[str, Any]:
+    """Return what the report has of an answer, by its place."""
     label = None if labels is None or np.isnan(labels.mean[place]) else float(labels.mean[place])
     return {
         "system": item.system,

@@ -10,8 +10,15 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...statistics.estimation import MIN_LABELS, QuestionSums, powered, question_sums
 from ...statistics.intervals import MIN_QUESTIONS, kish, share_interval
-from ...statistics.paired_tests import LEVEL, PairedTests, influences, paired_tests
-from ...statistics.resampling import adjust_p_values, bootstrap_counts, ranking
+from ...statistics.resampling import (
+    LEVEL,
+    PairedTests,
+    adjust_p_values,
+    bootstrap_counts,
+    influences,
+    paired_tests,
+    ranking,
+)
 from .comparison import ACCURACY, Interval, MetricNumbers, Pair, SliceNumbers
 
 INTERVAL = "95%: of scores Wilson's, of differences studentized bootstrap; questions resampled"

@@ -31,8 +31,7 @@ from ...scale.tally import fault_counts, label_of, named_faults
 from ...statistics import resampling
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS, kish
-from ...statistics.paired_tests import LEVEL, smallest_p
-from ...statistics.resampling import FEW
+from ...statistics.resampling import FEW, LEVEL, smallest_p
 from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, optional_texts, question_numbers, rounded, score_in_column
 from ..slices import places_of, slice_notes, slice_of
