@@ -266,19 +266,19 @@ def test_without_docstrings(repository):
     assert b"set it to 1" in done.stderr
 
 
-@pytest.mark.parametrize("encoding", ["cp437", "latin-1", "ascii", "cp1252"])
+@pytest.mark.parametrize("encoding", ["cp437", "ascii"])
 def test_standard_output_in_any_encoding(tmp_path, encoding):
     """What an encoding lacks becomes a question mark, or an escape in JSON; also in messages and errors."""
     row = {"question": "東京 → ½", "prediction": "東京 → 😀", "references": ["東京"], "system": "東京 → 😀"}
     rows, score = tmp_path / "東京.jsonl", ["score", tmp_path / "東京.jsonl", "-m", "aev"]
     rows.write_text(json.dumps(row) + "\n")
     verbs = ["doctor", rows], score, [*score, "--format", "markdown"], ["score", tmp_path / "東.jsonl"]
-    done = in_a_process(*verbs, PYTHONIOENCODING=encoding)
-    assert [int(line) for line in done.stdout.split(b"\n") if line.isdigit()] == [0, 0, 0, 2], done.stderr
-    assert b"?" in done.stdout
+    done = in_a_process(*verbs, [*score, "--format", "json"], PYTHONIOENCODING=encoding)
+    assert [int(line) for line in done.stdout.split(b"\n") if line.isdigit()] == [0, 0, 0, 2, 0], done.stderr
+    printed, content = done.stdout.rsplit(b"\n2\n", 1)
+    assert b"?" in printed
     assert b"?.jsonl: no such file" in done.stderr
-    done = in_a_process([*score, "--format", "json"], PYTHONIOENCODING=encoding)
-    assert "東京 → 😀" in json.loads(done.stdout.decode(encoding).strip().removesuffix("0"))["systems"], done.stderr
+    assert "東京 → 😀" in json.loads(content.decode(encoding).strip().removesuffix("0"))["systems"], done.stderr
 
 
 FOREIGN = """\

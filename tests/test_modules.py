@@ -22,18 +22,14 @@ from packaging.utils import canonicalize_name
 from tests.factories.modules import REFUSE_PACKAGE, ROWS
 from training.publish.assemble import assemble
 
-LOAD_AND_COMPUTE = """
+ALONE = """
 import json, sys
-how, where, rows = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-if how == "package":
-    from genqa_metrics import load
-else:
-    from evaluate import load
+from evaluate import load
 results = {}
-for name, columns in rows.items():
-    metric = load(where.format(name))
+for name, columns in json.loads(sys.argv[2]).items():
+    metric = load(f"{sys.argv[1]}/{name}")
     results[name] = [metric.name, metric.compute(**columns, per_example=True), metric.signature()]
-assert ("genqa_metrics" in sys.modules) == (how != "alone"), "an assembled folder must not need the package"
+assert "genqa_metrics" not in sys.modules, "an assembled folder must not need the package"
 print(json.dumps(results))
 """
 
@@ -68,18 +64,18 @@ def name(request):
 
 
 def test_three_ways_to_load_give_the_same(repository, tmp_path):
-    rows = json.dumps(ROWS)
+    """By the package, from the folder of the checkout, and from an assembled folder where there is no package."""
     for name in ROWS:
         assemble(name, tmp_path / name)
-    by_package = python(LOAD_AND_COMPUTE, "package", "{}", rows, cwd=tmp_path / "aev")
-    by_folder = python(LOAD_AND_COMPUTE, "folder", "metrics/{}", rows, cwd=repository)
-    by_copy = python(REFUSE_PACKAGE + LOAD_AND_COMPUTE, "alone", f"{tmp_path}/{{}}", rows, cwd=tmp_path / "aev")
-    assert sorted(by_package) == sorted(genqa_metrics.METRICS)
-    for name, (loaded, _, signature) in by_package.items():
-        assert by_folder[name] == by_copy[name] == by_package[name]
-        assert loaded == name
-        assert signature.startswith(f"{name}|")
-        assert f"version:{genqa_metrics.__version__}" in signature
+    by_copy = python(REFUSE_PACKAGE + ALONE, str(tmp_path), json.dumps(ROWS), cwd=tmp_path / "aev")
+    assert sorted(by_copy) == sorted(genqa_metrics.METRICS)
+    for name, rows in ROWS.items():
+        for metric in (genqa_metrics.load(name), evaluate.load(str(repository / "metrics" / name))):
+            signature = metric.signature()
+            assert [metric.name, metric.compute(**rows, per_example=True), signature] == by_copy[name]
+            assert metric.name == name
+            assert signature.startswith(f"{name}|")
+            assert f"version:{genqa_metrics.__version__}" in signature
 
 
 @pytest.mark.slow
