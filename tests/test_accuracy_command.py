@@ -152,7 +152,7 @@ def test_an_interval_of_all_rows_is_not_called_rough():
     rows = [row | {"label": n % 2} for n, row in enumerate(made()) if int(n / 2) < 20]
     assert not any("rough" in note for note in estimated(rows).notes)
     half = [row | {"label": n % 2 if n < len(rows) / 2 else None} for n, row in enumerate(rows)]
-    assert any("below 30 an interval is rough" in note for note in estimated(half).notes)
+    assert any("with fewer than 30 labels an interval is rough" in note for note in estimated(half).notes)
 
 
 def test_every_verb_asks_for_as_many_labels(tmp_path):

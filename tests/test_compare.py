@@ -501,6 +501,27 @@ def test_labels_of_people_are_what_is_tested():
     assert next(iter(without.tests["ava"])) == "ava_accuracy"
 
 
+def test_labels_in_a_file_of_their_own_count_as_those_in_the_rows():
+    rows = [
+        {"question": f"how many steps has {n}?", "references": ["four steps"], "system": system, "prediction": text}
+        for n in range(12)
+        for system, text in (("a", "four steps"), ("b", "seven steps"))
+    ]
+    labels = [row | {"label": int(n % 3 > 0)} for n, row in enumerate(rows)]
+    within = genqa_metrics.compare(labels, "ava", resamples=200)
+    beside = genqa_metrics.compare(rows, "ava", labels=labels, resamples=200)
+    instead = genqa_metrics.compare([row | {"label": 0} for row in rows], "ava", labels=labels, resamples=200)
+    assert beside.tests == instead.tests == within.tests
+    assert beside.scores == instead.scores == within.scores
+    assert len(beside.numbers.inputs) == 2
+    some = genqa_metrics.compare(rows, "ava", labels=labels[:12], resamples=200)
+    assert any("have no column 'probability'" in note for note in some.notes)
+    with pytest.raises(ValueError, match="none of the 1 labels is of one of the rows"):
+        genqa_metrics.compare(rows, "ava", labels=[labels[0] | {"prediction": "another"}])
+    with pytest.raises(ValueError, match="labels: expected the judge ava"):
+        genqa_metrics.compare(rows, "aev", labels=labels)
+
+
 def untold_rows(**more):
     texts = {"Who won?": ("Ann", "Bob"), "When?": ("1912", "1915"), "Where?": ("In Paris", "In Rome")}
     return [
@@ -522,6 +543,18 @@ def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     assert '<line class="interval"' not in page
     assert page.count("he judge was measured on") == 1
     assert "interval, cannot tell" not in page
+    assert "tests of the judge's verdicts" in page.replace("&#39;", "'")
+
+
+def test_verdicts_rank_no_system_where_the_accuracy_cannot_be_told():
+    third = [row | {"system": "third"} for row in untold_rows() if row["system"] == "good"]
+    rows = [row | {"question": f"{row['question']} ({n})"} for row in [*untold_rows(), *third] for n in range(3)]
+    for ignore in (False, True):
+        report = genqa_metrics.compare(rows, resamples=200, ignore_judge_errors=ignore)
+        table = report.tables()[0]
+        assert ("ranks" in table.header) == ignore
+        assert bool(table.marked) == ignore
+        assert ('class="matrix"' in report.to_html()) == ignore
 
 
 def test_the_page_shows_the_labels_of_people_and_where_the_judge_says_the_opposite():

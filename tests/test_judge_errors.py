@@ -140,7 +140,7 @@ def test_slices_have_no_intervals_where_the_judge_alone_says_nothing(few_labels)
 def test_what_to_do_is_said_once_whatever_the_reasons(judge):
     errors = JudgeErrors.of(make_scorer("ava", {"checkpoint": str(judge)}), {}, False)
     untold = {name: {"basis": NOTHING, "reason": f"reason {name}", "rows": 60} for name in "ab"}
-    (note, _) = errors.notes(untold)
+    (note,) = errors.notes(untold)
     assert note.startswith("the accuracy cannot be told from these rows: reason a (a); reason b (b); label ")
 
 

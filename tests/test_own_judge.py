@@ -276,15 +276,15 @@ def test_data_unlike_those_of_the_measurement_tell_no_accuracy(measured):
     rows = [row | {"prediction": row["prediction"] + " and so on" * 20} for row in rows]
     unlike = genqa_metrics.score(rows, "ava", {"ava": settings})
     assert like.accuracy["unlike"] == []
-    assert unlike.accuracy["unlike"] == ["100% of the answers have a length that is rare there"]
+    assert unlike.accuracy["unlike"] == ["100% of the answers have a length that is rare in those"]
     assert all(values["low"] is not None for values in like.accuracy["systems"].values())
     assert all(values["low"] is None for values in unlike.accuracy["systems"].values())
     shown = [unlike.to_markdown(), str(genqa_metrics.accuracy(rows, settings=settings))]
     shown.append(genqa_metrics.compare(rows, "ava", {"ava": settings}, resamples=100).to_html())
     for text in shown:
         assert "cannot be told from these rows" in text
-        assert "length that is rare there" in text
-    assert "rare there" not in like.to_markdown()
+        assert "length that is rare in those" in text
+    assert "rare in those" not in like.to_markdown()
     assert genqa_metrics.accuracy(rows, settings=settings).to_dict()["unlike"]
 
 

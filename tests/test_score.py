@@ -29,6 +29,18 @@ def test_a_frame_has_what_a_file_of_scores_has(tmp_path):
         pandas.testing.assert_frame_equal(frame.drop(columns=["file", "references"]), written, check_dtype=False)
 
 
+def test_the_page_shows_the_systems_and_what_to_read_and_folds_the_rest():
+    """What is said above once more, such as all figures of the judge, opens by a click; what to do stands above."""
+    report = genqa_metrics.score(ROWS)
+    page = report.to_html()
+    above, folded = page.split('<details class="part">', 1)
+    assert "How to go on" in above
+    assert "more questions are needed" in above
+    assert "Read these first" in above
+    assert "<h2>ava</h2>" in folded
+    assert page.count("more questions are needed") == 1
+
+
 def test_the_default_for_rows_with_a_question_reads_it():
     assert list(genqa_metrics.score(ROWS).signatures) == ["ava"]
     assert list(genqa_metrics.score(ROWS, settings={"aev": {"alpha": 0}}).signatures) == ["aev"]

@@ -95,6 +95,11 @@ def test_a_file_that_people_have(read):
     ]
 
 
+def test_labels_of_people_in_a_file_are_used(read):
+    rows = read("question,prediction,references,label\nWho?,me,me,1\nWhen?,now,later,0\nWhere?,here,there,\n").rows()
+    assert [row.get("label") for row in rows] == [1, 0, None]
+
+
 def test_one_column_for_each_system(spaces, tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("question,gpt,claude,references\nWho?,I,you,me\n")

@@ -302,13 +302,30 @@ def compare(reference: str, answer: str, question: str = "") -> bool | None:
     [True, True, True, False]
     >>> compare("3:30 pm", "15:30"), compare("20%", "120%"), compare("5 miles", "8 km"), compare("Paris", "2")
     (True, False, True, None)
+    >>> compare("100,000", "100.000"), compare("1500", "1.500")
+    (True, None)
     """
     verdicts: dict[bool, set] = {True: set(), False: set()}
     for item, other in product(readings(reference), readings(answer)):
-        verdicts[item.certain and other.certain].add(_same(item, other, question))
+        same, certain = _same(item, other, question), item.certain and other.certain
+        if same and _same_digits(reference, answer):
+            certain = certain or item.number == other.number
+        verdicts[certain].add(same)
     if True in verdicts[True]:
         return True
     return None if None in verdicts[True] or True in verdicts[False] or not verdicts[True] else False
+
+
+def _same_digits(first: str, second: str) -> bool:
+    """Return whether two texts have one number with the same digits in groups of three, by two conventions.
+
+    >>> _same_digits("100,000", "about 100.000 km"), _same_digits("100,000", "100000"), _same_digits("1,500", "1.50")
+    (True, False, False)
+    """
+    numbers = [re.findall(r"\d[\d.,]*\d", text) for text in (first, second)]
+    if any(len(found) != 1 or not re.fullmatch(r"\d{1,3}([.,])\d{3}(?:\1\d{3})*", found[0]) for found in numbers):
+        return False
+    return numbers[0][0].replace(",", ".") == numbers[1][0].replace(",", ".")
 
 
 @lru_cache(2**14)

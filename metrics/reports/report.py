@@ -231,7 +231,9 @@ def print_first_screen(
     console.print()
     print_table(table, console)
     say(console, [f"-> {finding}" for finding in findings], "bold", WIDTH)
-    say(console, [f"   {note[:1].upper()}{note[1:]}." for note in dict.fromkeys(notes)], "dim", WIDTH)
+    systems = tuple(f"{row[0]}:" for row in table.rows)  # names are not capitalized
+    said = [note if note.startswith(systems) else note[:1].upper() + note[1:] for note in dict.fromkeys(notes)]
+    say(console, [f"   {note}." for note in said], "dim", WIDTH)
     print_rows()
     console.print()
     say(console, [last], "dim", WIDTH)

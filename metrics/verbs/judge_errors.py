@@ -57,7 +57,8 @@ NOTES = {
     "labels correct that: genqa-metrics label",
 }
 WHAT_TO_DO = (
-    "label {number} answers of every system, drawn by genqa-metrics label; then genqa-metrics accuracy --labels"
+    "label {number} answers of every system with genqa-metrics label FILE -o labels.jsonl, then run "
+    "genqa-metrics accuracy FILE --labels labels.jsonl"
 )
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
@@ -180,7 +181,7 @@ class JudgeErrors:
             return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
         measured = measured.on(rows)
         reasons = "; ".join(measured.unlike)
-        unlike = f"these rows may be unlike those that the judge's errors were measured on ({reasons})"
+        unlike = f"they may be unlike those that the judge's errors were measured on ({reasons})"
         return cls(measured, unlike if reasons else "")
 
     def accuracy(self, sums: QuestionSums, **options: Any) -> tuple[dict[str, Any], AccuracyEstimate]:
@@ -245,8 +246,6 @@ class JudgeErrors:
             several = len(by_reason) > 1
             why = [reason + f" ({', '.join(some)})" * several for reason, some in by_reason.items()]
             notes.append(f"{of} cannot be told from these rows: {'; '.join(why)}; {fix}")
-        if NOTHING in by_key and self.measured:
-            notes.append(measured_fact(self.measured.facts))
         return notes
 
 
@@ -285,7 +284,7 @@ def judged_systems(
 def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return in words how the accuracy of systems was estimated, those of which it cannot be told left out."""
     of_told = [values["method"] for values in systems.values() if values["low"] is not None]
-    return "; ".join(dict.fromkeys(of_told)) or METHODS[NOTHING]
+    return " or ".join(dict.fromkeys(of_told)) or METHODS[NOTHING]
 
 
 def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
@@ -386,7 +385,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     >>> differences(measured, {"profiled": 50, "unsure": 5, "answer_words:1": 50})
     []
     >>> differences(measured, {"profiled": 50, "unsure": 30, "answer_words:6": 50})
-    ['100% of the answers have a length that is rare there', 'the judge is unsure of 60%, there of 10%']
+    ['100% of the answers have a length that is rare in those', 'the judge is unsure of 60%, in those of 10%']
     """
     size, base = rows.get("profiled", 0), measured.get("profiled", 0)
     if not base:
@@ -401,12 +400,12 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
             if name.startswith(f"{part}:") and measured.get(name, 0) < RARE * base
         )
         if unknown > RARE_SHARE * size:
-            result.append(f"{unknown / size:.0%} of the {what} have a length that is rare there")
+            result.append(f"{unknown / size:.0%} of the {what} have a length that is rare in those")
     if "unsure" not in measured:
         return result
     unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
     low, _ = wilson(unsure, size, Z)
     _, high = wilson(usual, base, Z)
     if low > high and unsure > usual + 0.1:
-        result.append(f"the judge is unsure of {unsure:.0%}, there of {usual:.0%}")
+        result.append(f"the judge is unsure of {unsure:.0%}, in those of {usual:.0%}")
     return result

@@ -125,7 +125,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             "ava",
             COLUMNS,
             Path(__file__).with_name("example.csv"),
-            "Columns: question, answer, accepted answers; also system and id.",
+            "Columns: question, answer, accepted answers; also system, id, and label (0 or 1, by people).",
             others=[gr.Radio(JUDGES, value=JUDGES[0], label="Judge", info=JUDGE_NOTE, render=False)],
             settings=settings,
         )

@@ -332,6 +332,7 @@ class Rows(NamedTuple):
             | {"prediction": item.predictions if self.sets else item.predictions[0]}
             | ({"question": item.text} if item.text else {})
             | ({"contexts": item.contexts} if self.contexts else {})
+            | ({"label": item.human[1]} if item.human[1] is not None else {})
             for item in self.items
         ]
 

@@ -277,15 +277,16 @@ def accuracy_of_slices(
 
 def label_notes(systems: Mapping[str, Mapping], labelled: bool) -> list[str]:
     """Return notes on systems with few labels."""
-    notes = []
+    notes, few = [], []
     for system, result in systems.items():
         if labelled and result["labelled"] < MIN_LABELS:
             notes.append(f"{system}: no labels, or only one; what is said of it is by the judge")
         if "gain" not in result or result["low"] is None:
             continue
         if result["labelled"] < min(LABELS_TO_BEGIN, result["rows"]):
-            rough = f"below {LABELS_TO_BEGIN} an interval is rough"
-            notes.append(f"{system}: {result['labelled']} labelled rows; {rough}")
+            few.append(f"{system} {result['labelled']}")
+    if few:
+        notes.append(f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}")
     return notes
 
 

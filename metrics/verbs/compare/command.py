@@ -39,6 +39,7 @@ def compare(
     verbose: options.Verbose = False,
     ignore_judge_errors: options.IgnoreJudgeErrors = False,
     calibration: options.Calibration = None,
+    labels: options.Labels = None,
 ) -> None:
     """Compare systems on the same questions: which one is better, and could it be chance?
 
@@ -46,8 +47,8 @@ def compare(
 
     **Scores** with 95% intervals by question.
 
-    **With ava** the accuracy of every system: by the labels in the rows where there are some, else by the judge and
-    its measured errors; or that it cannot be told.
+    **With ava** the accuracy of every system: by labels in the rows or of `--labels` where there are some, else by the
+    judge and its measured errors; or that it cannot be told.
 
     **Tests** of every pair of systems, corrected for their number; an interval leaves out 0 where p is below 5%.
 

@@ -150,7 +150,7 @@ def _section(numbers: Comparison, metric: str, explained: Sequence[Mapping]) -> 
     """Return what the page shows of a metric."""
     scores = []
     for place, name in enumerate(numbers.tested(metric)):
-        order = numbers.ordered(metric, name)
+        order, untold = numbers.ordered(metric, name), numbers.untold(metric, name)
         estimates, charted = {system: numbers.metrics[metric]["scores"][name][system] for system in order}, name
         if place == 0 and (accuracy := numbers.accuracy(metric)):
             charted = ACCURACY
@@ -158,7 +158,7 @@ def _section(numbers: Comparison, metric: str, explained: Sequence[Mapping]) -> 
             estimates = {
                 system: {**of_system, "value": of_system[ACCURACY]} for system, of_system in of_systems.items()
             }
-        elif numbers.untold(metric, name):  # an interval beside it would be taken for one of the accuracy
+        elif untold:  # an interval beside it would be taken for one of the accuracy
             charted = f"{name}, not accuracy" if place else ACCEPTED
             estimates = {system: {**found, "low": None, "high": None} for system, found in estimates.items()}
         pairs = pairs_table(numbers, metric, name)
@@ -167,11 +167,12 @@ def _section(numbers: Comparison, metric: str, explained: Sequence[Mapping]) -> 
             {
                 "name": name,
                 "charted": charted,
-                "chart": forest_chart(estimates, numbers.best_systems(metric, name)),
-                "matrix": _matrix(numbers, metric, name) if len(order) > 2 else None,
+                "chart": forest_chart(estimates, [] if untold else numbers.best_systems(metric, name)),
+                "matrix": _matrix(numbers, metric, name) if len(order) > 2 and not untold else None,
                 "pairs": html_table(pairs, bars),
                 "said": pairs.explanation,
-                "folded": len(order) > 2 and place == 0,  # the matrix has the differences
+                "untold": untold,
+                "folded": untold or (len(order) > 2 and place == 0),  # the matrix has the differences
             }
         )
     table = systems_table(numbers, metric)

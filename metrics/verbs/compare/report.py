@@ -210,13 +210,15 @@ class CompareReport(Report):
             console.print(Text.assemble(*parts), no_wrap=True, overflow="ellipsis")
 
         rows = self.rows[metric]
-        say(console, ["Rows that decide"] * bool(rows), "bold")
+        by_judge = ", as the judge sees them" * self.numbers.untold(metric, next(iter(self.tests[metric])))
+        say(console, [f"Rows that decide{by_judge}"] * bool(rows), "bold")
+        grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in self.numbers.metrics[metric] else {}
         for row in rows:
             cut(visible(name_of(row)), (f"  [{visible(' | '.join(map(one_line, row['references'])))}]", "dim"))
             answers = [[visible(one_line(cell)) for cell in cells] for cells in shown_answers(row)]
             width = max(len(system) for _, system, _ in answers)
             for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
-                cut(f"  {score}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
+                cut(f"  {grades.get(score, score)}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
 
     def to_html(self) -> str:
         """Return the comparison as one HTML page that needs no outside resource; see `comparison_page`."""
@@ -238,6 +240,7 @@ def compare(
     runs: bool = False,
     ignore_judge_errors: bool = False,
     calibration: str | None = None,
+    labels: object = None,
     on_error: OnError = "fail",
     problem: Message = ignore,
     progress: Progress = ignore,
@@ -261,6 +264,8 @@ def compare(
         ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
         calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
             is one.
+        labels: with ava: labels of people for some of the rows, as for `accuracy`. Default: those in a column label
+            of the rows.
         on_error: "fail" at the first bad row or question that not all systems answer, or "skip" and count them.
         problem: called with each row that is left out.
         progress: called with what is scored, rows that are done, and all rows.
@@ -292,6 +297,7 @@ def compare(
             runs=runs,
             ignore_judge_errors=ignore_judge_errors,
             calibration=calibration,
+            labels=labels,
             on_error=on_error,
         )
     numbers = run.report(problem, progress)

@@ -34,6 +34,7 @@ from ...statistics.intervals import MIN_QUESTIONS, kish
 from ...statistics.resampling import FEW, LEVEL, smallest_p
 from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, optional_texts, question_numbers, rounded, score_in_column
+from ..labels import read_labels
 from ..slices import places_of, slice_notes, slice_of
 from .analysis import INTERVAL, Column, Judged, analyse, most_different, row_scores, sliced_comparison
 from .comparison import Comparison, Interval, Slices
@@ -50,7 +51,7 @@ class CompareRun:
         inputs: names of files, not standard input; or rows in memory with a column `system`, see `inputs.sources_of`;
             or {name of a system: its files or rows}.
         metrics, settings, seed, columns, score_columns, resamples, correction, rows, by, runs, ignore_judge_errors,
-            calibration, on_error: see `genqa_metrics.compare`.
+            calibration, labels, on_error: see `genqa_metrics.compare`.
 
     Attributes:
         matched: after `report`, the rows question by question.
@@ -77,6 +78,7 @@ class CompareRun:
         runs: bool = False,
         ignore_judge_errors: bool = False,
         calibration: str | None = None,
+        labels: object = None,
         on_error: OnError = "fail",
     ):
         check_options(on_error, settings=settings, columns=columns, seed=seed, resamples=resamples, rows=rows, by=by)
@@ -95,6 +97,7 @@ class CompareRun:
         self.runs = runs or folders is not None
         self._one_each = isinstance(inputs, Mapping) or self.runs  # a column `system` is ignored
         self.sources, self._systems = _named_sources(inputs)
+        self.label_sources = [] if labels is None else digested_sources(labels, "labels")
         if not self.score_columns:
             check_columns(self.sources, self.columns)
         names = dict.fromkeys(self._systems.values())
@@ -124,6 +127,7 @@ class CompareRun:
         skips = Skips(self.skips_rows, problem)
         self.matched, row_kind = self._matched(skips)
         matched = self.matched
+        label_notes = self._take_labels(skips)
         items, shape = matched.items, (len(matched.rows), len(matched.systems), -1)
         asked = question_numbers(
             [next((row.item.text for row in rows if row.item.text), None) for rows in matched.rows]
@@ -158,7 +162,7 @@ class CompareRun:
         tests = len(metrics) * len(matched.systems) * (len(matched.systems) - 1) // 2
         return Comparison(
             genqa_metrics=__version__,
-            inputs=inputs_of(self.sources, skips),
+            inputs=inputs_of([*self.sources, *self.label_sources], skips),
             settings={
                 "resamples": self.resamples,
                 "seed": self.seed,
@@ -186,6 +190,7 @@ class CompareRun:
                 *(note for metric in scorers if (note := _length_note(metric, metrics[metric]["scores"]))),
                 *slice_remarks,
                 *_unequal_rows(matched, skips),
+                *label_notes,
                 *(accuracy["notes"] if accuracy else []),
                 *_question_notes(sizes),
                 *_unreachable_notes(sizes, tests, self.resamples, self.correction),
@@ -238,6 +243,19 @@ class CompareRun:
                 "belong together; give every row an 'id' or a question"
             )
         return matched, row_kind
+
+    def _take_labels(self, skips: Skips) -> list[str]:
+        """Give the rows the labels of the files of labels, in place of their own; return notes on them."""
+        if not self.label_sources:
+            return []
+        if judge_among(self.scorers) is None:
+            raise FileError("labels: expected the judge ava, whose verdicts they correct, got other metrics; add ava")
+        items, notes = [row.item for question in self.matched.rows for row in question], []
+        labels = read_labels(self.label_sources, items, [], self.columns, skips, notes, error=0.0)
+        for item, label, chance in zip(items, labels.mean, labels.probability, strict=True):
+            item.human = item.human[0], None if np.isnan(label) else float(label)
+            item.chance = None if np.isnan(chance) else float(chance)
+        return notes
 
     def _accuracy(
         self, judge: str, items: Sequence[Item], asked: np.ndarray, counts: Mapping[str, Mapping]

@@ -38,7 +38,7 @@ def systems_table(numbers: Comparison, metric: str) -> Table:
     parts = [name for name in shown if name in scores]
     if names[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
         parts = [name for name in (f"{metric}_{ACCURACY}",) if name in scores] + parts
-    order = numbers.ordered(metric)
+    order, untold = numbers.ordered(metric), numbers.untold(metric, names[0])
     rows = []
     for system in order:
         cells = [estimate(scores[name][system]) for name in names]
@@ -52,24 +52,27 @@ def systems_table(numbers: Comparison, metric: str) -> Table:
             else estimate(scores[name][system])
             for name in parts
         ]
-        rows.append([system, _ranks(ranking[system]), str(ranking[system]["cluster"]), *cells])
+        place = [] if untold else [_ranks(ranking[system]), str(ranking[system]["cluster"])]
+        rows.append([system, *place, *cells])
     extra = [ACCURACY] if accuracy and names[0] != ACCURACY else []
-    header = ["system", "ranks", "cluster", *extra, *names, *parts]
+    places = [] if untold else ["ranks", "cluster"]
+    header = ["system", *places, *extra, *names, *parts]
     said = "In brackets: 95% interval."
     if accuracy:
         told = accuracy["method"] != METHODS[NOTHING]
         rests_on = f"has a 95% interval and comes from: {accuracy['method']}" if told else "cannot be told"
-        measured = accuracy["measured"] if accuracy["measured"] not in numbers.notes else None
+        measured = accuracy["measured"]
         more = f" {measured[0].upper()}{measured[1:]}." if measured else ""
         said = f"The accuracy {rests_on}.{more} Brackets of the others: 95% intervals."
     elif "accuracy" in numbers.metrics[metric]:
         said = f"In brackets: 95% interval; the errors of {metric} are ignored."
-    said += f" Ranks and clusters by {names[0]}." if len(names) > 1 else ""
-    marked, bold = _places(order, best), header.index(names[0])
+    if not untold:  # the judge's verdicts rank no system
+        said += f" Ranks and clusters by {names[0]}." * (len(names) > 1) + f" {BEST}"
+    marked, bold = set() if untold else _places(order, best), header.index(names[0])
     short = short_names(header)
     if accuracy:
         short = judge_names(metric, header, whose(accuracy["systems"]))
-    return Table(f"{metric}: systems", header, rows, f"{said} {BEST}", marked, bold, short=short)
+    return Table(f"{metric}: systems", header, rows, said, marked, bold, short=short)
 
 
 def short_table(numbers: Comparison, metric: str, name: str) -> Table:

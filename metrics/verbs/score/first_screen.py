@@ -29,16 +29,13 @@ def first_screen(report: Report, console: Any) -> None:
         report: the scores.
         console: a `rich.console.Console`.
     """
-    result, accuracy = report.found, report.accuracy or {"notes": [], "measured": None}
+    result, accuracy = report.found, report.accuracy or {"notes": []}
     print_first_screen(
         console,
         headline(report),
         replace(systems_table(report), title=""),
         of_accuracy(report) if report.accuracy else report.findings,
-        [
-            *of_faults(result.faults),
-            *(note for note in (*accuracy["notes"], *result.notes) if note != accuracy["measured"]),
-        ],
+        [*of_faults(result.faults), *accuracy["notes"], *result.notes],
         f"{'Why: genqa-metrics explain FILE. ' * bool(report.accuracy)}All tables and signatures: --verbose",
         lambda: print_reading(result.to_read, console, report.faults),
     )

@@ -28,7 +28,8 @@ from ...scale.options import OnError, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, AnswerToRead, agreement
-from ..judge_errors import help_of_judge, judged_systems, whose
+from ...statistics.estimation import NOTHING
+from ..judge_errors import METHODS, help_of_judge, judged_systems, whose
 from .first_screen import (
     READ,
     SYSTEMS,
@@ -262,8 +263,12 @@ class ScoreReport(Report):
         """Return what the first screen shows, and all tables below it."""
         tables = self.tables()
         reading = [table for table in tables if table.title.startswith(READ)]
-        self.open_tables = 1 + len(reading)
         return [systems_table(self), *reading, *(table for table in tables if table not in reading)]
+
+    @property
+    def open_tables(self) -> int:
+        """The systems and the answers to read; what a person looks up opens by a click."""
+        return 1 + len(reading_tables(self.found.to_read, self.faults))
 
     @property
     def headline(self) -> str:
@@ -346,9 +351,16 @@ class ScoreReport(Report):
         )
         return Table(LABELLED, header, rows, said)
 
+    @property
+    def next_steps(self) -> list[str]:
+        """Why the accuracy cannot be told, and what to do; none where it is told."""
+        told = not self.accuracy or self.accuracy["method"] != METHODS[NOTHING]
+        return [] if told else [f"{note[:1].upper()}{note[1:]}." for note in self.accuracy["notes"][:1]]
+
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
-        return [*self.signatures.values(), *self._remarks()]
+        said = {step[1:-1] for step in self.next_steps}
+        return [*self.signatures.values(), *(fact for fact in self._remarks() if fact[1:] not in said)]
 
     def _remarks(self) -> list[str]:
         marked = (
@@ -358,7 +370,8 @@ class ScoreReport(Report):
             return []
         told = any(values["low"] is not None for values in self.accuracy["systems"].values())
         rests_on = [f"accuracy: 95% interval, {self.accuracy['method']}"] * told
-        return [*rests_on, *self._help(), *self.accuracy["notes"], *([marked] if self.best else [])]
+        measured = filter(None, [self.accuracy["measured"]])
+        return [*rests_on, *self._help(), *self.accuracy["notes"], *measured, *([marked] if self.best else [])]
 
     def _help(self) -> list[str]:
         """Return whether the judge helps beside the labels in the rows, in one sentence if there are some."""
