@@ -186,24 +186,14 @@ class AvaScorer(Scorer):
         second += _log_odds(self.loaded.threshold) - _log_odds(self.second.threshold)
         return 1 / (1 + np.exp(-(weight * second + (1 - weight) * _log_odds(first))))
 
-    def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return verdict, probability and abstention of every row, and counts.
+    def statistics_with_counts(
+        self, columns: Mapping[str, list], explain: bool
+    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
+        """Return verdict, probability and abstention of every row, counts, and explanations; see `explaining`.
 
         Counted are answers of which the model could not read the end, short answers that the judge does not read,
         rows that the second judge read, and what the rows are like (`profile`).
         """
-        return self.statistics_with_details(columns, explain=False)[:2]
-
-    def statistics_with_details(
-        self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list]]:
-        """Return the same, and an explanation of every row; see `explaining.explanations`."""
-        return self.statistics_with_counts(columns, explain)[:3]
-
-    def statistics_with_counts(
-        self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
-        """Return the same, and of every row the counts that its texts and scores do not show."""
         check_fork(self.device, self._process)
         short, linear = columns.get("short_answers"), self.loaded.configuration == LINEAR
         if explain and linear and any(short or ()):

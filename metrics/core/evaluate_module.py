@@ -236,10 +236,7 @@ class CheckedModule:
         with tqdm(total=rows, desc=name, unit="row", disable=hidden) as bar:
             for chunk in scorer.chunks(columns):
                 part = {name: [column[i] for i in chunk] for name, column in columns.items()}
-                if per_example or explain:
-                    values, counted, more = scorer.statistics_with_details(part, explain)
-                else:
-                    (values, counted), more = scorer.statistics(part), {}
+                values, counted, more = scorer.statistics_with_details(part, explain)
                 statistics = np.zeros((rows, values.shape[1])) if statistics is None else statistics
                 statistics[chunk] = values
                 counts.update(counted)

@@ -418,7 +418,7 @@ class Scorer:
         Returns:
             (rows, k) floats, and numbers by name, which can be added up; see `warnings`.
         """
-        raise NotImplementedError
+        return self.statistics_with_details(columns, explain=False)[:2]
 
     def statistics_with_details(
         self, columns: Mapping[str, list], explain: bool
@@ -429,21 +429,20 @@ class Scorer:
             columns: see `checked`.
             explain: whether to add a column "explanation".
         """
-        return *self.statistics(columns), {}
+        return self.statistics_with_counts(columns, explain)[:3]
 
     def statistics_with_counts(
         self, columns: Mapping[str, list], explain: bool
     ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
         """Return the same, and for every row those counts that neither its texts nor its scores show.
 
+        A metric has this method, or `statistics` where there are no details.
+
         Args:
             columns: see `checked`.
             explain: see `statistics_with_details`.
         """
-        statistics_with_details = (
-            self.statistics_with_details(columns, explain) if explain else (*self.statistics(columns), {})
-        )
-        return *statistics_with_details, [{}] * len(columns["predictions"])
+        return *self.statistics(columns), {}, [{}] * len(columns["predictions"])
 
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
         """Return one sentence that says why a row has its scores.

@@ -130,14 +130,13 @@ class FMetaScorer(Scorer):
             )
         return base_function(base, kwargs)
 
-    def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return per context the first four scores and, with a threshold, `COUNTS`; counts contexts not tokenised."""
-        return self.statistics_with_details(columns, False)[:2]
-
-    def statistics_with_details(
+    def statistics_with_counts(
         self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list]]:
-        """Return the same, and of every context the best matches, what is not asked, and the matrix of scores."""
+    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
+        """Return per context the first four scores and, with a threshold, `COUNTS`; counts contexts not tokenised.
+
+        Details are the best matches, what is not asked, and the matrix of scores.
+        """
         predictions, references = columns["predictions"], columns["references"]
         check_sizes(predictions, references)
         matrices = score_matrices(predictions, references, self.base)
@@ -170,7 +169,7 @@ class FMetaScorer(Scorer):
                 any(_RAW.search(text) for text in [*asked, *wanted])
                 for asked, wanted in zip(predictions, references, strict=True)
             )
-        return rows, counts, details
+        return rows, counts, details, [{}] * len(rows)
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of single rows; see `Scorer.row_scores`."""

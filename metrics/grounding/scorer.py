@@ -84,20 +84,10 @@ class GroundingScorer(Scorer):
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "windows": str(windows)}
         self.facts["citations"] = "read" if citations else "ignored"
 
-    def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return the statistics of every row, and counts of what to warn of; see the class."""
-        return self.statistics_with_details(columns, explain=False)[:2]
-
-    def statistics_with_details(
-        self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list]]:
-        """Return the same, and an explanation of every row; see `judging.explained`."""
-        return self.statistics_with_counts(columns, explain)[:3]
-
     def statistics_with_counts(
         self, columns: Mapping[str, list], explain: bool
     ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
-        """Return the same, and how much of every row the judge could not read to its end."""
+        """Return statistics, see the class, counts, explanations, and how much of a row the judge could not read."""
         check_fork(self.device, self._process)
         predictions, contexts = columns["predictions"], columns["contexts"]
         questions = columns.get("questions") or [""] * len(predictions)

@@ -162,14 +162,13 @@ class KpqaScorer(Scorer):
         if chunk:
             yield chunk
 
-    def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return the scores of every row; counts texts of which the model could not read the end."""
-        return self.statistics_with_details(columns, False)[:2]
-
-    def statistics_with_details(
+    def statistics_with_counts(
         self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list]]:
-        """Return the same, and of every row the references that counted, and the weights of the word pieces."""
+    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
+        """Return the scores of every row, the references that counted, and the weights of the word pieces.
+
+        Counted are texts of which the model could not read the end.
+        """
         questions, predictions = ([readable(text) for text in columns[name]] for name in ("questions", "predictions"))
         references = [[readable(text) or text for text in row] for row in columns["references"]]
         check_fork(self.device, self._process)
@@ -199,7 +198,7 @@ class KpqaScorer(Scorer):
                 for question, piece, row in zip(questions, pieces, references, strict=False)
             ]
         statistics = np.stack([scores[name] for name in self.names], axis=1)
-        return statistics, language_counts(columns) + Counter(truncated=encoder.cut_texts), details
+        return statistics, language_counts(columns) + Counter(truncated=encoder.cut_texts), details, [{}] * rows
 
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
         """Say which keyphrases of the reference that counted the answer has and lacks, and which it adds."""
