@@ -303,6 +303,34 @@ def test_an_answer_without_passages_is_unsupported():
     assert report.to_pandas()["grounding"].tolist() == [0, 0, 1]
     assert report.systems["rows"]["grounding"] == 0
     assert any("rows have no passages" in one for one in report.found.warnings)
+    assert "rows have no passages" in report.to_html()
+
+
+@pytest.mark.parametrize("missing", [None, "", " "])
+def test_a_row_whose_passages_are_missing_is_not_one_for_which_nothing_was_retrieved(missing):
+    """A file where only some answers are from passages: the others would count as unsupported."""
+    rows = [
+        {"question": WHERE, "prediction": "The mill is in Kent.", "references": ["Surrey"], "passage": passage}
+        for passage in ("The mill is in Kent.", missing)
+    ]
+    with pytest.raises(ValueError, match=r"row 2: passage: expected passages, which grounding reads, got none"):
+        genqa_metrics.score(rows, "grounding")
+    assert genqa_metrics.score(rows, "grounding", on_error="skip").systems["rows"]["grounding"] == 1
+    assert genqa_metrics.score(rows, "ava").rows == {"rows": 2}
+
+
+def test_an_answer_to_read_stands_beside_what_it_was_compared_with():
+    row = {
+        "question": WHERE,
+        "prediction": "It is in Rome.",
+        "references": ["Surrey"],
+        "contexts": ["A mill is in Kent."],
+    }
+    report = genqa_metrics.score([row], "grounding")
+    assert '"It is in Rome."; passage "A mill is in Kent."' in str(report)
+    assert ">passages<" in report.to_html()
+    assert "Surrey" not in str(report)
+    assert 'accepted "Surrey"' in str(genqa_metrics.score([row], "ava"))
 
 
 @pytest.mark.parametrize("text", ["A", "The Who", "%", "No", "😀", ">="])

@@ -29,6 +29,7 @@ class Report:
     Attributes:
         title: what the page and the Markdown are called.
         notes: what a reader must know before the numbers, one sentence each.
+        warnings: scores that mean less than they seem to, one sentence each.
         headline: what was scored, for the top of the page.
         findings: what the numbers show, one sentence each, for the top of the page.
         styles: style sheets of the page beside page.css, files of the folder templates.
@@ -39,6 +40,7 @@ class Report:
     title: str
     styles: tuple[str, ...] = ()
     notes: list[str]
+    warnings: Sequence[str] = ()
     headline: str = ""
     findings: Sequence[str] = ()
     open_tables: int | None = None
@@ -99,7 +101,8 @@ class Report:
         """Return the report as one HTML page that needs nothing else: no script, no outside resource."""
         facts = self.facts()
         tables = self._html_tables(self.charts(), facts, self.open_tables)
-        said = {"title": self.title, "headline": self.headline, "findings": self.findings, "notes": self.notes}
+        said = {"title": self.title, "headline": self.headline, "findings": self.findings}
+        said["notes"] = [*self.warnings, *self.notes]
         places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
         if self.next_steps:
             places.insert(1, ("next", "How to go on"))

@@ -273,9 +273,12 @@ class RowReader:
             )
         text = None if text is MISSING or text is None else checked_text(column, text)
         human, contexts = self.human(values), self.contexts(values)
-        if "contexts" in needs and self.find.value(values, "contexts")[1] is MISSING:
-            problem = f"contexts: expected passages, which {needs['contexts']} reads, got no such column"
-            hint = Advice("say where they are with ", name_column("contexts"), ", or write [] where there was none")
+        column, passages = self.find.value(values, "contexts")
+        if "contexts" in needs and not (is_given(passages) or isinstance(passages, list)):
+            got = "no such column" if passages is MISSING else "none"
+            problem = f"{column}: expected passages, which {needs['contexts']} reads, got {got}"
+            where = ("say where they are with ", name_column("contexts"), ", or ") if passages is MISSING else ("",)
+            hint = Advice(*where, "write [] where nothing was retrieved, or leave the row out")
             raise RowError(problem, hint=hint)
         chance = chance_of(values.get("probability"))
         extra = self._extra(values, row_kind) if self.keeps else {}

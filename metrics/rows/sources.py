@@ -543,6 +543,7 @@ def csv_rows(
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     header = None
     while True:
+        number = reader.line_num + 1  # where the row begins; a cell may have several lines
         try:
             cells = next(reader)
         except StopIteration:
@@ -554,7 +555,6 @@ def csv_rows(
                 problem = f"not CSV: {error}; look for a stray or missing quotation mark above"
                 yield Row(reader.line_num, None, problem)
             continue
-        number = reader.line_num
         if not cells or (header is not None and number <= after):
             continue
         if any("\udc80" <= letter <= "\udcff" for cell in cells if not cell.isascii() for letter in cell):

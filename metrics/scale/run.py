@@ -682,7 +682,8 @@ def scored(
             (name, threshold), *_ = judge.thresholds.items()
             tally.to_read = answers_to_read(columns, worst, name, judge.verdict, threshold)
         else:
-            tally.to_read = answers_to_read(columns, worst, next(iter(scorers.values())).main)
+            first = next(iter(scorers.values()))
+            tally.to_read = answers_to_read(columns, worst, first.main, evidence=first.evidence)
     if judge and judge.faults and not row_kind.sets:
         faults = fault_counts(columns, judge)
         tally.sums[FAULTS] = {system: faults[owners == i].sum(axis=0) for i, system in enumerate(systems)}

@@ -290,6 +290,7 @@ class AnswerToRead:
         question: its question, None without one.
         prediction: the answer.
         references: the accepted answers.
+        passages: of a metric that reads passages in place of accepted answers those; else none.
         score: the probability of a judge, or the main score of another metric.
         label: label by people, 0 to 1; None without one.
         verdict: the judge's, 1 right and 0 wrong; None of a metric that judges nothing.
@@ -307,6 +308,7 @@ class AnswerToRead:
     score: float
     label: float | None
     verdict: int | None = None
+    passages: Sequence[str] = ()
 
 
 class AnswersToRead:
@@ -368,6 +370,7 @@ def answers_to_read(
     score: str,
     verdict: str | None = None,
     threshold: float | None = None,
+    evidence: str = "references",
 ) -> AnswersToRead:
     """Return the answers to read first among rows with their scores.
 
@@ -377,6 +380,7 @@ def answers_to_read(
         score: column of the judge's probability, or of the score of another metric.
         verdict: column of the judge's verdicts, 0 or 1; None for a metric that judges nothing.
         threshold: probability from which an answer counts as correct.
+        evidence: column that answers are compared with.
     """
     answers = []
     questions = columns.get("question") or [None] * len(columns["prediction"])
@@ -405,6 +409,7 @@ def answers_to_read(
                 question=questions[place],
                 prediction=columns["prediction"][place],
                 references=list(columns["references"][place]),
+                passages=list(columns[evidence][place]) if evidence != "references" else [],
                 score=round(float(value), 6),
                 label=label,
                 verdict=judged,

@@ -217,7 +217,8 @@ def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any
         result["use"] = None if result["read_as"] else "slices"
         return result
     words = sum(count * len(text.split()) for text, count in texts.items()) / len(filled)
-    return result | {"values": f"texts of {words:.1f} words, {len(texts):,} different"}
+    length = f"texts of {words:.1f} words" if words > 1 else "single words"
+    return result | {"values": f"{length}, {len(texts):,} different"}
 
 
 def _number(value: object) -> float | None:
@@ -360,7 +361,8 @@ def _notes(facts: _Facts) -> list[str]:
     if repeated and not facts.kind.sets:
         notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")
     if facts.contexts:
-        notes.append(f"{facts.contexts:,} rows have the passages that were retrieved; score also reads those")
+        way = "score -m grounding says which answers they support, and errs often"
+        notes.append(f"{facts.contexts:,} rows have the passages that were retrieved: {way}")
     if set(RECORDED) & set(facts.columns):
         notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
     if len(facts.systems) > MAX_SLICES:

@@ -120,13 +120,15 @@ def of_metric(report: Report, metric: str) -> str:
 
 def reading_tables(to_read: AnswersToRead, faults: Mapping[AnswerToRead, str]) -> list[Table]:
     """Return the answers to read first as tables for pages and Markdown, one of each kind."""
-    header, tables = ["row", "system", "why", "question", "answer", "accepted answer"], []
+    beside = "passages" if any(answer.passages for answer in to_read.first) else "accepted answer"
+    header, tables = ["row", "system", "why", "question", "answer", beside], []
     for kind in SHARES:
         answers = [answer for answer in to_read.first if answer.kind == kind]
         rows, whole = [], {}
         for number_, answer in enumerate(answers):
             cells = [answer.id or str(answer.line), answer.system, why_to_read(answer, faults[answer])]
-            texts = [answer.question or "", answer.prediction.strip() or "(empty)", "; ".join(answer.references)]
+            texts = [answer.question or "", answer.prediction.strip() or "(empty)"]
+            texts.append("; ".join(answer.passages or answer.references))
             for column, text in enumerate(texts, len(cells)):
                 cells.append(_short(text))
                 whole |= {(number_, column): text} if cells[-1] != text else {}
@@ -184,13 +186,14 @@ def _grade(answer: AnswerToRead) -> str:
 
 
 def _excerpt(answer: AnswerToRead, room: int) -> str:
-    """Return an answer beside what is accepted, in so many characters."""
-    if not answer.references:
+    """Return an answer beside what it is compared with, in so many characters."""
+    beside, name = (answer.passages, "passage") if answer.passages else (answer.references, "accepted")
+    if not beside:
         return _quoted(one_line(answer.prediction), room)
-    said, accepted = one_line(answer.prediction), one_line(answer.references[0])
-    if len(said) + len(accepted) + len("; accepted ") + 4 > room:
-        said, accepted = _from_difference(said, accepted)
-    shown = f"; accepted {_quoted(accepted, max(room * 2 // 5, 12))}"
+    said, expected = one_line(answer.prediction), one_line(beside[0])
+    if len(said) + len(expected) + len(f"; {name} ") + 4 > room:
+        said, expected = _from_difference(said, expected)
+    shown = f"; {name} {_quoted(expected, max(room * 2 // 5, 12))}"
     return _quoted(said, room - len(shown)) + shown
 
 
