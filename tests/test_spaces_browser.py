@@ -365,18 +365,13 @@ RESULT = {
 
 
 @pytest.mark.parametrize("name", genqa_metrics.METRICS)
-def test_empty_input_is_a_message(name, visit, screenshots):
-    page = visit(name, *VIEWS["desktop-dark"])
-    field(page, FIELDS[name][name == "grounding"]).fill("")  # there the question may be left out
-    page.locator("button.primary:visible").first.click()
-    says(page, "this field is empty; fill it in.")
-    check_views(page, screenshots, f"{name}-{{}}-message", "desktop-dark", "phone-light")
-
-
-@pytest.mark.parametrize("name", genqa_metrics.METRICS)
-def test_a_link_shows_the_same(name, visit, address):
+def test_an_empty_field_is_a_message_and_a_link_shows_the_same(name, visit, screenshots):
     """The address says what was scored."""
-    typed, page = visit(name), visit(name)
+    typed, page = visit(name, *VIEWS["desktop-dark"]), visit(name)
+    field(typed, FIELDS[name][name == "grounding"]).fill("")  # there the question may be left out
+    typed.locator("button.primary:visible").first.click()
+    says(typed, "this field is empty; fill it in.")
+    check_views(typed, screenshots, f"{name}-{{}}-message", "desktop-dark", "phone-light")
     texts = ["Where is it held?", "It is held in Rome.", "In Rome"][-len(FIELDS[name]) :]
     for label, text in zip(FIELDS[name], texts, strict=True):
         field(typed, label).fill(text)
