@@ -121,18 +121,17 @@ def test_a_copy_has_the_rows_and_settings():
     assert other.signature() == aev.signature()
 
 
-def test_a_copy_from_a_folder_in_another_process(repository, tmp_path):
+def test_a_copy_from_a_folder_where_it_was_not_loaded(repository, monkeypatch):
+    """As in another process: modules that `evaluate` copied into its cache are not imported."""
     import dill
     import evaluate
 
     aev = evaluate.load(str(repository / "metrics" / "aev"), settings={"alpha": 1})
     assert dill.dumps(aev) == dill.dumps(evaluate.load(str(repository / "metrics" / "aev"), settings={"alpha": 1}))
-    (tmp_path / "aev").write_bytes(pickle.dumps(aev))
-    code = "import pickle, sys; print(pickle.load(open(sys.argv[1], 'rb')).signature())"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "aev")], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == aev.signature()
+    content = pickle.dumps(aev)
+    for name in [name for name in sys.modules if name.startswith("evaluate_modules")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert pickle.loads(content).signature() == aev.signature()
 
 
 FORKED = """

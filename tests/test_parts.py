@@ -323,15 +323,15 @@ def test_progress_moves_with_every_batch_and_never_back(workers, passes):
 
 @pytest.mark.parametrize("metric", ["ava", "kpqa"])
 def test_workers_give_the_numbers_of_none(tmp_path, monkeypatch, metric):
-    monkeypatch.setitem(WINDOWS, "cpu", 20)
-    rows = made_rows(80)
+    monkeypatch.setitem(WINDOWS, "cpu", 8)
+    rows = made_rows(30)
     rows[7]["prediction"] = " ".join(row["prediction"] for row in made_rows(200))  # repetitions are read once
     path = save(tmp_path / "a.jsonl", rows)
     singles, reports = [], []
     for workers in (0, 3):
         monkeypatch.setattr(scoring_run, "worker_count", lambda scorers, workers=workers: workers)
         folder, single = tmp_path / f"{workers}", tmp_path / f"{workers}.parquet"
-        reports.append(Run([str(path)], [metric], output=f"{folder}/", part_rows=50).score())
+        reports.append(Run([str(path)], [metric], output=f"{folder}/", part_rows=20).score())
         assert Run([str(path)], [metric], output=str(single)).score().warnings == reports[-1].warnings
         singles.append(single.read_bytes())
     assert contents(tmp_path / "0") == contents(tmp_path / "3")

@@ -31,7 +31,7 @@ def test_closed_streams(tmp_path, command, status):
     assert found in ((0, 1) if status is None else (status,))
 
 
-@pytest.mark.parametrize("form", ["table", "json", "markdown"])
+@pytest.mark.parametrize("form", ["table", "json"])
 def test_a_full_disk_is_one_error(tmp_path, form):
     path = save(tmp_path / "a.jsonl", ANSWERS)
     found, said = started('"$@" > /dev/full', "score", path, "-m", "aev", "--format", form)
