@@ -141,7 +141,8 @@ def test_an_interrupted_run_is_finished_by_the_next(hub, tiny, run):
 
 
 def test_a_published_version_does_not_change(hub, tiny, run, monkeypatch, tmp_path):
-    run()
+    some = "--metrics", "aev", "f_meta"
+    run(*some)
     writes = hub.writes()
     write_space = publish.write_space
 
@@ -154,16 +155,16 @@ def test_a_published_version_does_not_change(hub, tiny, run, monkeypatch, tmp_pa
     monkeypatch.setattr(publish, "write_space", changed)
     tag = "v" + genqa_metrics.__version__
     with pytest.raises(ValueError, match=f"ns/aev: {tag} is published already .* raise the version"):
-        run()
+        run(*some)
     assert hub.writes() == writes
-    moved = [line for line in run("--move_tag") if not line.endswith("unchanged")]
+    moved = [line for line in run("--move_tag", *some) if not line.endswith("unchanged")]
     assert moved == [f"space ns/aev: 1 files uploaded, 1 deleted, tagged {tag}"]
     assert hub.content("space", "ns/aev", tag) == hub.content("space", "ns/aev")
     assert "stop_words.py" not in hub.content("space", "ns/aev")
     assert ".gitattributes" in hub.content("space", "ns/aev")
     for module in (publish, publish_hub):
         monkeypatch.setattr(module, "version_tag", lambda: "v9.9.9")
-    run()
+    run(*some)
     assert set(hub.repositories["space", "ns/aev"].tags) == {tag, "v9.9.9"}
 
 
