@@ -404,6 +404,7 @@ def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, t
     report = genqa_metrics.calibrate(file_of(tmp_path / "rows.jsonl", written(60)), str(path), settings)
     assert "calibration does not help" in str(report)
     assert not path.exists()
+    assert not any("intervals will be" in note for note in report.notes)  # none are made with it
 
 
 def test_labels_beside_the_rows_calibrate_as_labels_in_them(settings, tmp_path):

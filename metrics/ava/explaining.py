@@ -305,13 +305,19 @@ def _cited(reference: str, words: Sequence[Sequence]) -> str:
 
 
 def _contrast(reference: str, answer: str, words: Sequence[Sequence]) -> str:
-    """Return what is accepted instead of the words that count against an answer."""
+    """Return what is accepted instead of the words that count against an answer.
+
+    >>> _contrast("20 cents a day, at most 6 euros", "€0.20 a day, at most €16", [["€16"]])
+    "accepted: '6'"
+    """
     blamed = " ".join(word[0] for word in words)
     if _NEGATION.search(blamed) and not _NEGATION.search(reference):
         return f"the accepted answer has no negation: {_short(reference)}"
     if re.search(r"\d", blamed):
-        known = set(re.findall(r"\d[\d.,]*\d|\d", answer))
-        numbers = [n for n in re.findall(r"\d[\d.,]*\d|\d", reference) if n not in known]
+        said = {number for found in quantities(answer) for number in (found.value, found.number)}
+        same = [found for found in quantities(reference) if {found.value, found.number} & said]  # 20 cents and €0.20
+        matches = re.finditer(r"\d[\d.,]*\d|\d", reference)
+        numbers = [m[0] for m in matches if not any(found.start <= m.start() < found.end for found in same)]
         if numbers:
             return f"accepted: {_short(reference) if len(reference.split()) <= 4 else _list(numbers[:2])}"
     return f"accepted: {_short(reference)}"

@@ -428,7 +428,7 @@ OWN_NAMES = {
     "prediction": ("prediction", "candidate", "predictions"),
     "references": ("references", "reference"),
     "aliases": (),
-    "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "retrieved_context"),
+    "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "retrieved_context", "passage"),
     "system": ("system",),
     "id": ("id",),
     "score": ("score",),
@@ -448,7 +448,7 @@ _OTHER_NAMES = {
     ),
     # Further right answers, beside the references.
     "aliases": ("answer_aliases", "aliases", "reference_aliases", "answers_aliases", "alternative_answers"),
-    "contexts": ("retrieved_passages", "retrieved_documents", "passages", "documents", "passage"),
+    "contexts": ("retrieved_passages", "retrieved_documents", "passages", "documents"),
     "id": ("_id", "qid", "question_id", "questionid", "query_id", "example_id", "task_id"),
 }  # fmt: skip
 COLUMNS = {role: own + _OTHER_NAMES.get(role, ()) for role, own in OWN_NAMES.items()}

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
+from itertools import groupby
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
@@ -32,7 +32,6 @@ from .inputs import digested_sources
 from .labels import LABELS_TO_BEGIN, key_of
 
 _WRITING = Lock()  # raters of one page write into one file
-MOST_COMPARED = 400  # words and gaps of an answer that are compared with a reference; the time grows with their square
 UNIFORM_SHARE = 0.5  # share of the labels that are drawn from all rows alike
 FORMS = {
     "verdict": {"label": ("Is this answer correct? y yes, n no", 0, 1)},
@@ -402,29 +401,21 @@ class Session:
 
 
 def marked_words(answer: str, references: Sequence[str]) -> list[tuple[str, bool]]:
-    """Cut an answer into pieces that are in the nearest reference, and pieces that are not.
+    """Cut an answer into pieces whose words the nearest reference has, and pieces whose words it has not.
 
-    >>> marked_words("It has two legs.", ["two legs", "four"])
-    [('It has ', False), ('two legs', True), ('.', False)]
+    >>> marked_words("It costs 10 cents, not 20.", ["10 cents a page", "twelve"])
+    [('It costs', False), (' 10 cents, ', True), ('not 20', False), ('.', True)]
     """
-
-    def words(text: str) -> list[str]:
-        return re.findall(r"\w+|\W+", text)[:MOST_COMPARED]
-
-    mine, best = words(answer), []
-    rest = answer[sum(map(len, mine)) :]
-    for reference in references:
-        other = [word.lower() for word in words(reference)]
-        matcher = SequenceMatcher(None, [word.lower() for word in mine], other, autojunk=False)
-        blocks = [block for block in matcher.get_matching_blocks() if block.size]
-        shared = sum(len(word) for block in blocks for word in mine[block.a : block.a + block.size])
-        if shared > sum(len(word) for block in best for word in mine[block.a : block.a + block.size]):
-            best = blocks
-    inside = {place for block in best for place in range(block.a, block.a + block.size)}
-    pieces: list[tuple[str, bool]] = []
-    for place, word in enumerate(mine):
-        if pieces and pieces[-1][1] == (place in inside):
-            pieces[-1] = (pieces[-1][0] + word, pieces[-1][1])
-        else:
-            pieces.append((word, place in inside))
-    return [*pieces, (rest, False)] if rest else pieces
+    words = re.findall(r"\w+|\W+", answer)
+    known: set[str] = max(
+        (set(re.findall(r"\w+", reference.lower())) for reference in references),
+        key=lambda own: sum(len(word) for word in words if word.lower() in own),
+        default=set(),
+    )
+    new = [bool(re.match(r"\w", word)) and word.lower() not in known for word in words]
+    between = [0 < i < len(new) - 1 and new[i - 1] and new[i + 1] for i in range(len(new))]
+    marks = [own or (gap and not re.match(r"\w", word)) for own, gap, word in zip(new, between, words, strict=True)]
+    return [
+        ("".join(word for word, _ in pieces), not mark)
+        for mark, pieces in groupby(zip(words, marks, strict=True), key=lambda pair: pair[1])
+    ]

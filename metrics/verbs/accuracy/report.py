@@ -203,7 +203,7 @@ class AccuracyReport(Report):
         said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
         if labelled:
             said += " Effective rows: this many random labels would give as narrow an interval without the judge."
-        return Table(SYSTEMS, header, rows, said, short=short_names(header))
+        return Table(SYSTEMS, header, rows, said, short=short_names(header) | {"ava_accuracy": "judged"})
 
     def _agreement(self) -> Table:
         rows = []

@@ -116,7 +116,8 @@ def agree(
     judged = [row for row in all_rows if row.human[place] is not None and math.isfinite(row.human[place])]
     if not judged:
         missing = f"{', '.join(source.name for source in sources)}: no row has a human score, a number in a "
-        raise FileError(missing, "column named score or label; name another with ", name_column("score"))
+        fix = "; the file that genqa-metrics label writes has one in every row"
+        raise FileError(missing, "column named score or label; name another with ", name_column("score"), fix)
     scores, system_scores, warnings = _scores(judged, scorers, score_columns, progress)
     finite = np.all([np.isfinite(values) for values in scores.values()], axis=0)
     kept = [row for row, good in zip(judged, finite, strict=True) if good]

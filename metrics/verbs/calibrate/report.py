@@ -215,7 +215,8 @@ class CalibrateReport(Report):
             f"answer counts as correct; on the new scale it is {self.calibration['threshold']:g}. The shares of the "
             "calibrated judge are cross-fitted: each verdict is by a scale that was fitted on other questions."
         )
-        return [Table("Agreement with the labels", header, rows, said)]
+        plain = {"sensitivity": "right accepted", "specificity": "wrong rejected"}
+        return [Table("Agreement with the labels", header, rows, said, short=plain)]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -270,12 +271,15 @@ def _notes(report: dict[str, Any]) -> list[str]:
     if content["labels"] < FEW_LABELS:
         notes.append(f"{content['labels']} labels: below {FEW_LABELS} the scale is rough; label more")
     few = {name: content["errors"][name] for name in COUNTS[1::2] if content["errors"][name] < FEW_ANSWERS}
+    few = few if report["helps"] else {}  # nothing is written, of which intervals would be made
     for name, count in few.items():
         given = sum(system[name] for system in content["systems"])
-        alike = f" that count as {count:.0f}, because answers to one question or of one system are alike"
+        alike = (
+            f", which tell as much as {count:.0f} independent ones (answers to a question or of a system are alike)"
+        )
         notes.append(
-            f"{given:.0f} labels are of {name} answers{alike * (round(given) > round(count))}; intervals will be "
-            f"wide: label more {name} answers, to other questions"
+            f"only {given:.0f} labels of {name} answers{alike * (round(given) > round(count))}: intervals will be "
+            f"wide; label more {name} answers, to other questions"
         )
     if report["auc"] < CHANCE:
         notes.append(
