@@ -222,7 +222,7 @@ def main() -> None:
         def on_step_end(self, arguments, state, control, **kwargs):
             decay = min(args.average, (1 + state.global_step) / (10 + state.global_step))
             for name, weight in trained.items():
-                mean[name].lerp_(weight.detach(), 1 - decay)
+                mean[name] = mean[name].to(weight.device).lerp_(weight.detach(), 1 - decay)
             if state.global_step % training.save_steps == 0 or state.global_step == state.max_steps:
                 write_checkpoint(adapted, mean, output / "mean", {"step": state.global_step} | facts)
                 torch.save(mean, output / "mean.pt")
