@@ -2,6 +2,7 @@
 
 import json
 import random
+from functools import cache
 
 import genqa_metrics
 import numpy as np
@@ -100,6 +101,7 @@ def test_a_metric_that_judges_nothing_lists_the_lowest_scores():
     ]
 
 
+@cache
 def shown(repository, *arguments, name="answers.jsonl"):
     path = str(repository / "metrics/examples" / name)
     done = CliRunner().invoke(app, ["score", path, *arguments], env={"COLUMNS": "80"})
@@ -123,7 +125,8 @@ def test_everything_is_there_where_it_is_asked_for(repository):
     text = shown(repository, "--verbose")
     for name in ("ava_wrong", "checkpoint:", "through"):
         assert name in text
-    some, more = (json.loads(shown(repository, "--format", "json", "--worst", n))["to_read"] for n in ("4", "40"))
+    words = "--metric", "aev", "--format", "json", "--worst"
+    some, more = (json.loads(shown(repository, *words, number))["to_read"] for number in ("4", "40"))
     assert len(some) == 4
     assert len(more) > 20
     assert {"prediction", "references", "kind", "score", "label"} <= set(more[0])
