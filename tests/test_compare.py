@@ -470,7 +470,7 @@ def test_rows_matched_by_their_order_cannot_be_skipped(tmp_path):
 def test_heat_maps_have_the_settings_of_the_scores(files):
     run_ = CompareRun([str(path) for path in files[:2]], ["kpqa"], {"kpqa": {"beta": 3.0}}, resamples=100, rows=2)
     found = run_.report()
-    for row, explained in zip(found.metrics["kpqa"]["rows"], run_.explanations(found), strict=True):
+    for row, explained in zip(found.metrics["kpqa"]["rows"], run_.explanations(found)["kpqa"], strict=True):
         for system, heat in explained.items():
             assert heat.scores["rougeL_kpqa"].value == pytest.approx(row["answers"][system]["score"], rel=1e-3)
             assert "|beta:3|" in heat.signature

@@ -38,8 +38,8 @@ def comparison_page(report: Report, run: CompareRun | None) -> str:
         run: what computed it, for heat maps of KPQA's rows and the table of all questions; None for neither.
     """
     numbers: Comparison = report.numbers
-    explained, rows = (run.explanations(numbers), run.rows()) if run else ([], [])
-    sections = [_section(numbers, metric, explained) for metric in numbers.metrics]
+    explained, rows = (run.explanations(numbers), run.rows()) if run else ({}, [])
+    sections = [_section(numbers, metric, explained.get(metric, ())) for metric in numbers.metrics]
     places = [*((f"metric-{i}", section["metric"]) for i, section in enumerate(sections, 1))]
     places += [("questions", "All questions")] * bool(rows) + [("facts", "What the numbers rest on")]
     body = render(
@@ -146,7 +146,7 @@ def _all_rows(numbers: Comparison, rows: Sequence[Mapping]):
     return rows_table(rows, numbers.ordered(next(iter(numbers.metrics))), labels, words)
 
 
-def _section(numbers: Comparison, metric: str, explained: Sequence[Mapping]) -> dict[str, Any]:
+def _section(numbers: Comparison, metric: str, heat: Sequence[Mapping]) -> dict[str, Any]:
     """Return what the page shows of a metric."""
     scores = []
     for place, name in enumerate(numbers.tested(metric)):
@@ -176,7 +176,6 @@ def _section(numbers: Comparison, metric: str, explained: Sequence[Mapping]) -> 
             }
         )
     table = systems_table(numbers, metric)
-    heat = explained if metric == "kpqa" else ()
     rows = [_shown_row(row, heat[i] if i < len(heat) else {}) for i, row in enumerate(numbers.metrics[metric]["rows"])]
     return {
         "metric": metric,

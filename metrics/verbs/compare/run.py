@@ -202,17 +202,19 @@ class CompareRun:
         """Return every question with the answers of all systems and their scores; see `Matched.scored`."""
         return self.matched.scored(self.scorers, self.statistics)
 
-    def explanations(self, numbers: Comparison) -> list[dict[str, Explanation]]:
+    def explanations(self, numbers: Comparison) -> dict[str, list[dict[str, Explanation]]]:
         """Return how KPQA computes the scores of the best and the worst answer of each row that differs most.
 
         Args:
             numbers: what `report` returned.
 
         Returns:
-            For every such row system -> explanation; none without kpqa.
+            {metric: for every such row system -> explanation}; none without kpqa.
         """
         scorer, explained = self.scorers.get("kpqa"), []
-        for row in numbers.metrics["kpqa"]["rows"] if scorer else ():
+        if scorer is None:
+            return {}
+        for row in numbers.metrics[scorer.name]["rows"]:
             texts = {system: row["answers"][system]["predictions"] for system in (row["best"], row["worst"])}
             explained.append(
                 {
@@ -221,7 +223,7 @@ class CompareRun:
                     if len(answers) == 1
                 }
             )
-        return explained
+        return {scorer.name: explained}
 
     def _matched(self, skips: Skips) -> tuple[Matched, RowKind]:
         """Return the rows question by question."""
