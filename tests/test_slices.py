@@ -56,6 +56,19 @@ def test_a_slice_is_the_comparison_of_its_rows(two, sliced):
     }
 
 
+def test_the_first_screen_has_the_significant_tests_alone(two, sliced):
+    assert "law: a - b" in str(sliced)
+    assert "is significant.\n" not in str(sliced)
+    few = {"a": rows(4, 3) + rows(4, 2, "art"), "b": rows(4, 2) + rows(4, 3, "art")}
+    labelled = {
+        name: [row | {"label": int(row["prediction"] != "nothing")} for row in own] for name, own in few.items()
+    }
+    report = genqa_metrics.compare(labelled, ["ava"], by="topic", resamples=200)
+    assert "No difference within a topic is significant." in str(report)
+    assert "a - b" not in str(report)
+    assert "0.75 (too few)   0.50 (too few)" in str(report)
+
+
 def test_p_values_are_corrected_over_all_slices(sliced):
     pairs = [pair for found in sliced.slices["metrics"]["aev"].values() for pair in found["pairs"]]
     raw = np.array([pair["p"] for pair in pairs])

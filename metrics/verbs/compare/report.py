@@ -172,9 +172,12 @@ class CompareReport(Report):
             print_table(short_table(self.numbers, metric, name), console)
             if faults := of_faults(self.numbers.metrics[metric].get("faults", {})):
                 say(console, [*faults, ""])
-            tables = slice_tables(self.numbers, metric, MAX_SLICE_TESTS)
-            for table in tables[:1] if self.numbers.untold(metric, name) else tables:
-                print_table(table, console)
+            scores_and_tests = slice_tables(self.numbers, metric, most=0)
+            for table in scores_and_tests[:1] if self.numbers.untold(metric, name) else scores_and_tests:
+                if table.rows:
+                    print_table(table, console)
+                else:
+                    say(console, [f"No difference within a {self.slices['column']} is significant.", ""])
             if not self.changes:  # they have the rows
                 self._show_rows(console, metric)
         for table in change_tables(self.numbers, self.numbers.settings["rows"]):

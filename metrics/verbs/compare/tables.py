@@ -6,11 +6,12 @@ from ...registry import SCORERS, scorer_class
 from ...reports.glossary import judge_names, short_names
 from ...reports.table import Table, accuracy_cell, estimate, number, p_value, source_cell
 from ...statistics.estimation import NOTHING
+from ...statistics.intervals import MIN_QUESTIONS
 from ..judge_errors import METHODS, whose
 from .comparison import ACCURACY, Comparison, Pair, Rank, turned
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
-MAX_SLICE_TESTS = 30  # in the terminal and in LaTeX; of more only those that are significant
+MAX_SLICE_TESTS = 30  # in LaTeX; of more only those that are significant
 CORRECTED = {
     "holm": "corrected by Holm's method for the {tests}, and so are the intervals",
     "bonferroni": "corrected by Bonferroni's method for the {tests}, and so are the intervals",
@@ -145,13 +146,18 @@ def slice_tables(numbers: Comparison, metric: str, most: int | None = None) -> l
     def cell(found: Mapping) -> str:
         if verdicts:
             return f"judged {number(found['value'], 2)}"
-        return "cannot tell" if name == ACCURACY and found["low"] is None else estimate(found)
+        if name == ACCURACY and found["low"] is None:
+            return "cannot tell" if found["value"] is None else f"{number(found['value'], 2)} (too few)"
+        return estimate(found)
 
     rows = [
         [slice_name, f"{result['questions']:,}", *(cell(result["scores"][system]) for system in order)]
         for slice_name, result in slices.items()
     ]
     said = "Shares that the judge accepts, not corrected for its errors." if verdicts else "With 95% intervals."
+    said += f" Too few: an interval needs {MIN_QUESTIONS} questions with labels." * any(
+        "few" in cell for row in rows for cell in row[2:]
+    )
     scores = Table(f"{name} by {column}", [column, "questions", *order], rows, said)
     tests = [
         (slice_name, turned(pair) if order.index(pair["first"]) > order.index(pair["second"]) else pair)
@@ -165,7 +171,7 @@ def slice_tables(numbers: Comparison, metric: str, most: int | None = None) -> l
     said += " Of the judge's verdicts as they are." * verdicts
     if most is not None and len(tests) > most:
         tests = [(slice_name, pair) for slice_name, pair in tests if numbers.is_clear(pair)]
-        said += " Only significant tests; all are in --json, --markdown and --html."
+        said += " Only significant tests; all are in --verbose, --json, --markdown and --html."
     rows = [[f"{slice_name}: {pair['first']} - {pair['second']}", *_test_cells(pair)] for slice_name, pair in tests]
     marked = {place for place, (_, pair) in enumerate(tests) if numbers.is_clear(pair)}
     header = [f"{column}: pair", "difference", *_TESTS]
