@@ -255,26 +255,30 @@ def test_a_full_disk_is_one_clear_error_and_finished_parts_are_kept(tmp_path):
     assert contents(folder) == contents(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".csv.gz", ".tsv.bz2", ".jsonl.xz", ".jsonl.zst", ".parquet"])
-def test_a_full_disk_leaves_the_old_file(tmp_path, ending):
+def test_a_full_disk_leaves_the_old_file(tmp_path):
     code = """
 import random, resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.writing import Writer
 text = random.Random(0).randbytes(40_000).hex()
-try:
-    with Writer(sys.argv[1], {"a": "text"}, {}) as writer:
-        writer.write({"a": [text]})
-except FileError as error:
-    print(error)
+for path in sys.argv[1:]:
+    try:
+        with Writer(path, {"a": "text"}, {}) as writer:
+            writer.write({"a": [text]})
+    except FileError as error:
+        print(error)
 """
-    path = tmp_path / f"a{ending}"
-    with Writer(path, {"a": "text"}, {}) as writer:
-        writer.write({"a": ["old"]})
+    endings = ".jsonl", ".csv.gz", ".tsv.bz2", ".jsonl.xz", ".jsonl.zst", ".parquet"
+    paths = [str(tmp_path / f"a{ending}") for ending in endings]
+    for path in paths:
+        with Writer(path, {"a": "text"}, {}) as writer:
+            writer.write({"a": ["old"]})
     before = contents(tmp_path)
-    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=300)
-    assert "cannot be written: File too large" in done.stdout, done.stderr
+    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, timeout=300)
+    said = done.stdout.splitlines()
+    assert [line.partition(": ")[0] for line in said] == paths, done.stderr
+    assert all("cannot be written: File too large" in line for line in said)
     assert done.stderr == ""
     assert contents(tmp_path) == before
 

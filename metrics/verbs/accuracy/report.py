@@ -39,13 +39,13 @@ class AccuracyReport(Report):
     """The accuracy of every system.
 
     Args:
-        report: "systems": {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method",
-            "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high", or None), and with labels
-            "effective_sample_size", "agreement", "kappa", "confusion"; with an interval by labels "needed"
-            (labels), "questions_needed", "half_width_of_all" (with a label of every row)}, "differences" of every
-            pair, "notes", "judge" (signature), "judged_by" (title), "inputs", "settings",
-            "raters" (see `labels.rater_agreement`), "worst" rows, and
-            "slices": None, or "column" and "values", {slice: systems}.
+        report: what `to_dict` returns: "systems": {system: "rows", "questions", "labelled", "judged", "accuracy",
+            "low", "high", "method", "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high",
+            or None), and with labels "effective_sample_size", "agreement", "kappa", "confusion"; with an interval by
+            labels "needed" (labels), "questions_needed", "half_width_of_all" (with a label of every row)},
+            "differences" of every pair, "notes", "judge" (signature), "judged_by" (title), "inputs", "settings",
+            "raters" (see `labels.rater_agreement`), "worst" rows, and "slices": None, or "column" and "values",
+            {slice: systems}.
 
     Attributes:
         systems: {system: {"judged", "accuracy", "low", "high", "method", "rows", "questions", "labelled", ...}};
