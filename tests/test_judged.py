@@ -24,6 +24,7 @@ OTHERS = {
     "checked": [True, False, None],
     "meta": [{"by": ["Ann"], "ä": 1}, ["[", "-1"], None],
 }
+SOME = 40  # rows where a judge reads them several times
 TEXT = [json.dumps(value, ensure_ascii=False) if value else None for value in OTHERS["meta"]]
 
 
@@ -53,6 +54,12 @@ def told(call, *given, **options):
 def scored(rows, output=None):
     genqa_metrics.score(rows, "ava", output=output and str(output))
     return output
+
+
+@pytest.fixture(scope="module")
+def judged_file(rows, tmp_path_factory):
+    """The file that `score` writes of labelled rows."""
+    return scored(rows[:SOME], tmp_path_factory.mktemp("judged") / "judged.jsonl")
 
 
 def read(path):
@@ -156,13 +163,13 @@ def test_parts_have_the_columns_of_the_first_one_however_often_a_run_is_resumed(
 
 
 def test_every_verb_gives_the_numbers_of_the_rows_without_judging_again(tmp_path, rows, judged):
-    given = [{**row, "score": row["label"]} for row in rows]
+    given = [{**row, "score": row["label"]} for row in rows[:SOME]]
     original = save(tmp_path / "rows.jsonl", given)
     output = scored(original, tmp_path / "judged.jsonl")
     calls = {
         "score": lambda path: genqa_metrics.score(path).to_dict(),
-        "compare": lambda path: genqa_metrics.compare(path, by="topic").to_dict(),
-        "agree": lambda path: genqa_metrics.agree(path, metrics="ava").to_dict(),
+        "compare": lambda path: genqa_metrics.compare(path, by="topic", resamples=500).to_dict(),
+        "agree": lambda path: genqa_metrics.agree(path, metrics="ava", resamples=500).to_dict(),
         "accuracy": lambda path: genqa_metrics.accuracy(path).to_dict(),
         "calibrate": lambda path: genqa_metrics.calibrate(path).to_dict(),
         "label": lambda path: {"tasks": tasks_of([path], number=9)},
@@ -172,7 +179,7 @@ def test_every_verb_gives_the_numbers_of_the_rows_without_judging_again(tmp_path
         judged.clear()
         found, said = told(call, output)
         assert not judged, verb
-        assert said == ["ava, rows: 88 were judged before, by the same judge"], verb
+        assert said == [f"ava, rows: {SOME} were judged before, by the same judge"], verb
         assert _numbers(found) == _numbers(expected), verb
 
 
@@ -260,29 +267,28 @@ def test_grounding_is_not_judged_again(tmp_path, judged):
 
 
 @pytest.mark.parametrize("verb", ["score", "accuracy", "compare", "calibrate", "agree"])
-def test_no_model_is_loaded_where_every_row_is_judged(tmp_path, rows, verb, monkeypatch):
-    path = scored(rows, tmp_path / "judged.jsonl")
-    fresh = tmp_path / "fresh.jsonl"
-    save(fresh, rows)
+def test_no_model_is_loaded_where_every_row_is_judged(tmp_path, rows, judged_file, verb, monkeypatch):
+    fresh = save(tmp_path / "fresh.jsonl", rows)
     judge_model._loaded.cache_clear()
 
     def load(*given):
         raise ValueError("a model is loaded")
 
     monkeypatch.setattr(judge_model, "load_model", load)
+    more = {"metrics": "ava", "resamples": 500} if verb in ("agree", "compare") else {}
     with pytest.raises(ValueError, match="a model is loaded"):
-        getattr(genqa_metrics, verb)(str(fresh), **({"metrics": "ava"} if verb in ("agree", "compare") else {}))
-    told(getattr(genqa_metrics, verb), str(path), **({"metrics": "ava"} if verb in ("agree", "compare") else {}))
+        getattr(genqa_metrics, verb)(str(fresh), **more)
+    told(getattr(genqa_metrics, verb), str(judged_file), **more)
     judge_model._loaded.cache_clear()
 
 
 def test_rows_that_were_added_to_a_judged_file_are_judged(tmp_path, rows):
-    path = scored(rows[:40], tmp_path / "judged.jsonl")
+    path = scored(rows[:8], tmp_path / "judged.jsonl")
     with path.open("a", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows[40:])
+        file.writelines(json.dumps(row) + "\n" for row in rows[8:14])
     judge_model._loaded.cache_clear()
     found, said = told(genqa_metrics.score, str(path), "ava")
     assert [found.systems[name]["ava_score"] for name in found.systems] == pytest.approx(
-        [values["ava_score"] for values in genqa_metrics.score(rows, "ava").systems.values()], abs=1e-6
+        [values["ava_score"] for values in genqa_metrics.score(rows[:14], "ava").systems.values()], abs=1e-6
     )
-    assert "48 were judged for the first time" in said[0]
+    assert "6 were judged for the first time" in said[0]
