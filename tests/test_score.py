@@ -41,6 +41,16 @@ def test_the_page_shows_the_systems_and_what_to_read_and_folds_the_rest():
     assert page.count("more questions are needed") == 1
 
 
+def test_what_the_accuracy_rests_on_is_said_once_on_the_page():
+    rows = [ROWS[place] | {"question": f"Where is {n}?", "label": 1 - place // 2} for n in range(6) for place in (0, 2)]
+    report = genqa_metrics.score(rows)
+    assert len(report.findings) == 1
+    assert report.findings[0].startswith("a leads b by 100 points")
+    assert report.to_html().count("Wilson") == 1
+    alone = genqa_metrics.score([row for row in rows if row["system"] == "a"])
+    assert alone.findings[0].startswith("The accuracy of a is 1.000 [")
+
+
 def test_the_default_for_rows_with_a_question_reads_it():
     assert list(genqa_metrics.score(ROWS).signatures) == ["ava"]
     assert list(genqa_metrics.score(ROWS, settings={"aev": {"alpha": 0}}).signatures) == ["aev"]

@@ -155,7 +155,7 @@ def score_tab(
         rows = read(path, dict(zip(columns, values, strict=False)), metric, sets)
         found = []
         results = kept("scores.csv", lambda file: found.append(scored(tick, rows.rows(), metric, chosen, file)))
-        status = html.headline(" ".join(found[0].findings), f"{headline(found[0])}.")
+        status = html.headline(". ".join(said.rstrip(".") for said in found[0].findings), f"{headline(found[0])}.")
         report = found[0].to_html()
         return [status + rows.problems_html(), html.frame("Report", report), results, saved("report.html", report)]
 

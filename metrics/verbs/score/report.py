@@ -277,10 +277,8 @@ class ScoreReport(Report):
 
     @property
     def findings(self) -> list[str]:
-        """Which system is better and whether that may be chance, and what the accuracy rests on."""
-        systems = self.accuracy["systems"] if self.accuracy else {}
-        untold = any(values["low"] is None for values in systems.values())
-        accuracy = [highest_accuracy(systems)] if untold else of_accuracy(self)
+        """Which system is better and whether that may be chance; what the accuracy rests on is a fact."""
+        accuracy = of_accuracy(self)[:-1] or [highest_accuracy(self.accuracy["systems"])] if self.accuracy else []
         return accuracy + [said for metric in self.found.scores if (said := of_metric(self, metric))]
 
     @cached_property
