@@ -42,7 +42,7 @@ def test_the_page_shows_the_systems_and_what_to_read_and_folds_the_rest():
 
 
 def test_what_the_accuracy_rests_on_is_said_once_on_the_page():
-    rows = [ROWS[place] | {"question": f"Where is {n}?", "label": 1 - place // 2} for n in range(6) for place in (0, 2)]
+    rows = [ROWS[place] | {"question": f"Who is {n}?", "label": 1 - place // 2} for n in range(6) for place in (0, 2)]
     report = genqa_metrics.score(rows)
     assert len(report.findings) == 1
     assert report.findings[0].startswith("a leads b by 100 points")
