@@ -1,4 +1,4 @@
-"""Rows that a judge is taught with: a larger judge's verdicts, and forms that deceive."""
+"""Rows that a judge is taught with: a larger judge's verdicts, long answers, and forms that deceive."""
 
 import json
 import random
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.factories.ava import linear_judge
-from training.ava import manipulations, teach
+from tests.factories.causal import tiny_gguf
+from training.ava import long_answers, manipulations, teach, wrong_answers
 from training.ava.triples import Triple
 from training.common import json_rows
 
@@ -96,9 +97,9 @@ def run(tmp_path, monkeypatch):
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     judge, output = linear_judge(tmp_path / "judge"), tmp_path / "taught.jsonl"
 
-    def teach_rows():
-        command = ["x", "--teacher", judge, "--share", "0.5", "--output", output, "--judged", "own"]
-        command += ["--judged_dir", tmp_path, "--augmented", "own"]
+    def teach_rows(*words, teacher=judge):
+        command = ["x", *(["--teacher", teacher] if teacher else []), "--share", "0.5", "--output", output]
+        command += ["--judged", "own", "--judged_dir", tmp_path, "--augmented", "own", *words]
         monkeypatch.setattr(sys, "argv", list(map(str, command)))
         teach.main()
         return [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
@@ -119,6 +120,147 @@ def test_a_stopped_run_continues(run, monkeypatch, tmp_path):
     whole = run()
     (tmp_path / "taught.jsonl").write_text("".join(json.dumps(row) + "\n" for row in whole[:2]), encoding="utf-8")
     assert run() == whole
+
+
+def test_rows_that_the_teacher_denies_are_left_out(run, tmp_path):
+    """The label is 1 everywhere, and the judge finds "Rome" wrong."""
+    kept = run("--doubted", "0.5", "--share", "0")
+    assert [(row["candidate"], row["score"]) for row in kept] == [("Bonn", 1.0)] * 2
+    (tmp_path / "taught.jsonl").write_text(json.dumps(kept[0]) + "\n", encoding="utf-8")
+    assert run("--doubted", "0.5", "--share", "0") == kept
+
+
+def test_without_a_teacher_labels_stay_and_judged_rows_can_be_left_out(run):
+    rows = run("--only_made", "--augment", "alias=2", teacher=None)
+    assert rows
+    assert {(row["source"], row["score"]) for row in rows} == {("alias", 1.0)}
+
+
+PASSAGES = [
+    {
+        "question": question,
+        "context": f"{'This town is old. ' * 100}Event {i} took place in {place} and cost {i}0 pounds.",
+        "answers": {"text": [answer]},
+    }
+    for i, place in enumerate(PLACES, 1)
+    for question, answer in ((f"Where did event {i} take place?", place), (f"How much did event {i} cost?", f"{i}0"))
+]
+
+
+@pytest.fixture(scope="module")
+def prompts():
+    return long_answers.passage_prompts(PASSAGES, 100, random.Random(0))
+
+
+def test_a_passage_says_what_the_model_shall_say_and_nothing_else(prompts):
+    assert [prompt.row.label for prompt in prompts] == [1.0, 0.0] * (len(prompts) // 2)
+    assert len(prompts) > len(PASSAGES)
+    for prompt in prompts:
+        passage = prompt.text.partition("Question:")[0]
+        assert wrong_answers.occurrence([prompt.row.candidate], passage)
+        assert not wrong_answers.occurrence(prompt.denied, passage)
+        assert (prompt.row.candidate in prompt.row.references) == prompt.row.label
+        assert f'use the words "{prompt.row.candidate}"' in prompt.text
+        assert len(passage.split()) <= long_answers.PASSAGE_WORDS + 1
+
+
+def note(text, label, *references):
+    row = Triple("What does the shop refund?", references or (text,), text, float(label), "x")
+    (prompt,) = long_answers.note_prompts([row], 5, random.Random(0))
+    assert text in prompt.text
+    return prompt
+
+
+@pytest.mark.parametrize(
+    ("said", "label", "text", "reason"),
+    [
+        ("Bonn", 1, "The event in question took place in Bonn, a town.", None),
+        ("Bonn", 1, "The event in question took place in a town.", "answer missing"),
+        ("Bonn", 1, "It took place in Bonn, although others name Rome.", "other answer"),
+        ("Bonn", 0, "It took place in Bonn, although others name Rome.", "other answer"),
+        ("Bonn", 1, "It was Bonn.", "length"),
+        ("Bonn", 1, "As the note says, it took place in Bonn.", "speaks of the task"),
+    ],
+)
+def test_an_answer_from_a_passage_says_the_one_answer(said, label, text, reason):
+    row = Triple("Where was it?", ("Bonn" if label else "Rome",), said, float(label), "passage")
+    assert long_answers.doubt(long_answers.Prompt("", row, ("Rome",)), text) == reason
+
+
+REFUND = note("Deposits of 1,200 pounds within 30 days", 1)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text", "reason"),
+    [
+        (REFUND, "Within 30 days it refunds deposits of 1200 pounds.", None),
+        (REFUND, "Within 30 days the shop refunds deposits, that is pounds.", "numbers lost"),
+        (REFUND, "The shop refunds whatever the customer has bought there.", "words lost"),
+        (note("Deposits, never fees", 1), "The shop refunds all deposits and all the fees.", "negation"),
+        (note("Deposits and fees", 0, "deposits"), "The shop does not refund deposits and fees.", "negation"),
+        (note("All fees", 0, "deposits"), "The shop refunds all the fees and also deposits.", "corrected"),
+    ],
+)
+def test_a_note_is_told_without_loss_or_correction(prompt, text, reason):
+    assert long_answers.doubt(prompt, text) == reason
+
+
+def test_rows_are_balanced_and_answer_no_other_question(prompts):
+    texts = {prompt.text: f"As we know, the answer is {prompt.row.candidate}, they say." for prompt in prompts}
+    right = [prompt for prompt in prompts if prompt.row.label]
+    rows, reasons = long_answers.sure_rows([*right, *prompts[1:8:2]], texts, random.Random(0))
+    assert reasons == {"kept": len(right) + 4}
+    counts = [sum(row.label == label for row in rows) for label in (0, 1)]
+    assert max(counts) <= 1.3 * min(counts) + 1
+    neighbours = [row for row in rows if row.kind == "neighbour"]
+    assert neighbours
+    assert not any(row.label or wrong_answers.occurrence(row.references, row.candidate) for row in neighbours)
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch):
+    (tmp_path / "spans.jsonl").write_text("".join(json.dumps(row) + "\n" for row in PASSAGES), encoding="utf-8")
+    model = tiny_gguf(tmp_path / "tiny.gguf")
+
+    def run(words="--spans spans"):
+        command = f"x --model {model} --spans_dir {tmp_path} --output {tmp_path}/long.train.jsonl"
+        command += f" --passages 4 --tokens 6 --batch 3 --device cpu --dtype float32 {words}"
+        monkeypatch.setattr(sys, "argv", command.split())
+        long_answers.main()
+
+    return run
+
+
+def test_answers_that_a_model_wrote_are_not_asked_for_again(ask, tmp_path, prompts):
+    """The tiny model writes bytes at random, so all are left out; of answers by hand rows are made."""
+    with pytest.raises(ValueError, match="no rows: expected right and wrong answers without doubt"):
+        ask()
+    path = tmp_path / "long.train.jsonl.texts"
+    asked = [prompt for prompt, _ in json_rows(path)]
+    assert len(asked) == 4
+    answers = [re.search('use the words "(.+)"', prompt)[1] for prompt in asked]
+    lines = [[prompt, f"As we know, it is {answer}, they say."] for prompt, answer in zip(asked, answers, strict=True)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines[:3]), encoding="utf-8")
+    ask()
+    assert [prompt for prompt, _ in json_rows(path)] == asked
+    rows = list(json_rows(tmp_path / "long.train.jsonl"))
+    assert {row["label"] for row in rows} == {0, 1}
+    assert {tuple(row) for row in rows} == {("question", "references", "candidate", "label", "source")}
+    assert {row["candidate"] for row in rows} <= {text for _, text in lines}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--spans spans --output rows.csv", "output: expected NAME.jsonl or NAME.jsonl.gz, got rows.csv"),
+        ("", "spans, judged: expected files to take passages or answers of, got neither"),
+        ("--judged other", "judged: no other.jsonl.gz or other.jsonl in"),
+        ("--spans spans --model none.gguf", "model: expected a GGUF file, got 'none.gguf'"),
+    ],
+)
+def test_long_answers_refuse_bad_input(ask, words, message):
+    with pytest.raises(ValueError, match=message):
+        ask(words)
 
 
 @pytest.mark.parametrize("name", ["assistant_more", "written_more"])

@@ -187,6 +187,19 @@ def local_file(name: str, folders: str | Path | Sequence[str] | None) -> Path | 
     return next((path for path in paths if path.is_file()), None)
 
 
+def named_rows(argument: str, name: str, folders: str | Sequence[str] | None) -> Iterator[dict]:
+    """Return the rows of `local_file`.
+
+    Raises:
+        ValueError: if there is no such file; names the argument that asks for it.
+    """
+    path = local_file(name, folders)
+    if path is None:
+        places = folders if isinstance(folders, str | None) else ", ".join(folders)
+        raise ValueError(f"{argument}: no {name}.jsonl.gz or {name}.jsonl in {places}")
+    return json_rows(path)
+
+
 def around_markers(markdown: str | Path, name: str) -> tuple[str, str]:
     """Return a Markdown file up to the end of the line `<!-- NAME -->`, and from `<!-- end of NAME -->` on.
 

@@ -69,6 +69,7 @@ def tiny_gguf(path, seed=0):
         add(f"blk.{layer}.ffn_gate.weight", INNER, HIDDEN)
         add(f"blk.{layer}.ffn_up.weight", INNER, HIDDEN)
         add(f"blk.{layer}.ffn_down.weight", HIDDEN, INNER)
+    writer.add_chat_template("{% for message in messages %}{{ message.content }}\n{% endfor %}")
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

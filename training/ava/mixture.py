@@ -6,7 +6,7 @@ from pathlib import Path
 
 from training.ava import constructed, manipulations, other_words, relations, wrong_answers
 from training.ava import triples as t
-from training.common import json_rows, local_file, share, weighted, write_rows
+from training.common import named_rows, share, weighted, write_rows
 
 
 def own_rows(paths: Sequence[str | Path]) -> list[dict]:
@@ -73,23 +73,16 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
         facts.append({"name": name, "rows": len(rows), "weight": weight, "group": group})
         return taken
 
-    def read(group: str, name: str, folders):
-        path = local_file(name, folders)
-        if path is None:
-            places = folders if isinstance(folders, str | None) else ", ".join(folders)
-            raise ValueError(f"{group}: no {name}.jsonl.gz or {name}.jsonl in {places}")
-        return json_rows(path)
-
     def known(argument: str, kind: str, kinds) -> None:
         if kind not in kinds:
             raise ValueError(f"{argument}: expected one of {', '.join(kinds)}, got {kind!r}")
 
     for name, weight in weighted(args.judged):
-        rows = t.judged_triples(read("judged", name, args.judged_dir), name)
+        rows = t.judged_triples(named_rows("judged", name, args.judged_dir), name)
         base += rows if name in args.augmented else []
         add(name, rows, weight, "judged")
     for name, weight in weighted(args.pairs):
-        add(name, t.pair_triples(read("pairs", name, args.pairs_dir), name, rng), weight, "pairs")
+        add(name, t.pair_triples(named_rows("pairs", name, args.pairs_dir), name, rng), weight, "pairs")
     for name, weight in weighted(args.as2):
         rows = list(t.as2_triples(t.as2_rows(name, args.as2_dir), args.as2_negatives, rng))
         add(name, rows, weight, "as2")

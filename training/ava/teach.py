@@ -1,4 +1,4 @@
-"""Rows for a small judge to learn from: a mixture's, with verdicts of a larger judge mixed into the labels.
+"""Rows of a mixture, for another judge to learn from: a teacher's verdicts are mixed into the labels, or check them.
 
 The mixture is named by the settings of `train_ava.py`. A row that is written has a `score` from 0 to 1, which
 `train_ava.py --judged` reads as its label (Hinton et al., "Distilling the Knowledge in a Neural Network", 2015). The
@@ -13,10 +13,19 @@ from pathlib import Path
 PART = 2000  # rows that are judged and written at a time
 
 
-def taught(rows: list, probabilities: list[float], share: float) -> list[dict]:
-    """Return rows of verdicts: `share` of each label is the teacher's probability, the rest the known label."""
+def taught(rows: list, probabilities: list[float], share: float, first: int = 0, doubted: float = 1) -> list[dict]:
+    """Return rows of verdicts: `share` of each label is the teacher's probability, the rest the known label.
+
+    Args:
+        rows: triples.
+        probabilities: (rows,) the teacher's.
+        share: 0 to 1.
+        first: number of the first row.
+        doubted: difference of label and probability beyond which a row is left out.
+    """
     return [
         {
+            "row": number,
             "question": row.question,
             "references": list(row.references),
             "candidate": row.candidate,
@@ -24,7 +33,8 @@ def taught(rows: list, probabilities: list[float], share: float) -> list[dict]:
             "score": round(share * probability + (1 - share) * row.label, 4),
             "source": row.kind,
         }
-        for row, probability in zip(rows, probabilities, strict=True)
+        for number, (row, probability) in enumerate(zip(rows, probabilities, strict=True), first)
+        if abs(probability - row.label) <= doubted
     ]
 
 
@@ -36,15 +46,20 @@ def main() -> None:
 
     from training.ava.mixture import training_triples
     from training.ava.train_ava import Arguments
+    from training.common import json_rows, weighted
 
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").partition("\n")[0], epilog="All others: see train_ava.py."
     )
-    parser.add_argument("--teacher", required=True, help="checkpoint of the larger judge")
+    parser.add_argument("--teacher", help="size or folder of the teacher; without one labels stay as they are")
+    parser.add_argument("--base_model", help="base model of a teacher that is an adapter, if it is elsewhere")
     parser.add_argument("--rows", type=int, default=40_000, help="rows that are drawn from the mixture")
     parser.add_argument("--share", type=float, default=0.7, help="share of the teacher in a label; the rest is known")
     parser.add_argument("--seed", type=int, default=0, help="of the mixture and the draw")
+    parser.add_argument("--doubted", type=float, default=1, help="leave out rows that differ more from the teacher")
+    parser.add_argument("--only_made", action="store_true", help="leave out the judged rows themselves")
     parser.add_argument("--dtype", help="floating type of the teacher; default float32")
+    parser.add_argument("--device", default="cpu", help="torch device of the teacher")
     parser.add_argument("--output", type=Path, required=True, help="NAME.jsonl")
     own, mixture = parser.parse_known_args()
     args, *_ = HfArgumentParser(Arguments).parse_args_into_dataclasses(
@@ -52,21 +67,24 @@ def main() -> None:
     )
     rng = random.Random(own.seed)
     rows, _ = training_triples(args, rng)
+    if own.only_made:
+        judged = {name for name, _ in weighted(args.judged)}
+        rows = [row for row in rows if row.kind not in judged]
     rows = rng.sample(rows, min(own.rows, len(rows)))
-    done = 0
-    if own.output.is_file():
-        done = own.output.read_text(encoding="utf-8").count("\n")
-    judge = Judge(load_judge(own.teacher, device="cpu", dtype=own.dtype))
+    written = list(json_rows(own.output)) if own.output.is_file() else []
+    done = written[-1]["row"] + 1 if written else 0
+    judge = None
+    if own.teacher:
+        judge = Judge(load_judge(own.teacher, device=own.device, dtype=own.dtype, base_model=own.base_model))
     for start in range(done, len(rows), PART):
         part = rows[start : start + PART]
-        columns = [
-            list(column) for column in zip(*((r.question, r.references, r.candidate) for r in part), strict=True)
-        ]
-        probabilities = judge.probabilities(*columns, "joined")
+        probabilities = [row.label for row in part]
+        if judge:
+            columns = zip(*((row.question, row.references, row.candidate) for row in part), strict=True)
+            probabilities = judge.probabilities(*map(list, columns), "joined")
         with own.output.open("a", encoding="utf-8") as file:
-            file.writelines(
-                json.dumps(row, ensure_ascii=False) + "\n" for row in taught(part, probabilities, own.share)
-            )
+            new = taught(part, probabilities, own.share, start, own.doubted)
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in new)
         print(f"{start + len(part):,} of {len(rows):,} rows", flush=True)
 
 

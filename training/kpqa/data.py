@@ -40,7 +40,7 @@ _NEGATED = {"can": "can't", "will": "won't"}
 _OPENINGS = frozenset(
     "and as at but by during for from how if in of on or so that then there to what when where who why".split()
 )
-_FUNCTIONWORDS = frozenset(
+FUNCTION_WORDS = frozenset(
     "a an the of in on at to for from by with as is are was were be been has have had do does did can could will "
     "would should and or that this these those it its he she they his her their there".split()
 )
@@ -167,13 +167,13 @@ def keyphrase_labels(
         numbers = [m.span() for m in _NUMBER.finditer(text, start, end)]
         amount = _AMOUNT_QUESTION.search(question) or len(text[start:end].split()) <= SHORT_AMOUNT
         words = [m for m in WORD.finditer(text, start, end) if m[0][0].isalnum()]
-        content = any(m[0].lower() not in _FUNCTIONWORDS for m in words)
+        content = any(m[0].lower() not in FUNCTION_WORDS for m in words)
         values = [function if content else 1.0] * (end - start)
         for m in words:
             value = 1.0
             if numbers and amount and m[0].islower() and m[0] not in _MONTHS:
                 value = 1.0 if any(a < m.end() and m.start() < b for a, b in numbers) else unit
-            if content and m[0].lower() in _FUNCTIONWORDS:
+            if content and m[0].lower() in FUNCTION_WORDS:
                 value = function
             values[m.start() - start : m.end() - start] = [value] * len(m[0])
         for i, value in enumerate(values, start):
@@ -261,10 +261,10 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
         for m in WORD.finditer(text):
             token = m[0].lower()
             value = 1.0 if m.start() == 0 or token == "not" or token.endswith("n't") else 0.0
-            if value == 0.0 and token.isalnum() and token not in _FUNCTIONWORDS:
+            if value == 0.0 and token.isalnum() and token not in FUNCTION_WORDS:
                 value = RESTATED
             if new and m.start() >= len(text) - len(new) and token.isalnum():
-                value = RESTATED if token in known else 0.0 if token in _FUNCTIONWORDS else 0.5
+                value = RESTATED if token in known else 0.0 if token in FUNCTION_WORDS else 0.5
             labels[m.start() : m.end()] = [value] * (m.end() - m.start())
         rows.append(Answer(question, text + rng.choice(["", "", " .", "."]), tuple(labels), "yes_no"))
         if len(rows[-1].text) > len(text):
@@ -313,7 +313,7 @@ def varied(row: Answer, rng: random.Random, crop: float, restate: float, plain: 
     if chance < plain:
         question = question.rstrip(" ?")
     if chance < plain / 4:
-        question = " ".join(w for w in question.split() if w.lower() not in _FUNCTIONWORDS) or question
+        question = " ".join(w for w in question.split() if w.lower() not in FUNCTION_WORDS) or question
     return Answer(question, text, tuple(labels), row.source)
 
 

@@ -59,6 +59,19 @@ def grounding_card(small: Mapping, base: Mapping) -> str:
     return markdown_table(["dev set", "small", "base, first 300 rows", "token overlap"], rows)
 
 
+def adapting(result: Mapping) -> str:
+    """Return what was measured while the large judge was made: AUC, and accuracy at probability .5."""
+    header = ["run", "training", *(f"AUC, {name}" for name in result["rows"]["whole runs"]), "accuracy, assistant.dev"]
+    rows = []
+    for run in result["runs"]:
+        values = [
+            *(run["auc"].get(name) for name in result["rows"]["whole runs"]),
+            run.get("accuracy", {}).get("assistant.dev"),
+        ]
+        rows.append([run["run"], run["training"], *("" if value is None else f"{value:.3f}" for value in values)])
+    return markdown_table(header, rows)
+
+
 def bundled(result: Mapping) -> str:
     """Return the tables of the bundled small judge."""
     return evaluate_ava.tables(result["settings"], result["scores"], result["minimal_pairs"])
@@ -67,6 +80,7 @@ def bundled(result: Mapping) -> str:
 TABLES = [
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "metrics/ava/checkpoint_large/README.md"),
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "spaces/docs/pages/explanation/3-judge-limits.md"),
+    Table("adapting", "ava/results/adapting", adapting, "training/ava/README.md"),
     Table("scores", "ava/results/bundled", bundled),
     Table("scores", "ava/results/bundled", bundled, "metrics/ava/checkpoint/README.md"),
     Table("best", "kpqa/results/agreement", keyphrases, "training/kpqa/README.md"),
