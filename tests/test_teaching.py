@@ -255,7 +255,7 @@ def test_answers_that_a_model_wrote_are_not_asked_for_again(ask, tmp_path, promp
         ("--spans spans --output rows.csv", "output: expected NAME.jsonl or NAME.jsonl.gz, got rows.csv"),
         ("", "spans, judged: expected files to take passages or answers of, got neither"),
         ("--judged other", "judged: no other.jsonl.gz or other.jsonl in"),
-        ("--spans spans --model none.gguf", "model: expected a GGUF file, got 'none.gguf'"),
+        ("--spans spans --model none.gguf", "model: expected a GGUF file, got none.gguf"),
     ],
 )
 def test_long_answers_refuse_bad_input(ask, words, message):

@@ -35,7 +35,7 @@ _TASK = re.compile(r"\b(?:the note|this note|rewrit|as an ai|the customer asked)
 class Arguments:
     """What is asked of which model."""
 
-    model: str = option("GGUF file of an instructed causal language model, which has a chat template")
+    model: Path = option("GGUF file of an instructed causal language model, which has a chat template")
     output: Path = option(
         "NAME.jsonl or NAME.jsonl.gz; all texts are in OUTPUT.texts, from which a stopped run goes on"
     )
@@ -215,8 +215,8 @@ def main() -> None:
         raise ValueError(f"output: expected NAME.jsonl or NAME.jsonl.gz, got {args.output}")
     if not args.spans and not args.judged:
         raise ValueError("spans, judged: expected files to take passages or answers of, got neither; name some")
-    if not Path(args.model).is_file():
-        raise ValueError(f"model: expected a GGUF file, got {args.model!r}, which is none; download one")
+    if not args.model.is_file():
+        raise ValueError(f"model: expected a GGUF file, got {args.model}, which is none; download one")
     rng = random.Random(args.seed)
     spans, judged = [], []
     for name, weight in weighted(args.spans):
@@ -231,12 +231,14 @@ def main() -> None:
     texts = dict(json_rows(path)) if path.is_file() else {}
     if missing := [prompt.text for prompt in prompts if prompt.text not in texts]:
         import torch
-        from genqa_metrics.core.causal_judge import load_language_model
         from genqa_metrics.core.inference import checked_device
+        from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
         torch.manual_seed(args.seed + len(texts))
-        model, tokenizer = load_language_model(Path(args.model), args.dtype)
-        model = model.to(checked_device(args.device)).eval()
+        source = {"pretrained_model_name_or_path": args.model.parent, "gguf_file": args.model.name}
+        settings = {"quantization_config": GgufConfig(dequantize=True), "dtype": getattr(torch, args.dtype)}
+        tokenizer = AutoTokenizer.from_pretrained(**source)
+        model = AutoModelForCausalLM.from_pretrained(**source, **settings).to(checked_device(args.device))
         with path.open("a", encoding="utf-8", buffering=1) as file:
             for prompt, text in written(model, tokenizer, missing, args.tokens, args.batch):
                 file.write(json.dumps([prompt, text], ensure_ascii=False) + "\n")

@@ -62,6 +62,8 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="torch device of the teacher")
     parser.add_argument("--output", type=Path, required=True, help="NAME.jsonl")
     own, mixture = parser.parse_known_args()
+    if own.doubted < 1 and not own.teacher:
+        parser.error("--doubted: expected --teacher too, whose verdicts the labels are compared with")
     args, *_ = HfArgumentParser(Arguments).parse_args_into_dataclasses(
         mixture, args_file_flag="--config", return_remaining_strings=True
     )
