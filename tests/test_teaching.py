@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.factories.ava import linear_judge
-from tests.factories.causal import tiny_gguf
+from tests.factories.causal import causal_judge, tiny_gguf
 from training.ava import long_answers, manipulations, teach, wrong_answers
 from training.ava.triples import Triple
 from training.common import json_rows
@@ -136,6 +136,18 @@ def test_without_a_teacher_labels_stay_and_judged_rows_can_be_left_out(run):
     assert {(row["source"], row["score"]) for row in rows} == {("alias", 1.0)}
 
 
+def test_a_judge_that_is_a_causal_model_teaches(run, tmp_path):
+    judge = causal_judge(tmp_path / "causal", tiny_gguf(tmp_path / "tiny.gguf"))
+    rows = run("--share", "1", teacher=judge)
+    assert len({row["score"] for row in rows}) == len({row["question"] for row in rows})  # it reads the question too
+
+
+def test_doubt_needs_a_teacher(run, capsys):
+    with pytest.raises(SystemExit):
+        run("--doubted", "0.5", teacher=None)
+    assert "--doubted: expected --teacher too" in capsys.readouterr().err
+
+
 PASSAGES = [
     {
         "question": question,
@@ -233,7 +245,7 @@ def ask(tmp_path, monkeypatch):
 
 def test_answers_that_a_model_wrote_are_not_asked_for_again(ask, tmp_path, prompts):
     """The tiny model writes bytes at random, so all are left out; of answers by hand rows are made."""
-    with pytest.raises(ValueError, match="no rows: expected right and wrong answers without doubt"):
+    with pytest.raises(ValueError, match="no rows: expected right and wrong answers whose verdict is sure"):
         ask()
     path = tmp_path / "long.train.jsonl.texts"
     asked = [prompt for prompt, _ in json_rows(path)]

@@ -133,7 +133,7 @@ def _numbers(text: str) -> set[str]:
 
 
 def doubt(prompt: Prompt, text: str) -> str | None:
-    """Return why a text may not have the verdict of its prompt; None if nothing speaks against it."""
+    """Return why a text may not have the verdict of its prompt; None if it surely has it."""
     row, asked = prompt.row, prompt.row.question.lower()
     if not LEAST <= len(text.split()) <= MOST:
         return "length"
@@ -162,7 +162,7 @@ def doubt(prompt: Prompt, text: str) -> str | None:
 def sure_rows(
     prompts: Sequence[Prompt], texts: Mapping[str, str | None], rng: random.Random
 ) -> tuple[list[Triple], Counter]:
-    """Return the rows of texts without doubt, about as many right as wrong; and how often each reason left one out.
+    """Return the rows of texts that `doubt` keeps, right and wrong balanced; and how often each reason was met.
 
     Args:
         prompts: what was asked.
@@ -246,7 +246,9 @@ def main() -> None:
 
     rows, reasons = sure_rows(prompts, texts, rng)
     if not rows:
-        raise ValueError(f"no rows: expected right and wrong answers without doubt, got {dict(reasons)}; ask for more")
+        raise ValueError(
+            f"no rows: expected right and wrong answers whose verdict is sure, got {dict(reasons)}; ask for more"
+        )
     columns = [(row.question, list(row.references), row.candidate, int(row.label), row.kind) for row in rows]
     names = ("question", "references", "candidate", "label", "source")
     write_rows(args.output, [dict(zip(names, column, strict=True)) for column in columns])
