@@ -240,6 +240,9 @@ def test_separators_between_references(tmp_path):
     out, told = run("score", path, "-m", "aev", "--split-references", "|", "-f", "json")
     assert json.loads(out)["systems"]["a"]["aev_precision"] == 1.0
     assert "split" not in told
+    for text, said in (("Jane Austen; Austen", True), ("Report it at once; a new card costs 5 euros.", False)):
+        path = save(tmp_path / "b.csv", [{"prediction": "Austen", "references": text}])
+        assert ("--split-references ';'" in run("score", path, "-m", "aev")[1]) == said
 
 
 def test_a_guessed_column_is_said(tmp_path):

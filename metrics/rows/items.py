@@ -37,6 +37,7 @@ from .values import (
 SPLIT_HALF = "human (split half)"
 MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits
 DIGEST = "_digest"  # end of the name of the column that tells scores of our own from others, see `scale.run`
+SHORT_PART = 3  # words of what stands beside a semicolon that may separate references; else it is of a sentence
 _ADD_REFERENCE = "drop it or the row, or add one"
 
 
@@ -337,7 +338,8 @@ class RowReader:
         if separator:
             return [part for value in text.split(separator) if (part := value.strip())]
         mark = next((mark for mark in ("|", ";") if f"{mark} " in text), None) if self.in_csv else None
-        if mark:
+        is_of_sentence = mark == ";" and any(len(part.split()) > SHORT_PART for part in text.split(mark))
+        if mark and not is_of_sentence:
             such = shorten(text, 60, placeholder=" ...")
             self.source.note(
                 f"{column}: {mark!r} stands in texts such as {such!r}, each of which is "
