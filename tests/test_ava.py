@@ -391,9 +391,8 @@ def test_tokens_of_nothing(judges):
     assert Judge(loaded).logits([]).shape == (0,)
 
 
-@pytest.mark.parametrize("weight", [1.0, 0.5])
-def test_a_second_judge_reads_the_rows_of_which_the_first_is_unsure(judges, repository, tmp_path, weight):
-    """Rows outside the band keep their scores; the others have those of the second judge, or the mean of both."""
+def test_a_second_judge_reads_the_rows_of_which_the_first_is_unsure(judges, repository, tmp_path):
+    """Rows outside the band keep their scores; the others have those of the second judge."""
     rows = random_rows(40)
     columns = rows["questions"], rows["references"], rows["predictions"]
     first = shutil.copytree(judges(), tmp_path / "first")
@@ -402,12 +401,7 @@ def test_a_second_judge_reads_the_rows_of_which_the_first_is_unsure(judges, repo
     path = first / "ava_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"unsure_from": low, "unsure_to": high}))
     other = shutil.copytree(judges("a1-q_rt"), tmp_path / "other")
-    path = other / "ava_config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"second_weight": weight}))
     second = Judge(loading.load_judge(other)).probabilities(*columns)
-    if weight < 1:  # the mean of log-odds: the root of the product of the odds
-        odds = np.sqrt(second / (1 - second) * alone / (1 - alone))
-        second = odds / (1 + odds)
     ava = load(repository, first, escalate=str(other))
     with pytest.warns(UserWarning, match=r"\d+ rows of which the judge is unsure were read by the second one"):
         found = ava.compute(**rows, per_example=True, explain=True)
@@ -417,4 +411,4 @@ def test_a_second_judge_reads_the_rows_of_which_the_first_is_unsure(judges, repo
     assert scores[~unsure] == pytest.approx(alone[~unsure], abs=1e-6)
     assert scores[unsure] == pytest.approx(second[unsure], abs=1e-6)  # both judges have the threshold .4
     assert [one["probability"] for one in found["explanation"]] == pytest.approx(scores.tolist(), abs=1e-6)
-    assert f"|escalate:{judge_model.short_digest(other)}{'*0.5' if weight < 1 else ''}@" in ava.signature()
+    assert f"|escalate:{judge_model.short_digest(other)}@" in ava.signature()

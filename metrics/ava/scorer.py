@@ -143,8 +143,7 @@ class AvaScorer(Scorer):
         self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
         if self.second is not None:
             band = f"{self.loaded.unsure_from:g}-{self.loaded.unsure_to:g}"
-            weight = "" if self.second.second_weight == 1 else f"*{self.second.second_weight:g}"
-            self.facts |= {"escalate": f"{self.second.facts['checkpoint']}{weight}@{band}"}
+            self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
         self.facts |= {"reading": str(READING_VERSION)}
         names = default_rules(self.loaded).names if rules else ()
         self.rules = Rules(tuple(name for name in names if quantity_guard or name != "quantity"))
@@ -176,15 +175,10 @@ class AvaScorer(Scorer):
             return np.zeros(0, dtype=int)
         return np.flatnonzero((scores > self.loaded.unsure_from) & (scores < self.loaded.unsure_to))
 
-    def _with_second(self, first: np.ndarray, *columns: Sequence) -> np.ndarray:
-        """Return probabilities of rows that both judges read: the weighted mean of their log-odds.
-
-        Those of the second judge are shifted so that both judges have one threshold.
-        """
-        weight = self.second.second_weight
-        second = _log_odds(self._judge(self.second).probabilities(*columns))
-        second += _log_odds(self.loaded.threshold) - _log_odds(self.second.threshold)
-        return 1 / (1 + np.exp(-(weight * second + (1 - weight) * _log_odds(first))))
+    def _by_second(self, *columns: Sequence) -> np.ndarray:
+        """Return the probabilities of the second judge, shifted so that both judges have one threshold."""
+        odds = _log_odds(self._judge(self.second).probabilities(*columns))
+        return 1 / (1 + np.exp(_log_odds(self.second.threshold) - _log_odds(self.loaded.threshold) - odds))
 
     def statistics_with_counts(
         self, columns: Mapping[str, list], explain: bool
@@ -207,7 +201,7 @@ class AvaScorer(Scorer):
         scores = judge.probabilities(*rows, self.aggregation, short, stop)
         cut, unsure = judge.cut_triples, self._unsure(scores)
         if len(unsure):
-            scores[unsure] = self._with_second(scores[unsure], *_taken(rows, unsure))
+            scores[unsure] = self._by_second(*_taken(rows, unsure))
         like = profile(columns["references"], columns["predictions"], scores)
         scores = self._scaled(scores)
         correct = scores >= self.threshold
@@ -235,7 +229,7 @@ class AvaScorer(Scorer):
             return judge.probabilities(*columns, self.aggregation)
 
         ways = {
-            lambda *columns: self._with_second(alone(*columns), *columns): unsure,
+            self._by_second: unsure,
             alone: np.setdiff1d(np.arange(len(rows[0])), unsure),
         }
         value: list = [None] * len(rows[0])

@@ -219,7 +219,6 @@ class JudgeSettings:
         long_answer: words of an answer above which only a passage of it is read.
         passage: words of that passage.
         unsure_from, unsure_to: probabilities between which a second judge reads a row, see `AvaScorer.load`.
-        second_weight: as a second judge: weight of its log-odds, beside 1 less it of the first judge's.
         reference_aggregation: how several references become one probability.
     """
 
@@ -236,7 +235,6 @@ class JudgeSettings:
     passage: int = PASSAGE
     unsure_from: float = UNSURE_FROM
     unsure_to: float = UNSURE_TO
-    second_weight: float = 1.0
     reference_aggregation: str = "mean"
 
 
@@ -317,7 +315,7 @@ def read_settings(folder: Path) -> dict:
         ("reference_aggregation", AGGREGATIONS),
     ):
         checks[name] = (lambda value, options=options: value in options), f"one of {', '.join(options)}"
-    for name in ("threshold", "unsure_from", "unsure_to", "second_weight"):
+    for name in ("threshold", "unsure_from", "unsure_to"):
         checks[name] = (lambda value: is_number(value, 0, 1)), "a number from 0 to 1"
     for name, least in (("max_length", LEAST_LENGTH), ("long_answer", 1), ("passage", 1)):
         expected = f"a whole number from {least} to {MAX_SETTING}"
