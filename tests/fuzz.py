@@ -18,7 +18,7 @@ from pathlib import Path
 
 import genqa_metrics
 from genqa_metrics.cli import app
-from genqa_metrics.core import checkpoint_validation as trust
+from genqa_metrics.core import checkpoints as trust
 from genqa_metrics.reports.table import Table, as_json, html_table, latex_table, markdown, visible
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.sources import Source

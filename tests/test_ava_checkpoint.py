@@ -13,7 +13,7 @@ from genqa_metrics.ava import loading
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import checkpoints, judge_model
-from genqa_metrics.core.checkpoint_validation import adapter_settings
+from genqa_metrics.core.checkpoints import adapter_settings
 
 from training.ava import evaluate_ava, minimal_pairs
 from training.common import json_rows

@@ -14,8 +14,7 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.cli import app
 from genqa_metrics.core import inference, judge_model
 from genqa_metrics.core import scorer as core_scorer
-from genqa_metrics.core.checkpoint_validation import file_digest
-from genqa_metrics.core.checkpoints import signature_digest
+from genqa_metrics.core.checkpoints import file_digest, signature_digest
 from genqa_metrics.core.onnx_backend import FAST_FILE, FastModel, FastTokenizer
 from genqa_metrics.kpqa import loading as kpqa_loading
 from genqa_metrics.kpqa.encoding import Encoder

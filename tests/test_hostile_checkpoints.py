@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from genqa_metrics.core.checkpoint_validation import CheckpointError, check_onnx, read_digest
+from genqa_metrics.core.checkpoints import CheckpointError, check_onnx, read_digest
 from genqa_metrics.kpqa.loading import load_models
 
 CODE = """

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.core import checkpoint_validation, checkpoints, judge_model
+from genqa_metrics.core import checkpoints, judge_model
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.loading import PredictorSettings
 from safetensors.torch import load_file, save_file
@@ -187,7 +187,7 @@ def test_tiny_run_resumes_where_it_was_killed(monkeypatch, tiny_encoder, rows_fo
     loading.load_token_classifier(final)
     card = (final / "README.md").read_text(encoding="utf-8")
     assert checkpoints.checkpoint_digest(final) in card
-    assert checkpoint_validation.file_digest(rows_folder / "made.jsonl.gz") in card
+    assert checkpoints.file_digest(rows_folder / "made.jsonl.gz") in card
     assert '"seed": 3' in card
     assert "| made | " in card
 
@@ -245,7 +245,7 @@ def test_all_tables_and_their_result_file(monkeypatch, capsys, judgments, tmp_pa
     assert result["command"].startswith("python -m training.kpqa.evaluate_kpqa --judgments ")
     assert str(judgments.parent) not in result["command"]
     file = judgments / "kpqa_avsd.dev.jsonl.gz"
-    assert result["data"]["kpqa_avsd.dev"] == checkpoint_validation.file_digest(file)
+    assert result["data"]["kpqa_avsd.dev"] == checkpoints.file_digest(file)
     for name in evaluate_kpqa.SETS:
         weighted, plain = (result["agreement"][name][metric]["pearson"] for metric in ("rougeL_kpqa", "rougeL"))
         assert weighted[0] > plain[0]
@@ -368,7 +368,7 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
     added = [command[command.index("2") + 1 : command.index("--output_dir")] for command in commands]
     assert added == [[], ["--no_question"], ["--yes_no", "0"], ["--exclude", "squad.train"]]
     assert (result["steps"], result["training_seed"]) == (2, 5)
-    assert result["data"]["other"] == checkpoint_validation.file_digest(tmp_path / "data/other.jsonl.gz")
+    assert result["data"]["other"] == checkpoints.file_digest(tmp_path / "data/other.jsonl.gz")
     assert len(set(result["checkpoints"].values())) == 4
     ablate_again()
     assert len(commands) == 4

@@ -14,8 +14,7 @@ import genqa_metrics
 import numpy as np
 import pandas
 import pytest
-from genqa_metrics.core.checkpoint_validation import CheckpointError
-from genqa_metrics.core.checkpoints import BASE_MODEL
+from genqa_metrics.core.checkpoints import BASE_MODEL, CheckpointError
 from genqa_metrics.registry import make_scorer, scorer_class
 from packaging.utils import canonicalize_name
 

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.core.checkpoints import file_digest
 
 from tests.factories.question_generation import WORDS, batch_of, examples, generator, run
 from training.question_generation import ask, decoding, export, prepare_pairs

@@ -66,7 +66,7 @@ def write_card(
 
 def _sources(args, facts: Sequence[Mapping]) -> list[tuple]:
     """Return name, rows, weight, licence and digest of every source."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
+    from genqa_metrics.core.checkpoints import file_digest
 
     licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
     rows = []

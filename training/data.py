@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from genqa_metrics.core.checkpoint_validation import file_digest as digest
+from genqa_metrics.core.checkpoints import file_digest as digest
 
 from training.common import markdown_table
 

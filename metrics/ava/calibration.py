@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checkpoint_validation import CheckpointError, read_json
+from ..core.checkpoints import CheckpointError, read_json
 
 CALIBRATION_FILE = "calibration.json"  # the name by which it is found beside a checkpoint
 AGAIN = "write it again with genqa-metrics calibrate"

@@ -1,34 +1,66 @@
-"""Finds checkpoints and their encoders in a folder, an installed package or on the Hub, verified by digest."""
+"""Finds checkpoints and their encoders in a folder, an installed package or on the Hub, and checks them before use.
 
+Encoders are verified by digest. No code, no pickles, only requested files, finite weights, settings in range.
+"""
+
+import hashlib
+import json
+import math
 import os
+import re
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from .checkpoint_validation import (
-    NO_CODE,
-    WEIGHTS,
-    CheckpointError,
-    check_files,
-    check_tokenizer,
-    file_digest,
-    read_digest,
-    read_json,
-)
-from .scorer import loaded_from
+import numpy as np
 
+from .scorer import is_number, is_whole, loaded_from
+
+# No checkpoint runs code, whatever its config says, and there is no prompt; weights are never pickles.
+NO_CODE = {"trust_remote_code": False}
+SAFE_WEIGHTS = {**NO_CODE, "use_safetensors": True}
+WEIGHTS = ("adapter_model.safetensors", "model.safetensors")
+# Files that can change a score or its interval, in the order in which their digests are combined.
+READ = (
+    "adapter_config.json config.json ava_config.json adapter_model.safetensors model.safetensors tokenizer.json "
+    "tokenizer_config.json special_tokens_map.json added_tokens.json vocab.txt vocab.json merges.txt tokenizer.model "
+    "spiece.model sentencepiece.bpe.model measured.json"
+).split()
+# Settings of a config.json that its architecture may not know, and that may hold more than a number.
+COMMON_SETTINGS = (
+    "_name_or_path architectures auto_map configuration dtype encoder finetuning_task hidden_act id2label label2id "
+    "layer_types model_type name_or_path position_embedding_type problem_type rope_parameters rope_scaling "
+    "summary_activation summary_type tokenizer_class torch_dtype transformers_version"
+).split()
+_LAYERS = re.compile(r"(layers?|depth|experts)$")  # settings that say how many modules are built
+_NAMES_FILES = re.compile(r"_files?$")  # settings of a tokenizer that name files to read in place of its own
+_EXTERNAL = b"\x0a\x08location"  # protobuf: the key under which an ONNX tensor names the file that holds it
+# Settings that a LoRA adapter may have; any other setting is refused.
+LORA = (
+    "r lora_alpha lora_dropout target_modules exclude_modules modules_to_save bias use_rslora rank_pattern "
+    "alpha_pattern fan_in_fan_out task_type inference_mode init_lora_weights layers_to_transform"
+).split()
+UNUSED = (
+    "base_model_name_or_path revision peft_type peft_version auto_mapping megatron_core qalora_group_size"
+).split()
+MAX_RANK, MAX_SCALE, MAX_LAYERS = 4096, 256, 1000
+MAX_CONFIG = 2**20  # bytes
+MAX_OUTPUT = 1e6  # logits and vectors of trained models are below 100
+_NAME = re.compile(r"[\w.\-]+")  # of a module; PEFT interprets such names as regular expressions
+_ATTENTIONS = (None, "eager", "sdpa")  # others are fetched from the Hub, as code
+MODEL_FILES = ("*.json", "*.safetensors", "*.txt")
 _PINNED: dict[tuple[str, str | None], Path] = {}  # folders already resolved on the Hub in this process
 
 
-MODEL_FILES = ("*.json", "*.safetensors", "*.txt")
-
-
-def _only(files: Sequence[str]) -> dict[str, list[str]]:
-    return {"allow_patterns": list(files), "ignore_patterns": ["*/*"]}
+class CheckpointError(ValueError):
+    """A checkpoint was refused; the message names the file, the reason and the fix."""
 
 
 def cached_folder(name: str, revision: str, files: Sequence[str] = MODEL_FILES) -> Path | None:
@@ -87,6 +119,10 @@ def hub_folder(
             why = f"not the expected files, only {', '.join(sorted(path.name for path in folder.iterdir())) or 'none'}"
     tried.append(f"{name} on the Hub: {why}")
     return None
+
+
+def _only(files: Sequence[str]) -> dict[str, list[str]]:
+    return {"allow_patterns": list(files), "ignore_patterns": ["*/*"]}
 
 
 def _is_damaged(path: Path) -> bool:
@@ -388,3 +424,355 @@ def token_limit(model, tokenizer) -> int:
     """Return how many tokens a model reads, special ones included, at most 512."""
     positions = getattr(model.config, "max_position_embeddings", None) or 512
     return int(min(positions, tokenizer.model_max_length, 512))
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal; recomputed only when size or modification time changes."""
+    stat = path.stat()
+    return _sha256(str(path), stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _sha256(path: str, size: int, changed: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_files(folder: Path) -> None:
+    """Refuse a folder with a pipe or a device in it, whose reader would wait, or never come to an end.
+
+    Raises:
+        CheckpointError: if there is one.
+    """
+    for path in sorted(folder.iterdir()):
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise CheckpointError(f"checkpoint: {path}: expected a file, got a pipe or device; remove it")
+
+
+def read_digest(*folders: Path) -> str:
+    """Return one SHA-256 over all files that are read from some folders: configs, weights and tokenizers.
+
+    Args:
+        folders: of a checkpoint, and of the encoder of an adapter; a file counts as a whole.
+    """
+    result = hashlib.sha256()
+    for folder in folders:
+        if folder.is_file():
+            result.update(f"{folder.suffix} {file_digest(folder)}\n".encode())
+        else:
+            check_files(folder)
+        for name in READ:
+            if (folder / name).is_file():
+                result.update(f"{name} {file_digest(folder / name)}\n".encode())
+        result.update(b"\n")
+    return result.hexdigest()
+
+
+def read_json(path: Path) -> dict:
+    """Return the content of a config file.
+
+    Raises:
+        CheckpointError: if it is not a JSON object, or too large.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise ValueError("not a file")
+        if path.stat().st_size > MAX_CONFIG:
+            raise ValueError(f"larger than {MAX_CONFIG:,} bytes")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError(f"expected an object, got {type(content).__name__}")
+    except (OSError, ValueError, RecursionError) as error:
+        raise CheckpointError(f"checkpoint: {path} cannot be read: {error}; fetch or train it again") from error
+    return content
+
+
+def read_settings(
+    path: Path, defaults: Mapping[str, object], checks: Mapping[str, tuple[Callable[[object], bool], str]]
+) -> dict:
+    """Return the checked settings of a checkpoint's own file, missing ones filled in.
+
+    Args:
+        path: the JSON file.
+        defaults: every setting with its default.
+        checks: setting -> whether a value is good, and what is expected.
+
+    Raises:
+        CheckpointError: if the file cannot be read, or a setting is unknown or bad; names file, setting and fix.
+    """
+    given, fix = read_json(path), "take the version of genqa-metrics that made the checkpoint, or train it again"
+    for name in sorted(set(given) - set(defaults)):  # ignoring it would change the scores
+        known = ", ".join(defaults)
+        raise CheckpointError(f"checkpoint: {path}: {name}: not a setting of this version, which knows {known}; {fix}")
+    settings = {**defaults, **given}
+    for name, (is_good, expected) in checks.items():
+        if not is_good(settings[name]):
+            raise CheckpointError(f"checkpoint: {path}: {name}: expected {expected}, got {settings[name]!r}; {fix}")
+    return settings
+
+
+@contextmanager
+def one_error(what: object) -> Iterator[None]:
+    """Turn the errors of many types that a damaged file raises into one ValueError.
+
+    Raises:
+        ValueError: names what cannot be loaded, the reason and the fix.
+    """
+    try:
+        yield
+    except (ImportError, CheckpointError):
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"checkpoint: {what} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
+        ) from error
+
+
+def check_config(folder: Path) -> None:
+    """Refuse a config that asks for more than a plain transformers model with its own weights.
+
+    Raises:
+        CheckpointError: if it has an adapter beside it, is quantized, names an attention that would be fetched, has
+            more layers than tensors, or a setting that its architecture does not know and that may name a file.
+    """
+    check_files(folder)
+    path = folder / "config.json"
+    config = read_json(path)
+    if (folder / "adapter_config.json").is_file():
+        raise CheckpointError(
+            f"checkpoint: {folder}: expected a whole model, got one with an adapter_config.json beside it, which "
+            "transformers would load too; merge the adapter, or remove that file"
+        )
+    if config.get("quantization_config"):
+        raise CheckpointError(f"checkpoint: {path}: quantization_config: expected none; save the model unquantized")
+    for name in ("attn_implementation", "_attn_implementation", "experts_implementation"):
+        if config.get(name) not in _ATTENTIONS:
+            raise CheckpointError(f"checkpoint: {path}: {name}: expected eager or sdpa, got {config[name]!r:.60}")
+    tensors = _tensors(folder / WEIGHTS[1])
+    for name, value in config.items():
+        if _LAYERS.search(name) and isinstance(value, int) and value > tensors:
+            raise CheckpointError(
+                f"checkpoint: {path}: {name}: expected at most {tensors:,}, as many as {WEIGHTS[1]} has tensors, got "
+                f"{value:,}; fetch or train it again"
+            )
+    known = {*COMMON_SETTINGS, *_settings_of(config.get("model_type"))}
+    for name, value in config.items():
+        if name not in known and isinstance(value, str | list | dict) and value:
+            raise CheckpointError(
+                f"checkpoint: {path}: {name}: not a setting of the architecture {config.get('model_type')!r:.60}; "
+                "remove it"
+            )
+
+
+def _tensors(path: Path) -> int:
+    """Return the number of tensors in a file of weights."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return len(file.keys())
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"checkpoint: {path} cannot be read: {error}; fetch or train it again") from error
+
+
+def _settings_of(model_type: object) -> set[str]:
+    """Return the names of the settings of an architecture of transformers; empty if it has no such architecture."""
+    from transformers import AutoConfig
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    if model_type not in CONFIG_MAPPING:
+        return set()
+    return set(AutoConfig.for_model(model_type).to_dict())
+
+
+def check_tokenizer(folder: Path) -> None:
+    """Refuse a tokenizer whose settings name other files than its own.
+
+    Raises:
+        CheckpointError: if there is such a setting; names it.
+    """
+    path = folder / "tokenizer_config.json"
+    for name, value in read_json(path).items() if path.is_file() else ():
+        if _NAMES_FILES.search(name) and value:
+            raise CheckpointError(f"checkpoint: {path}: {name}: expected none, got {value!r:.60}; remove it")
+
+
+def check_onnx(path: Path) -> None:
+    """Refuse an ONNX model that keeps tensors in other files, which its digest does not cover.
+
+    Raises:
+        CheckpointError: if it does.
+    """
+    if _EXTERNAL in path.read_bytes():
+        raise CheckpointError(
+            f"checkpoint: {path}: expected all weights in this file, got external data; export it again"
+        )
+
+
+def adapter_settings(folder: Path) -> dict:
+    """Return the checked settings of an adapter, those in `LORA`.
+
+    Raises:
+        CheckpointError: if it is no plain LoRA adapter, or a setting is bad; names file and setting.
+    """
+    path = folder / "adapter_config.json"
+    given = read_json(path)
+
+    def refuse(name: str, expected: str) -> None:
+        raise CheckpointError(
+            f"checkpoint: {path}: {name}: expected {expected}, got {given.get(name)!r:.60}; merge the adapter into "
+            "its model with merge_and_unload, or train it again"
+        )
+
+    if given.get("peft_type") != "LORA":
+        refuse("peft_type", "LORA")
+    for name, value in given.items():
+        if name not in (*LORA, *UNUSED) and value not in (None, False, "", [], {}):
+            refuse(name, "null, for a plain LoRA adapter")
+    settings = {name: given[name] for name in LORA if given.get(name) is not None}
+    rank_pattern, alpha_pattern = (settings.get(name, {}) for name in ("rank_pattern", "alpha_pattern"))
+    for name, pattern in (("rank_pattern", rank_pattern), ("alpha_pattern", alpha_pattern)):
+        if not isinstance(pattern, dict) or not all(map(_NAME.fullmatch, pattern)):
+            refuse(name, "names of modules with one number each")
+    ranks = [settings.get("r", 8), *rank_pattern.values()]
+    if not all(is_whole(rank, 1, MAX_RANK) for rank in ranks):
+        refuse("rank_pattern" if rank_pattern else "r", f"whole numbers from 1 to {MAX_RANK}")
+    alphas = [settings.get("lora_alpha", 8), *alpha_pattern.values()]
+    divisor = math.sqrt(min(ranks)) if settings.get("use_rslora") else min(ranks)
+    if not all(is_number(alpha, 0, MAX_SCALE * divisor) and alpha for alpha in alphas):
+        refuse("alpha_pattern" if alpha_pattern else "lora_alpha", f"numbers above 0, at most {MAX_SCALE} times r")
+    if not is_number(settings.get("lora_dropout", 0), 0, 1):
+        refuse("lora_dropout", "a number from 0 to 1")
+    for name in ("target_modules", "exclude_modules", "modules_to_save"):
+        names = settings.get(name, [])
+        if names != "all-linear" and not (
+            isinstance(names, list) and all(isinstance(n, str) and _NAME.fullmatch(n) for n in names)
+        ):
+            refuse(name, "a list of names of modules")
+    layers = settings.get("layers_to_transform", [])
+    if not isinstance(layers, list) or not all(is_whole(layer, 0, MAX_LAYERS) for layer in layers):
+        refuse("layers_to_transform", "a list of numbers of layers")
+    if settings.get("bias", "none") not in ("none", "all", "lora_only"):
+        refuse("bias", "none, all or lora_only")
+    settings["init_lora_weights"] = True  # the weights are loaded; other initialisations would change the encoder
+    return settings
+
+
+def check_weights(path: Path) -> None:
+    """Refuse weights that are not finite.
+
+    Raises:
+        CheckpointError: if a tensor holds NaN or an infinity; names it.
+    """
+    import torch
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as tensors:
+        for name in tensors.keys():  # not a mapping
+            tensor = tensors.get_tensor(name)
+            if tensor.is_floating_point() and not torch.isfinite(tensor).all():
+                bad = int((~torch.isfinite(tensor)).sum())
+                raise CheckpointError(
+                    f"checkpoint: {path}: {name}: {bad:,} of {tensor.numel():,} weights are NaN or infinite; train or "
+                    "fetch it again"
+                )
+
+
+def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = (), new: str = "") -> None:
+    """Refuse weights that do not match their model.
+
+    Args:
+        folder: of the checkpoint.
+        missing: tensors of the model that the file lacks.
+        unknown: tensors of the file that the model lacks.
+        new: regular expression of tensors that may be missing.
+
+    Raises:
+        CheckpointError: if there are such tensors; names the first.
+    """
+    lost = [name for name in sorted(missing) if not (new and re.search(new, name))]
+    for names, what in ((lost, "lacks"), (sorted(unknown), "has, but its config knows no,")):
+        if names:
+            raise CheckpointError(
+                f"checkpoint: {folder} {what} {len(names):,} tensors, {names[0]} for one; fetch or train it again"
+            )
+
+
+def check_vocabulary(model, tokenizer, folder: Path) -> None:
+    """Refuse a tokenizer with token ids beyond the model's vocabulary.
+
+    Raises:
+        CheckpointError: if there are such word pieces.
+    """
+    known, highest = model.get_input_embeddings().num_embeddings, max(tokenizer.get_vocab().values())
+    if highest >= known:
+        raise CheckpointError(
+            f"checkpoint: {folder}: the tokenizer has word piece {highest}, the model knows {known:,}; take the "
+            "tokenizer that it was trained with"
+        )
+
+
+def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
+    """Refuse a model that cannot read a row.
+
+    Args:
+        name: description of the model, for the message.
+        folder: where it was loaded from.
+        run: scores one row and returns the model's output as an array.
+
+    Raises:
+        CheckpointError: if that fails, or an output is not finite or too large.
+    """
+    try:
+        values = np.asarray(run(), dtype=float)
+    except Exception as error:  # an index out of range, shapes that do not fit
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise CheckpointError(f"checkpoint: the {name} in {folder} cannot read a row: {why}") from error
+    if not values.size or not (np.abs(values) < MAX_OUTPUT).all():
+        bad = values.flat[np.argmax(~(np.abs(values) < MAX_OUTPUT))] if values.size else "nothing"
+        raise CheckpointError(f"checkpoint: the {name} in {folder} returns {bad} for a row; fetch or train it again")
+
+
+def with_adapter(model, folder: Path):
+    """Return a model with an adapter merged into it; no code and no other settings are used.
+
+    Args:
+        model: the encoder with its head.
+        folder: of the adapter.
+
+    Raises:
+        CheckpointError: if the adapter is no plain LoRA adapter, or does not fit the model.
+    """
+    from peft import LoraConfig, PeftModel, get_peft_model_state_dict
+    from safetensors import safe_open
+
+    settings = adapter_settings(folder)
+    check_weights(folder / WEIGHTS[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about missing keys, which are refused below
+        warnings.simplefilter("ignore", FutureWarning)  # deprecations between libraries
+        adapted = PeftModel.from_pretrained(model, str(folder), config=LoraConfig(**settings))
+    with safe_open(folder / WEIGHTS[0], framework="pt") as tensors:
+        given = set(tensors.keys())
+    wanted = set(get_peft_model_state_dict(adapted))
+    check_keys(folder, wanted - given, given - wanted)
+    return adapted.merge_and_unload()
+
+
+def whole_model(auto, folder: Path, new: str = "", **kwargs: Mapping):
+    """Return a transformers model whose weights are all in the folder.
+
+    Args:
+        auto: the Auto class, or the class.
+        folder: config.json and model.safetensors.
+        new: regular expression of tensors that may be missing.
+        **kwargs: passed to `from_pretrained`.
+
+    Raises:
+        CheckpointError: if the config asks for more, or weights are missing or not finite.
+    """
+    check_config(folder)
+    check_weights(folder / WEIGHTS[1])
+    model, result = auto.from_pretrained(folder, output_loading_info=True, **SAFE_WEIGHTS, **kwargs)
+    check_keys(folder, result["missing_keys"], new=new)
+    return model

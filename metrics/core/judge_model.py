@@ -12,21 +12,26 @@ from typing import Self
 import numpy as np
 
 from .causal_judge import PROMPT_VERSION, WINDOW, load_causal
-from .checkpoint_validation import (
+from .checkpoints import (
+    GGUF,
     NO_CODE,
     SAFE_WEIGHTS,
     WEIGHTS,
     CheckpointError,
+    ThreadTokenizer,
     check_row,
     check_vocabulary,
     check_weights,
+    checkpoint_digest,
+    encoder_source,
     file_digest,
+    load_tokenizer,
     one_error,
+    signature_digest,
     whole_model,
     with_adapter,
 )
-from .checkpoint_validation import read_settings as read_checked
-from .checkpoints import GGUF, ThreadTokenizer, checkpoint_digest, encoder_source, load_tokenizer, signature_digest
+from .checkpoints import read_settings as read_checked
 from .inference import (
     checked_backend,
     checked_device,

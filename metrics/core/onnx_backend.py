@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .checkpoint_validation import CheckpointError, check_onnx, file_digest, read_json
+from .checkpoints import CheckpointError, check_onnx, file_digest, read_json
 from .inference import cores
 
 FAST_FILE = "model.int8.onnx"

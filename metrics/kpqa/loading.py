@@ -10,27 +10,25 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ..core.checkpoint_validation import (
+from ..core.checkpoints import (
     SAFE_WEIGHTS,
     WEIGHTS,
     CheckpointError,
-    check_row,
-    check_vocabulary,
-    file_digest,
-    one_error,
-    read_settings,
-    whole_model,
-    with_adapter,
-)
-from ..core.checkpoints import (
     ThreadTokenizer,
     base_encoder,
+    check_row,
+    check_vocabulary,
     encoder_source,
+    file_digest,
     find_checkpoint,
     hub_folder,
     is_checkpoint,
     load_tokenizer,
+    one_error,
+    read_settings,
     signature_digest,
+    whole_model,
+    with_adapter,
 )
 from ..core.inference import (
     checked_backend,

@@ -24,8 +24,7 @@ def download(
     """
     from importlib import import_module
 
-    from ..core.checkpoint_validation import CheckpointError
-    from ..core.checkpoints import encoder_source
+    from ..core.checkpoints import CheckpointError, encoder_source
 
     loading = import_module(f"{__name__.removesuffix('.verbs.download')}.{metric}.loading")
     try:

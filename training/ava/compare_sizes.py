@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics import load
-from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.core.checkpoints import file_digest
 from scipy.special import expit, logit
 from scipy.stats import pearsonr
 from sklearn.linear_model import LogisticRegression

@@ -84,7 +84,7 @@ def settle(args: Arguments) -> dict:
         ValueError: if there is no such checkpoint.
     """
     from genqa_metrics.ava.loading import checkpoint_folder
-    from genqa_metrics.core.checkpoint_validation import read_json
+    from genqa_metrics.core.checkpoints import read_json
     from genqa_metrics.core.judge_model import read_settings
 
     own: dict = {}

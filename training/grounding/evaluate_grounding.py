@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.loading import checkpoint_folder as judge_folder
-from genqa_metrics.core.checkpoint_validation import file_digest
-from genqa_metrics.core.checkpoints import checkpoint_digest
+from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
 from genqa_metrics.core.judge_model import SETTINGS_FILE
 from genqa_metrics.grounding.judging import Grounder
 from genqa_metrics.grounding.loading import checkpoint_folder, load_judge

@@ -46,7 +46,7 @@ def write_judge_encoder(folder: Path) -> None:
 
 def main() -> None:
     """Train, mix, print the folder of the result."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
+    from genqa_metrics.core.checkpoints import file_digest
     from transformers import HfArgumentParser
 
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)

@@ -46,7 +46,7 @@ def changes(folder: Path, remote: dict[str, str]) -> tuple[list[str], list[str]]
         folder: the files that it should hold.
         remote: the files that it holds, see `remote_files`.
     """
-    from genqa_metrics.core.checkpoint_validation import file_digest
+    from genqa_metrics.core.checkpoints import file_digest
 
     def is_same(path: Path, digest: str | None) -> bool:
         if digest is None or len(digest) == 64:

@@ -78,7 +78,7 @@ def export(args: Arguments) -> Path:
     Raises:
         ValueError: if the checkpoint would be larger than 25 MB, or its encoder is a folder of this machine.
     """
-    from genqa_metrics.core.checkpoint_validation import file_digest
+    from genqa_metrics.core.checkpoints import file_digest
 
     from training.question_generation.generator import load, save
 

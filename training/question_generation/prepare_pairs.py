@@ -189,7 +189,7 @@ def dev_part(pairs: Sequence[Mapping], contexts: int, seed: int) -> set[str]:
 
 def prepare(args: Arguments) -> dict:
     """Write NAME.train.jsonl.gz, NAME.dev.jsonl.gz and NAME.json, and return what NAME.json says."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
+    from genqa_metrics.core.checkpoints import file_digest
 
     folder, output = Path(args.data_dir), Path(args.output_dir)
     output.mkdir(parents=True, exist_ok=True)

@@ -138,7 +138,7 @@ def read(path: str | Path) -> dict:
 
 def digests(names: Iterable[str], folders: str | Path | Iterable[str | Path]) -> dict[str, str]:
     """Return the SHA-256 of files of rows by name, see `common.local_file`; those that are not local are left out."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
+    from genqa_metrics.core.checkpoints import file_digest
 
     values = {name: common.local_file(name, folders) for name in names}
     return {name: file_digest(path) for name, path in values.items() if path}

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.judging import Judge, reference_words
 from genqa_metrics.ava.loading import load_judge
-from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.core.checkpoints import file_digest
 from genqa_metrics.statistics.resampling import bootstrap_counts, interval
 
 from training import common

@@ -63,7 +63,7 @@ def text(result: dict) -> str:
 
 def study(args: Arguments, more: list[str]) -> dict:
     """Return the agreement of all runs; they are trained if they are not there."""
-    from genqa_metrics.core.checkpoint_validation import file_digest
+    from genqa_metrics.core.checkpoints import file_digest
     from genqa_metrics.kpqa.encoding import Encoder
     from genqa_metrics.kpqa.loading import load_models
     from transformers import HfArgumentParser, TrainingArguments

@@ -16,8 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.core.checkpoint_validation import file_digest
-from genqa_metrics.core.checkpoints import base_encoder, checkpoint_digest
+from genqa_metrics.core.checkpoints import base_encoder, checkpoint_digest, file_digest
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.registry import SCORERS, make_scorer
 from genqa_metrics.reports.charts import curves_figure, svg_of

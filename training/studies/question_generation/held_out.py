@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from genqa_metrics.core.checkpoint_validation import file_digest
+from genqa_metrics.core.checkpoints import file_digest
 from genqa_metrics.f_meta.bases import PAPER, base_function
 from genqa_metrics.f_meta.scoring import statistics
 from genqa_metrics.statistics.resampling import bootstrap_counts, interval, resampled_sums
