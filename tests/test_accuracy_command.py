@@ -11,7 +11,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.cli import app
-from genqa_metrics.rows.items import Item
+from genqa_metrics.rows.reading import Item
 from genqa_metrics.verbs.labelling import (
     Session,
     hash_uniform,

@@ -251,7 +251,7 @@ def test_hostile_texts_are_raw_in_no_form(verb):
 
 
 def test_explain_and_score_have_the_same_default_metric():
-    from genqa_metrics.rows.items import RowKind
+    from genqa_metrics.rows.reading import RowKind
     from genqa_metrics.scale.options import default_metrics
 
     explained = command("explain")

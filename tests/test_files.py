@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.inputs import sources_of
-from genqa_metrics.rows.items import RowError
-from genqa_metrics.rows.reading import Skips, good_rows
+from genqa_metrics.rows.reading import RowError, Skips, good_rows
 from genqa_metrics.rows.sources import Source, format_of
 from genqa_metrics.rows.writing import Writer
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.inputs import files, sources_of
-from genqa_metrics.rows.items import RowReader
+from genqa_metrics.rows.reading import RowReader
 from genqa_metrics.rows.sources import ReadOptions, Source
 
 from tests.factories.files import lines, run, save, scores, workbook

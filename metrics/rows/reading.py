@@ -1,9 +1,12 @@
-"""Loops over rows, with one policy for bad rows; cuts items into windows that are scored at once.
+"""Reads rows: checks each one in full, converts it to what is scored, and cuts that into windows scored at once.
 
-Where a window and a part end depends on the rows alone, never on the machine or on where an earlier run was killed: so
-a run that is resumed computes what an uninterrupted one does.
+Two kinds of rows are known: a question with one answer, and a context with a set of questions. A bad row is a
+`RowError`; one policy says what becomes of it. Where a window and a part end depends on the rows alone, never on the
+machine or on where an earlier run was killed: so a run that is resumed computes what an uninterrupted one does.
 """
 
+import json
+import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,24 +16,418 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Literal, TypeVar
 
 from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name_column
-from .items import DIGEST, SPLIT_HALF, Item, RowKind, RowReader
 from .sources import Source
-from .values import Row, json_value
+from .values import (
+    COLUMNS,
+    MISSING,
+    NO_ANSWER,
+    ColumnFinder,
+    PlainCell,
+    Row,
+    Verdicts,
+    answers_of,
+    chance_of,
+    checked_text,
+    is_given,
+    json_list,
+    json_value,
+    kind_of,
+    list_in_cell,
+    passage_text,
+    passages_in,
+    plain_name,
+    printed_list,
+    text_of_number,
+)
 from .writing import type_of
 
 Message = Callable[[str], None]  # called with one sentence
 Progress = Callable[[str, int, int], None]  # called with what is scored, and the numbers of rows done and of all rows
+_Converted = TypeVar("_Converted")
+SPLIT_HALF = "human (split half)"
+MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits
+DIGEST = "_digest"  # end of the name of the column that tells scores of our own from others, see `scale.run`
+SHORT_PART = 3  # words of what stands beside a semicolon that may separate references; else it is of a sentence
+FIRST_ROWS = 20  # that show whether a column is missing everywhere
+_ADD_REFERENCE = "drop it or the row, or add one"
+
+
+@dataclass(slots=True)
+class Item:
+    """The answer or answers of one system to one row.
+
+    Attributes:
+        file: name of the input file.
+        line: line (or row of a Parquet file).
+        id: the row's id, or None.
+        system: name of the system.
+        text: the question, or the context that questions were asked about, or None.
+        predictions: one answer, or a set of questions (which may be empty).
+        references: at least one; none where no metric reads them and the row has contexts.
+        human: values of the columns `score` and `label`; None where there is no number.
+        contexts: the passages that the answer was written from, in order; none where the row has none.
+        chance: probability with which the row was drawn to be labelled, None where the row does not say it.
+        extra: the other columns of the row, where they are kept.
+        recorded: {metric: columns that an earlier run wrote of it}, where one tells by which judge.
+    """
+
+    file: str
+    line: int
+    id: str | None
+    system: str
+    text: str | None
+    predictions: list[str]
+    references: list[str]
+    human: tuple[float | None, float | None]
+    contexts: list[str] = field(default_factory=list)
+    chance: float | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+    recorded: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RowKind:
+    """What the rows of a file are, read off its first good row.
+
+    Attributes:
+        sets: a row holds a set of predictions (question generation), not one answer.
+        ceiling: there are no predictions; half of the human references stand in for them.
+        text: the column that says what was asked, or asked about: "question" or "context".
+        given: there is such a column.
+        has_references: rows have references; False only where the first row has contexts instead.
+        has_contexts: rows have the passages that an answer was written from.
+    """
+
+    sets: bool
+    ceiling: bool
+    text: str
+    given: bool = field(default=True, compare=False)
+    has_references: bool = field(default=True, compare=False)
+    has_contexts: bool = field(default=False, compare=False)
+
+
+class RowReader:
+    """Converts the rows of one file to items.
+
+    Args:
+        source: the file.
+        columns: names of the columns in the file, by the names of `COLUMNS`; "" for a column that is not to be read.
+            A name with dots goes into objects and lists: "answers.text", "choices.0.text".
+        asks: called with the kind of the rows; returns {column: metric that needs it in every row}, of "question",
+            "references" and "contexts".
+        kind: what the rows are, if it is known before the first one is read.
+        keeps: whether items have the columns that are not read.
+
+    Attributes:
+        kind: what the rows are, from the first good row; None before it.
+        not_numbers: values of `score` and `label` that are not numbers.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        columns: Mapping[str, str],
+        asks: Callable[[RowKind], Mapping[str, str]] = lambda kind: {},
+        kind: RowKind | None = None,
+        keeps: bool = False,
+    ):
+        self.source, self.keeps = source, keeps
+        self.columns = columns
+        self.asks, self.kind = asks, kind
+        self.in_csv = source.format in ("CSV", "TSV", "Excel")
+        self.not_numbers = 0
+        self.find, self.verdicts = ColumnFinder(source, columns), Verdicts(source)
+
+    def _holds_sets(self, values: dict, column: str) -> bool:
+        """Return whether lists in cells of CSV can be sets of predictions; the columns say so, not a cell."""
+        asked = self.find.value(values, "question")[1]
+        return not is_given(asked) and (self.find.has(values, "context") or plain_name(column) == "predictions")
+
+    def optional(self, values: dict, name: str) -> object | None:
+        """Return a row's value of one of `COLUMNS`, as it is in the file; None where there is none.
+
+        Raises:
+            RowError: if the column that was named for it is missing.
+        """
+        value = self.find.value(values, name)[1]
+        return None if value is MISSING or value == "" else value
+
+    def human(self, values: dict) -> tuple[float | None, float | None]:
+        """Return a row's `score` and `label`; None where there is no number."""
+        return self._number(values, "score"), self._number(values, "label")
+
+    def contexts(self, values: dict) -> list[str]:
+        """Return the passages that the answer of a row was written from, as text; none where the row has none.
+
+        A passage may be a string, or an object with its text under `text`, `content` or `page_content`. Empty ones
+        stay beside others, because answers cite passages by their numbers.
+        """
+        column, value = self.find.value(values, "contexts")
+        if self.in_csv and isinstance(value, str) and not isinstance(value, PlainCell):
+            value = json_list(value)
+        if not is_given(value):
+            return []
+        passages = passages_in(value)
+        for passage in passages:
+            if isinstance(passage, bool | int | float) and not (isinstance(passage, float) and math.isnan(passage)):
+                problem = f"{column}: expected passages, a text or a list of texts, got {kind_of(passage)}"
+                raise RowError(problem, hint=Advice("say which one it is with ", name_column("contexts")))
+        texts = [checked_text(column, passage_text(text)) for text in passages]
+        return texts if any(text.strip() for text in texts) else []
+
+    def row_kind(self, values: dict) -> RowKind:
+        """Return what a row is.
+
+        Raises:
+            RowError: if it has neither predictions nor what stands in for them.
+        """
+        asked = self.find.has(values, "context") and not self.find.has(values, "question")
+        text = "context" if asked else "question"
+        # A row that names a system has its predictions somewhere, under a name that is not known here.
+        human = asked and "prediction" not in self.columns and not self.find.has(values, "system")
+        if human and not self.find.has(values, "prediction") and self.find.has(values, "references"):
+            return RowKind(sets=True, ceiling=True, text=text)
+        given = self.find.has(values, text)
+        column, value = self.find.needed(values, "prediction")
+        value = list_in_cell(value) if self.in_csv and self._holds_sets(values, column) else value
+        inner = list(value.values()) if isinstance(value, dict) else [value]
+        sets = asked or any(isinstance(texts, list) for texts in inner)
+        has_references = sets or is_given(self.find.value(values, "references")[1])
+        passages = self.find.value(values, "contexts")[1]
+        without = passages is not MISSING and (isinstance(passages, list) or not has_references)
+        has_contexts = not sets and (without or bool(self.contexts(values)))
+        return RowKind(sets, False, text, given, has_references or not has_contexts, has_contexts)
+
+    def check_columns(self, values: dict) -> None:
+        """Raise a `ColumnError` if a row lacks a column that is needed or was named."""
+        row_kind = self.row_kind(values)
+        for name in COLUMNS:
+            (self.find.needed if name == "references" and row_kind.has_references else self.find.value)(values, name)
+
+    def systems(self, values: dict) -> tuple[str, ...]:
+        """Return the systems whose row it is, also of a bad row; never raises."""
+        try:
+            system = self._system(values)
+            value = self.find.value(values, "prediction")[1]
+        except RowError:
+            return ()
+        if system is None and isinstance(value, dict):
+            return tuple(map(str, value))
+        return (system or self.source.stem,)
+
+    def read(self, row: Row) -> list[Item]:
+        """Return the items of a row, one per system; the first good row decides of what kind all rows must be.
+
+        Raises:
+            RowError: if the row is bad; it names the systems.
+            FileError: see `items`.
+        """
+        try:
+            kind = self.kind or self.row_kind(row.values)
+            items = self.items(row.number, row.values, kind, self.asks(kind))
+        except RowError as error:
+            error.systems = self.systems(row.values)
+            raise
+        self.kind = kind
+        return items
+
+    def items(self, line: int, values: dict, row_kind: RowKind, needs: Mapping[str, str] | None = None) -> list[Item]:
+        """Return the items of a row, one per system; none for a context with one reference and no predictions.
+
+        Args:
+            line: number of the row.
+            values: its values.
+            row_kind: what it should be.
+            needs: {column: metric that reads it}, of columns that may be missing otherwise.
+
+        Raises:
+            RowError: if the row is bad.
+            FileError: if it has predictions and the rows before it have none.
+        """
+        needs = needs or {}
+        if "references" in needs or (row_kind.has_references and not needs):
+            references = self._references(values, *self.find.needed(values, "references"), row_kind)
+        else:
+            column, given = self.find.value(values, "references")
+            references = self._references(values, column, given, row_kind) if is_given(given) else []
+            if references and not row_kind.has_references:
+                problem = (
+                    f"{column}: the first row has none, so that rows were scored without references, though others "
+                )
+                named = Advice("metrics='ava', on_error='skip'", command="-m ava --on-error skip")
+                self.source.note(Advice(problem, "have some; ", named, " scores those"))
+        default = self._system(values)
+        if row_kind.ceiling:
+            if self.find.has(values, "prediction"):
+                raise FileError(
+                    f"{self.source.name}, {self.source.unit} {line}: has predictions, but the rows before have none; "
+                    "put rows without predictions into a file of their own"
+                )
+            by_system = {SPLIT_HALF: references[0::2]} if len(references) > 1 else {}
+            references = references[1::2]
+        else:
+            column, value = self.find.needed(values, "prediction")
+            value = list_in_cell(value) if row_kind.sets and self.in_csv else value
+            by_system = self._predictions(column, value, row_kind, default)
+            if references == [NO_ANSWER] and not row_kind.sets:  # an empty answer says so, too
+                by_system = {system: texts if texts[0].strip() else [NO_ANSWER] for system, texts in by_system.items()}
+        ident = self.find.value(values, "id")[1]
+        ident = None if ident is MISSING or ident is None else checked_text("id", str(ident))
+        column, text = self.find.value(values, row_kind.text)
+        if row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
+            text = None if text is MISSING or text is None else json.dumps(text, default=str)
+        empty = isinstance(text, str) and not text.strip()
+        if "question" in needs and (text is MISSING or text is None or empty):
+            got = "no such column" if text is MISSING else "an empty text" if empty else "null"
+            raise RowError(
+                f"{column}: expected a question, which {needs['question']} reads, got {got}",
+                hint="drop the row, or name a metric that reads none, such as aev",
+            )
+        text = None if text is MISSING or text is None else checked_text(column, text)
+        human, contexts = self.human(values), self.contexts(values)
+        column, passages = self.find.value(values, "contexts")
+        if "contexts" in needs and not (is_given(passages) or isinstance(passages, list)):
+            got = "no such column" if passages is MISSING else "none"
+            problem = f"{column}: expected passages, which {needs['contexts']} reads, got {got}"
+            where = ("say where they are with ", name_column("contexts"), ", or ") if passages is MISSING else ("",)
+            hint = Advice(*where, "write [] where nothing was retrieved, or leave the row out")
+            raise RowError(problem, hint=hint)
+        chance = chance_of(values.get("probability"))
+        extra = self._extra(values, row_kind) if self.keeps else {}
+        recorded = _recorded(values)
+        shared = references, human, contexts, chance, extra, recorded
+        return [
+            Item(self.source.name, line, ident, system, text, predictions, *shared)
+            for system, predictions in by_system.items()
+        ]
+
+    def _extra(self, values: dict, row_kind: RowKind) -> dict[str, object]:
+        """Return the columns that the item holds in no other way."""
+        roles = {"id", "system", "score", "label", "prediction", "references", row_kind.text}
+        roles |= {"contexts"} if row_kind.has_contexts else set()
+        held = {self.find.value(values, role)[0] for role in roles}
+        return {name: value for name, value in values.items() if name not in held}
+
+    def _references(self, values: dict, column: str, value: object, row_kind: RowKind) -> list[str]:
+        if value is None or (isinstance(value, str) and not value.strip()):
+            raise RowError(f"{column}: expected at least one reference, got none; {_ADD_REFERENCE}")
+        if isinstance(value, bool | int | float):
+            self.source.note(f"{column}: numbers, true and false were read as texts, such as {value!r:.20}")
+        value = list_in_cell(value) if self.in_csv else value
+        answers = self._several(column, value) if isinstance(value, str) else answers_of(value)
+        if answers is None:
+            named = "another column is named with ", name_column("references")
+            raise RowError(
+                f"{column}: expected a string or a list of strings, got {kind_of(value)}",
+                hint=Advice(*named, ", a value inside an object with NAME.KEY"),
+            )
+        unanswerable = not answers or values.get("answerable") is False or values.get("is_impossible") is True
+        if unanswerable and not (row_kind.sets or row_kind.ceiling):
+            self.source.note(
+                f"{column}: rows without any right answer, such as [], are questions that have none; an answer that "
+                "declines or is empty is right there"
+            )
+            return [NO_ANSWER]
+        aliases = answers_of(self.optional(values, "aliases") or []) or []
+        answers += [alias for alias in dict.fromkeys(map(str, aliases)) if alias not in answers]
+        texts = [checked_text(f"{column}, item {i}", text) for i, text in enumerate(answers, 1)]
+        empty = next((i for i, text in enumerate(texts, 1) if not text.strip()), 0)
+        if empty or not texts:
+            got = f"an empty text as item {empty}" if empty else "none"
+            raise RowError(f"{column}: expected at least one reference, got {got}; {_ADD_REFERENCE}")
+        return texts
+
+    def _several(self, column: str, text: str) -> list[str]:
+        """Return the references of a text: those of a printed list, those between separators, or itself."""
+        printed = None if isinstance(text, PlainCell) else printed_list(text)
+        if printed:
+            self.source.note(
+                f"{column}: texts that are printed lists, such as {text!r:.60}, were read as several references"
+            )
+            return printed
+        separator = self.source.options.split
+        if separator:
+            return [part for value in text.split(separator) if (part := value.strip())]
+        mark = next((mark for mark in ("|", ";") if f"{mark} " in text), None) if self.in_csv else None
+        is_of_sentence = mark == ";" and any(len(part.split()) > SHORT_PART for part in text.split(mark))
+        if mark and not is_of_sentence:
+            such = shorten(text, 60, placeholder=" ...")
+            self.source.note(
+                f"{column}: {mark!r} stands in texts such as {such!r}, each of which is "
+                f"one reference; if it stands between several, add --split-references {mark!r}"
+            )
+        return [text]
+
+    def _system(self, values: dict) -> str | None:
+        column, value = self.find.value(values, "system")
+        if value is MISSING or value is None or value == "":
+            return None
+        if isinstance(value, dict | list):
+            problem = f"{column}: expected the name of a system, got {kind_of(value)}"
+            raise RowError(problem, hint=Advice("leave it out with ", name_column("system", "")))
+        return checked_text(column, str(value))
+
+    def _predictions(self, column: str, value: object, row_kind: RowKind, system: str | None) -> dict[str, list[str]]:
+        if isinstance(value, dict):
+            if system is not None:
+                raise RowError(
+                    f"{column}: expected no systems' names in it beside a column 'system'; keep one of the two"
+                )
+            by_system = {checked_text(column, str(name)): texts for name, texts in value.items() if texts is not None}
+            if not by_system:
+                raise RowError(f"{column}: expected {{system: texts}}, got an empty object; drop the row")
+        else:
+            by_system = {system or self.source.stem: value}
+        for name, texts in by_system.items():
+            where = f"{column}, {name!r}" if isinstance(value, dict) else column
+            if isinstance(texts, list) and not row_kind.sets:
+                raise RowError(
+                    f"{where}: expected one string as in the first row, got a list; write sets in every row"
+                )
+            if isinstance(texts, list):
+                by_system[name] = [checked_text(f"{where}, item {i}", text) for i, text in enumerate(texts, 1)]
+            elif isinstance(texts, bool | int | float) and texts == texts:
+                self.source.note(f"{column}: numbers, true and false were read as texts, such as {texts!r:.20}")
+                by_system[name] = [text_of_number(texts)]
+            elif isinstance(texts, str) or texts is None:
+                by_system[name] = [checked_text(where, texts)]
+            else:
+                raise RowError(f"{where}: expected a string or a list of strings, got {kind_of(texts)}")
+        return by_system
+
+    def _number(self, values: dict, name: str) -> float | None:
+        column, value = self.find.value(values, name)
+        if value is MISSING or value is None or value == "":
+            return None
+        if name == "label" and (verdict := self.verdicts.read(column, value)) is not None:
+            return verdict
+        try:
+            number = float(value)
+        except (ValueError, TypeError, OverflowError):
+            number = math.nan
+        if not abs(number) <= MAX_SCORE:
+            self.not_numbers += 1
+            if name == "label":
+                self.source.note(f"{column}: values such as {value!r:.40} are no labels and were not read")
+            return None
+        return number
+
+
+def _recorded(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
+    """Return the columns of a row that an earlier run wrote for metrics with a digest, by metric."""
+    metrics = [name.removesuffix(DIGEST) for name, value in values.items() if name.endswith(DIGEST) and value]
+    return {
+        metric: {name: value for name, value in values.items() if name == metric or name.startswith(f"{metric}_")}
+        for metric in metrics
+    }
 
 
 def ignore(*given: object) -> None:
     """Do nothing; the default of every callback."""
-
-
-_Converted = TypeVar("_Converted")
-FIRST_ROWS = 20  # that show whether a column is missing everywhere
 
 
 @dataclass
@@ -164,7 +561,7 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
 
     Args:
         sources: where the rows are from; standard input is skipped, for it cannot be read twice.
-        columns: see `items.RowReader`.
+        columns: see `RowReader`.
 
     Raises:
         FileError: names the first row, the columns that are there, and the option.
@@ -201,7 +598,7 @@ def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> Row
 
     Args:
         sources: where the rows are from.
-        columns: see `items.RowReader`.
+        columns: see `RowReader`.
     """
     for source in sources[:1]:
         reader = RowReader(source, columns)
@@ -261,7 +658,7 @@ class Reading:
 
     Args:
         sources: where the rows are from.
-        columns: see `items.RowReader`.
+        columns: see `RowReader`.
         skips: what to do about bad rows.
         notify: called with what a user must know about the input.
         asks: called with the row_kind of rows; returns {column: metric that needs it in every row}.

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from ..core.scorer import Scorer
 from ..registry import SCORERS, judge_among, make_scorer, scorer_class
 from ..rows.errors import Advice, FileError, add_metric
-from ..rows.items import RowKind
+from ..rows.reading import RowKind
 from ..rows.values import COLUMNS
 
 LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown

@@ -26,8 +26,7 @@ from ray import cloudpickle
 
 from ..registry import make_scorer
 from ..rows.errors import FileError
-from ..rows.items import RowKind
-from ..rows.reading import Message, Reading, RowCounts, Skips, ignore
+from ..rows.reading import Message, Reading, RowCounts, RowKind, Skips, ignore
 from ..rows.sources import FORMATS, Source, digest, format_of
 from ..rows.writing import Writer
 from .parts import MANIFEST, is_folder, manifest, part_name

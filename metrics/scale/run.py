@@ -29,12 +29,14 @@ from ..core.scorer import Scorer
 from ..registry import SCORERS, scorer_class
 from ..rows.errors import Advice, FileError, RecordedScoresWarning, too_many_systems
 from ..rows.inputs import sources_of
-from ..rows.items import DIGEST, Item, RowKind
 from ..rows.reading import (
+    DIGEST,
+    Item,
     Message,
     Progress,
     Reading,
     RowCounts,
+    RowKind,
     Skips,
     Window,
     characters_of,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer
-from ..rows.items import Item
+from ..rows.reading import Item
 from ..statistics.estimation import QuestionSums, row_sums
 
 

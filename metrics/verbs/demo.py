@@ -108,7 +108,7 @@ def _report(name: str, metrics: Sequence[str]):
 def _steps() -> dict[str, object]:
     """Return a question, a wrong answer to it that shares most words with the right one, and its scores by name."""
     from ..registry import make_scorer
-    from ..rows.items import Item
+    from ..rows.reading import Item
     from ..scale.run import statistics_of_items
 
     question = "How many steps are involved in a hypothesis test?"

@@ -8,7 +8,7 @@ import numpy as np
 from ..core.scorer import Scorer
 from ..rows.errors import SKIP_BAD_ROWS, Advice
 from ..rows.inputs import sources_of
-from ..rows.items import MAX_SCORE, RowError, RowReader
+from ..rows.reading import MAX_SCORE, RowError, RowReader
 from ..rows.sources import Source
 
 

@@ -22,8 +22,7 @@ import numpy as np
 
 from ..rows.errors import FileError
 from ..rows.inputs import sources_of
-from ..rows.items import RowError, RowReader
-from ..rows.reading import Message, Progress, Skips, good_rows, ignore
+from ..rows.reading import Message, Progress, RowError, RowReader, Skips, good_rows, ignore
 from ..rows.sources import check_regular
 from ..rows.values import Row
 from ..rows.writing import lock_folder, write_text
@@ -198,7 +197,7 @@ def plan(
     """Draw the rows to label.
 
     Args:
-        items: `rows.items.Item`, those of all systems.
+        items: `rows.reading.Item`, those of all systems.
         judged: (items,) the judge's probabilities; None to draw by chance alone.
         number: rows of every system.
         seed: the same seed draws the same rows.

@@ -11,8 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from ..rows.errors import FileError, name_column
-from ..rows.items import Item, RowError, RowReader
-from ..rows.reading import Skips, good_rows
+from ..rows.reading import Item, RowError, RowReader, Skips, good_rows
 from ..rows.sources import Source
 from ..rows.values import Row
 from ..statistics.estimation import cluster_sums
@@ -397,7 +396,7 @@ def labelled_rows(sources: Sequence[Source], columns: Mapping[str, str], skips: 
 
     Args:
         sources: where the rows are from.
-        columns: see `items.RowReader`.
+        columns: see `reading.RowReader`.
         skips: what to do about bad rows.
 
     Raises:
@@ -459,7 +458,7 @@ def labels_beside(
     Args:
         sources: where the rows are from.
         label_sources: where the labels are from.
-        columns: see `items.RowReader`.
+        columns: see `reading.RowReader`.
         skips: what to do about bad rows.
         notes: what a reader must know is added to it.
 
@@ -492,6 +491,6 @@ def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> 
 
 
 def key_of(item) -> str:
-    """Return the key of a `rows.items.Item`."""
+    """Return the key of a `rows.reading.Item`."""
     answer = item.predictions[0] if len(item.predictions) == 1 else item.predictions
     return item_key(item.system, item.text, answer)

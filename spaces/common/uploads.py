@@ -11,7 +11,7 @@ from typing import NamedTuple
 import genqa_metrics
 import gradio as gr
 from genqa_metrics import registry
-from genqa_metrics.rows import errors, items, packed, reading, sources
+from genqa_metrics.rows import errors, packed, reading, sources
 from genqa_metrics.rows.values import recognized
 from genqa_metrics.scale import options
 from genqa_metrics.verbs.score.first_screen import headline
@@ -314,7 +314,7 @@ class Rows(NamedTuple):
     """The rows of a file.
 
     Attributes:
-        items: `genqa_metrics.rows.items.Item`, at least one.
+        items: `genqa_metrics.rows.reading.Item`, at least one.
         bad: problems of rows that were left out.
         sets: whether rows hold sets of questions.
         contexts: whether rows hold passages.
@@ -378,7 +378,7 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     pairs = characters = 0
     wanted = {reader: registry.scorer_class(reader)} if reader else {}
 
-    def needs(row_kind: items.RowKind) -> dict[str, str]:
+    def needs(row_kind: reading.RowKind) -> dict[str, str]:
         if row_kind.ceiling or row_kind.sets != sets:
             expected = "a list of generated questions" if sets else "one answer"
             raise errors.RowError(f"expected {expected} in each row")

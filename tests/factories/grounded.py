@@ -1,6 +1,6 @@
 """What grounding finds in rows, made by no model."""
 
-from genqa_metrics.rows.items import Item
+from genqa_metrics.rows.reading import Item
 from genqa_metrics.verbs.explain.unsupported import Grounded, GroundedAnswer, Judged
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import make_scorer
 from ...rows.errors import FileError
-from ...rows.items import Item, RowError, RowReader
-from ...rows.reading import Progress, Skips, good_rows, inputs_of, is_judged
+from ...rows.reading import Item, Progress, RowError, RowReader, Skips, good_rows, inputs_of, is_judged
 from ...rows.sources import Source
 from ...rows.values import Row
 from ...scale.options import Settings, checked_columns

@@ -14,8 +14,19 @@ from ...reports.charts import curve_panels, forest_figure, group_figure, svg_of
 from ...reports.report import Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
 from ...rows.errors import FileError, bad_usage, name_column
-from ...rows.items import Item, RowError, RowReader
-from ...rows.reading import Message, Progress, Skips, first_row_kind, good_rows, ignore, inputs_of, is_judged
+from ...rows.reading import (
+    Item,
+    Message,
+    Progress,
+    RowError,
+    RowReader,
+    Skips,
+    first_row_kind,
+    good_rows,
+    ignore,
+    inputs_of,
+    is_judged,
+)
 from ...rows.sources import Source
 from ...rows.values import Row
 from ...scale.options import (

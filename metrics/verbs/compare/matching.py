@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ...rows.errors import SKIP_BAD_ROWS, FileError, name_column
-from ...rows.items import Item
+from ...rows.reading import Item
 from ...rows.sources import Source
 
 

@@ -10,8 +10,20 @@ from ...core.scorer import Scorer
 from ...registry import judge_among
 from ...rows.errors import FileError, name_column, too_many_systems
 from ...rows.inputs import files_of_runs
-from ...rows.items import Item, RowError, RowKind, RowReader
-from ...rows.reading import Message, Progress, Skips, check_columns, good_rows, ignore, inputs_of, is_judged
+from ...rows.reading import (
+    Item,
+    Message,
+    Progress,
+    RowError,
+    RowKind,
+    RowReader,
+    Skips,
+    check_columns,
+    good_rows,
+    ignore,
+    inputs_of,
+    is_judged,
+)
 from ...rows.sources import Source
 from ...rows.values import Row
 from ...scale.options import (

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...rows.errors import FileError
 from ...rows.inputs import recorded_signatures
-from ...rows.items import RowError
+from ...rows.reading import RowError
 from ...rows.sources import Source
 from ...scale.run import differing_parts
 from .analysis import row_scores

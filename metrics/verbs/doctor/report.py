@@ -15,7 +15,7 @@ from ...core.answers import attempts
 from ...reports.report import Report, say
 from ...reports.table import Table, listed, print_table, visible
 from ...rows.errors import FileError, in_command
-from ...rows.items import RowError, RowReader
+from ...rows.reading import RowError, RowReader
 from ...rows.sources import Source
 from ...rows.values import COLUMNS, recognized
 from ...scale.options import LONG, default_metrics
@@ -38,7 +38,7 @@ def diagnose(
 
     Args:
         sources: the files.
-        columns: where a column has another name, see `items.RowReader`.
+        columns: where a column has another name, see `reading.RowReader`.
         reading: the options with which the files are read, as words of a command, such as "--sheet", "Answers".
 
     Raises:

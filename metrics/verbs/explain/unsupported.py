@@ -10,8 +10,7 @@ from ...core.scorer import Scorer
 from ...registry import make_scorer
 from ...reports.table import page, render, visible
 from ...rows.errors import Advice, FileError
-from ...rows.items import Item
-from ...rows.reading import Message, Progress, Reading, Skips, check_columns, ignore
+from ...rows.reading import Item, Message, Progress, Reading, Skips, check_columns, ignore
 from ...rows.sources import Source
 from ...rows.writing import Writer
 from ...scale.options import checked_columns, needed_columns
@@ -178,7 +177,7 @@ class UnsupportedRun:
 
     Args:
         sources: the files, see `inputs.files`.
-        columns: names of columns in the files, see `items.RowReader`.
+        columns: names of columns in the files, see `reading.RowReader`.
         settings: settings of grounding.
         worst: number of answers to return.
         output: file for all sentences that no passage supports, one a line; its ending says the format.

@@ -15,8 +15,7 @@ from ...core.scorer import require_extra
 from ...reports.report import Report
 from ...reports.table import Table, number
 from ...rows.errors import FileError, bad_usage, name_column
-from ...rows.items import MAX_SCORE, RowError
-from ...rows.reading import Message, Skips, good_rows, ignore, inputs_of
+from ...rows.reading import MAX_SCORE, Message, RowError, Skips, good_rows, ignore, inputs_of
 from ...rows.sources import Source
 from ...rows.values import PlainCell, Row
 from ...rows.writing import Writer
