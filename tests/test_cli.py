@@ -13,8 +13,8 @@ import tracemalloc
 import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.rows.inputs import sources_of
 from genqa_metrics.rows.reading import RowError, RowReader
+from genqa_metrics.rows.sources import sources_of
 from genqa_metrics.scale.run import WINDOWS, Run
 
 from tests.factories.files import ANSWERS, QUESTIONS, lines, run, save, scores

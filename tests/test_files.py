@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.inputs import sources_of
 from genqa_metrics.rows.reading import RowError, Skips, good_rows
-from genqa_metrics.rows.sources import Source, format_of
+from genqa_metrics.rows.sources import Source, format_of, sources_of
 from genqa_metrics.rows.writing import Writer
 
 TEXT_ENDINGS = [

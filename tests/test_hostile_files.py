@@ -11,8 +11,7 @@ import zipfile
 import pytest
 from genqa_metrics.rows import packed, sources
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.inputs import sources_of
-from genqa_metrics.rows.sources import Source
+from genqa_metrics.rows.sources import Source, sources_of
 
 from tests.factories.files import lines, made_rows, packed_workbook, run, save, scores
 

@@ -12,7 +12,7 @@ import pytest
 from genqa_metrics.core import judge_model
 from genqa_metrics.core.judge_reading import JudgeReader
 from genqa_metrics.rows.errors import RecordedScoresWarning
-from genqa_metrics.rows.inputs import files
+from genqa_metrics.rows.sources import files
 from genqa_metrics.verbs.labelling import tasks_of
 
 from tests.factories.files import save, score

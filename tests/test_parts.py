@@ -10,9 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.core.inference import run_padded
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.inputs import sources_of
 from genqa_metrics.rows.reading import Reading
-from genqa_metrics.rows.sources import Source
+from genqa_metrics.rows.sources import Source, sources_of
 from genqa_metrics.rows.writing import Writer
 from genqa_metrics.scale import run as scoring_run
 from genqa_metrics.scale.parts import MANIFEST, STATE

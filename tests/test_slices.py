@@ -6,7 +6,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.inputs import files_of_runs
+from genqa_metrics.rows.sources import files_of_runs
 from genqa_metrics.statistics import resampling
 
 from tests.factories.files import run, save

@@ -8,9 +8,8 @@ import datasets
 import pyarrow as pa
 import pytest
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.inputs import files, sources_of
 from genqa_metrics.rows.reading import RowReader
-from genqa_metrics.rows.sources import ReadOptions, Source
+from genqa_metrics.rows.sources import ReadOptions, Source, files, sources_of
 
 from tests.factories.files import lines, run, save, scores, workbook
 

@@ -5,9 +5,8 @@ import json
 import pandas
 import pytest
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.inputs import files, sources_of
 from genqa_metrics.rows.reading import RowReader
-from genqa_metrics.rows.sources import ReadOptions
+from genqa_metrics.rows.sources import ReadOptions, files, sources_of
 
 from tests.factories.files import lines, run, save, scores, workbook
 

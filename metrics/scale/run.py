@@ -28,7 +28,6 @@ from ..core.inference import cores, listening
 from ..core.scorer import Scorer
 from ..registry import SCORERS, scorer_class
 from ..rows.errors import Advice, FileError, RecordedScoresWarning, too_many_systems
-from ..rows.inputs import sources_of
 from ..rows.reading import (
     DIGEST,
     Item,
@@ -44,7 +43,7 @@ from ..rows.reading import (
     ignore,
     is_judged,
 )
-from ..rows.sources import format_of
+from ..rows.sources import format_of, sources_of
 from ..rows.values import COLUMNS
 from ..rows.writing import Writer
 from .options import (
@@ -173,7 +172,7 @@ class Run:
     """Scores the rows of files, in memory that does not grow with them.
 
     Args:
-        inputs: names of files, or "-" for JSON lines on standard input; or rows in memory, see `inputs.sources_of`.
+        inputs: names of files, or "-" for JSON lines on standard input; or rows in memory, see `sources.sources_of`.
         metrics, settings, columns, output, resume, part_rows, address, total, worst, calibration, on_error, keep,
             explain: see `genqa_metrics.score`; rows are not kept unless that is asked for.
 

@@ -17,7 +17,7 @@ import typer
 from ..reports import report
 from ..reports.table import visible
 from ..rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
-from ..rows.inputs import files_of_runs
+from ..rows.sources import files_of_runs
 from ..rows.writing import output_path, write_text
 from . import options
 

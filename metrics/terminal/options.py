@@ -206,13 +206,12 @@ def read_inputs(
     sheet: str | None = None,
     split_references: str | None = None,
 ) -> list:
-    """Return the sources of paths that are read with the options `READING`, see `rows.inputs.files`.
+    """Return the sources of paths that are read with the options `READING`, see `rows.sources.files`.
 
     Raises:
         ValueError: if a value is bad, or a file does not exist.
     """
-    from ..rows.inputs import files
-    from ..rows.sources import ReadOptions
+    from ..rows.sources import ReadOptions, files
 
     names = [name.strip() for name in (systems or "").split(",") if name.strip()]
     if systems and len(set(names)) < max(len(names), 1):

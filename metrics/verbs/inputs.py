@@ -7,16 +7,15 @@ import numpy as np
 
 from ..core.scorer import Scorer
 from ..rows.errors import SKIP_BAD_ROWS, Advice
-from ..rows.inputs import sources_of
 from ..rows.reading import MAX_SCORE, RowError, RowReader
-from ..rows.sources import Source
+from ..rows.sources import Source, sources_of
 
 
 def digested_sources(rows: object, name: str = "rows") -> list[Source]:
     """Return the sources of a report, which names their digests.
 
     Args:
-        rows: see `inputs.sources_of`.
+        rows: see `sources.sources_of`.
         name: of rows in memory.
 
     Raises:

@@ -21,9 +21,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..rows.errors import FileError
-from ..rows.inputs import sources_of
 from ..rows.reading import Message, Progress, RowError, RowReader, Skips, good_rows, ignore
-from ..rows.sources import check_regular
+from ..rows.sources import check_regular, sources_of
 from ..rows.values import Row
 from ..rows.writing import lock_folder, write_text
 from ..scale.options import OnError, Settings, check_options

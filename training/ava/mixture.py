@@ -18,8 +18,8 @@ def own_rows(paths: Sequence[str | Path]) -> list[dict]:
     Raises:
         ValueError: if a file cannot be read, or a row is bad; names file, row and fix.
     """
-    from genqa_metrics.rows.inputs import sources_of
     from genqa_metrics.rows.reading import Skips
+    from genqa_metrics.rows.sources import sources_of
     from genqa_metrics.verbs.labels import labelled_rows
 
     result = labelled_rows(sources_of([str(path) for path in paths]), {}, Skips())

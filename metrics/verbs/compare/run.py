@@ -9,7 +9,6 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...registry import judge_among
 from ...rows.errors import FileError, name_column, too_many_systems
-from ...rows.inputs import files_of_runs
 from ...rows.reading import (
     Item,
     Message,
@@ -24,7 +23,7 @@ from ...rows.reading import (
     inputs_of,
     is_judged,
 )
-from ...rows.sources import Source
+from ...rows.sources import Source, files_of_runs
 from ...rows.values import Row
 from ...scale.options import (
     OnError,
@@ -60,7 +59,7 @@ class CompareRun:
     """Reads what several systems answered to the same questions, scores it, and compares the systems.
 
     Args:
-        inputs: names of files, not standard input; or rows in memory with a column `system`, see `inputs.sources_of`;
+        inputs: names of files, not standard input; or rows in memory with a column `system`, see `sources.sources_of`;
             or {name of a system: its files or rows}.
         metrics, settings, seed, columns, score_columns, resamples, correction, rows, by, runs, ignore_judge_errors,
             calibration, labels, on_error: see `genqa_metrics.compare`.

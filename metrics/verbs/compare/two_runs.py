@@ -11,9 +11,8 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ...rows.errors import FileError
-from ...rows.inputs import recorded_signatures
 from ...rows.reading import RowError
-from ...rows.sources import Source
+from ...rows.sources import Source, recorded_signatures
 from ...scale.run import differing_parts
 from .analysis import row_scores
 from .matching import Matched

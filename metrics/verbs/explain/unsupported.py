@@ -176,7 +176,7 @@ class UnsupportedRun:
     """Finds the sentences of files that no passage supports, in memory that does not grow with them.
 
     Args:
-        sources: the files, see `inputs.files`.
+        sources: the files, see `sources.files`.
         columns: names of columns in the files, see `reading.RowReader`.
         settings: settings of grounding.
         worst: number of answers to return.

@@ -102,7 +102,7 @@ def combine_ratings(
     """Read ratings, filter them, measure how far the raters agree, and write one row per item.
 
     Args:
-        inputs: names of files, not standard input; or rows in memory, see `inputs.sources_of`.
+        inputs: names of files, not standard input; or rows in memory, see `sources.sources_of`.
         columns: names of columns in the files, by "item", "rater" and "score".
         limit: z-scores above this are noise; infinity keeps all.
         at_most: number of ratings of an item that may be dropped.
