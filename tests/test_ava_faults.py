@@ -3,8 +3,7 @@
 import genqa_metrics
 import pytest
 from genqa_metrics.ava.faults import fault
-from genqa_metrics.verbs.score.first_screen import READ
-from genqa_metrics.verbs.score.report import FAULTS
+from genqa_metrics.verbs.score.report import FAULTS, READ
 
 STEPS = (
     "Switch the boiler off, wait ten minutes for it to cool, open the valve and bleed the radiators one after another."

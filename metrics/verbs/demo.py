@@ -41,7 +41,6 @@ def overview(answers, questions, passages) -> str:
         passages: scores of rag.jsonl.
     """
     from ..scale.tally import CONFUSION
-    from .score.first_screen import of_accuracy
 
     labels_of, scores = answers.labels, answers.found.scores
     right = {system: labels["accepted"] + labels["missed"] for system, labels in labels_of.items()}
@@ -58,7 +57,7 @@ def overview(answers, questions, passages) -> str:
         by_people=max(right, key=right.get),
         by_judge=max(judged, key=judged.get),
         by_words=max(right, key=lambda system: scores["kpqa"][system]["rougeL"]),
-        lead=of_accuracy(answers)[0],
+        lead=answers.findings[0],
         steps=_steps(),
         counts={name: sum(labels[name] for labels in labels_of.values()) for name in CONFUSION},
         supported=", ".join(

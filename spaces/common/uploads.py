@@ -14,7 +14,6 @@ from genqa_metrics import registry
 from genqa_metrics.rows import errors, packed, reading, sources
 from genqa_metrics.rows.values import recognized
 from genqa_metrics.scale import options
-from genqa_metrics.verbs.score.first_screen import headline
 from gradio.processing_utils import save_file_to_cache
 from gradio.utils import get_upload_folder
 from gradio_client.utils import is_http_url_like
@@ -155,7 +154,7 @@ def score_tab(
         rows = read(path, dict(zip(columns, values, strict=False)), metric, sets)
         found = []
         results = kept("scores.csv", lambda file: found.append(scored(tick, rows.rows(), metric, chosen, file)))
-        status = html.headline(". ".join(said.rstrip(".") for said in found[0].findings), f"{headline(found[0])}.")
+        status = html.headline(". ".join(said.rstrip(".") for said in found[0].findings), f"{found[0].headline}.")
         report = found[0].to_html()
         return [status + rows.problems_html(), html.frame("Report", report), results, saved("report.html", report)]
 

@@ -171,7 +171,7 @@ def _explain_rows(run, judges: bool, checkpoint: str | None) -> None:
     from rich.text import Text
 
     from ...reports.table import visible
-    from ..score.first_screen import why_to_read
+    from ..score.report import why_to_read
 
     with console.failures("explain"), console.noted_warnings():
         with console.skipped_rows() as problem, console.progress_bars() as progress:

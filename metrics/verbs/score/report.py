@@ -1,25 +1,30 @@
-"""Scores of systems: what `genqa-metrics score` prints and `genqa_metrics.score` returns."""
+"""Scores systems and shows the scores: what `genqa-metrics score` prints and `genqa_metrics.score` returns."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property, partial
 from importlib.util import find_spec
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ...core.reading import one_line
+from ...core.scorer import UNSURE_FROM, UNSURE_TO
 from ...registry import judge_among, scorer_class
 from ...reports.charts import accuracy_chart
 from ...reports.glossary import judge_names, short_names
-from ...reports.report import Report, highest_accuracy, say
+from ...reports.report import WIDTH, Report, briefly, highest, highest_accuracy, of_faults, print_first_screen, say
 from ...reports.table import (
     Table,
     accuracy_cell,
+    listed,
     markdown,
     markdown_code,
     markdown_table,
     number,
     print_table,
+    source_cell,
     visible,
 )
 from ...rows.errors import FileError, bad_usage
@@ -27,24 +32,34 @@ from ...rows.reading import Message, ignore
 from ...scale.options import OnError, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
-from ...scale.tally import CELLS, CONFUSION, LABELLED, TOGETHER, AnswerToRead, agreement
-from ...statistics.estimation import NOTHING
-from ..judge_errors import METHODS, help_of_judge, judged_systems, whose
-from .first_screen import (
-    READ,
-    SYSTEMS,
-    first_screen,
-    headline,
-    of_accuracy,
-    of_metric,
-    print_reading,
-    reading_tables,
-    systems_table,
+from ...scale.tally import (
+    CELLS,
+    CONFUSION,
+    DISAGREE,
+    LABELLED,
+    LOWEST,
+    SHARES,
+    TOGETHER,
+    UNSURE,
+    WRONG,
+    AnswersToRead,
+    AnswerToRead,
+    agreement,
 )
+from ...statistics import estimation
+from ...statistics.intervals import newcombe
+from ..judge_errors import METHODS, help_of_judge, judged_systems, whose
 
 if TYPE_CHECKING:
     import pandas
 
+LONG = 200  # characters of an answer in a table
+READ = "Read these first"
+SYSTEMS = "Systems"
+HEADINGS = {  # of the kinds of answers to read, where it is not the kind
+    UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}",
+    WRONG: "judged wrong, surest first",
+}
 _SHORT = 5  # systems in the short form
 FAULTS = "Why answers were judged wrong"
 _OF_FAULTS = (
@@ -137,6 +152,19 @@ def score(
         raise
 
 
+def why_to_read(answer: AnswerToRead, fault: str = "") -> str:
+    """Return in a few words why an answer should be read.
+
+    >>> from types import SimpleNamespace
+    >>> why_to_read(SimpleNamespace(kind=DISAGREE, label=1.0, score=0.2))
+    'label right, judged 0.20'
+    """
+    if answer.kind == DISAGREE:
+        return f"label {_grade(answer)}, judged {answer.score:.2f}"
+    kind = {LOWEST: "score", UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
+    return f"{kind} {answer.score:.2f}{f': {fault}' if fault else ''}"
+
+
 def _run_class(rows: Any, engine: str, address: str | None) -> type[Run]:
     """Return what scores with an engine; check what only one of them takes."""
     if engine == "ray":
@@ -221,13 +249,34 @@ class ScoreReport(Report):
             kinds = scorer_class(self.judge).faults
             rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in self.found.faults.items()]
             tables.append(Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS))
-        tables += reading_tables(self.found.to_read, self.faults)
+        tables += self._reading_tables()
         if self.found.cells:
             rows = [
                 [system, *(f"{share:.4f}" for share in shares.values())] for system, shares in self.found.cells.items()
             ]
             tables.append(Table(TOGETHER, ["system", *CELLS], rows, "shares of the answers that state something"))
         return tables
+
+    def _reading_tables(self) -> list[Table]:
+        """Return the answers to read first as tables for pages and Markdown, one of each kind."""
+        to_read, faults = self.found.to_read, self.faults
+        beside = "passages" if any(answer.passages for answer in to_read.first) else "accepted answer"
+        header, tables = ["row", "system", "why", "question", "answer", beside], []
+        for kind in SHARES:
+            answers = [answer for answer in to_read.first if answer.kind == kind]
+            rows, whole = [], {}
+            for number_, answer in enumerate(answers):
+                cells = [answer.id or str(answer.line), answer.system, why_to_read(answer, faults[answer])]
+                texts = [answer.question or "", answer.prediction.strip() or "(empty)"]
+                texts.append("; ".join(answer.passages or answer.references))
+                for column, text in enumerate(texts, len(cells)):
+                    cells.append(_short(text))
+                    whole |= {(number_, column): text} if cells[-1] != text else {}
+                rows.append(cells)
+            said = f"{len(rows)} of {to_read.counts[kind]:,}" * (len(rows) < to_read.counts[kind])
+            title = READ if kind == LOWEST else f"{READ}: {HEADINGS.get(kind, kind)}"
+            tables.append(Table(title, header, rows, said, texts=(1, 2, 3, 4, 5), whole=whole))
+        return [table for table in tables if table.rows]
 
     def _table(self, metric: str) -> Table:
         counts = {"questions" if self.found.sets else "answers": self.predictions}
@@ -253,6 +302,23 @@ class ScoreReport(Report):
             short = judge_names(metric, header, whose(self.accuracy["systems"]))
         return Table(metric, header, rows, self.signatures[metric], marked, header.index(main), short=short)
 
+    def _systems_table(self) -> Table:
+        """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
+        result, judged = self.found, self.accuracy["systems"] if self.accuracy else {}
+        columns = {metric: scorer_class(metric).main for metric in result.scores if metric != self.judge}
+        labelled, rows = any(values["labelled"] for values in judged.values()), []
+        for system in result.rows:
+            row = [system]
+            if judged:
+                row.append(accuracy_cell(judged.get(system)))
+                row += [source_cell(judged.get(system))] * labelled
+                declined = result.scores[self.judge][system][f"{self.judge}_declined"]
+                row.append(f"{round(declined * result.predictions[system]):,} of {result.predictions[system]:,}")
+            rows.append([*row, *(f"{result.scores[metric][system][main]:.3f}" for metric, main in columns.items())])
+        header = ["system", *(["right", *["from"] * labelled, "declined"] if judged else []), *columns.values()]
+        marked = {place for place, row in enumerate(rows) if row[0] in self.best}
+        return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))
+
     def charts(self) -> dict:
         """Return a chart of the accuracy, above the table of systems."""
         systems = self.accuracy["systems"] if self.accuracy else {}
@@ -263,23 +329,60 @@ class ScoreReport(Report):
         """Return what the first screen shows, and all tables below it."""
         tables = self.tables()
         reading = [table for table in tables if table.title.startswith(READ)]
-        return [systems_table(self), *reading, *(table for table in tables if table not in reading)]
+        return [self._systems_table(), *reading, *(table for table in tables if table not in reading)]
 
     @property
     def open_tables(self) -> int:
         """The systems and the answers to read; what a person looks up opens by a click."""
-        return 1 + len(reading_tables(self.found.to_read, self.faults))
+        return 1 + len(self._reading_tables())
 
     @property
     def headline(self) -> str:
         """What was scored by what, in one line."""
-        return headline(self)
+        value = self.found
+        systems = [system for system in value.rows if system != value.total]
+        answers = sum(value.predictions[system] for system in systems)
+        what = "question" if value.sets else "answer"
+        of = f"{answers:,} {what}{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
+        asked = {key for system in value.questions for key in value.questions[system].keys.tolist()}
+        to = f" to {len(asked):,} questions" if asked else ""
+        return f"{of}{to}, scored by {listed([value.titles.get(metric) or metric for metric in value.scores])}"
 
     @property
     def findings(self) -> list[str]:
         """Which system is better and whether that may be chance; what the accuracy rests on is a fact."""
-        accuracy = of_accuracy(self)[:-1] or [highest_accuracy(self.accuracy["systems"])] if self.accuracy else []
-        return accuracy + [said for metric in self.found.scores if (said := of_metric(self, metric))]
+        accuracy = self._of_accuracy()[:-1] or [highest_accuracy(self.accuracy["systems"])] if self.accuracy else []
+        return accuracy + [said for metric in self.found.scores if (said := self._of_metric(metric))]
+
+    def _of_accuracy(self) -> list[str]:
+        """Return which system is better and whether that may be chance, and what the accuracy rests on."""
+        systems = self.accuracy["systems"]
+        if any(values["low"] is None for values in systems.values()):
+            return []  # a note says that it cannot be told
+        rests_on = f"right: {self.accuracy['method']}, {self.accuracy['confidence']:.0%} interval"
+        if not self.leads:
+            return [rests_on]
+        first = max(systems, key=lambda system: systems[system]["accuracy"])
+        behind = [system for system in self.leads if self.leads[system][1] > 0]
+        chance = [system for system in self.leads if system not in behind]
+        if len(systems) == 2:
+            ((system, ends),) = self.leads.items()
+            value, low, high = (100 * end for end in ends)
+            leads = f"{first} leads {system} by {value:.0f} points [{low:+.0f}, {high:+.0f}]"
+            return [f"{leads}: {'this could be chance' if chance else 'chance is unlikely to explain it'}", rests_on]
+        near = f"; {briefly(chance)} may be as good" if chance else ""
+        return [f"{first} is first{near}{f'; {briefly(behind)} clearly behind' if behind else ''}", rests_on]
+
+    def _of_metric(self, metric: str) -> str:
+        """Return which system a metric puts first; "" for one system, and for the judge, whose accuracy is told."""
+        if metric == self.judge:
+            return ""
+        main = scorer_class(metric).main
+        values = {system: scores[main] for system, scores in self.found.scores[metric].items()}
+        values.pop(self.found.total, None)
+        if len(values) < 2:
+            return ""
+        return highest(main, {system: (value, number(value)) for system, value in values.items()})
 
     @cached_property
     def leads(self) -> dict[str, tuple[float, float, float]]:
@@ -291,9 +394,6 @@ class ScoreReport(Report):
         systems = self.accuracy["systems"] if self.accuracy else {}
         if len(systems) < 2 or any(values["low"] is None for values in systems.values()):
             return {}
-        from ...statistics.estimation import LABELS, TOGETHER, powered, tested_difference
-        from ...statistics.intervals import newcombe
-
         totals = self.found.questions
         first = max(systems, key=lambda system: systems[system]["accuracy"])
         result = {}
@@ -301,9 +401,11 @@ class ScoreReport(Report):
             pair = (first, system)
             if system == first:
                 continue
-            by_labels = all(systems[name]["basis"] in (LABELS, TOGETHER) for name in pair)
+            by_labels = all(systems[name]["basis"] in (estimation.LABELS, estimation.TOGETHER) for name in pair)
             if by_labels and np.array_equal(totals[first].keys, totals[system].keys):
-                result[system] = tested_difference(*(powered(totals[name].question_sums) for name in pair))
+                result[system] = estimation.tested_difference(
+                    *(estimation.powered(totals[name].question_sums) for name in pair)
+                )
             else:
                 ends = ([systems[name][end] for end in ("accuracy", "low", "high")] for name in pair)
                 result[system] = tuple(map(float, newcombe(*ends)))
@@ -352,7 +454,7 @@ class ScoreReport(Report):
     @property
     def next_steps(self) -> list[str]:
         """Why the accuracy cannot be told, and what to do; none where it is told."""
-        told = not self.accuracy or self.accuracy["method"] != METHODS[NOTHING]
+        told = not self.accuracy or self.accuracy["method"] != METHODS[estimation.NOTHING]
         return [] if told else [f"{note[:1].upper()}{note[1:]}." for note in self.accuracy["notes"][:1]]
 
     def facts(self) -> list[str]:
@@ -425,7 +527,16 @@ class ScoreReport(Report):
         Args:
             console: a `rich.console.Console`.
         """
-        first_screen(self, console)
+        result, accuracy = self.found, self.accuracy or {"notes": []}
+        print_first_screen(
+            console,
+            self.headline,
+            replace(self._systems_table(), title=""),
+            self._of_accuracy() if self.accuracy else self.findings,
+            [*of_faults(result.faults), *accuracy["notes"], *result.notes],
+            f"{'Why: genqa-metrics explain FILE. ' * bool(self.accuracy)}All tables and signatures: --verbose",
+            lambda: self._print_reading(console),
+        )
 
     def show_all(self, console: Any) -> None:
         """Print the notes, one table per metric with its signature, and the answers to read first.
@@ -441,8 +552,21 @@ class ScoreReport(Report):
             wide = sum(len(name) + 3 for name in table.headings) > _WIDTH
             broken = [name for place, name in enumerate(table.header) if wide and place != table.bold]
             print_table(table, console, broken)
-        print_reading(self.found.to_read, console, self.faults)
+        self._print_reading(console)
         say(console, self._remarks())
+
+    def _print_reading(self, console: Any) -> None:
+        """Print the answers to read first, those judged wrong with their faults; nothing if there is none."""
+        from rich.text import Text
+
+        to_read = self.found.to_read
+        if to_read.first:
+            every = sum(to_read.counts.values())
+            more = f" ({len(to_read.first)} of {every:,}; --worst {every} lists all)" * (every > len(to_read.first))
+            console.print()
+            console.print(Text(f"{READ}{more}", style="bold"))
+            for line in _reading_lines(to_read, min(console.width, WIDTH), self.faults):
+                console.print(Text(line), no_wrap=True, overflow="crop")
 
 
 def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
@@ -453,3 +577,73 @@ def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
         length = shown.pop("prediction_length")
         shown["length_ratio"] = length / max(shown.pop("reference_length"), 1)
     return shown
+
+
+def _short(text: str) -> str:
+    """Return a text on one line without markup, the beginning of a long one."""
+    text = one_line(text)
+    return text if len(text) <= LONG else f"{text[:LONG]}..."
+
+
+def _reading_lines(to_read: AnswersToRead, width: int, faults: Mapping[AnswerToRead, str]) -> list[str]:
+    """Return the answers to read first below the reason to read them, each line in so many columns."""
+    answers = to_read.first
+    names = {answer: visible(answer.id or f"line {answer.line}") for answer in answers}
+    systems = {answer: visible(answer.system) for answer in answers}
+    if all(system in names[answer] for answer, system in systems.items()):
+        systems = dict.fromkeys(answers, "")
+    of_name, of_system = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
+    lines, kind = [], ""
+    for answer in answers:
+        if answer.kind != kind:
+            kind = answer.kind
+            lines.append(f" {HEADINGS.get(kind, kind)} ({to_read.counts[kind]:,})" * (kind != LOWEST))
+        line = f"  {names[answer][:of_name]:<{of_name}}  "
+        line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
+        line += f"{_grade(answer):<5}, " * (kind == DISAGREE) + f"{answer.score:.2f}  "
+        line += f"{_grade(answer)}? " * (kind == UNSURE)
+        line += f"{faults[answer]}: " if faults[answer] else ""
+        lines.append(line + _excerpt(answer, max(width - len(line), 30)))
+    return [line for line in lines if line]
+
+
+def _grade(answer: AnswerToRead) -> str:
+    """Return what people say of an answer where the judge disagrees, else what the judge says."""
+    return "right" if (answer.label if answer.kind == DISAGREE else answer.verdict) else "wrong"
+
+
+def _excerpt(answer: AnswerToRead, room: int) -> str:
+    """Return an answer beside what it is compared with, in so many characters."""
+    beside, name = (answer.passages, "passage") if answer.passages else (answer.references, "accepted")
+    if not beside:
+        return _quoted(one_line(answer.prediction), room)
+    said, expected = one_line(answer.prediction), one_line(beside[0])
+    if len(said) + len(expected) + len(f"; {name} ") + 4 > room:
+        said, expected = _from_difference(said, expected)
+    shown = f"; {name} {_quoted(expected, max(room * 2 // 5, 12))}"
+    return _quoted(said, room - len(shown)) + shown
+
+
+def _from_difference(first: str, second: str) -> tuple[str, str]:
+    """Return two texts from the word on before they differ.
+
+    >>> _from_difference("An insect has eight legs.", "An insect has six legs.")
+    ('...has eight legs.', '...has six legs.')
+    """
+    words = first.split(), second.split()
+    same = sum(1 for _ in takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), zip(*words, strict=False)))
+    if same < 2 or same == min(map(len, words)):
+        return first, second
+    return tuple("..." + " ".join(of_text[same - 1 :]) for of_text in words)
+
+
+def _quoted(text: str, room: int) -> str:
+    """Return a text in quotes in so many characters, on one line.
+
+    >>> _quoted("one  two three", 12), _quoted(" ", 12)
+    ('"one two..."', '(empty)')
+    """
+    text = visible(" ".join(text.split()))
+    if not text:
+        return "(empty)"
+    return f'"{text}"' if len(text) + 2 <= room else f'"{text[: max(room - 5, 1)].rstrip()}..."'
