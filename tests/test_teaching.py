@@ -287,3 +287,21 @@ def test_written_rows_have_right_and_wrong_answers_to_every_question(name):
     assert [question for question, found in verdicts.items() if found != {0, 1}] == []
     assert [question for question, texts in answers.items() if len(set(texts)) < len(texts)] == []
     assert 0.4 < sum(row["label"] for row in rows) / len(rows) < 0.6
+
+
+def test_two_measured_judges_give_what_escalating_gives(monkeypatch, tmp_path):
+    """The second judge's verdict counts where the first is unsure, shifted to the threshold of the first."""
+    from training.ava import compare_sizes
+
+    for size, threshold in (("small", 0.5), ("large", 0.6)):
+        (tmp_path / size).mkdir()
+        settings = {"configuration": "a1-r_qt", "threshold": threshold}
+        (tmp_path / size / "ava_config.json").write_text(json.dumps(settings))
+    monkeypatch.setattr(compare_sizes, "checkpoint_folder", lambda size: tmp_path / size)
+    facts = {"labels": [1, 0, 1], "halves": [0, 1, 0], "seconds": 1}
+    first = {"written": facts | {"probabilities": [0.95, 0.4, 0.5]}, "condaqa": facts}
+    second = {"written": facts | {"probabilities": [0.1, 0.6, 0.9]}, "condaqa": facts}
+    sets = compare_sizes.paired({"small": first, "large": second}, "small", "large")
+    assert list(sets) == ["written"]  # claims are judged by one judge
+    assert sets["written"]["probabilities"] == pytest.approx([0.95, 0.5, 9 / (9 + 1.5)], abs=1e-4)
+    assert sets["written"]["labels"] == [1, 0, 1]

@@ -1,6 +1,6 @@
 """Measure judges of several sizes on the same dev rows: accuracy at one threshold, AUC, r, calibration, rows a second.
 
-    python -m training.ava.compare_sizes --checkpoints small base large --data DATA --json RESULT.json
+    python -m training.ava.compare_sizes --checkpoints small base large base+large --data DATA --json RESULT.json
     python -m training.ava.compare_sizes --tables RESULT.json
 
 Scale and threshold of a judge are one for all sets, fitted by Platt scaling on all sets with verdicts, each set with
@@ -16,7 +16,10 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics import load
+from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import file_digest
+from genqa_metrics.core.judge_model import read_settings
+from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
 from scipy.special import expit, logit
 from scipy.stats import pearsonr
 from sklearn.linear_model import LogisticRegression
@@ -66,8 +69,7 @@ def judged(checkpoint: str, name: str, rows: list[dict], dtype: str) -> tuple[np
     else:
         metric, columns = "ava", {"references": [row["references"] for row in rows]}
         columns["questions"] = [question or "What is true?" for question in questions]
-    first, _, second = checkpoint.partition("+")
-    module = load(metric, checkpoint=first, device="cpu", dtype=dtype, **({"escalate": second} if second else {}))
+    module = load(metric, checkpoint=checkpoint, device="cpu", dtype=dtype)
     begin = time.perf_counter()
     results = module.compute(predictions=predictions, per_example=True, **columns)
     seconds = time.perf_counter() - begin
@@ -78,8 +80,6 @@ def measured(checkpoint: str, data: Path, most: int, names: list[str], dtype: st
     """Return the probabilities and labels of a judge on every set, and the digests of the files."""
     sets, digests = {}, {}
     for name in names:
-        if "+" in checkpoint and name in CLAIMS:
-            continue
         rows, digest = dev_rows(name, data, most)
         probabilities, seconds = judged(checkpoint, name, rows, dtype)
         digests[f"{name}.dev"] = digest
@@ -91,6 +91,24 @@ def measured(checkpoint: str, data: Path, most: int, names: list[str], dtype: st
         }
         print(checkpoint, name, len(rows), f"{len(rows) / seconds:.1f} rows/s", flush=True)
     return sets, digests
+
+
+def paired(judges: dict, first: str, second: str) -> dict:
+    """Return what two measured judges give together: the second reads the rows of which the first is unsure.
+
+    Args:
+        judges: what `measured` returned of each.
+        first: "small" or "base".
+        second: a larger one, see `escalate` in `AvaScorer.load`.
+    """
+    one, other = (read_settings(checkpoint_folder(size)) for size in (first, second))
+    shift, sets = logit(one["threshold"]) - logit(other["threshold"]), {}
+    for name in judges[first].keys() & judges[second].keys() - {*CLAIMS}:
+        own = np.array(judges[first][name]["probabilities"])
+        read = expit(_odds(judges[second][name]) + shift)
+        values = np.where((own > UNSURE_FROM) & (own < UNSURE_TO), read, own)
+        sets[name] = judges[first][name] | {"probabilities": [round(value, 4) for value in values.tolist()]}
+    return sets
 
 
 def fitted(sets: dict, other: int | None = None) -> tuple[float, float]:
@@ -161,7 +179,7 @@ def tables(result: dict) -> str:
 def main() -> None:
     """Measure, or print the tables of a result file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--checkpoints", nargs="+", help="small, base, large, folders; base+large: see escalate")
+    parser.add_argument("--checkpoints", nargs="+", help="small, base, large, folders; base+large: both, after each")
     parser.add_argument("--data", type=Path, help="folder of the data sets")
     parser.add_argument("--sets", nargs="+", default=[*VERDICTS, *GRADES, *CLAIMS], help="names of dev files")
     parser.add_argument("--rows", type=int, default=400, help="rows of a set at most")
@@ -175,8 +193,12 @@ def main() -> None:
         return
     result = json.loads(args.json.read_text(encoding="utf-8")) if args.json and args.json.is_file() else {"judges": {}}
     for checkpoint in args.checkpoints:
-        name = checkpoint if "+" in checkpoint else Path(checkpoint).name
-        sets, digests = measured(checkpoint, args.data, args.rows, args.sets, args.dtype)
+        first, _, second = checkpoint.partition("+")
+        name, digests = Path(checkpoint).name, {}
+        if second:
+            sets = paired(result["judges"], first, second)
+        else:
+            sets, digests = measured(checkpoint, args.data, args.rows, args.sets, args.dtype)
         result["data"] = result.get("data", {}) | digests
         result["judges"][name] = result["judges"].get(name, {}) | sets
         result["command"] = command_line("training.ava.compare_sizes", sys.argv[1:])
