@@ -181,13 +181,14 @@ class Arguments(ExtendableOutput):
 
     judges: list[str] = option("sizes, folders or Hub ids", ["small", "base"])
     rows: str = option("JSON lines: kind, question, references, right, wrong", str(ROWS))
+    dtype: str | None = option("floating type of the judges; default float32", None)
 
 
 def study(args: Arguments) -> dict:
     """Return the attacks on all judges."""
     rows, results = list(json_rows(args.rows)), args.earlier()["results"]
     for name in args.judges:
-        judge = Judge(load_judge(name))
+        judge = Judge(load_judge(name, dtype=args.dtype))
         results[name] = {"signature": judge.loaded.signature, "attacks": measured(rows, judge)}
     return {"results": results}
 

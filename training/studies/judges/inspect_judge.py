@@ -10,7 +10,7 @@ from genqa_metrics.ava.loading import checkpoint_folder, load_judge
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.common import markdown_table, option
-from training.studies.harness import Output, Study, Table, digests
+from training.studies.harness import ExtendableOutput, Study, Table, digests
 from training.studies.judges import compare_judges as c
 
 SIDES = ("wrong answers judged right", "right answers judged wrong")  # by the verdict of people
@@ -66,7 +66,7 @@ def text(result: dict) -> str:
 
 
 @dataclass
-class Arguments(Output):
+class Arguments(ExtendableOutput):
     """What is inspected."""
 
     judgments: list[str] = option("folders of the dev files")
@@ -76,11 +76,12 @@ class Arguments(Output):
 
 def study(args: Arguments) -> dict:
     """Return the errors of all judges."""
-    rows, results = c.read(c.WRITTEN, args.judgments), {}
+    rows, data = c.read(c.WRITTEN, args.judgments), digests([c.WRITTEN], args.judgments)
+    results = args.earlier(data=data)["results"]
     for name in args.judges:
         errors = errors_by_kind(rows, Judge(load_judge(name, device="cpu", dtype=args.dtype)))
         results[name] = {"checkpoint": checkpoint_digest(checkpoint_folder(name)), "errors_by_kind": errors}
-    return {"data": digests([c.WRITTEN], args.judgments), "results": results}
+    return {"data": data, "results": results}
 
 
 STUDY = Study(__spec__.name, Arguments, study, text)
