@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from . import __version__
-from .terminal import console
+from . import __version__, terminal
 from .verbs.accuracy.command import accuracy
 from .verbs.agree.command import agree
 from .verbs.calibrate.command import calibrate
@@ -64,4 +63,4 @@ def _options(
 
 def main() -> None:
     """Run the command line."""
-    console.run(app)
+    terminal.run(app)

@@ -10,7 +10,7 @@ import genqa_metrics
 import pandas
 import pytest
 from genqa_metrics.cli import app
-from genqa_metrics.terminal.console import SHOWN_BAD_ROWS
+from genqa_metrics.terminal import SHOWN_BAD_ROWS
 from rich.console import Console
 from typer.testing import CliRunner
 

@@ -444,16 +444,16 @@ class ToyScorer(Scorer):
 
 def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, repository):
     """The recipe of CONTRIBUTING: every verb and the integrations know a metric when it is in the registry."""
+    from genqa_metrics import terminal
     from genqa_metrics.cli import app
     from genqa_metrics.integrations.common import RowScorer
-    from genqa_metrics.terminal import options
     from typer.testing import CliRunner
 
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "scorer.py").write_text(TOY)
     monkeypatch.setattr(genqa_metrics, "__path__", [*genqa_metrics.__path__, str(tmp_path)])
     monkeypatch.setitem(SCORERS, "toy", "ToyScorer")
-    monkeypatch.setattr(options, "METRICS", genqa_metrics.METRICS)
+    monkeypatch.setattr(terminal, "METRICS", genqa_metrics.METRICS)
     answers = str(repository / "metrics" / "examples" / "answers.jsonl")
     resampled = "--resamples", "100"
     for verb, *more in (

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..terminal import options
+from .. import terminal
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TEMPLATES = Path(__file__).parents[1] / "reports" / "templates"
@@ -16,7 +16,7 @@ PARTS = (
 )
 
 
-def demo(every: options.option(bool, "--all", help="Print all tables, with remarks.") = False) -> None:
+def demo(every: terminal.option(bool, "--all", help="Print all tables, with remarks.") = False) -> None:
     """Score the example files that come with the package, and say what to see in the scores."""
     from rich.console import Console
     from rich.text import Text

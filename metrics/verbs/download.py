@@ -2,13 +2,13 @@
 
 import typer
 
+from .. import terminal
 from ..reports.table import visible
-from ..terminal import console, options
 
 
 def download(
-    metric: options.option(options.ModelMetric, "--metric", "-m", help="The metric whose checkpoint it is."),
-    checkpoint: options.option(
+    metric: terminal.option(terminal.ModelMetric, "--metric", "-m", help="The metric whose checkpoint it is."),
+    checkpoint: terminal.option(
         str,
         "--checkpoint",
         metavar="SIZE|HUB_ID",
@@ -31,7 +31,7 @@ def download(
         folder = loading.checkpoint_folder(checkpoint)
         source = encoder_source(folder)
     except CheckpointError as error:
-        raise console.stop(str(error), 2) from error
+        raise terminal.stop(str(error), 2) from error
     except (ValueError, OSError) as error:
-        raise console.stop(str(error), 1) from error
+        raise terminal.stop(str(error), 1) from error
     typer.echo(f"checkpoint: {visible(str(folder))}\nencoder: {visible(str(source))}\nBoth are complete.")

@@ -6,21 +6,21 @@ from typing import Annotated
 
 import typer
 
-from ..terminal import console, options
+from .. import terminal
 
 
 def export(
     output: Annotated[
         Path, typer.Argument(metavar="OUTPUT", help="The folder that is made; its parent exists.", show_default=False)
     ],
-    metric: options.option(options.ModelMetric, "--metric", "-m", help="The metric whose model it is."),
-    checkpoint: options.option(
+    metric: terminal.option(terminal.ModelMetric, "--metric", "-m", help="The metric whose model it is."),
+    checkpoint: terminal.option(
         str | None,
         "--checkpoint",
         metavar="FOLDER|HUB_ID",
         help="The checkpoint, also 'org/name@revision'. Default: the bundled one.",
     ) = None,
-    overwrite: options.option(
+    overwrite: terminal.option(
         bool, "--overwrite", help="Replace OUTPUT if it is a checkpoint; never anything else.", shown=True
     ) = False,
 ) -> None:
@@ -37,7 +37,7 @@ def export(
 
     output = output.absolute()
     try:
-        with console.usage("export"):
+        with terminal.usage("export"):
             if not output.parent.is_dir():
                 raise ValueError(f"OUTPUT: there is no folder {output.parent}; make it first")
             if output.exists() and not overwrite:
@@ -46,6 +46,6 @@ def export(
                 raise ValueError(f"OUTPUT: {output} is no checkpoint and is not replaced; name another folder")
             size = export_checkpoint(metric, checkpoint, output)
     except OSError as error:
-        raise console.stop(f"{output}: cannot be written: {error.strerror or error}", 1) from error
+        raise terminal.stop(f"{output}: cannot be written: {error.strerror or error}", 1) from error
     settings = f"--set {metric}.backend=onnx --set {metric}.checkpoint={shlex.quote(str(output))}"
     typer.echo(f"{output}: {size / 1e6:.1f} MB\nNext: genqa-metrics score FILE --metric {metric} {settings}")

@@ -2,12 +2,12 @@
 
 import typer
 
+from .. import terminal
 from ..reports.table import visible
-from ..terminal import console, options
 
 
 def verify(
-    folders: options.inputs("FOLDER", "Output of score --output FOLDER/."),
+    folders: terminal.inputs("FOLDER", "Output of score --output FOLDER/."),
 ) -> None:
     """Check that folders of parts are complete and unchanged.
 
@@ -23,7 +23,7 @@ def verify(
             result = verified(folder)
         except (ValueError, OSError) as error:
             failed = True
-            console.say(f"error: {error}", "red")
+            terminal.say(f"error: {error}", "red")
         else:
             typer.echo(
                 visible(f"{folder}: complete, {result['parts']:,} parts with {result['rows']:,} rows, unchanged")

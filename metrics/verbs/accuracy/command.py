@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from ...terminal import options
-from ...terminal.console import carry_out
+from ... import terminal
 
 _COLUMN = (
     "Where a column has another name, as for `score`. judge=COLUMN takes the verdicts or probabilities of another "
@@ -17,32 +16,32 @@ _RATER_ERROR = (
 
 
 def accuracy(
-    inputs: options.inputs("ROWS", "Files as for `score`, one answer a row."),
-    set_: options.SetOfAva = None,
-    column: options.repeated("--column", "-c", metavar="NAME=COLUMN", help=_COLUMN) = None,
-    from_: options.From = None,
-    systems: options.Systems = None,
-    encoding: options.Encoding = None,
-    rows_at: options.RowsAt = None,
-    sheet: options.Sheet = None,
-    split_references: options.SplitReferences = None,
-    on_error: options.SkipOrFail = "fail",
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    latex: options.Latex = None,
-    html: options.Html = None,
-    fail_under: options.FailUnder = None,
-    form: options.PrintAs = "table",
-    verbose: options.Verbose = False,
-    labels: options.Labels = None,
-    finite_population: options.option(bool, "--finite-population", help=_FINITE) = False,
-    by: options.By = None,
-    rater_error: options.option(float | None, "--rater-error", metavar="SHARE", help=_RATER_ERROR) = None,
-    confidence: options.option(
+    inputs: terminal.inputs("ROWS", "Files as for `score`, one answer a row."),
+    set_: terminal.SetOfAva = None,
+    column: terminal.repeated("--column", "-c", metavar="NAME=COLUMN", help=_COLUMN) = None,
+    from_: terminal.From = None,
+    systems: terminal.Systems = None,
+    encoding: terminal.Encoding = None,
+    rows_at: terminal.RowsAt = None,
+    sheet: terminal.Sheet = None,
+    split_references: terminal.SplitReferences = None,
+    on_error: terminal.SkipOrFail = "fail",
+    json: terminal.Json = None,
+    markdown: terminal.Markdown = None,
+    latex: terminal.Latex = None,
+    html: terminal.Html = None,
+    fail_under: terminal.FailUnder = None,
+    form: terminal.PrintAs = "table",
+    verbose: terminal.Verbose = False,
+    labels: terminal.Labels = None,
+    finite_population: terminal.option(bool, "--finite-population", help=_FINITE) = False,
+    by: terminal.By = None,
+    rater_error: terminal.option(float | None, "--rater-error", metavar="SHARE", help=_RATER_ERROR) = None,
+    confidence: terminal.option(
         float, "--confidence", metavar="P", help="Probability that an interval holds the truth.", shown=True
     ) = 0.95,
-    ignore_judge_errors: options.IgnoreJudgeErrors = False,
-    calibration: options.Calibration = None,
+    ignore_judge_errors: terminal.IgnoreJudgeErrors = False,
+    calibration: terminal.Calibration = None,
 ) -> None:
     """Estimate how many answers of each system are correct, with an interval that counts the judge's errors.
 
@@ -58,7 +57,7 @@ def accuracy(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage, 3 a --fail-under was missed.
     """
-    carry_out("accuracy", locals(), demanded=_names)
+    terminal.carry_out("accuracy", locals(), demanded=_names)
 
 
 def _names(given: dict[str, Any], sources: list) -> list[str]:

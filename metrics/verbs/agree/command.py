@@ -1,7 +1,6 @@
 """The command `agree`: how well metrics agree with human scores."""
 
-from ...terminal import options
-from ...terminal.console import carry_out
+from ... import terminal
 
 _GROUP = "A column to group by, beside question type, system, data set (source) and length of the answer."
 _CORRECT = (
@@ -13,30 +12,30 @@ _WORST = "Number of rows to list on which a judge and the humans differ, worst f
 
 
 def agree(
-    inputs: options.inputs("FILE", "Files as for `score`, with a human score in every row."),
-    metric: options.MetricsOrColumns = None,
-    set_: options.Set = None,
-    settings_file: options.SettingsFile = None,
-    column: options.ScoresOrColumn = None,
-    from_: options.From = None,
-    systems: options.Systems = None,
-    encoding: options.Encoding = None,
-    rows_at: options.RowsAt = None,
-    sheet: options.Sheet = None,
-    split_references: options.SplitReferences = None,
-    on_error: options.SkipOrFail = "fail",
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    latex: options.Latex = None,
-    html: options.Html = None,
-    form: options.PrintAs = "table",
-    seed: options.Seed = 0,
-    group_columns: options.repeated("--group", "-g", metavar="COLUMN", help=_GROUP, group=None) = None,
-    correct: options.option(float | None, "--correct", metavar="SCORE", help=_CORRECT) = None,
-    gap: options.option(float | None, "--gap", metavar="SCORE", help=_GAP) = None,
-    resamples: options.resamples("Number of bootstrap samples; there are 10 times as many permutations.") = 1000,
-    worst: options.option(int, "--worst", metavar="N", help=_WORST, shown=True) = 10,
-    verbose: options.Verbose = False,
+    inputs: terminal.inputs("FILE", "Files as for `score`, with a human score in every row."),
+    metric: terminal.MetricsOrColumns = None,
+    set_: terminal.Set = None,
+    settings_file: terminal.SettingsFile = None,
+    column: terminal.ScoresOrColumn = None,
+    from_: terminal.From = None,
+    systems: terminal.Systems = None,
+    encoding: terminal.Encoding = None,
+    rows_at: terminal.RowsAt = None,
+    sheet: terminal.Sheet = None,
+    split_references: terminal.SplitReferences = None,
+    on_error: terminal.SkipOrFail = "fail",
+    json: terminal.Json = None,
+    markdown: terminal.Markdown = None,
+    latex: terminal.Latex = None,
+    html: terminal.Html = None,
+    form: terminal.PrintAs = "table",
+    seed: terminal.Seed = 0,
+    group_columns: terminal.repeated("--group", "-g", metavar="COLUMN", help=_GROUP, group=None) = None,
+    correct: terminal.option(float | None, "--correct", metavar="SCORE", help=_CORRECT) = None,
+    gap: terminal.option(float | None, "--gap", metavar="SCORE", help=_GAP) = None,
+    resamples: terminal.resamples("Number of bootstrap samples; there are 10 times as many permutations.") = 1000,
+    worst: terminal.option(int, "--worst", metavar="N", help=_WORST, shown=True) = 10,
+    verbose: terminal.Verbose = False,
 ) -> None:
     """Measure how well metrics agree with the human scores in files, with 95% intervals and tests.
 
@@ -55,4 +54,4 @@ def agree(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    carry_out("agree", locals(), scores=True)
+    terminal.carry_out("agree", locals(), scores=True)

@@ -1,34 +1,33 @@
 """The command `calibrate`: a judge's scale, threshold and errors on a user's own data, from labels."""
 
-from ...terminal import options
-from ...terminal.console import carry_out
+from ... import terminal
 
 _ROWS = "Files of `genqa-metrics label`, or files as for `score` with a column `label`: 0 or 1, or empty."
 
 
 def calibrate(
-    inputs: options.inputs("ROWS", _ROWS),
-    set_: options.SetOfAva = None,
-    column: options.Column = None,
-    from_: options.From = None,
-    systems: options.Systems = None,
-    encoding: options.Encoding = None,
-    rows_at: options.RowsAt = None,
-    sheet: options.Sheet = None,
-    split_references: options.SplitReferences = None,
-    on_error: options.SkipOrFail = "fail",
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    form: options.PrintAs = "table",
-    verbose: options.Verbose = False,
-    labels: options.Labels = None,
-    output: options.option(
+    inputs: terminal.inputs("ROWS", _ROWS),
+    set_: terminal.SetOfAva = None,
+    column: terminal.Column = None,
+    from_: terminal.From = None,
+    systems: terminal.Systems = None,
+    encoding: terminal.Encoding = None,
+    rows_at: terminal.RowsAt = None,
+    sheet: terminal.Sheet = None,
+    split_references: terminal.SplitReferences = None,
+    on_error: terminal.SkipOrFail = "fail",
+    json: terminal.Json = None,
+    markdown: terminal.Markdown = None,
+    form: terminal.PrintAs = "table",
+    verbose: terminal.Verbose = False,
+    labels: terminal.Labels = None,
+    output: terminal.option(
         str | None,
         "--output",
         "-o",
         metavar="FILE",
         help="Write the calibration to FILE, such as mine.json.",
-        group=options.OUTPUT,
+        group=terminal.OUTPUT,
     ) = None,
 ) -> None:
     """Calibrate AVA on 50 to 100 labels of your own: its scale, its threshold, and how often it errs on your data.
@@ -43,4 +42,4 @@ def calibrate(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    carry_out("calibrate", locals())
+    terminal.carry_out("calibrate", locals())

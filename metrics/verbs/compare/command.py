@@ -1,7 +1,6 @@
 """The command `compare`: systems on the same questions."""
 
-from ...terminal import options
-from ...terminal.console import carry_out
+from ... import terminal
 
 _CORRECTION = "Correction for the number of tests: holm, bonferroni, fdr (Benjamini-Hochberg) or none."
 _RUNS = (
@@ -11,35 +10,35 @@ _RUNS = (
 
 
 def compare(
-    inputs: options.inputs("FILE", "Files as for `score`: one for every system, or one with a column 'system'."),
-    metric: options.MetricsOrColumns = None,
-    set_: options.Set = None,
-    settings_file: options.SettingsFile = None,
-    column: options.ScoresOrColumn = None,
-    from_: options.From = None,
-    systems: options.Systems = None,
-    encoding: options.Encoding = None,
-    rows_at: options.RowsAt = None,
-    sheet: options.Sheet = None,
-    split_references: options.SplitReferences = None,
-    on_error: options.SkipOrFailAll = "fail",
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    latex: options.Latex = None,
-    html: options.Html = None,
-    form: options.PrintAs = "table",
-    seed: options.Seed = 0,
-    resamples: options.resamples("Number of bootstrap samples.") = 10_000,
-    correction: options.option(str, "--correction", metavar="NAME", help=_CORRECTION, shown=True) = "holm",
-    rows: options.option(
+    inputs: terminal.inputs("FILE", "Files as for `score`: one for every system, or one with a column 'system'."),
+    metric: terminal.MetricsOrColumns = None,
+    set_: terminal.Set = None,
+    settings_file: terminal.SettingsFile = None,
+    column: terminal.ScoresOrColumn = None,
+    from_: terminal.From = None,
+    systems: terminal.Systems = None,
+    encoding: terminal.Encoding = None,
+    rows_at: terminal.RowsAt = None,
+    sheet: terminal.Sheet = None,
+    split_references: terminal.SplitReferences = None,
+    on_error: terminal.SkipOrFailAll = "fail",
+    json: terminal.Json = None,
+    markdown: terminal.Markdown = None,
+    latex: terminal.Latex = None,
+    html: terminal.Html = None,
+    form: terminal.PrintAs = "table",
+    seed: terminal.Seed = 0,
+    resamples: terminal.resamples("Number of bootstrap samples.") = 10_000,
+    correction: terminal.option(str, "--correction", metavar="NAME", help=_CORRECTION, shown=True) = "holm",
+    rows: terminal.option(
         int, "--rows", metavar="N", help="Number of rows to show on which the systems differ most.", shown=True
     ) = 5,
-    by: options.By = None,
-    runs: options.option(bool, "--runs", help=_RUNS) = False,
-    verbose: options.Verbose = False,
-    ignore_judge_errors: options.IgnoreJudgeErrors = False,
-    calibration: options.Calibration = None,
-    labels: options.Labels = None,
+    by: terminal.By = None,
+    runs: terminal.option(bool, "--runs", help=_RUNS) = False,
+    verbose: terminal.Verbose = False,
+    ignore_judge_errors: terminal.IgnoreJudgeErrors = False,
+    calibration: terminal.Calibration = None,
+    labels: terminal.Labels = None,
 ) -> None:
     """Compare systems on the same questions: which one is better, and could it be chance?
 
@@ -56,4 +55,4 @@ def compare(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    carry_out("compare", locals(), scores=True)
+    terminal.carry_out("compare", locals(), scores=True)

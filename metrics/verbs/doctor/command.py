@@ -1,18 +1,18 @@
 """The command `doctor`: what files of rows support, and which command to run."""
 
-from ...terminal import console, options
+from ... import terminal
 
 
 def doctor(
-    inputs: options.inputs("FILE", "Files as for `score`."),
-    column: options.Column = None,
-    from_: options.From = None,
-    systems: options.Systems = None,
-    encoding: options.Encoding = None,
-    rows_at: options.RowsAt = None,
-    sheet: options.Sheet = None,
-    split_references: options.SplitReferences = None,
-    form: options.PrintAs = "table",
+    inputs: terminal.inputs("FILE", "Files as for `score`."),
+    column: terminal.Column = None,
+    from_: terminal.From = None,
+    systems: terminal.Systems = None,
+    encoding: terminal.Encoding = None,
+    rows_at: terminal.RowsAt = None,
+    sheet: terminal.Sheet = None,
+    split_references: terminal.SplitReferences = None,
+    form: terminal.PrintAs = "table",
 ) -> None:
     """Say what files of rows support, what they lack, and which command to run.
 
@@ -24,12 +24,12 @@ def doctor(
     from ...scale.options import checked_columns
     from .report import diagnose
 
-    with console.usage("doctor"):
-        columns = checked_columns(options.name_values("--column", column))
+    with terminal.usage("doctor"):
+        columns = checked_columns(terminal.name_values("--column", column))
         values = from_, systems, encoding, rows_at, sheet, split_references
-        names = (f"--{name.strip('_').replace('_', '-')}" for name in options.READING)
+        names = (f"--{name.strip('_').replace('_', '-')}" for name in terminal.READING)
         reading = [word for pair in zip(names, values, strict=True) if pair[1] for word in pair]
-        sources = options.read_inputs(inputs, *values)
-    with console.failures("doctor"):
+        sources = terminal.read_inputs(inputs, *values)
+    with terminal.failures("doctor"):
         report = diagnose(sources, columns, reading)
-    console.print_result(form, report.to_json, report.to_markdown, report.show)
+    terminal.print_result(form, report.to_json, report.to_markdown, report.show)

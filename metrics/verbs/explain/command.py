@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from ...terminal import console, options
+from ... import terminal
 
 WORST = 10  # answers of files that are shown, as many as `score` lists
 _METRIC = (
@@ -19,31 +19,31 @@ _OUTPUT = "Files: write every sentence that no passage supports, one a line, to 
 
 
 def explain(
-    texts: options.inputs("QUESTION", "The question of one answer; or files of rows as for score."),
-    prediction: options.option(str | None, "--prediction", metavar="TEXT", help="The answer to be explained.") = None,
-    reference: options.repeated(
+    texts: terminal.inputs("QUESTION", "The question of one answer; or files of rows as for score."),
+    prediction: terminal.option(str | None, "--prediction", metavar="TEXT", help="The answer to be explained.") = None,
+    reference: terminal.repeated(
         "--reference", metavar="TEXT", help="A reference answer, once for each.", group=None
     ) = None,
-    context: options.repeated(
+    context: terminal.repeated(
         "--context", metavar="TEXT", help="grounding: a retrieved passage, once for each.", group=None
     ) = None,
-    metric: options.option(Literal["kpqa", "ava", "grounding"] | None, "--metric", "-m", help=_METRIC) = None,
-    idf: options.option(Path | None, "--idf", metavar="FILE", help=_IDF) = None,
-    html: options.SamePage = None,
-    checkpoint: options.option(str | None, "--checkpoint", metavar="FOLDER_OR_ID", help=_CHECKPOINT) = None,
-    set_: options.SetOfGrounding = None,
-    worst: options.option(
+    metric: terminal.option(Literal["kpqa", "ava", "grounding"] | None, "--metric", "-m", help=_METRIC) = None,
+    idf: terminal.option(Path | None, "--idf", metavar="FILE", help=_IDF) = None,
+    html: terminal.SamePage = None,
+    checkpoint: terminal.option(str | None, "--checkpoint", metavar="FOLDER_OR_ID", help=_CHECKPOINT) = None,
+    set_: terminal.SetOfGrounding = None,
+    worst: terminal.option(
         int | None, "--worst", metavar="N", help=f"Files: answers to show, worst first. Default: {WORST}.", min=1
     ) = None,
-    output: options.option(str | None, "--output", "-o", metavar="FILE", help=_OUTPUT, group=options.OUTPUT) = None,
-    column: options.Column = None,
-    from_: options.From = None,
-    systems: options.Systems = None,
-    encoding: options.Encoding = None,
-    rows_at: options.RowsAt = None,
-    sheet: options.Sheet = None,
-    split_references: options.SplitReferences = None,
-    on_error: options.SkipOrFailOrNone = None,
+    output: terminal.option(str | None, "--output", "-o", metavar="FILE", help=_OUTPUT, group=terminal.OUTPUT) = None,
+    column: terminal.Column = None,
+    from_: terminal.From = None,
+    systems: terminal.Systems = None,
+    encoding: terminal.Encoding = None,
+    rows_at: terminal.RowsAt = None,
+    sheet: terminal.Sheet = None,
+    split_references: terminal.SplitReferences = None,
+    on_error: terminal.SkipOrFailOrNone = None,
 ) -> None:
     """Show why a metric scored an answer as it did; of files, the answers that a person should read first.
 
@@ -72,9 +72,9 @@ def explain(
     given = dict(locals())  # the arguments, by name
     from ...registry import scorer_class
 
-    reading = [given[name] for name in options.READING]
-    of_files = {name: given[name] for name in ("worst", "output", "column", "on_error", *options.READING)}
-    with console.usage("explain"):
+    reading = [given[name] for name in terminal.READING]
+    of_files = {name: given[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
+    with terminal.usage("explain"):
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
         metric = metric or ("kpqa" if idf else "grounding" if context else "ava")
@@ -82,7 +82,7 @@ def explain(
         judges = bool(scorer_class(metric).verdict)
         if idf and (judges or by_passages):
             raise ValueError("--idf: only kpqa weighs word pieces; leave it out, or take --metric kpqa")
-        settings = options.read_settings_of("grounding", set_)
+        settings = terminal.read_settings_of("grounding", set_)
         if settings and not by_passages:
             raise ValueError("--set: only grounding has settings here; leave it out, or add --metric grounding")
         if checkpoint and settings.setdefault("checkpoint", checkpoint) != checkpoint:
@@ -90,7 +90,7 @@ def explain(
         of_rows = prediction is None and context is None and reference is None
         if of_rows and by_passages:
             files = {"--html": html, "--output": None if output is None else Path(output)}
-            console.check_outputs(files, texts)
+            terminal.check_outputs(files, texts)
             run = _run(texts, of_files, reading, settings)
         elif of_rows and all(map(os.path.exists, texts)):
             for option, value in (("--html", html), ("--output", output), ("--idf", idf)):
@@ -99,7 +99,7 @@ def explain(
             run = _scoring(texts, of_files, reading, metric, checkpoint)
         else:
             _check_one_answer(texts, metric, by_passages, prediction, reference, context, of_files)
-            console.check_outputs({"--html": html}, [idf])
+            terminal.check_outputs({"--html": html}, [idf])
             run = None
     if run and not by_passages:
         _explain_rows(run, judges, checkpoint)
@@ -109,15 +109,15 @@ def explain(
         from .unsupported import print_unsupported as show
         from .unsupported import unsupported_html as as_html
 
-        with console.failures("explain"):
+        with terminal.failures("explain"):
             explained = _found(run) if run else one_answer(texts[0], prediction, context, settings)
     else:
-        with console.failures():
+        with terminal.failures():
             corpus = _references_of(idf) if idf else None
             explain_one, show, as_html = _one_answer(judges, checkpoint)
             explained = explain_one(texts[0], prediction, reference, **({"corpus": corpus} if idf else {}))
-    console.write_outputs({"--html": (html, lambda: as_html(explained))})
-    show(explained, console.output_console(width=100))
+    terminal.write_outputs({"--html": (html, lambda: as_html(explained))})
+    show(explained, terminal.output_console(width=100))
 
 
 def _one_answer(judges: bool, checkpoint: str | None) -> tuple[Callable, Callable, Callable]:
@@ -145,8 +145,8 @@ def _run(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any], set
     """Return the run over files; a ValueError if an option is bad."""
     from .unsupported import UnsupportedRun
 
-    sources = options.read_inputs(paths, *reading)
-    columns = options.name_values("--column", given["column"])
+    sources = terminal.read_inputs(paths, *reading)
+    columns = terminal.name_values("--column", given["column"])
     return UnsupportedRun(
         sources, columns, settings, given["worst"] or WORST, given["output"], given["on_error"] == "skip"
     )
@@ -157,10 +157,10 @@ def _scoring(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any],
     from ...scale.run import Run
 
     return Run(
-        options.read_inputs(paths, *reading),
+        terminal.read_inputs(paths, *reading),
         [metric],
         {metric: {"checkpoint": checkpoint}} if checkpoint else None,
-        columns=options.name_values("--column", given["column"]),
+        columns=terminal.name_values("--column", given["column"]),
         on_error=given["on_error"] or "fail",
         worst=given["worst"] or WORST,
     )
@@ -173,11 +173,11 @@ def _explain_rows(run, judges: bool, checkpoint: str | None) -> None:
     from ...reports.table import visible
     from ..score.report import why_to_read
 
-    with console.failures("explain"), console.noted_warnings():
-        with console.skipped_rows() as problem, console.progress_bars() as progress:
-            answers = run.score(console.say, problem, partial(progress, "scoring")).to_read.first
+    with terminal.failures("explain"), terminal.noted_warnings():
+        with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
+            answers = run.score(terminal.say, problem, partial(progress, "scoring")).to_read.first
         explain_one, show, _ = _one_answer(judges, checkpoint)
-    out = console.output_console(width=100)
+    out = terminal.output_console(width=100)
     for answer in answers:
         name = f"{answer.id or f'line {answer.line}'}, {answer.system}: {why_to_read(answer)}"
         out.print(Text(visible(name), style="bold"))
@@ -188,11 +188,11 @@ def _explain_rows(run, judges: bool, checkpoint: str | None) -> None:
 
 def _found(run):
     """Return what a run over files finds; messages go to standard error."""
-    with console.noted_warnings(), console.skipped_rows() as problem, console.progress_bars() as progress:
-        result = run.found(console.say, problem, progress)
-    console.say_forms(run.sources)
+    with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
+        result = run.found(terminal.say, problem, progress)
+    terminal.say_forms(run.sources)
     if result.skipped:
-        console.warn(f"skipped {result.skipped:,} bad rows; {sum(result.read.values()):,} were read")
+        terminal.warn(f"skipped {result.skipped:,} bad rows; {sum(result.read.values()):,} were read")
     return result
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import typer
 
-from ...terminal import console, options
+from ... import terminal
 from .guard import only_here
 
 UNDO, SKIP, QUIT = "u", "s", "q"
@@ -28,32 +28,32 @@ _WEB = (
 
 
 def label(
-    inputs: options.inputs("ROWS", "Files as for `score`."),
-    output: options.option(
+    inputs: terminal.inputs("ROWS", "Files as for `score`."),
+    output: terminal.option(
         Path, "--output", "-o", metavar="FILE.jsonl", help="File for the labels. If it exists, labelling continues."
     ),
-    set_: options.SetOfAva = None,
-    column: options.Column = None,
-    from_: options.From = None,
-    systems: options.Systems = None,
-    encoding: options.Encoding = None,
-    rows_at: options.RowsAt = None,
-    sheet: options.Sheet = None,
-    split_references: options.SplitReferences = None,
-    on_error: options.SkipOrFail = "fail",
-    form: options.option(
+    set_: terminal.SetOfAva = None,
+    column: terminal.Column = None,
+    from_: terminal.From = None,
+    systems: terminal.Systems = None,
+    encoding: terminal.Encoding = None,
+    rows_at: terminal.RowsAt = None,
+    sheet: terminal.Sheet = None,
+    split_references: terminal.SplitReferences = None,
+    on_error: terminal.SkipOrFail = "fail",
+    form: terminal.option(
         Literal["verdict", "grade", "questions", "questions-3"], "--form", help=_FORM, shown=True
     ) = "verdict",
-    number: options.option(
+    number: terminal.option(
         int, "--number", "-n", metavar="N", help="Rows of every system to label.", shown=True, min=2
     ) = 30,
-    seed: options.Seed = 0,
-    uniform_share: options.option(
+    seed: terminal.Seed = 0,
+    uniform_share: terminal.option(
         float, "--uniform-share", metavar="SHARE", help=_SHARE, shown=True, min=0.05, max=1.0
     ) = 0.5,
-    rater: options.option(str | None, "--rater", metavar="NAME", help=_RATER) = None,
-    web: options.option(bool, "--web", help=_WEB) = False,
-    port: options.option(int | None, "--port", metavar="N", help="Port of the page.") = None,
+    rater: terminal.option(str | None, "--rater", metavar="NAME", help=_RATER) = None,
+    web: terminal.option(bool, "--web", help=_WEB) = False,
+    port: terminal.option(int | None, "--port", metavar="N", help="Port of the page.") = None,
 ) -> None:
     """Select rows to label, and collect people's verdicts.
 
@@ -70,20 +70,20 @@ def label(
     """
     from ..labelling import Session, tasks_of
 
-    with console.usage("label"):
+    with terminal.usage("label"):
         if output.suffix not in (".jsonl", ".json", ".ndjson"):
             raise ValueError(f"--output: expected a name that ends in .jsonl, got {output}; labels are JSON lines")
-        console.check_outputs({"--output": output}, inputs)
-        sources = options.read_inputs(inputs, from_, systems, encoding, rows_at, sheet, split_references)
-        settings = options.read_settings_of("ava", set_)
-        columns = options.name_values("--column", column)
+        terminal.check_outputs({"--output": output}, inputs)
+        sources = terminal.read_inputs(inputs, from_, systems, encoding, rows_at, sheet, split_references)
+        settings = terminal.read_settings_of("ava", set_)
+        columns = terminal.name_values("--column", column)
         names = [name.strip() for name in (rater or "").split(",") if name.strip()]
         if web and not names and not only_here():
             raise ValueError("--rater: name the raters, --rater ann,bob: each gets a link of their own")
         if not web and not rater:
             rater = getpass.getuser()
-    with console.failures():
-        with console.noted_warnings(), console.skipped_rows() as problem, console.progress_bars() as progress:
+    with terminal.failures():
+        with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
             tasks = tasks_of(
                 sources,
                 form,
@@ -106,10 +106,10 @@ def label(
             return
         session = Session(output, tasks, rater or "", form)
         if session.left_out:
-            console.warn(f"{session.left_out:,} labels in {output} are of rows that are not drawn; they do not count")
-        ask(session, key_reader(), console.output_console(width=100))
+            terminal.warn(f"{session.left_out:,} labels in {output} are of rows that are not drawn; they do not count")
+        ask(session, key_reader(), terminal.output_console(width=100))
     done = len(session.done)
-    console.say(f"{done:,} of {len(tasks):,} rows labelled, in {output}")
+    terminal.say(f"{done:,} of {len(tasks):,} rows labelled, in {output}")
 
 
 def key_reader() -> Callable[[], str]:

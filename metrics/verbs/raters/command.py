@@ -1,11 +1,11 @@
 """The command `raters`: one score per item of the ratings of several people."""
 
-from ...terminal import console, options
+from ... import terminal
 
 
 def raters(
-    inputs: options.inputs("FILE", "Files as for `score`, one row per item and rater."),
-    output: options.option(
+    inputs: terminal.inputs("FILE", "Files as for `score`, one row per item and rater."),
+    output: terminal.option(
         str | None,
         "--output",
         "-o",
@@ -13,19 +13,19 @@ def raters(
         help="Write one row per item to FILE, with its score: .jsonl, .csv, .parquet ... `agree` reads it when the "
         "rows have question, prediction and references too.",
     ) = None,
-    column: options.repeated(
+    column: terminal.repeated(
         "--column",
         "-c",
         metavar="NAME=COLUMN",
         help="Where a column has another name, once for each; NAME is item, rater or score.",
         group=None,
     ) = None,
-    limit: options.option(
+    limit: terminal.option(
         float, "--limit", metavar="Z", help="Ratings whose z-score is larger are noise; inf keeps all.", shown=True
     ) = 1.0,
-    drop: options.option(int, "--drop", metavar="N", help="Drop at most N ratings of an item.", shown=True) = 5,
-    on_error: options.SkipOrFail = "fail",
-    format_: options.PrintAs = "table",
+    drop: terminal.option(int, "--drop", metavar="N", help="Drop at most N ratings of an item.", shown=True) = 5,
+    on_error: terminal.SkipOrFail = "fail",
+    format_: terminal.PrintAs = "table",
 ) -> None:
     """Make one score per item of the ratings of several people, without the noisy ones; say how far they agree.
 
@@ -39,8 +39,8 @@ def raters(
     """
     from .report import combine_ratings
 
-    with console.usage("raters"):
-        columns = options.name_values("--column", column)
-    with console.failures("raters"), console.skipped_rows() as problem:
+    with terminal.usage("raters"):
+        columns = terminal.name_values("--column", column)
+    with terminal.failures("raters"), terminal.skipped_rows() as problem:
         report = combine_ratings(inputs, columns, limit, drop, output, on_error, problem)
-    console.print_result(format_, report.to_json, report.to_markdown, report.show)
+    terminal.print_result(format_, report.to_json, report.to_markdown, report.show)

@@ -3,9 +3,8 @@
 from functools import partial
 from typing import Any, Literal
 
+from ... import terminal
 from ...scale.parts import PART_ROWS
-from ...terminal import console, options
-from ...terminal.console import carry_out
 
 _INPUT = (
     "JSON lines, JSON, CSV, TSV, Parquet, Arrow, Excel, logs of Inspect or folders of save_to_disk; compressed or "
@@ -22,38 +21,38 @@ _LARGE = "Large files"
 
 
 def score(
-    inputs: options.inputs("INPUT", _INPUT),
-    metric: options.Metrics = None,
-    set_: options.Set = None,
-    settings_file: options.SettingsFile = None,
-    column: options.Column = None,
-    from_: options.From = None,
-    systems: options.Systems = None,
-    encoding: options.Encoding = None,
-    rows_at: options.RowsAt = None,
-    sheet: options.Sheet = None,
-    split_references: options.SplitReferences = None,
-    on_error: options.SkipOrFail = "fail",
-    latex: options.Latex = None,
-    html: options.Html = None,
-    fail_under: options.FailUnder = None,
-    form: options.PrintAs = "table",
-    output: options.option(str | None, "--output", "-o", metavar="FILE", help=_OUTPUT, group=options.OUTPUT) = None,
-    resume: options.option(
+    inputs: terminal.inputs("INPUT", _INPUT),
+    metric: terminal.Metrics = None,
+    set_: terminal.Set = None,
+    settings_file: terminal.SettingsFile = None,
+    column: terminal.Column = None,
+    from_: terminal.From = None,
+    systems: terminal.Systems = None,
+    encoding: terminal.Encoding = None,
+    rows_at: terminal.RowsAt = None,
+    sheet: terminal.Sheet = None,
+    split_references: terminal.SplitReferences = None,
+    on_error: terminal.SkipOrFail = "fail",
+    latex: terminal.Latex = None,
+    html: terminal.Html = None,
+    fail_under: terminal.FailUnder = None,
+    form: terminal.PrintAs = "table",
+    output: terminal.option(str | None, "--output", "-o", metavar="FILE", help=_OUTPUT, group=terminal.OUTPUT) = None,
+    resume: terminal.option(
         bool, "--resume", help="Keep the finished parts in --output FOLDER/ and continue after them.", group=_LARGE
     ) = False,
-    part_rows: options.option(
+    part_rows: terminal.option(
         int, "--part-rows", metavar="N", help="Rows of a part of --output FOLDER/.", group=_LARGE, shown=True, min=1
     ) = PART_ROWS,
-    engine: options.option(Literal["local", "ray"], "--engine", help=_ENGINE, group=_LARGE, shown=True) = "local",
-    address: options.option(str | None, "--address", metavar="HOST:PORT", help=_ADDRESS, group=_LARGE) = None,
-    total: options.option(
-        bool, "--total", help="Add a row 'all': all systems' rows as one corpus.", group=options.OUTPUT
+    engine: terminal.option(Literal["local", "ray"], "--engine", help=_ENGINE, group=_LARGE, shown=True) = "local",
+    address: terminal.option(str | None, "--address", metavar="HOST:PORT", help=_ADDRESS, group=_LARGE) = None,
+    total: terminal.option(
+        bool, "--total", help="Add a row 'all': all systems' rows as one corpus.", group=terminal.OUTPUT
     ) = False,
-    worst: options.option(int, "--worst", metavar="N", help=_WORST, group=options.OUTPUT, shown=True) = 10,
-    verbose: options.Verbose = False,
-    ignore_judge_errors: options.IgnoreJudgeErrors = False,
-    calibration: options.Calibration = None,
+    worst: terminal.option(int, "--worst", metavar="N", help=_WORST, group=terminal.OUTPUT, shown=True) = 10,
+    verbose: terminal.Verbose = False,
+    ignore_judge_errors: terminal.IgnoreJudgeErrors = False,
+    calibration: terminal.Calibration = None,
 ) -> None:
     """Score the rows of files of any size: one line for every system.
 
@@ -73,7 +72,7 @@ def score(
     arguments = locals()
     after = partial(_say_what_happened, bool(output))
     notify = partial(_note, "bold yellow")
-    carry_out("score", arguments, demanded=_names, after=after, notify=notify, keep=False)
+    terminal.carry_out("score", arguments, demanded=_names, after=after, notify=notify, keep=False)
 
 
 def _names(given: dict[str, Any], sources: list) -> list[str] | None:
@@ -88,19 +87,19 @@ def _names(given: dict[str, Any], sources: list) -> list[str] | None:
 
 
 def _note(style: str, message: str) -> None:
-    console.say(f"note: {message}", style)
+    terminal.say(f"note: {message}", style)
 
 
 def _say_what_happened(written: bool, shown) -> None:
     report = shown.found
     if report.skipped:
         good = sum(rows for system, rows in report.rows.items() if system != report.total)
-        console.warn(f"skipped {report.skipped:,} bad rows; {good:,} were scored")
+        terminal.warn(f"skipped {report.skipped:,} bad rows; {good:,} were scored")
     for warning in report.warnings:
-        console.warn(f"warning: {warning}")
+        terminal.warn(f"warning: {warning}")
     if report.single:
         left_out = f"note: left out {report.single:,} contexts with one reference, which cannot be halved"
-        console.say(left_out, "bold yellow")
+        terminal.say(left_out, "bold yellow")
     if report.not_numbers and written:
         bad = f"note: {report.not_numbers:,} values of 'score' or 'label' are no numbers; the output has null for them"
-        console.say(bad)
+        terminal.say(bad)
