@@ -4,7 +4,7 @@ import random
 
 import genqa_metrics
 import pytest
-from genqa_metrics.reports.glossary import QUANTITIES, TEXTS, meanings, named
+from genqa_metrics.reports.report import QUANTITIES, TEXTS, meanings, named
 
 # Columns of names and texts.
 NOT_QUANTITIES = {"metric", "pair", "judge", *TEXTS}

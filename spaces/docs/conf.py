@@ -114,7 +114,7 @@ def generate(app: object) -> None:
 
 def columns() -> str:
     """Return the glossary of the tables' columns in Markdown."""
-    from genqa_metrics.reports.glossary import QUANTITIES
+    from genqa_metrics.reports.report import QUANTITIES
 
     rows = [[name, found.header or "", found.meaning, ", ".join(found.verbs)] for name, found in QUANTITIES.items()]
     lines = [["name", "in tables", "meaning", "of"], ["---"] * 4, *rows]

@@ -9,8 +9,7 @@ import numpy as np
 
 from ...core.answers import attempts
 from ...reports.charts import accuracy_chart
-from ...reports.glossary import short_names
-from ...reports.report import Report, highest_accuracy, print_first_screen
+from ...reports.report import Report, highest_accuracy, print_first_screen, short_names
 from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...reports.charts import forest_chart, outcome_bar
-from ...reports.glossary import meanings
-from ...reports.report import Report, of_faults
+from ...reports.report import Report, meanings, of_faults
 from ...reports.table import html_table, number, p_value, page, render
 from ..explain.kpqa import heat_map_html, heat_map_legend, heat_map_style
 from .comparison import ACCURACY, Comparison, name_of, shown_answers

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...registry import SCORERS, scorer_class
-from ...reports.glossary import judge_names, short_names
+from ...reports.report import judge_names, short_names
 from ...reports.table import Table, accuracy_cell, estimate, number, p_value, source_cell
 from ...statistics.estimation import NOTHING
 from ...statistics.intervals import MIN_QUESTIONS

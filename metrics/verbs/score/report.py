@@ -13,8 +13,18 @@ from ...core.reading import one_line
 from ...core.scorer import UNSURE_FROM, UNSURE_TO
 from ...registry import judge_among, scorer_class
 from ...reports.charts import accuracy_chart
-from ...reports.glossary import judge_names, short_names
-from ...reports.report import WIDTH, Report, briefly, highest, highest_accuracy, of_faults, print_first_screen, say
+from ...reports.report import (
+    WIDTH,
+    Report,
+    briefly,
+    highest,
+    highest_accuracy,
+    judge_names,
+    of_faults,
+    print_first_screen,
+    say,
+    short_names,
+)
 from ...reports.table import (
     Table,
     accuracy_cell,
