@@ -319,12 +319,9 @@ def _contrast(reference: str, answer: str, words: Sequence[Sequence]) -> str:
         matches = re.finditer(r"\d[\d.,]*\d|\d", reference)
         numbers = [m[0] for m in matches if not any(found.start <= m.start() < found.end for found in same)]
         if numbers:
-            return f"accepted: {_short(reference) if len(reference.split()) <= 4 else _list(numbers[:2])}"
+            listed = " and ".join(f"'{number}'" for number in numbers[:2])
+            return f"accepted: {_short(reference) if len(reference.split()) <= 4 else listed}"
     return f"accepted: {_short(reference)}"
-
-
-def _list(texts: Sequence[str]) -> str:
-    return " and ".join(f"'{text}'" for text in texts)
 
 
 def _missing_items(reference: str, answer: str) -> str:

@@ -71,8 +71,14 @@ def score(
     """
     arguments = locals()
     after = partial(_say_what_happened, bool(output))
-    notify = partial(_note, "bold yellow")
-    terminal.carry_out("score", arguments, demanded=_names, after=after, notify=notify, keep=False)
+    terminal.carry_out(
+        "score",
+        arguments,
+        demanded=_names,
+        after=after,
+        notify=lambda note: terminal.say(f"note: {note}", "bold yellow"),
+        keep=False,
+    )
 
 
 def _names(given: dict[str, Any], sources: list) -> list[str] | None:
@@ -84,10 +90,6 @@ def _names(given: dict[str, Any], sources: list) -> list[str] | None:
     if not metrics and (row_kind := first_row_kind(sources, given["columns"])):
         metrics = [*default_metrics(row_kind)]
     return score_names(metrics) if metrics else None
-
-
-def _note(style: str, message: str) -> None:
-    terminal.say(f"note: {message}", style)
 
 
 def _say_what_happened(written: bool, shown) -> None:
