@@ -298,7 +298,7 @@ def test_two_measured_judges_give_what_escalating_gives(monkeypatch, tmp_path):
         settings = {"configuration": "a1-r_qt", "threshold": threshold}
         (tmp_path / size / "ava_config.json").write_text(json.dumps(settings))
     monkeypatch.setattr(compare_sizes, "checkpoint_folder", lambda size: tmp_path / size)
-    facts = {"labels": [1, 0, 1], "halves": [0, 1, 0], "seconds": 1}
+    facts = {"labels": [1, 0, 1], "halves": [0, 1, 0]}
     first = {"written": facts | {"probabilities": [0.95, 0.4, 0.5]}, "condaqa": facts}
     second = {"written": facts | {"probabilities": [0.1, 0.6, 0.9]}, "condaqa": facts}
     sets = compare_sizes.paired({"small": first, "large": second}, "small", "large")

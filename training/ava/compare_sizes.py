@@ -1,4 +1,4 @@
-"""Measure judges of several sizes on the same dev rows: accuracy at one threshold, AUC, r, calibration, rows a second.
+"""Measure judges of several sizes on the same dev rows: accuracy at one threshold, AUC, r, calibration error.
 
     python -m training.ava.compare_sizes --checkpoints small base large base+large --data DATA --json RESULT.json
     python -m training.ava.compare_sizes --tables RESULT.json
@@ -84,7 +84,6 @@ def measured(checkpoint: str, data: Path, most: int, names: list[str], dtype: st
         probabilities, seconds = judged(checkpoint, name, rows, dtype)
         digests[f"{name}.dev"] = digest
         sets[name] = {
-            "seconds": round(seconds, 1),
             "probabilities": [round(float(value), 4) for value in probabilities],
             "labels": [float(truth(row)) for row in rows],
             "halves": [half(row.get("question") or row["candidate"]) for row in rows],
@@ -148,7 +147,7 @@ def scores(sets: dict) -> dict[str, dict[str, float]]:
             scaled[name][mine] = expit(slope * odds[name][mine] + intercept)
     table = {}
     for name, values in labels.items():
-        table[name] = {"rows": len(values), "rows a second": len(values) / sets[name]["seconds"]}
+        table[name] = {"rows": len(values)}
         if len(np.unique(values)) > 2:
             table[name]["r"] = float(pearsonr(scaled[name], values)[0])
             plain = np.isin(values, (0, 1))
