@@ -154,8 +154,11 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
         page.emulate_media(color_scheme="dark" if rater == "ann" else "light")
         buttons = [page.get_by_role("button", name=name) for name in ("y · correct", "n · wrong")]
         expect(buttons[0]).to_be_visible()
+        # In one moment: colours change gradually from light to dark.
         style = "b => ['color', 'backgroundColor', 'borderColor'].map(name => getComputedStyle(b)[name])"
-        assert buttons[0].evaluate(style) == buttons[1].evaluate(style)
+        styles = f"(first, second) => [first, second].map({style})"
+        first, second = buttons[0].evaluate(styles, buttons[1].element_handle())
+        assert first == second
         check_accessibility(page)
         for place, key in enumerate(keys, 1):
             expect(page.locator("#asked")).to_contain_text(f"{place} of 2")
