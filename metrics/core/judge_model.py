@@ -347,7 +347,11 @@ def checked_threshold(threshold: object, name: str = "threshold") -> float | Non
 
 
 def load_model(
-    folder: Path, configuration: str, marks: str | None = None, base_model: str | os.PathLike | None = None
+    folder: Path,
+    configuration: str,
+    marks: str | None = None,
+    base_model: str | os.PathLike | None = None,
+    dtype: str = "float32",
 ):
     """Return the model of a checkpoint and its tokenizer; an adapter is merged into its encoder.
 
@@ -356,9 +360,10 @@ def load_model(
         configuration: name in `judge_model.CONFIGURATIONS`, or "linear".
         marks: setting of the checkpoint.
         base_model: the encoder of an adapter, see `checkpoints.encoder_source`.
+        dtype: floating type in which a causal model is read, so that it is never in memory in a larger one.
 
     Returns:
-        Model in evaluation mode, on the CPU in float32, and fast tokenizer; for "linear" weight and bias, and None.
+        Model in evaluation mode, on the CPU, an encoder in float32, and fast tokenizer; for "linear" weight and bias, and None.
 
     Raises:
         ValueError: if the encoder is not found, or the weights do not fit, or are no numbers.
@@ -376,7 +381,7 @@ def load_model(
     if configuration == PROMPT:
         if source.suffix != GGUF:
             raise CheckpointError(f"checkpoint: {folder}: expected an adapter of a {GGUF} file, got one of {source}")
-        model, tokenizer = load_causal(source)
+        model, tokenizer = load_causal(source, dtype)
         return with_adapter(model, folder).eval(), tokenizer
     if source != folder:
         model = with_adapter(judge_model(source, configuration, marks, NEW_HEAD), folder)
@@ -483,7 +488,7 @@ def _loaded(
         model, tokenizer = FastModel(folder, digest, "ava"), FastTokenizer(folder)
     else:
         with one_error(folder), quiet():
-            model, tokenizer = load_model(folder, values["configuration"], values["marks"], source)
+            model, tokenizer = load_model(folder, values["configuration"], values["marks"], source, dtype)
         if tokenizer is not None:
             import torch
 
