@@ -363,7 +363,8 @@ def load_model(
         dtype: floating type in which a causal model is read, so that it is never in memory in a larger one.
 
     Returns:
-        Model in evaluation mode, on the CPU, an encoder in float32, and fast tokenizer; for "linear" weight and bias, and None.
+        Model in evaluation mode, on the CPU, an encoder in float32, and fast tokenizer; for "linear" weight and bias,
+        and None.
 
     Raises:
         ValueError: if the encoder is not found, or the weights do not fit, or are no numbers.
