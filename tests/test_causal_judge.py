@@ -174,6 +174,15 @@ def test_another_file_than_the_pinned_one_is_refused(tmp_path, monkeypatch):
         checkpoints.base_encoder(checkpoints.CAUSAL_MODEL)
 
 
+def test_a_file_of_another_architecture_is_refused(base, monkeypatch):
+    """Files of Llama store queries and keys in another order: they would load, and judge wrongly."""
+    from transformers import AutoConfig, LlamaConfig
+
+    monkeypatch.setattr(AutoConfig, "from_pretrained", lambda *_, **__: LlamaConfig())
+    with pytest.raises(ValueError, match="expected a GGUF file of a qwen2 model, got llama"):
+        cj.load_causal(base)
+
+
 def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
     """The same rows again and again: the loss falls, the run resumes, and the checkpoint says what it was made of."""
     from training.ava import train_large

@@ -124,18 +124,22 @@ def load_causal(path: Path, dtype: str = "float32"):
     file in float32 first, which takes three times the memory of the model in bfloat16.
 
     Args:
-        path: the GGUF file.
+        path: the GGUF file, of a Qwen2 model.
         dtype: name of a torch floating type.
+
+    Raises:
+        ValueError: if it is of another architecture; files of some store their matrices in another order.
     """
     import torch
-    from gguf import MODEL_ARCH_NAMES, GGUFReader, dequantize, get_tensor_name_map
+    from gguf import MODEL_ARCH, GGUFReader, dequantize, get_tensor_name_map
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
     source = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
     tokenizer, config = AutoTokenizer.from_pretrained(**source), AutoConfig.from_pretrained(**source, num_labels=1)
     tensors = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
-    (architecture,) = (number for number, name in MODEL_ARCH_NAMES.items() if name == config.model_type)
-    names = get_tensor_name_map(architecture, config.num_hidden_layers)
+    if config.model_type != "qwen2":
+        raise ValueError(f"base_model: expected a GGUF file of a qwen2 model, got {config.model_type}: {path.name}")
+    names = get_tensor_name_map(MODEL_ARCH.QWEN2, config.num_hidden_layers)
 
     def values(name, rows=slice(None)):
         tensor = tensors[name]
