@@ -34,6 +34,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from tests.factories.explained import made
+from tests.factories.files import save
 from tests.factories.kpqa import random_rows
 
 SCRIPT = "<script>alert('x')</script>\"'&amp;<img src=http://evil onerror=alert(1)>"
@@ -44,7 +45,7 @@ app.command()(script.explain)
 
 def printed(explained, **kwargs):
     out = io.StringIO()
-    print_explanation(explained, Console(file=out, width=100, legacy_windows=False, _environ={}, **kwargs))
+    print_explanation(explained, Console(file=out, width=80, legacy_windows=False, _environ={}, **kwargs))
     return out.getvalue()
 
 
@@ -222,7 +223,7 @@ def test_with_colours_a_heat_map():
     out = printed(made(), force_terminal=True, color_system="truecolor")
     assert "the \x1b[1;4;38;2;0;0;0;48;2;47;159;224mhypo\x1b[0m\x1b[38;2;0;0;0;48;2;159;180;204mthesis\x1b[0m\n" in out
     assert "a \x1b[4;38;2;0;0;0;48;2;47;159;224mhypo\x1b[0m" in out  # found, but not in the common subsequence
-    assert "(0.90" not in out
+    assert "(0.90 BL" not in out
     plain = printed(made(), force_terminal=True, color_system="truecolor", no_color=True)
     assert "hypo(0.90 BL)" in plain
 
@@ -431,7 +432,7 @@ def test_a_verdict_in_the_terminal():
         "Answer      In 1944(-0.50).",
         "Reference   1945  (decided)",
         "Reference   later",
-        "Verdict     wrong: probability 0.12, correct from 0.50",
+        "Verdict     judged wrong: probability 0.12; 0.50 or more counts as right",
         "Reason      '1944' counts against it; accepted: '1945'.",
     ]
     assert lines[-1] == "ava|x"
@@ -454,7 +455,7 @@ def test_the_command_explains_a_verdict(tmp_path):
     texts = ["When did the war end?", "--prediction", "It ended in 1944.", "--reference", "1945"]
     out, err = run(*texts, "--metric", "ava", "--html", file)
     assert err == ""
-    assert "Verdict     wrong: probability" in out
+    assert "Verdict     judged wrong: probability" in out
     assert "'1944'" in out.partition("Reason")[2]
     assert "1944<small>-" in file.read_text(encoding="utf-8")
 
@@ -467,3 +468,40 @@ def test_an_empty_answer_has_a_verdict():
 
 def test_explain_shows_as_many_answers_as_score_lists():
     assert script.WORST == inspect.signature(score_command.score).parameters["worst"].default
+
+
+# Files of rows
+
+ROWS = [
+    {"id": "far", "question": "How far is it?", "prediction": "About forty steps.", "references": ["20 steps"]},
+    {"id": "near", "question": "Who keeps the key?", "prediction": "The porter.", "references": ["the janitor"]},
+]
+
+
+@pytest.mark.parametrize(("metric", "said"), [("ava", "judged wrong"), ("kpqa", "ROUGE-L is 0")])
+def test_answers_of_files_on_a_page(metric, said, tmp_path):
+    """Every answer that the terminal explains stands on the page, under the name of its row."""
+    rows, file = save(tmp_path / "rows.jsonl", ROWS), tmp_path / "page.html"
+    out, err = run(rows, "--metric", metric, "--html", file)
+    page = re.sub("<[^>]+>", "", file.read_text(encoding="utf-8"))
+    for row in ROWS:
+        for text in (f"{row['id']} of rows", row["question"]):
+            assert text in page, err
+            assert text in out
+    assert page.lower().count(said.lower()) == 2
+
+
+def test_lines_are_wrapped_beside_their_label():
+    long = " ".join(f"word{n}" for n in range(60))
+    lines = printed_verdict(judged(question=long)).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert {line[:12] for line in lines[1:5]} == {" " * 12}
+    assert " ".join(" ".join(lines[:6]).split()).startswith(f"Question {long} Answer")
+
+
+def test_the_threshold_is_said_once():
+    from genqa_metrics.ava.explaining import reason
+
+    said = reason("Where?", "Bonn", "In Paris.", 0.45, [["Paris", -0.2, 3, 8]], 0.5)
+    lines = printed_verdict(judged(probability=0.45, reason=said))
+    assert lines.count(" 0.50") == lines.count(" 0.45") == 1

@@ -170,10 +170,10 @@ def test_explain_shows_why_the_first_answers_of_a_file_were_scored_so(repository
     done = CliRunner().invoke(app, ["explain", path, "-m", metric, "--worst", "2"])
     assert done.exit_code == 0, done.output
     assert done.stdout.count("Question  ") == 2
-    assert "e1-echo, Echo: " in done.stdout or metric == "kpqa"
+    assert "e1-echo of Echo; label 0" in done.stdout or metric == "kpqa"
     wrong = CliRunner().invoke(app, ["explain", path, "-m", metric, "-o", "x.csv"])
     assert wrong.exit_code == 2
-    assert "--output: of files only with --metric grounding" in wrong.stderr
+    assert "--output: only grounding writes its sentences" in wrong.stderr
 
 
 def test_a_table_of_one_system_is_not_said_again():

@@ -40,13 +40,14 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
     out, err = run("explain", rows, "-m", "grounding", "--html", page, "-o", table)
     assert err == ""
     shown = out.splitlines()
-    assert shown[0] == "2 of 4 answers have a sentence that is judged unsupported (probability below 0.51)"
-    assert shown[1].startswith("This judge of grounding errs often: of 3,545 sentences with known verdicts 41% were")
-    assert shown[2] == "By system: bad 2 of 3, good 0 of 1"
-    assert shown[4] == f"Row           {rows}, line 2 (id b, bad): 0 of 1 sentences judged supported"
+    assert shown[0] == "In 2 of 4 answers a sentence is judged unsupported (probability below 0.51)"
+    assert shown[1].startswith("This judge of grounding errs often: of 3,545 sentences with known verdicts 41%")
+    assert shown[3] == "By system: bad 2 of 3, good 0 of 1"
+    shown = shown[1:]
+    assert shown[4] == "Row           b of bad: 0 of 1 sentences judged supported"
     assert shown[5].startswith("Contradicted  The bridge was built in 1887. (probability 0.")
     assert shown[6] == 'Evidence      passage 1 says "1889": It was built in 1889 by a firm from Lyon.'
-    assert shown[8] == f"Row           {rows}, line 3 (id c, bad): 1 of 2 sentences judged supported"
+    assert shown[8] == "Row           c of bad: 1 of 2 sentences judged supported"
     assert shown[9].startswith("Unsupported   Bob sells tea. (probability ")
     assert shown[10] == "Nearest       none; no passage shares a content word with it"
     assert "Hello" not in out
@@ -68,22 +69,22 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
     assert [int(one["passage"]) for one in found] == [one["passage"] + 1 for one in bad]
 
     out, _ = run("explain", rows, "-m", "grounding", "--worst", "1", "-o", lines)
-    assert out.splitlines()[0].endswith("(probability below 0.51); the worst 1 below")
+    assert "(probability below 0.51); the worst 1 below" in " ".join(out.split())
     assert out.count("Row  ") == 1
     assert [json.loads(line)["id"] for line in lines.read_text(encoding="utf-8").splitlines()] == ["b", "c"]
 
 
 def test_settings_are_those_of_score(rows):
     out, _ = run("explain", rows, "-m", "grounding", "-s", "grounding.threshold=0")
-    assert out.splitlines()[0].startswith("0 of 4 answers have a sentence")
+    assert out.splitlines()[0].startswith("In 0 of 4 answers a sentence")
     assert "|threshold:0|" in out
 
 
 def test_one_answer_shows_every_sentence():
     out, _ = run("explain", "", "--prediction", ROWS[2]["prediction"], "--context", PASSAGES[0])
     assert out.splitlines()[0] == "1 of 2 sentences judged supported, from a probability of 0.51"
-    labels = [line[:14].strip() for line in out.splitlines()[3:7]]
-    assert labels == ["Supported", "Evidence", "Unsupported", "Nearest"]
+    labels = [line[:14].strip() for line in out.splitlines()[4:-1]]
+    assert list(filter(None, labels)) == ["Supported", "Evidence", "Unsupported", "Nearest"]
     assert "passage 1: The old bridge has a length of 120 metres." in out
     out, _ = run("explain", "Who?", "--prediction", "I don't know.", "--context", PASSAGES[0])
     assert out.startswith("The answer states nothing that a passage could support.")
@@ -155,7 +156,7 @@ def test_neither_terminal_nor_page_is_controlled_by_a_text():
     assert by_system(judged()) == ""
     evil = "\x1b]0;title\x07<script>alert(1)</script>"
     found = judged(evil)
-    assert headline(found) == "1 of 2 answers have a sentence that is judged unsupported (probability below 0.50)"
+    assert headline(found) == "In 1 of 2 answers a sentence is judged unsupported (probability below 0.50)"
     for text in (printed(found), printed(found, force_terminal=True, color_system=None), unsupported_html(found)):
         assert "\x1b]" not in text
         assert "\x07" not in text

@@ -155,7 +155,7 @@ def reason(
     """
     right = probability >= threshold
     unsure = UNSURE_FROM < probability < UNSURE_TO
-    start = f"the judge is unsure ({probability:.2f}, correct from {threshold:.2f}): " if unsure else ""
+    start = "the judge is unsure: " if unsure else ""
     blamed = words if right else [word for word in words if not _stands_in(word[0], reference)]
     sentence = deciding_sentence(of_sentences, reference, probability, threshold)
     if sentence:

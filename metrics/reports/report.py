@@ -267,6 +267,27 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
             console.print(Text.assemble(indent, (part.plain.rstrip(), style)), soft_wrap=True)
 
 
+def print_field(console, label, text, columns: int) -> None:
+    """Print a text beside its label, wrapped between words to the width of the console.
+
+    Args:
+        console: a `rich.console.Console`.
+        label: its name, bold where it is plain text.
+        text: plain text, or a `rich.text.Text`, which keeps its colours.
+        columns: width of the label; the text stands right of it.
+    """
+    from rich.text import Text
+
+    label = label.copy() if isinstance(label, Text) else Text(label, "bold")
+    text = text if isinstance(text, Text) else Text(visible(text))
+    for line in text.wrap(console, max(console.width - columns, 20)):
+        label.pad_right(columns - label.cell_len)
+        line = Text.assemble(label, line)
+        line.rstrip()
+        console.print(line, soft_wrap=True)
+        label = Text()
+
+
 @dataclass(frozen=True)
 class Quantity:
     """What one name means.

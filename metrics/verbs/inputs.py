@@ -92,6 +92,16 @@ def optional_texts(reader: RowReader, values: dict, text: str = "question") -> d
     return shown
 
 
+def name_of_row(row) -> str:
+    """Return which answer a row has: its id, else its file and line, and its system where the id does not name it.
+
+    Args:
+        row: with "id", "file", "line" and "system", such as a `rows.reading.Item`.
+    """
+    name = row.id or f"{row.file}, line {row.line}"
+    return name if row.system in name else f"{name} of {row.system}"
+
+
 def question_numbers(texts: Sequence[str | None]) -> np.ndarray:
     """Return the number of every row's question: 0, 1, ... in the order in which they come.
 

@@ -34,7 +34,7 @@ def judged(question: str, answer: str, references: Sequence[str], settings: Mapp
     if len(answer) <= MAX_EXPLAINED:
         found = verdict(question, answer, references, settings)
         told = {"probability": found.probability, "reason": found.reason, "warnings": found.warnings}
-        told["report"] = html.frame("Why the judge says so", verdict_html(found))
+        told["report"] = html.frame("Why the judge says so", verdict_html(found, verdicts=False))
     else:
         columns = {"questions": [question], "predictions": [answer], "references": [list(references)]}
         statistics, counts = scorer.statistics(columns)

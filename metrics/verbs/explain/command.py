@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ... import terminal
+from ..inputs import name_of_row
 
 WORST = 10  # answers of files that are shown, as many as `score` lists
 _METRIC = (
@@ -71,6 +72,7 @@ def explain(
     """
     given = dict(locals())  # the arguments, by name
     from ...registry import scorer_class
+    from ...reports.report import say
 
     reading = [given[name] for name in terminal.READING]
     of_files = {name: given[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
@@ -93,31 +95,39 @@ def explain(
             terminal.check_outputs(files, texts)
             run = _run(texts, of_files, reading, settings)
         elif of_rows and all(map(os.path.exists, texts)):
-            for option, value in (("--html", html), ("--output", output), ("--idf", idf)):
-                if value:
-                    raise ValueError(f"{option}: of files only with --metric grounding; `score --html` has a page")
+            if output:
+                raise ValueError("--output: only grounding writes its sentences; leave it out, or see `score -o`")
+            terminal.check_outputs({"--html": html}, [*texts, idf])
             run = _scoring(texts, of_files, reading, metric, checkpoint)
         else:
             _check_one_answer(texts, metric, by_passages, prediction, reference, context, of_files)
             terminal.check_outputs({"--html": html}, [idf])
             run = None
-    if run and not by_passages:
-        _explain_rows(run, judges, checkpoint)
-        return
+    out = terminal.output_console(width=80)
     if by_passages:
-        from .unsupported import one_answer
-        from .unsupported import print_unsupported as show
-        from .unsupported import unsupported_html as as_html
+        from .unsupported import one_answer, print_unsupported, unsupported_html
 
         with terminal.failures("explain"):
-            explained = _found(run) if run else one_answer(texts[0], prediction, context, settings)
-    else:
-        with terminal.failures():
-            corpus = _references_of(idf) if idf else None
-            explain_one, show, as_html = _one_answer(judges, checkpoint)
-            explained = explain_one(texts[0], prediction, reference, **({"corpus": corpus} if idf else {}))
-    terminal.write_outputs({"--html": (html, lambda: as_html(explained))})
-    show(explained, terminal.output_console(width=100))
+            found = _found(run) if run else one_answer(texts[0], prediction, context, settings)
+        terminal.write_outputs({"--html": (html, lambda: unsupported_html(found))})
+        print_unsupported(found, out)
+        return
+    with terminal.failures("explain" if run else ""):
+        answers = _answers_to_read(run) if run else [("", (texts[0], prediction, reference))]
+        corpus = _references_of(idf) if idf else None
+        explain_one, show, as_html = _one_answer(judges, checkpoint)
+        of_idf = {"corpus": corpus} if idf else {}
+        headings = [heading for heading, _ in answers]
+        explained = [explain_one(*answer, **of_idf) for _, answer in answers]
+    if not explained:
+        terminal.say("no answer to read: none is judged wrong or unsure")
+        return
+    terminal.write_outputs({"--html": (html, lambda: as_html(*explained, headings=headings))})
+    for heading, result in zip(headings, explained, strict=True):
+        say(out, [heading] * bool(heading), "bold")
+        show(result, out, legend=result is explained[-1])
+        if result is not explained[-1]:
+            out.print()
 
 
 def _one_answer(judges: bool, checkpoint: str | None) -> tuple[Callable, Callable, Callable]:
@@ -166,24 +176,18 @@ def _scoring(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any],
     )
 
 
-def _explain_rows(run, judges: bool, checkpoint: str | None) -> None:
-    """Print why the answers of files that should be read first were scored as they were."""
-    from rich.text import Text
+def _answers_to_read(run) -> list[tuple[str, tuple[str, str, list[str]]]]:
+    """Return which answers of files should be read first, each with its question, itself and its references."""
+    with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
+        answers = run.score(terminal.say, problem, partial(progress, "scoring")).to_read.first
+    terminal.say_forms(run.sources)
+    return [(_name(answer), (answer.question or "", answer.prediction, answer.references)) for answer in answers]
 
-    from ...reports.table import visible
-    from ..score.report import why_to_read
 
-    with terminal.failures("explain"), terminal.noted_warnings():
-        with terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
-            answers = run.score(terminal.say, problem, partial(progress, "scoring")).to_read.first
-        explain_one, show, _ = _one_answer(judges, checkpoint)
-    out = terminal.output_console(width=100)
-    for answer in answers:
-        name = f"{answer.id or f'line {answer.line}'}, {answer.system}: {why_to_read(answer)}"
-        out.print(Text(visible(name), style="bold"))
-        result = explain_one(answer.question or "", answer.prediction, answer.references)
-        show(result, out, legend=answer is answers[-1])
-        out.print()
+def _name(answer) -> str:
+    """Return which row an answer is, and what its label says."""
+    label = "" if answer.label is None else f"; label {answer.label:g}"
+    return f"{name_of_row(answer)}{label}"
 
 
 def _found(run):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...reports.report import print_field, say
 from ...reports.table import Table, html_table, number, page, print_table, render, visible
 
 
@@ -244,9 +245,9 @@ def _finding(explained: Explanation) -> str:
     weighted, plain = explained.scores["rougeL_kpqa"], explained.scores["rougeL"]
     said = f"ROUGE-L is {number(weighted.value, 2)} with these weights and {number(plain.value, 2)} without."
     prediction = explained.pairs[weighted.reference][0]
-    heaviest = max(prediction, key=lambda part: max(part.weights, default=-1.0))
-    if not heaviest.weights:
+    if not any(part.weights for part in prediction):
         return said
+    heaviest = max(prediction, key=lambda part: max(part.weights, default=-1.0))
     where = "is in the reference too" if heaviest.found else "is not in the reference"
     return f"{said} The heaviest piece of the answer, '{heaviest.text}' ({number(max(heaviest.weights), 2)}), {where}."
 
@@ -290,13 +291,13 @@ def print_explanation(explained: Explanation, console, legend: bool = True) -> N
         return line if line.plain.strip() else Text("(empty)", "italic")
 
     def show(label: str, text: Text) -> None:
-        console.print(Text.assemble((f"{label}  ", "bold"), text), soft_wrap=not coloured)
+        print_field(console, f"{label}  ", text, len(label) + 2)
 
     show("Question", Text(visible(explained.question)))
     for place, (prediction, reference) in enumerate(explained.pairs):
         console.print()
         if len(explained.pairs) > 1:
-            console.print(Text(_reference(explained, place), "bold"), soft_wrap=not coloured)
+            say(console, [_reference(explained, place)], "bold")
         show("Prediction", heat_map(prediction))
         show("Reference ", heat_map(reference))
         if explained.rarity:
@@ -304,10 +305,10 @@ def print_explanation(explained: Explanation, console, legend: bool = True) -> N
                 show(label, heat_map(text))
     if legend:
         _print_legend(console, coloured, bool(explained.rarity))
-    if explained.cut_texts:
-        console.print(Text(_cut_note(explained), "italic"), soft_wrap=not coloured)
+    say(console, [_cut_note(explained)] if explained.cut_texts else [], "italic")
     console.print()
     print_table(_score_table(explained), console)
+    say(console, [_finding(explained)], "bold")
     if legend:
         console.print(Text(visible(explained.signature), "dim"), soft_wrap=True)
 
@@ -317,18 +318,15 @@ def _print_legend(console, coloured: bool, rarity: bool) -> None:
 
     console.print()
     if coloured:
-        scale = Text("Weight  ")
+        scale = Text()
         for lower, colour in STEPS:
             scale.append(f" {lower:.2f} ", f"#000000 on {colour}")
-        console.print(scale.append(f" and above; no colour: below {STEPS[0][0]:.2f}"))
-        for style, meaning in (("underline", _FOUND), ("bold", _IN_ORDER)):
-            console.print(Text.assemble((style, style), f"  {meaning}"))
+        scale.append(f" and above; no colour: below {STEPS[0][0]:.2f}")
+        marks = [("Weight", scale), (Text("underline", "underline"), _FOUND), (Text("bold", "bold"), _IN_ORDER)]
     else:
-        console.print(Text("(0.00)  weight of the word piece before it, from 0 to 1"), soft_wrap=True)
-        for mark, meaning in (("B", _FOUND), ("L", _IN_ORDER)):
-            console.print(Text(f"{mark}       {meaning}"), soft_wrap=True)
-    if rarity:
-        console.print(Text(f"IDF     {_RARITY}"), soft_wrap=True)
+        marks = [("(0.00)", "weight of the word piece before it, from 0 to 1"), ("B", _FOUND), ("L", _IN_ORDER)]
+    for mark, meaning in [*marks, *[("IDF", _RARITY)] * rarity]:
+        print_field(console, mark, meaning, 11 if coloured else 8)
 
 
 def heat_map_html(parts: list[Segment]):
@@ -362,29 +360,38 @@ def heat_map_legend():
     return render("legend.html", steps=[number(low, 2) for low, _ in STEPS], found=_FOUND, in_order=_IN_ORDER)
 
 
-def explanation_html(explained: Explanation) -> str:
-    """Return an explanation as one HTML page that needs nothing else: no script, no outside resource.
+def explanation_html(*answers: Explanation, headings: Sequence[str] = ("",)) -> str:
+    """Return explanations as one HTML page that needs nothing else: no script, no outside resource.
 
     Args:
-        explained: the explanation.
+        *answers: the explanations.
+        headings: which answers they are, one for each; an only one needs none.
     """
-    several = len(explained.pairs) > 1
-    sides = ("Prediction", "Reference")
-    pairs = []
-    for i, (prediction, reference) in enumerate(explained.pairs):
-        rare = explained.rarity[i] if explained.rarity else ()
-        rarity = [(side, heat_map_html(text)) for side, text in zip(sides, rare, strict=False)]
-        heading = _reference(explained, i) if several else "Answer"
-        pairs.append((heading, heat_map_html(prediction), heat_map_html(reference), rarity))
+    last, sides = answers[-1], ("Prediction", "Reference")
+    shown = []
+    for name, explained in zip(headings, answers, strict=True):
+        pairs = []
+        for i, (prediction, reference) in enumerate(explained.pairs):
+            rare = explained.rarity[i] if explained.rarity else ()
+            rarity = [(side, heat_map_html(text)) for side, text in zip(sides, rare, strict=False)]
+            heading = _reference(explained, i) if len(explained.pairs) > 1 else "Answer"
+            pairs.append((heading, heat_map_html(prediction), heat_map_html(reference), rarity))
+        shown.append(
+            {
+                "heading": name,
+                "finding": _finding(explained),
+                "question": explained.question,
+                "pairs": pairs,
+                "cut": _cut_note(explained) if explained.cut_texts else "",
+                "scores": html_table(_score_table(explained)),
+            }
+        )
     body = render(
         "explanation.html",
-        finding=_finding(explained),
-        question=explained.question,
-        pairs=pairs,
+        answers=shown,
         legend=heat_map_legend(),
-        idf=_RARITY if explained.rarity else "",
-        cut=_cut_note(explained) if explained.cut_texts else "",
-        scores=html_table(_score_table(explained)),
-        signature=explained.signature,
+        idf=_RARITY if last.rarity else "",
+        signature=last.signature,
     )
-    return page(f"KPQA: {explained.question}", body, heat_map_style(), render("explanation.css"))
+    title = "KPQA: the answers to read first" if len(answers) > 1 else f"KPQA: {last.question}"
+    return page(title, body, heat_map_style(), render("explanation.css"))

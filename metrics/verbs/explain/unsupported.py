@@ -8,6 +8,7 @@ from typing import Any
 
 from ...core.scorer import Scorer
 from ...registry import make_scorer
+from ...reports.report import print_field, say
 from ...reports.table import page, render, visible
 from ...rows.errors import Advice, FileError
 from ...rows.reading import Item, Message, Progress, Reading, Skips, check_columns, ignore
@@ -15,6 +16,7 @@ from ...rows.sources import Source
 from ...rows.writing import Writer
 from ...scale.options import checked_columns, needed_columns
 from ...scale.run import WINDOW_CHARACTERS, counted, map_in_order, window_predictions, worker_count
+from ..inputs import name_of_row
 
 COLUMNS = {  # of the file with one line for every sentence that no passage supports
     "file": "text",
@@ -297,7 +299,7 @@ def headline(found: Grounded) -> str:
         return f"{supported(answer)}, from a probability of {found.threshold:.2f}"
     bad, of = sum(found.unsupported.values()), sum(found.read.values())
     below = f"probability below {found.threshold:.2f}"
-    said = f"{bad:,} of {of:,} answers have a sentence that is judged unsupported ({below})"
+    said = f"In {bad:,} of {of:,} answers a sentence is judged unsupported ({below})"
     return f"{said}; the worst {len(found.answers):,} below" if len(found.answers) < bad else said
 
 
@@ -319,19 +321,9 @@ def supported(answer: GroundedAnswer) -> str:
     return f"{len(answer.sentences) - len(answer.unsupported)} of {len(answer.sentences)} sentences judged supported"
 
 
-def heading(answer: GroundedAnswer, systems: int) -> str:
-    """Return which row an answer is, and how many of its sentences are supported; of one answer nothing.
-
-    Args:
-        answer: the answer.
-        systems: number of systems in the files.
-    """
-    item = answer.item
-    if not item.file:
-        return ""
-    names = [f"id {item.id}"] * (item.id is not None) + [item.system] * (systems > 1)
-    named = f" ({', '.join(names)})" if names else ""
-    return f"{item.file}, line {item.line}{named}: {supported(answer)}"
+def heading(answer: GroundedAnswer) -> str:
+    """Return which row an answer is, and how many of its sentences are supported; of one answer nothing."""
+    return f"{name_of_row(answer.item)}: {supported(answer)}" if answer.item.file else ""
 
 
 def evidence(sentence: Judged) -> tuple[str, str] | None:
@@ -365,7 +357,7 @@ def _labels_and_texts(found: Grounded) -> Iterator[tuple[str, str]]:
     for place, answer in enumerate(found.answers):
         if place:
             yield "", ""
-        if row := heading(answer, len(found.read)):
+        if row := heading(answer):
             yield "Row", row
         if answer.item.text:
             yield "Question", answer.item.text
@@ -373,6 +365,9 @@ def _labels_and_texts(found: Grounded) -> Iterator[tuple[str, str]]:
             yield sentence.verdict.capitalize(), f"{sentence.text} (probability {probability(sentence.probability)})"
             if more := evidence(sentence):
                 yield more
+
+
+LABELS = 14  # columns of the labels in the terminal
 
 
 def print_unsupported(found: Grounded, console) -> None:
@@ -384,17 +379,15 @@ def print_unsupported(found: Grounded, console) -> None:
     """
     from rich.text import Text
 
-    console.print(Text(visible(headline(found)), "bold"), soft_wrap=True)
-    console.print(Text(visible(_sentence(found.error_rate)), "bold yellow"), soft_wrap=True)
-    if systems := by_system(found):
-        console.print(Text(visible(systems)), soft_wrap=True)
+    say(console, [headline(found)], "bold")
+    say(console, [_sentence(found.error_rate)], "bold yellow")
+    say(console, filter(None, [by_system(found)]), "")
     if found.answers:
         console.print()
     for label, text in _labels_and_texts(found):
-        console.print(Text.assemble((f"{label:<14}" * bool(label), "bold"), visible(text)), soft_wrap=True)
+        print_field(console, label, text, LABELS)
     console.print()
-    for warning in found.warnings:
-        console.print(Text(f"note: {visible(warning)}", "italic"), soft_wrap=True)
+    say(console, [f"note: {warning}" for warning in found.warnings], "italic")
     console.print(Text(visible(found.signature), "dim"), soft_wrap=True)
 
 
@@ -406,7 +399,7 @@ def unsupported_html(found: Grounded) -> str:
     """
     answers = [
         {
-            "heading": heading(answer, len(found.read)),
+            "heading": heading(answer),
             "question": answer.item.text,
             "prediction": answer.prediction,
             "sentences": [

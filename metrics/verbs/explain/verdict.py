@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...reports.report import print_field, say
 from ...reports.table import page, render, visible
 
 
@@ -94,11 +95,12 @@ def headline(found: Verdict) -> str:
     """Return the verdict in a line; a probability is never shown as 0 or 1.
 
     >>> headline(Verdict("q", "a", ("r",), 0, 0.9999, 0.5, (), "", (), ""))
-    'correct: probability above 0.99, correct from 0.50'
+    'judged right: probability above 0.99; 0.50 or more counts as right'
     """
     shown = "above 0.99" if found.probability > 0.99 else "below 0.01" if found.probability < 0.01 else None
     shown = shown or f"{found.probability:.2f}"
-    return f"{'correct' if found.correct else 'wrong'}: probability {shown}, correct from {found.threshold:.2f}"
+    called = "right" if found.correct else "wrong"
+    return f"judged {called}: probability {shown}; {found.threshold:.2f} or more counts as right"
 
 
 def _parts(found: Verdict) -> Iterator[tuple[str, float | None]]:
@@ -122,6 +124,9 @@ def _references(found: Verdict) -> list[tuple[str, bool]]:
     return [(text, several and number == found.reference) for number, text in enumerate(found.references)]
 
 
+LABELS = 12  # columns of the labels in the terminal
+
+
 def print_verdict(found: Verdict, console, legend: bool = True) -> None:
     """Print a verdict: words with background colours, or without colours the effects as numbers.
 
@@ -133,11 +138,6 @@ def print_verdict(found: Verdict, console, legend: bool = True) -> None:
     from rich.text import Text
 
     coloured = console.color_system is not None and not console.no_color
-
-    def show(label: str, text: Text | str) -> None:
-        line = text if isinstance(text, Text) else Text(visible(text))
-        console.print(Text.assemble((f"{label:<10}  ", "bold"), line), soft_wrap=not coloured)
-
     answer = Text()
     for text, effect in _parts(found):
         step = _step(effect)
@@ -145,54 +145,61 @@ def print_verdict(found: Verdict, console, legend: bool = True) -> None:
         answer.append(visible(text), f"#000000 on {colour}" if coloured and step else "")
         if not coloured and step:
             answer.append(f"({effect:+.2f})")
-    show("Question", found.question)
-    show("Answer", answer if answer.plain.strip() else Text("(empty)", "italic"))
-    for text, decided in _references(found):
-        show("Reference", f"{text}  (decided)" if decided else text)
-    show("Verdict", headline(found))
-    show("Reason", found.reason)
+    references = [("Reference", f"{text}  (decided)" if decided else text) for text, decided in _references(found)]
+    for label, text in (
+        ("Question", found.question),
+        ("Answer", answer if answer.plain.strip() else Text("(empty)", "italic")),
+        *references,
+        ("Verdict", headline(found)),
+        ("Reason", found.reason),
+    ):
+        print_field(console, label, text, LABELS)
     if not legend:
         return
     console.print()
     if coloured:
         _, speaks_for, against = STEPS[0]
-        console.print(
-            Text.assemble((" for ", f"#000000 on {speaks_for}"), " ", (" against ", f"#000000 on {against}"))
-            + Text(
-                f": the probability falls, or rises, by at least {UNSEEN:.2f} without the word; a wrong number or "
-                "name is replaced with the one in the reference"
-            )
-        )
+        marks = Text.assemble((" for ", f"#000000 on {speaks_for}"), " ", (" against ", f"#000000 on {against}"))
+        print_field(console, "", marks + Text(f": {_LEGEND}"), 0)
     else:
-        console.print(
-            f"(+0.10)     counts for the answer: without the word the probability is 0.10 lower; (-0.10): 0.10 "
-            f"higher, or would be with what the reference says in its place; effects below {UNSEEN:.2f} are not shown",
-            soft_wrap=True,
-        )
-    for warning in found.warnings:
-        console.print(Text(f"note: {visible(warning)}", "italic"), soft_wrap=True)
+        print_field(console, "(+0.10)", f"counts for the answer, (-0.10) against it: {_LEGEND}", LABELS)
+    say(console, [f"note: {warning}" for warning in found.warnings], "italic")
     console.print(Text(visible(found.signature), "dim"), soft_wrap=True)
 
 
-def verdict_html(found: Verdict) -> str:
-    """Return a verdict as one HTML page that needs nothing else: no script, no outside resource.
+_LEGEND = (
+    "without the word the probability is that much lower or higher; a wrong number or name is replaced with the "
+    f"reference's. Effects below {UNSEEN:.2f} are not shown."
+)
+
+
+def verdict_html(*answers: Verdict, headings: Sequence[str] = ("",), verdicts: bool = True) -> str:
+    """Return verdicts as one HTML page that needs nothing else: no script, no outside resource.
 
     Args:
-        found: the verdict.
+        *answers: the verdicts; warnings and signature are those of the last one.
+        headings: which answers they are, one for each; an only one needs none.
+        verdicts: the page says the verdicts themselves too, not the reasons alone.
     """
-    parts = []
-    for text, effect in _parts(found):
-        name = f"{'for' if (effect or 0.0) > 0 else 'against'}{_step(effect)}" if _step(effect) else ""
-        parts.append((text, name, f"{effect:+.2f}" if effect is not None else ""))
-    body = render(
-        "verdict.html",
-        headline=headline(found),
-        reason=found.reason,
-        question=found.question,
-        parts=parts,
-        references=_references(found),
-        unseen=f"{UNSEEN:.2f}",
-        warnings=list(found.warnings),
-        signature=found.signature,
-    )
-    return page(f"AVA: {found.question}", body, render("verdict.css", steps=STEPS))
+    judged = [
+        {
+            "heading": heading,
+            "headline": (line := headline(found))[:1].upper() + line[1:] if verdicts else "",
+            "reason": found.reason,
+            "question": found.question,
+            "parts": list(map(_marked, _parts(found))),
+            "references": _references(found),
+        }
+        for heading, found in zip(headings, answers, strict=True)
+    ]
+    last = answers[-1]
+    values = {"unseen": f"{UNSEEN:.2f}", "warnings": list(last.warnings), "signature": last.signature}
+    title = "AVA: the answers to read first" if len(answers) > 1 else f"AVA: {last.question}"
+    return page(title, render("verdict.html", answers=judged, **values), render("verdict.css", steps=STEPS))
+
+
+def _marked(part: tuple[str, float | None]) -> tuple[str, str, str]:
+    """Return a piece of the answer with the class of its background and its effect; "" for none."""
+    text, effect = part
+    step = _step(effect)
+    return text, f"{'for' if (effect or 0.0) > 0 else 'against'}{step}" if step else "", f"{effect or 0.0:+.2f}"
