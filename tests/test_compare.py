@@ -18,7 +18,7 @@ from genqa_metrics.rows.reading import Skips
 from genqa_metrics.scale.run import Run, item_statistics
 from genqa_metrics.statistics import resampling
 from genqa_metrics.verbs.compare.analysis import most_different
-from genqa_metrics.verbs.compare.run import CompareRun
+from genqa_metrics.verbs.compare.rows import SystemRows
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -50,7 +50,7 @@ def files(tmp_path):
 
 
 def report(paths, metrics=("aev",), resamples=200, **options):
-    return CompareRun([str(path) for path in paths], metrics, resamples=resamples, **options).report().to_dict()
+    return genqa_metrics.compare([str(path) for path in paths], metrics, resamples=resamples, **options).to_dict()
 
 
 def run(*arguments, status=0):
@@ -210,7 +210,7 @@ def test_kpqa_encodes_every_text_once(files, monkeypatch):
     encoded = []
     whole = Encoder.keyphrase_weights
     monkeypatch.setattr(Encoder, "keyphrase_weights", lambda self, pairs: encoded.extend(pairs) or whole(self, pairs))
-    found = CompareRun([str(path) for path in files], ["kpqa"], resamples=100).report().to_dict()
+    found = report(files, ["kpqa"], 100)
     wanted = {(question, text) for question, references in QUESTIONS for text in references}
     wanted |= {(question, answers[i]) for answers in ANSWERS.values() for i, (question, _) in enumerate(QUESTIONS)}
     assert len(encoded) == len(wanted)
@@ -238,7 +238,7 @@ def test_statistics_of_equal_answers_are_computed_once(files):
             return np.array([[len(text)] for text in columns["predictions"]]), Counter()
 
     scorer = Counting()
-    by_system, _ = CompareRun([str(path) for path in files], ["aev"])._read(Skips())
+    by_system, _ = SystemRows([str(path) for path in files], ["aev"], {}, {}, [], None, False).read(Skips())
     items = [row.item for question in zip(*by_system.values(), strict=True) for row in question]
     found = item_statistics(items, {"counting": scorer})[0]["counting"]
     assert scorer.seen == 11  # "in Austria" was said twice
@@ -439,12 +439,12 @@ def test_too_many_systems(tmp_path):
 
 def test_rows_with_a_question_are_compared_by_a_metric_that_reads_it(files):
     """Right long answers against wrong short ones: AEv alone ranks them the other way round."""
-    found = CompareRun([str(path) for path in files], resamples=100).report()
+    found = genqa_metrics.compare([str(path) for path in files], resamples=100)
     assert list(found.metrics) == ["ava"]
-    found = CompareRun(
+    found = genqa_metrics.compare(
         {"a": [{"prediction": "x", "references": "x"}] * 3, "b": [{"prediction": "y", "references": "x"}] * 3},
         resamples=100,
-    ).report()
+    )
     assert list(found.metrics) == ["aev"]
 
 
@@ -468,9 +468,9 @@ def test_rows_matched_by_their_order_cannot_be_skipped(tmp_path):
 
 
 def test_heat_maps_have_the_settings_of_the_scores(files):
-    run_ = CompareRun([str(path) for path in files[:2]], ["kpqa"], {"kpqa": {"beta": 3.0}}, resamples=100, rows=2)
-    found = run_.report()
-    for row, explained in zip(found.metrics["kpqa"]["rows"], run_.explanations(found)["kpqa"], strict=True):
+    paths = [str(path) for path in files[:2]]
+    found = genqa_metrics.compare(paths, ["kpqa"], {"kpqa": {"beta": 3.0}}, resamples=100, rows=2)
+    for row, explained in zip(found.rows["kpqa"], found.explanations()["kpqa"], strict=True):
         for system, heat in explained.items():
             assert heat.scores["rougeL_kpqa"].value == pytest.approx(row["answers"][system]["score"], rel=1e-3)
             assert "|beta:3|" in heat.signature
@@ -490,7 +490,7 @@ def test_labels_of_people_are_what_is_tested():
     assert list(found.tests["ava"]) == ["accuracy", "ava_score"]
     assert found.tests["ava"]["accuracy"] == by_label
     assert {system: values["value"] for system, values in found.scores["ava"]["accuracy"].items()} == {
-        system: values["accuracy"] for system, values in found.numbers.accuracy("ava")["systems"].items()
+        system: values["accuracy"] for system, values in found.metrics["ava"]["accuracy"]["systems"].items()
     }
     assert found.findings[0].startswith("accuracy: ")
     some = genqa_metrics.compare([row | {"label": None} if n < 16 else row for n, row in enumerate(rows)], "ava")
@@ -513,7 +513,7 @@ def test_labels_in_a_file_of_their_own_count_as_those_in_the_rows():
     instead = genqa_metrics.compare([row | {"label": 0} for row in rows], "ava", labels=labels, resamples=200)
     assert beside.tests == instead.tests == within.tests
     assert beside.scores == instead.scores == within.scores
-    assert len(beside.numbers.inputs) == 2
+    assert len(beside.inputs) == 2
     some = genqa_metrics.compare(rows, "ava", labels=labels[:12], resamples=200)
     assert any("have no column 'probability'" in note for note in some.notes)
     with pytest.raises(ValueError, match="none of the 1 labels is of one of the rows"):

@@ -108,12 +108,11 @@ def test_lengths_that_differ_are_said_first():
 THREADS = """
 import hashlib, json, sys
 import genqa_metrics
-from genqa_metrics.verbs.compare.run import CompareRun
 
 path, metrics = sys.argv[1], ["aev", "ava", "kpqa"]
 scored = genqa_metrics.score(path, metrics)
 found = [scored.to_dict(), scored.to_pandas().to_json()]
-found.append(CompareRun([path], metrics, resamples=100).report().to_dict())
+found.append(genqa_metrics.compare([path], metrics, resamples=100).to_dict())
 found.append(genqa_metrics.agree([path], metrics=metrics, resamples=100).to_dict())
 print(json.dumps(found))
 """

@@ -9,7 +9,7 @@ from genqa_metrics.reports.table import MAX_CAPTION, Table, latex_table, listed
 from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.verbs.agree.report import against_best
 from genqa_metrics.verbs.compare.report import MAX_PAIRS
-from genqa_metrics.verbs.compare.tables import pairs_table, systems_table
+from genqa_metrics.verbs.compare.tables import Ranking, pairs_table, systems_table
 
 CAPTION = re.compile(r"\\caption\{(.*)\}")
 
@@ -63,9 +63,9 @@ def test_bold_is_the_best_and_what_is_not_significantly_worse(many):
         names = {pair["first"], pair["second"]}
         if best in names and pair["p_corrected"] >= 0.05:
             tied |= names
-    assert set(many.numbers.best_systems("points", "points")) == tied
+    assert set(Ranking(many, "points").best) == tied
     assert 1 < len(tied) < 8
-    table = systems_table(many.numbers, "points")
+    table = systems_table(many, "points")
     assert {table.rows[i][0] for i in table.marked} == tied
     assert table.header[table.bold] == "points"
     latex = many.to_latex().partition(r"\begin{table}")[2].partition(r"\end{table}")[0]
@@ -77,9 +77,10 @@ def test_a_cluster_is_not_bold_where_its_last_system_is_significantly_worse():
     report = compared({f"s{i}": i / 4 for i in range(5)})
     systems = report.tests["points"]["points"]["systems"]
     assert {found["cluster"] for found in systems.values()} == {1}
-    best = report.numbers.best_systems("points", "points")
+    ranking = Ranking(report, "points")
+    best = ranking.best
     assert "s0" not in best
-    worse = [system for system in report.numbers.ordered("points", "points") if system not in best]
+    worse = [system for system in ranking.order if system not in best]
     (said,) = report.findings
     assert said.startswith(f"points: s4 has the highest score; {listed(best[1:])} may be as good, {listed(worse)} ")
     assert said.endswith("significantly worse.")
@@ -87,10 +88,10 @@ def test_a_cluster_is_not_bold_where_its_last_system_is_significantly_worse():
 
 def test_p_values_are_corrected_over_all_pairs(many):
     """28 pairs: LaTeX and the terminal show the 7 of neighbours, corrected over 28 as on the page."""
-    table = pairs_table(many.numbers, "points", "points", MAX_PAIRS)
+    table = pairs_table(many, "points", "points", MAX_PAIRS)
     assert len(table.rows) == 7
     assert "28 tests" in table.explanation
-    page = {row[0]: row for row in pairs_table(many.numbers, "points", "points").rows}
+    page = {row[0]: row for row in pairs_table(many, "points", "points").rows}
     assert all(row == page[row[0]] for row in table.rows)
 
 

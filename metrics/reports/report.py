@@ -4,7 +4,7 @@ A quantity has one name in tables, JSON, --fail-under, charts and Python.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 
 from .table import (
     Table,
@@ -64,6 +64,8 @@ class Report:
 
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""
+        if is_dataclass(self):
+            return {field.name: getattr(self, field.name) for field in fields(self) if field.name[0] != "_"}
         return dict(self._report)
 
     def _inputs(self) -> list[str]:

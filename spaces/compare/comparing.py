@@ -3,10 +3,9 @@
 import re
 from collections.abc import Sequence
 
+import genqa_metrics
 from common import checks, server
 from genqa_metrics.reports.table import listed
-from genqa_metrics.verbs.compare import report as reports
-from genqa_metrics.verbs.compare import run as compare
 
 METRICS = ("ava", "kpqa")
 SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}}
@@ -73,8 +72,8 @@ def compared(tick, rows: list[dict]):
     def progress(metric: str, done: int, of_all: int) -> None:
         tick({"kpqa": "Scoring", "ava": "Judging"}[metric], done, of_all)
 
-    run = compare.CompareRun(rows, METRICS, SETTINGS, on_error="skip")
-    return reports.CompareReport(run.report(progress=progress), run), run.rows()
+    report = genqa_metrics.compare(rows, METRICS, SETTINGS, on_error="skip", progress=progress)
+    return report, report.answers()
 
 
 def finding(report) -> tuple[str, str]:
@@ -92,7 +91,7 @@ def finding(report) -> tuple[str, str]:
         for pair in pairs
         for name in (pair["first"], pair["second"])
         if order[0] in (pair["first"], pair["second"]) and name != order[0]
-        if pair["p_corrected"] is None or pair["p_corrected"] >= report.numbers.settings["level"]
+        if not report.is_clear(pair)
     ]
     chance = f"could explain its lead over {listed(near)}" if near else "is unlikely to explain it"
     return said, f"{order[0]} is ahead; chance {chance}."

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -243,10 +243,6 @@ class AgreeReport(Report):
     def __repr__(self) -> str:
         text = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self.metrics))
         return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(text)})"
-
-    def to_dict(self) -> dict:
-        """Return everything as one object of types that JSON has."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def to_pandas(self):
         """Return a `pandas.DataFrame` with one row per metric, the best Pearson correlation first."""

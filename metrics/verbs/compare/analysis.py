@@ -1,7 +1,6 @@
 """Scores, intervals, tests and ranks of systems on the same questions: arrays in, numbers out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -19,8 +18,8 @@ from ...statistics.resampling import (
     paired_tests,
     ranking,
 )
-from .comparison import ACCURACY, Interval, MetricNumbers, Pair, SliceNumbers
 
+ACCURACY = "accuracy"  # the score that is tested where people labelled the answers of all systems
 INTERVAL = "95%: of scores Wilson's, of differences studentized bootstrap; questions resampled"
 
 
@@ -52,7 +51,7 @@ def row_scores(scorer, statistics: np.ndarray, name: str) -> np.ndarray:
     return np.asarray(scorer.row_scores(means.reshape(-1, means.shape[-1]))[row_name]).reshape(means.shape[:2])
 
 
-def _estimate(value: float, low: float, high: float) -> Interval:
+def _estimate(value: float, low: float, high: float) -> dict[str, float]:
     return {"value": float(value), "low": float(low), "high": float(high)}
 
 
@@ -106,21 +105,6 @@ class Judged(NamedTuple):
         return np.array(ends), np.stack(moves, axis=-1), min(labelled)
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Scores of systems, and tests that are not yet corrected for their number.
-
-    Attributes:
-        scores: metric -> name -> system -> value, low, high.
-        by_row: metric -> name -> (rows, systems) scores.
-        tests: metric -> name -> tests of all pairs, for the names that are tested.
-    """
-
-    scores: dict[str, dict[str, dict[str, Interval]]]
-    by_row: dict[str, dict[str, np.ndarray]]
-    tests: dict[str, dict[str, PairedTests]]
-
-
 def measured(
     systems: Sequence[str],
     scorers: Mapping[str, Scorer],
@@ -129,12 +113,17 @@ def measured(
     seed: int,
     questions: np.ndarray,
     labelled: Mapping[str, Judged] | None = None,
-) -> Measured:
-    """Return scores with intervals, and tests of all pairs of systems; see `analyse`."""
+) -> dict[str, tuple[dict[str, dict], dict[str, tuple[PairedTests, np.ndarray]]]]:
+    """Return what `analyse` corrects for the number of tests; the arguments are its own.
+
+    Returns:
+        metric -> {name: {system: value, low, high}}, and of the names that are tested {name: (tests of all pairs,
+        (rows, systems) scores)}.
+    """
     sizes = np.bincount(questions)
     number = float(kish(sizes))
     first, second = np.array(list(combinations(range(len(systems)), 2))).T
-    result = Measured({}, {}, {})
+    result = {}
 
     def tests_of(values: np.ndarray, moves: np.ndarray, bound: float, number: float = number) -> PairedTests:
         bounds, draws = np.full(len(first), bound), bootstrap_counts(len(sizes), samples, seed)
@@ -147,14 +136,13 @@ def measured(
         values = scorer.resampled_scores(totals[..., :-1], totals[..., -1])
         rest = totals - whole
         without = scorer.resampled_scores(rest[..., :-1], rest[..., -1])
-        result.scores[metric], result.tests[metric], result.by_row[metric] = scores, tests, by_row = {}, {}, {}
-        tested = list(scorer.significance_scores)
+        scores, tests, tested = {}, {}, list(scorer.significance_scores)
         if labelled and metric in labelled:
             tested[0] = ACCURACY
             estimates, moves, with_labels = labelled[metric].accuracy(questions)
             scores[ACCURACY] = {system: _estimate(*ends) for system, ends in zip(systems, estimates, strict=True)}
-            by_row[ACCURACY] = labelled[metric].by_row
-            tests[ACCURACY] = tests_of(estimates[:, 0], moves, 1.0, min(with_labels, number))
+            tests_of_labels = tests_of(estimates[:, 0], moves, 1.0, min(with_labels, number))
+            tests[ACCURACY] = tests_of_labels, labelled[metric].by_row
         for name in scorer.names:
             moves = influences(values[name], without[name])
             # The mean of a column is within 0 and 1 by chance if its scores are not.
@@ -174,10 +162,10 @@ def measured(
                 low, high = alone.limits(np.full(len(systems), LEVEL))
             scores[name] = {system: _estimate(values[name][i], low[i], high[i]) for i, system in enumerate(systems)}
             if name in tested:
-                by_row[name] = row_scores(scorer, statistics[metric], name)
-                bound = 1.0 if is_share else float(np.ptp(by_row[name])) or np.inf
-                tests[name] = tests_of(values[name], moves, bound)
-        result.tests[metric] = {name: tests[name] for name in tested}
+                by_row = row_scores(scorer, statistics[metric], name)
+                bound = 1.0 if is_share else float(np.ptp(by_row)) or np.inf
+                tests[name] = tests_of(values[name], moves, bound), by_row
+        result[metric] = scores, {name: tests[name] for name in tested}
     return result
 
 
@@ -208,7 +196,7 @@ def analyse(
     correction: str = "holm",
     questions: np.ndarray | None = None,
     labelled: Mapping[str, Judged] | None = None,
-) -> dict[str, MetricNumbers]:
+) -> dict[str, dict]:
     """Return scores with intervals, tests of all pairs of systems, and ranks.
 
     Args:
@@ -231,28 +219,24 @@ def analyse(
     """
     questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
     result = measured(systems, scorers, statistics, samples, seed, questions, labelled)
-    places, outcomes = [], []
-    for number in range(max(map(len, result.tests.values()))):
-        family = [(metric, list(tests)[number]) for metric, tests in result.tests.items() if len(tests) > number]
-        places += family
-        outcomes += corrected([result.tests[metric][name] for metric, name in family], correction)
-    report: dict[str, MetricNumbers] = {metric: {"scores": result.scores[metric], "tests": {}} for metric in scorers}
+    report: dict[str, dict] = {metric: {"scores": scores, "tests": {}} for metric, (scores, _) in result.items()}
     numbers = {system: i for i, system in enumerate(systems)}
-    for (metric, name), outcome in zip(places, outcomes, strict=True):
-        pairs = tested_pairs(systems, result.tests[metric][name], result.by_row[metric][name], outcome)
-        better = np.zeros((len(systems), len(systems)), dtype=bool)
-        for pair in pairs:
-            if pair["p_corrected"] < LEVEL:
-                ends = numbers[pair["first"]], numbers[pair["second"]]
-                better[ends if pair["difference"]["value"] > 0 else ends[::-1]] = True
-        scores = np.array([values["value"] for values in result.scores[metric][name].values()])
-        report[metric]["tests"][name] = {
-            "systems": {
+    for place in range(max(len(tests) for _, tests in result.values())):
+        family = [(metric, list(tests)[place]) for metric, (_, tests) in result.items() if len(tests) > place]
+        outcomes = corrected([result[metric][1][name][0] for metric, name in family], correction)
+        for (metric, name), outcome in zip(family, outcomes, strict=True):
+            pairs = tested_pairs(systems, *result[metric][1][name], outcome)
+            better = np.zeros((len(systems), len(systems)), dtype=bool)
+            for pair in pairs:
+                if pair["p_corrected"] < LEVEL:
+                    ends = numbers[pair["first"]], numbers[pair["second"]]
+                    better[ends if pair["difference"]["value"] > 0 else ends[::-1]] = True
+            scores = np.array([values["value"] for values in result[metric][0][name].values()])
+            ranks = {
                 system: {"cluster": cluster, "best_rank": best, "worst_rank": worst}
                 for system, cluster, (best, worst) in zip(systems, *ranking(scores, better), strict=True)
-            },
-            "pairs": pairs,
-        }
+            }
+            report[metric]["tests"][name] = {"systems": ranks, "pairs": pairs}
     return report
 
 
@@ -264,46 +248,36 @@ def sliced_comparison(
     samples: int,
     seed: int,
     correction: str,
-    questions: np.ndarray | None = None,
-    labelled: Mapping[str, Judged] | None = None,
-) -> dict[str, dict[str, SliceNumbers]]:
-    """Return the scores of systems in every slice, and tests corrected over all pairs in all slices.
+    questions: np.ndarray,
+    labelled: Mapping[str, Judged],
+) -> dict[str, dict[str, dict]]:
+    """Return metric -> slice -> numbers by the score that ranks systems, corrected over all pairs in all slices.
 
-    Args:
-        systems: as for `analyse`, and so are all others but these:
-        scorers: metric -> what scores it.
-        statistics: metric -> sums.
-        places: slice -> places of its rows.
-        samples: number of bootstrap samples.
-        seed: the same seed gives the same numbers.
-        correction: the family is all pairs in all slices, of one score.
-        questions: (rows,) number of every row's question.
-        labelled: judge -> verdicts and labels.
-
-    Returns:
-        metric -> slice -> numbers by the score that ranks systems.
+    `places` has the places of the rows of every slice; the other arguments are those of `analyse`.
     """
-    questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
     results, asked = {}, {}
     for slice_name, mine in places.items():
         asked[slice_name] = np.unique(questions[mine], return_inverse=True)[1]
         part = {metric: values[mine] for metric, values in statistics.items()}
-        judged = {metric: Judged(*(values[mine] for values in whole)) for metric, whole in (labelled or {}).items()}
+        judged = {metric: Judged(*(values[mine] for values in whole)) for metric, whole in labelled.items()}
         results[slice_name] = measured(systems, scorers, part, samples, seed, asked[slice_name], judged)
-    report: dict[str, dict[str, SliceNumbers]] = {metric: {} for metric in scorers}
+    report: dict[str, dict[str, dict]] = {}
     for metric in scorers:
-        name = next(iter(next(iter(results.values())).tests[metric]))
-        family = corrected([result.tests[metric][name] for result in results.values()], correction)
-        for (slice_name, result), outcome in zip(results.items(), family, strict=True):
-            report[metric][slice_name] = {
+        of_slices = {slice_name: result[metric] for slice_name, result in results.items()}
+        name = next(iter(next(iter(of_slices.values()))[1]))
+        family = corrected([tests[name][0] for _, tests in of_slices.values()], correction)
+        report[metric] = {
+            slice_name: {
                 "questions": int(asked[slice_name].max()) + 1,
-                "scores": result.scores[metric][name],
-                "pairs": tested_pairs(systems, result.tests[metric][name], result.by_row[metric][name], outcome),
+                "scores": scores[name],
+                "pairs": tested_pairs(systems, *tests[name], outcome),
             }
+            for (slice_name, (scores, tests)), outcome in zip(of_slices.items(), family, strict=True)
+        }
     return report
 
 
-def tested_pairs(systems: Sequence[str], tests: PairedTests, by_row: np.ndarray, outcome: tuple) -> list[Pair]:
+def tested_pairs(systems: Sequence[str], tests: PairedTests, by_row: np.ndarray, outcome: tuple) -> list[dict]:
     """Return the tests of all pairs as reports have them; `outcome` is one of those that `corrected` returns."""
     return [
         {

@@ -1,15 +1,26 @@
 """A comparison as one HTML page: findings, charts, tables, and all questions to filter, sort and open."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...reports.charts import forest_chart, outcome_bar
-from ...reports.report import Report, meanings, of_faults
+from ...reports.report import meanings, of_faults
 from ...reports.table import html_table, number, p_value, page, render
 from ..explain.kpqa import heat_map_html, heat_map_legend, heat_map_style
-from .comparison import ACCURACY, Comparison, name_of, shown_answers
-from .run import CompareRun
-from .tables import CLUSTERS, change_tables, pairs_table, slice_tables, systems_table
+from .analysis import ACCURACY
+from .tables import (
+    CLUSTERS,
+    Ranking,
+    change_tables,
+    name_of,
+    pairs_table,
+    shown_answers,
+    slice_tables,
+    systems_table,
+)
+
+if TYPE_CHECKING:
+    from .report import CompareReport
 
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
 MOST = 500  # questions that a page shows; files with all scores hold the rest
@@ -29,50 +40,39 @@ ORDERS = {
 }
 
 
-def comparison_page(report: Report, run: CompareRun | None) -> str:
-    """Return a comparison as one HTML page that needs no outside resource; one script filters and sorts its rows.
-
-    Args:
-        report: the comparison.
-        run: what computed it, for heat maps of KPQA's rows and the table of all questions; None for neither.
-    """
-    numbers: Comparison = report.numbers
-    explained, rows = (run.explanations(numbers), run.rows()) if run else ({}, [])
-    sections = [_section(numbers, metric, explained.get(metric, ())) for metric in numbers.metrics]
+def comparison_page(report: "CompareReport") -> str:
+    """Return a comparison as one HTML page that needs no outside resource; one script filters and sorts its rows."""
+    explained = report.explanations()
+    sections = [_section(report, metric, explained.get(metric, ())) for metric in report.metrics]
     places = [*((f"metric-{i}", section["metric"]) for i, section in enumerate(sections, 1))]
-    places += [("questions", "All questions")] * bool(rows) + [("facts", "What the numbers rest on")]
+    places += [("questions", "All questions"), ("facts", "What the numbers rest on")]
     body = render(
         "compare.html",
         places=places,
         report=report,
         sections=sections,
-        changes=[html_table(table, text_columns={0, 1, 3, 5}) for table in change_tables(numbers)],
+        changes=[html_table(table, text_columns={0, 1, 3, 5}) for table in change_tables(report)],
         most=MAX_NOTES,
         clusters=CLUSTERS,
         facts=report.facts(),
-        rows=_all_rows(numbers, rows) if rows else None,
+        rows=_all_rows(report),
     )
     styles = (render("forest.css"), heat_map_style(), render("compare.css"), render("rows.css"))
-    script = render("rows.js") + render("rows_connect.js") if rows else None
-    return page(report.title, body, *styles, script=script)
+    return page(report.title, body, *styles, script=render("rows.js") + render("rows_connect.js"))
 
 
-def rows_table(
-    rows: Sequence[Mapping], systems: Sequence[str], labels: Mapping[str, str], words: str | None, static: bool = True
-):
-    """Return the table (`markupsafe.Markup`); `rows.js` makes it filter, sort and open.
-
-    Args:
-        rows: see `Matched.scored`; at most `MOST` are shown, the first in the order.
-        systems: in the order of the columns.
-        labels: see `_table_row`.
-        words: see `_table_row`.
-        static: whether the controls appear only with the script.
-    """
-    shown = [_table_row(row, systems, labels, words) for row in rows]
+def _all_rows(report: "CompareReport"):
+    """Return the table of all questions (`markupsafe.Markup`); `rows.js` makes it filter, sort and open."""
+    rows, systems = report.answers(), Ranking(report, next(iter(report.metrics))).order
+    known = next(iter(rows[0]["answers"].values()))["scores"]
+    names = [name for name in known if name != "ava_label"]
+    first = "ava_score" if "ava_score" in known else names[0]
+    words = "rougeL" if first == "ava_score" and "rougeL" in known else None
+    names = sorted(names, key=lambda name: name != first)
     orders = {key: label for key, label in ORDERS.items() if words or key != "disagree"}
-    first = next(iter(orders))
-    shown = sorted(shown, key=lambda row: (-row["orders"][first], row["number"]))[:MOST]
+    order = next(iter(orders))
+    shown = [_table_row(row, systems, names, words) for row in rows]
+    shown = sorted(shown, key=lambda row: (-row["orders"][order], row["number"]))[:MOST]
     counts = {key: sum(key in row["kinds"].split() for row in shown) for key in FILTERS}
     return render(
         "rows.html",
@@ -82,21 +82,20 @@ def rows_table(
         filters=[(key, label, counts[key]) for key, label in FILTERS.items() if counts[key]],
         orders=orders.items(),
         caption="Questions: click one for its texts and scores",
-        static=static,
     )
 
 
-def _table_row(row: Mapping, systems: Sequence[str], labels: Mapping[str, str], words: str | None) -> dict:
+def _table_row(row: Mapping, systems: Sequence[str], names: Sequence[str], words: str | None) -> dict:
     """Return what the table shows of a question.
 
     Args:
-        row: see `Matched.scored`.
+        row: see `CompareReport.answers`.
         systems: in the order of the columns.
-        labels: names of scores of a row -> labels; the first one is shown where there is no verdict.
+        names: of scores of a row; the first one is shown where there is no verdict.
         words: name of the score of shared words that is set against the judge's probability; None for none.
     """
-    answers, main = [row["answers"][system] for system in systems], next(iter(labels))
-    items = [{name: answer["scores"][name] for name in labels} for answer in answers]
+    answers, main = [row["answers"][system] for system in systems], names[0]
+    items = [{name: answer["scores"][name] for name in names} for answer in answers]
     values = [scores[main] for scores in items]
     verdicts = [answer["scores"].get("ava_label") for answer in answers]
     judged = None not in verdicts
@@ -128,80 +127,64 @@ def _table_row(row: Mapping, systems: Sequence[str], labels: Mapping[str, str], 
                 "value": number(scores[main]),
                 "right": is_right >= 0.5 if judged else None,
                 "judged": "" if answer.get("label") is None else "right" if verdict else "wrong",
-                "scores": [(label, number(scores[name])) for name, label in labels.items()],
+                "scores": [(name, number(scores[name])) for name in names],
             }
             for system, answer, scores, verdict, is_right in zip(systems, answers, items, verdicts, right, strict=True)
         ],
     }
 
 
-def _all_rows(numbers: Comparison, rows: Sequence[Mapping]):
-    """Return the table of all questions, systems in the order of the first metric."""
-    known = next(iter(rows[0]["answers"].values()))["scores"]
-    labels = [name for name in known if name != "ava_label"]
-    first = "ava_score" if "ava_score" in known else labels[0]
-    labels = {name: name for name in sorted(labels, key=lambda name: name != first)}
-    words = "rougeL" if first == "ava_score" and "rougeL" in known else None
-    return rows_table(rows, numbers.ordered(next(iter(numbers.metrics))), labels, words)
-
-
-def _section(numbers: Comparison, metric: str, heat: Sequence[Mapping]) -> dict[str, Any]:
+def _section(report: "CompareReport", metric: str, heat: Sequence[Mapping]) -> dict[str, Any]:
     """Return what the page shows of a metric."""
-    scores = []
-    for place, name in enumerate(numbers.tested(metric)):
-        order, untold = numbers.ordered(metric, name), numbers.untold(metric, name)
-        estimates, charted = {system: numbers.metrics[metric]["scores"][name][system] for system in order}, name
-        if place == 0 and (accuracy := numbers.accuracy(metric)):
-            charted = ACCURACY
-            of_systems = {system: accuracy["systems"][system] for system in order}
-            estimates = {
-                system: {**of_system, "value": of_system[ACCURACY]} for system, of_system in of_systems.items()
-            }
-        elif untold:  # an interval beside it would be taken for one of the accuracy
+    numbers, scores = report.metrics[metric], []
+    for place, name in enumerate(numbers["tests"]):
+        by = Ranking(report, metric, name)
+        order, estimates, charted = by.order, {system: by.scores[system] for system in by.order}, name
+        if place == 0 and by.accuracy:
+            charted, of_systems = ACCURACY, by.accuracy["systems"]
+            estimates = {system: {**of_systems[system], "value": of_systems[system][ACCURACY]} for system in order}
+        elif by.untold:  # an interval beside it would be taken for one of the accuracy
             charted = f"{name}, not accuracy" if place else ACCEPTED
-            estimates = {system: {**found, "low": None, "high": None} for system, found in estimates.items()}
-        pairs = pairs_table(numbers, metric, name)
-        bars = [outcome_bar(pair) for pair in numbers.ranked_pairs(metric, name)]
+            estimates = {system: {**values, "low": None, "high": None} for system, values in estimates.items()}
+        pairs = pairs_table(report, metric, name)
         scores.append(
             {
                 "name": name,
                 "charted": charted,
-                "chart": forest_chart(estimates, [] if untold else numbers.best_systems(metric, name)),
-                "matrix": _matrix(numbers, metric, name) if len(order) > 2 and not untold else None,
-                "pairs": html_table(pairs, bars),
+                "chart": forest_chart(estimates, [] if by.untold else by.best),
+                "matrix": _matrix(by) if len(order) > 2 and not by.untold else None,
+                "pairs": html_table(pairs, [outcome_bar(pair) for pair in by.pairs]),
                 "said": pairs.explanation,
-                "untold": untold,
-                "folded": untold or (len(order) > 2 and place == 0),  # the matrix has the differences
+                "untold": by.untold,
+                "folded": by.untold or (len(order) > 2 and place == 0),  # the matrix has the differences
             }
         )
-    table = systems_table(numbers, metric)
-    rows = [_shown_row(row, heat[i] if i < len(heat) else {}) for i, row in enumerate(numbers.metrics[metric]["rows"])]
+    table = systems_table(report, metric)
     return {
         "metric": metric,
         "scores": scores,
         "systems": html_table(table),
         "names": table.origins,
         "said": table.explanation,
-        "faults": of_faults(numbers.metrics[metric].get("faults", {})),
+        "faults": of_faults(numbers.get("faults", {})),
         "meanings": meanings(table),
         "legend": heat_map_legend() if heat else None,
-        "sliced": [(table, html_table(table)) for table in slice_tables(numbers, metric)],
-        "rows": rows,
+        "sliced": [(table, html_table(table)) for table in slice_tables(report, metric)],
+        "rows": [_shown_row(*pair) for pair in zip(numbers["rows"], heat, strict=False)],
     }
 
 
-def _matrix(numbers: Comparison, metric: str, name: str) -> dict[str, Any]:
+def _matrix(by: Ranking) -> dict[str, Any]:
     """Return the differences of all pairs as a square: the order of the systems, and for each a row of cells."""
-    order = numbers.ordered(metric, name)
     cells = {}
-    for pair in numbers.ranked_pairs(metric, name):
+    for pair in by.pairs:
         said = f"p {p_value(pair['p'])}, corrected {p_value(pair['p_corrected'])}"
         for sign, ends in ((1, ("first", "second")), (-1, ("second", "first"))):
             difference = None if pair["difference"]["value"] is None else sign * pair["difference"]["value"]
-            kind = ("better" if difference > 0 else "worse") if numbers.is_clear(pair) else ""
+            kind = ("better" if difference > 0 else "worse") if by.report.is_clear(pair) else ""
             plus = "+" if difference is not None and round(difference, 3) > 0 else ""
             cells[tuple(pair[end] for end in ends)] = (kind, said, f"{plus}{number(difference)}")
-    return {"order": order, "rows": {row: [cells.get((row, column)) for column in order] for row in order}}
+    return {"order": by.order, "rows": {row: [cells.get((row, column)) for column in by.order] for row in by.order}}
 
 
 def _shown_row(row: Mapping, heat: Mapping) -> dict:

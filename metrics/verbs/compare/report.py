@@ -1,231 +1,51 @@
-"""A comparison of systems: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
+"""Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from ...core.reading import one_line
-from ...reports.report import Report, of_faults, say
-from ...reports.table import Table, latex_table, markdown, markdown_code, markdown_table, print_table, visible
-from ...rows.errors import bad_usage
-from ...rows.reading import Message, Progress, ignore
-from ...scale.options import OnError, Settings
-from .comparison import Comparison, name_of, shown_answers
+from ...core.scorer import Scorer
+from ...registry import judge_among
+from ...reports.report import Report, briefly, of_faults, say
+from ...reports.table import Table, latex_table, markdown, markdown_code, markdown_table, number, print_table, visible
+from ...rows.errors import FileError, bad_usage
+from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
+from ...rows.sources import Source
+from ...scale.options import OnError, Settings, check_options, checked_columns, listed_names, with_calibration
+from ...scale.run import item_statistics
+from ...scale.tally import fault_counts, label_of, named_faults
+from ...statistics.estimation import LABELS, TOGETHER
+from ...statistics.resampling import CONFIDENCE, CORRECTIONS, LEVEL
+from ..explain.kpqa import Explanation, explanation
+from ..inputs import digested_sources, question_numbers, rounded
+from ..judge_errors import judged_systems
+from ..labels import read_labels
+from ..slices import places_of, slice_notes
+from .analysis import INTERVAL, Column, Judged, analyse, most_different, row_scores, sliced_comparison
+from .notes import length_notes, metric_warnings, question_notes, skipped_notes, unreachable_notes
 from .page import MAX_NOTES, comparison_page
-from .run import CompareRun
+from .rows import Matched, SystemRows
 from .tables import (
     BEST,
     CLUSTERS,
     MAX_SLICE_TESTS,
+    Ranking,
     change_tables,
+    name_of,
     pairs_table,
     short_table,
+    shown_answers,
     slice_tables,
     systems_table,
 )
+from .two_runs import changes
 
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
-
-
-class CompareReport(Report):
-    """Systems on the same questions: scores with intervals, tests of all pairs, ranks.
-
-    Args:
-        numbers: the comparison.
-        run: what computed it; the page shows its questions. None: the page shows the rows that differ most.
-
-    Attributes:
-        numbers: the comparison.
-        systems: names of the systems.
-        questions: number of questions.
-        scores: {metric: {score: {system: {"value", "low", "high"}}}}.
-        tests: {metric: {score: {"systems": {system: cluster and ranks}, "pairs": [tests of a pair]}}}.
-        rows: {metric: [rows that differ most]}.
-        findings: for every metric in one sentence which systems are first; slices in which it is the other way round;
-            and of two runs what changed.
-        slices: with `by` {"column", "metrics": {metric: {slice: {"questions", "scores", "pairs"}}}}, else None.
-        changes: of two runs {"runs", "answers_changed", "judge", "metrics": {metric: {"better", "worse", ...}}}, else
-            None.
-        signatures: {metric: what its numbers depend on}.
-        notes: what a reader must know before the numbers.
-    """
-
-    def __init__(self, numbers: Comparison, run: CompareRun | None = None):
-        self.numbers, self._run = numbers, run
-        self.systems, self.questions, self.signatures = numbers.systems, numbers.questions, numbers.signatures
-        self.notes, self.slices, self.changes = numbers.notes, numbers.slices, numbers.changes
-        self.scores, self.tests, self.rows = (
-            {metric: result[part] for metric, result in numbers.metrics.items()}
-            for part in ("scores", "tests", "rows")
-        )
-        self.findings = numbers.findings()
-        self.title = f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
-
-    def __repr__(self) -> str:
-        text = f"{len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)}"
-        return f"CompareReport({visible(text)})"
-
-    def to_dict(self) -> dict:
-        """Return everything as one object of types that JSON has."""
-        return self.numbers.to_dict()
-
-    def to_pandas(self, of: str = "systems"):
-        """Return a `pandas.DataFrame` with one row per score and system, or per score and pair of systems.
-
-        Args:
-            of: "systems" or "pairs".
-
-        Raises:
-            ValueError: if it is neither.
-        """
-        import pandas
-
-        if of not in ("systems", "pairs"):
-            raise ValueError(f"of: expected 'systems' or 'pairs', got {of!r}")
-        rows = []
-        for metric, scores in self.scores.items():
-            for name, by_system in scores.items() if of == "systems" else ():
-                ranking = self.tests[metric].get(name, {"systems": {}})["systems"]
-                for system, value in by_system.items():
-                    rows.append({"metric": metric, "score": name, "system": system, **value})
-                    rows[-1] |= ranking.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
-            for name, value in self.tests[metric].items() if of == "pairs" else ():
-                for pair in value["pairs"]:
-                    difference = {f"difference_{end}": pair["difference"][end] for end in ("low", "high")}
-                    flat = {**pair, "difference": pair["difference"]["value"], **difference}
-                    rows.append({"metric": metric, "score": name, **flat})
-        return pandas.DataFrame(rows).convert_dtypes()
-
-    def tables(self) -> list[Table]:
-        """Return the tables."""
-        values = []
-        for metric, tests in self.tests.items():
-            values += [
-                systems_table(self.numbers, metric),
-                *(pairs_table(self.numbers, metric, name) for name in tests),
-            ]
-            values += slice_tables(self.numbers, metric)
-        return [*values, *change_tables(self.numbers)]
-
-    def facts(self) -> list[str]:
-        """Return what the numbers rest on, one sentence or line each."""
-        numbers, settings = self.numbers, self.numbers.settings
-        rows = f" in {numbers.rows:,} rows of each" if numbers.rows > self.questions else ""
-        return [
-            f"{len(self.systems)} systems, {self.questions:,} questions{rows}, matched by {numbers.matched_by}",
-            *(f"left out: {count:,} {what}" for what, count in numbers.left_out.items() if count),
-            *self._inputs(),
-            *self.signatures.values(),
-            f"intervals: {settings['interval']}",
-            f"genqa-metrics {numbers.genqa_metrics}, {settings['resamples']:,} bootstrap samples, "
-            f"seed {settings['seed']}, correction {settings['correction']}",
-        ]
-
-    def to_markdown(self) -> str:
-        """Return the comparison in Markdown."""
-        parts = ["# Comparison of systems", *(f"**Note:** {markdown(note)}" for note in self.notes)]
-        parts.append("\n".join(f"- {markdown(line)}" for line in self.findings))
-        for metric, tests in self.tests.items():
-            pairs = (pairs_table(self.numbers, metric, name) for name in tests)
-            for table in (systems_table(self.numbers, metric), *pairs, *slice_tables(self.numbers, metric)):
-                parts.append(f"## {markdown(table.title)}\n\n{markdown(table.explanation)}\n\n{markdown_table(table)}")
-            parts += [f"## {markdown(metric)}: rows that differ most"] * bool(self.rows[metric])
-            for row in self.rows[metric]:
-                answers = Table("", ["score", "system", "answer"], [list(cells) for cells in shown_answers(row)])
-                about = f"**{markdown(name_of(row))}** {markdown('; '.join(row['references']))}"
-                parts.append(f"{about}\n\n{markdown_table(answers)}")
-        parts += [f"## {markdown(table.title)}\n\n{markdown_table(table)}" for table in change_tables(self.numbers)]
-        parts.append(f"## What the numbers rest on\n\n{CLUSTERS}")
-        parts.append("\n".join(f"- {markdown_code(line)}" for line in self.facts()))
-        return "\n\n".join(parts)
-
-    def to_latex(self) -> str:
-        """Return the tables in LaTeX; they need the package booktabs."""
-        parts = []
-        for metric, tests in self.tests.items():
-            table = systems_table(self.numbers, metric)
-            caption = f"{metric} of {len(self.systems)} systems on {self.questions:,} questions. {BEST}"
-            parts.append(latex_table(table, f"{metric}-systems", caption, f"{table.explanation} {CLUSTERS}"))
-            for name in tests:
-                table = pairs_table(self.numbers, metric, name, MAX_PAIRS)
-                caption = f"{name}: differences of systems. Bold: significant at 5%."
-                parts.append(latex_table(table, f"{name}-pairs", caption, table.explanation))
-            for table in slice_tables(self.numbers, metric, MAX_SLICE_TESTS):
-                parts.append(latex_table(table, table.title.lower(), f"{table.title}.", table.explanation))
-        return self._latex(parts)
-
-    def show(self, console) -> None:
-        """Print the finding, one line a system, and the rows that decide; `show_all` prints everything.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
-        from rich.text import Text
-
-        console.print(Text(self.title, style="bold"))
-        for line in self.findings:
-            console.print(Text(f"-> {visible(line)}", style="bold"))
-        more = len(self.notes) - MAX_NOTES
-        rest = [f"note: ... and {more} more: --verbose"] if more > 0 else []
-        say(console, [*(f"note: {note}" for note in self.notes[:MAX_NOTES]), *rest], "yellow")
-        for metric, tests in self.tests.items():
-            name = next(iter(tests))
-            console.print()
-            print_table(short_table(self.numbers, metric, name), console)
-            if faults := of_faults(self.numbers.metrics[metric].get("faults", {})):
-                say(console, [*faults, ""])
-            scores_and_tests = slice_tables(self.numbers, metric, most=0)
-            for table in scores_and_tests[:1] if self.numbers.untold(metric, name) else scores_and_tests:
-                if table.rows:
-                    print_table(table, console)
-                else:
-                    say(console, [f"No difference within a {self.slices['column']} is significant.", ""])
-            if not self.changes:  # they have the rows
-                self._show_rows(console, metric)
-        for table in change_tables(self.numbers, self.numbers.settings["rows"]):
-            print_table(table, console)
-        console.print()
-        console.print(Text("All tests, what they rest on, and signatures: --verbose", style="dim"))
-
-    def show_all(self, console) -> None:
-        """Print the whole comparison.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
-        say(console, self.findings, "bold")
-        say(console, [f"note: {note}" for note in self.notes], "bold yellow")
-        for metric, tests in self.tests.items():
-            print_table(systems_table(self.numbers, metric), console)
-            for name in tests:
-                print_table(pairs_table(self.numbers, metric, name, MAX_PAIRS), console)
-            for table in slice_tables(self.numbers, metric):
-                print_table(table, console)
-            if not self.changes:
-                self._show_rows(console, metric)
-        for table in change_tables(self.numbers):
-            print_table(table, console)
-        say(console, [CLUSTERS, *self.facts()])
-
-    def _show_rows(self, console, metric: str) -> None:
-        """Print the rows on which the systems differ most."""
-        from rich.text import Text
-
-        def cut(*parts) -> None:
-            console.print(Text.assemble(*parts), no_wrap=True, overflow="ellipsis")
-
-        rows = self.rows[metric]
-        by_judge = ", as the judge sees them" * self.numbers.untold(metric, next(iter(self.tests[metric])))
-        say(console, [f"Rows that decide{by_judge}"] * bool(rows), "bold")
-        grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in self.numbers.metrics[metric] else {}
-        for row in rows:
-            cut(visible(name_of(row)), (f"  [{visible(' | '.join(map(one_line, row['references'])))}]", "dim"))
-            answers = [[visible(one_line(cell)) for cell in cells] for cells in shown_answers(row)]
-            width = max(len(system) for _, system, _ in answers)
-            for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
-                cut(f"  {grades.get(score, score)}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
-
-    def to_html(self) -> str:
-        """Return the comparison as one HTML page that needs no outside resource; see `comparison_page`."""
-        return comparison_page(self, self._run)
+MOST_SHARES = 6  # systems that a sentence lists
 
 
 def compare(
@@ -247,7 +67,7 @@ def compare(
     on_error: OnError = "fail",
     problem: Message = ignore,
     progress: Progress = ignore,
-) -> CompareReport:
+) -> "CompareReport":
     """Compare systems on the same questions: scores with intervals, tests of all pairs, ranks.
 
     Args:
@@ -285,23 +105,531 @@ def compare(
     >>> compare(rows, ["aev"], {"aev": {"max_order": 1}}, resamples=200).findings
     ['aev: a is significantly better than the other system.']
     """
+    from ... import __version__
+
     with bad_usage():
-        run = CompareRun(
-            systems,
-            metrics,
-            settings,
-            seed,
-            columns=columns,
-            score_columns=score_columns,
-            resamples=resamples,
-            correction=correction,
-            rows=rows,
-            by=by,
-            runs=runs,
-            ignore_judge_errors=ignore_judge_errors,
-            calibration=calibration,
-            labels=labels,
-            on_error=on_error,
+        check_options(on_error, settings=settings, columns=columns, seed=seed, resamples=resamples, rows=rows, by=by)
+        metrics, settings = listed_names("metrics", metrics), dict(settings or {})
+        score_columns = listed_names("score_columns", score_columns)
+        if calibration is not None:
+            settings["ava"] = with_calibration(settings.get("ava", {}), calibration)
+        columns = checked_columns(columns)
+        if correction not in CORRECTIONS:
+            raise ValueError(f"correction: expected one of {', '.join(CORRECTIONS)}, got {correction!r}")
+        reading = SystemRows(systems, metrics, settings, columns, score_columns, by, runs)
+        label_sources = [] if labels is None else digested_sources(labels, "labels")
+    skips = Skips(on_error == "skip", problem)
+    matched, row_kind = reading.matched(skips)
+    label_notes = _take_labels(matched, reading, label_sources, skips)
+    items, shape = matched.items, (len(matched.rows), len(matched.systems), -1)
+    asked = question_numbers([next((row.item.text for row in rows if row.item.text), None) for rows in matched.rows])
+    sums, counts = item_statistics(items, reading.scorers, progress)
+    statistics = {metric: of_rows.reshape(shape) for metric, of_rows in sums.items()}
+    scorers: dict[str, Scorer] = dict(reading.scorers)
+    for place, column in enumerate(score_columns):
+        values = np.array([[row.given[place] for row in question] for question in matched.rows], dtype=float)
+        scorers[column] = Column(column=column)
+        statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
+    judge, accuracy, labelled = judge_among(reading.scorers), None, {}
+    if judge:
+        sums_of_judge, shape = statistics[judge], statistics[judge].shape[:2]
+        labels_of, chances = (
+            np.array(values).reshape(shape)
+            for values in ([label_of(item) for item in items], [item.chance or 1.0 for item in items])
         )
-    numbers = run.report(problem, progress)
-    return CompareReport(numbers, run)
+        judged = Judged(sums_of_judge[..., 1], sums_of_judge[..., 0], labels_of, chances)
+        by_system = dict(zip(matched.systems, judged.sums(asked), strict=True))
+        accuracy = judged_systems(by_system, scorers[judge], ignore_judge_errors, counts[judge])
+        told = all(
+            values["basis"] in (LABELS, TOGETHER) and values["low"] is not None
+            for values in accuracy["systems"].values()
+        )
+        # Of two runs the verdicts are compared: their rows say what one judge makes of both.
+        labelled = {judge: judged} if told and not reading.runs else {}
+    sampling = resamples, seed, correction, asked, labelled
+    numbers = analyse(matched.systems, scorers, statistics, *sampling)
+    for metric, scorer in scorers.items():
+        main = scorer.significance_scores[0]
+        by_row = labelled[metric].by_row if metric in labelled else row_scores(scorer, statistics[metric], main)
+        finer = statistics[judge][..., 1] if metric == judge else None
+        numbers[metric]["rows"] = [matched.reported(row, by_row[row]) for row in most_different(by_row, rows, finer)]
+    if accuracy:
+        numbers[judge]["accuracy"] = accuracy
+        numbers[judge]["faults"] = _faults(matched, scorers[judge], statistics[judge])
+    slices, slice_remarks = None, []
+    if by:
+        verdicts = [judge] if accuracy and accuracy["errors_counted"] and judge not in labelled else []
+        slices, slice_remarks = _slices(matched, by, scorers, statistics, verdicts, *sampling)
+    of_run: dict[str, list[Source]] = {}
+    for source in reading.sources:
+        of_run.setdefault(reading.system_of[id(source)], []).append(source)
+    sizes = np.bincount(asked)
+    tests = len(numbers) * len(matched.systems) * (len(matched.systems) - 1) // 2
+    return CompareReport(
+        genqa_metrics=__version__,
+        inputs=inputs_of([*reading.sources, *label_sources], skips),
+        settings={
+            "resamples": resamples,
+            "seed": seed,
+            "confidence": CONFIDENCE,
+            "interval": INTERVAL,
+            "level": LEVEL,
+            "correction": correction,
+            "tests": tests,
+            "rows": rows,
+            "columns": columns,
+            "score_columns": score_columns,
+        },
+        signatures={metric: scorer.signature for metric, scorer in scorers.items()},
+        matched_by=matched.matched_by,
+        questions=len(sizes),
+        row_count=len(matched.rows),
+        text=row_kind.text,
+        left_out={"bad rows": skips.skipped, "questions that not all systems answer": matched.left_out},
+        skipped_rows=skips.by_system,
+        systems=matched.systems,
+        metrics=rounded(numbers),
+        slices=rounded(slices),
+        changes=rounded(changes(matched, scorers, statistics, of_run)) if reading.runs else None,
+        notes=[
+            *length_notes(numbers),
+            *slice_remarks,
+            *skipped_notes(matched, skips),
+            *label_notes,
+            *(accuracy["notes"] if accuracy else []),
+            *question_notes(sizes),
+            *unreachable_notes(sizes, tests, resamples, correction),
+            *metric_warnings(matched, scorers, statistics, counts),
+        ],
+        _matched=matched,
+        _scorers=scorers,
+        _statistics=statistics,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CompareReport(Report):
+    """Systems on the same questions: scores with intervals, tests of all pairs, ranks.
+
+    Numbers have six significant digits.
+
+    Attributes:
+        genqa_metrics: the version that computed it.
+        inputs: "name", "sha256" and "rows" of every file.
+        settings: what the numbers depend on.
+        signatures: {metric: what its numbers depend on}.
+        matched_by: what showed which rows belong together.
+        questions: number of questions.
+        row_count: number of rows of each system.
+        text: what was asked, "question" or "context".
+        left_out: {reason: number of rows or questions}.
+        skipped_rows: {system: bad rows}.
+        systems: names of the systems.
+        metrics: {metric: its "scores", "tests" and "rows", and of a judge "accuracy" (see
+            `judge_errors.judged_systems`) and "faults"}.
+        slices: with `by` {"column", "metrics": {metric: {slice: {"questions", "scores", "pairs"}}}}, else None.
+        changes: of two runs {"runs", "answers_changed", "judge", "metrics": {metric: {"better", "worse", ...}}}, else
+            None.
+        notes: what a reader must know before the numbers.
+        scores: {metric: {score: {system: {"value", "low", "high"}}}}.
+        tests: {metric: {score: {"systems": {system: cluster and ranks}, "pairs": [tests of a pair]}}}.
+        rows: {metric: [rows that differ most]}.
+        findings: for every metric in one sentence which systems are first; slices in which it is the other way round;
+            and of two runs what changed.
+    """
+
+    genqa_metrics: str
+    inputs: list[dict[str, Any]]
+    settings: dict[str, Any]
+    signatures: dict[str, str]
+    matched_by: str
+    questions: int
+    row_count: int
+    text: str
+    left_out: dict[str, int]
+    skipped_rows: dict[str, int]
+    systems: list[str]
+    metrics: dict[str, dict[str, Any]]
+    slices: dict[str, Any] | None
+    changes: dict[str, Any] | None
+    notes: list[str]
+    _matched: Matched
+    _scorers: dict[str, Scorer]
+    _statistics: dict[str, np.ndarray]
+
+    def __repr__(self) -> str:
+        text = f"{len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)}"
+        return f"CompareReport({visible(text)})"
+
+    @property
+    def title(self) -> str:
+        """What the page is called."""
+        return f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
+
+    def _of_each(self, part: str) -> dict[str, Any]:
+        return {metric: numbers[part] for metric, numbers in self.metrics.items()}
+
+    scores = property(lambda self: self._of_each("scores"))
+    tests = property(lambda self: self._of_each("tests"))
+    rows = property(lambda self: self._of_each("rows"))
+
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        return {"rows" if name == "row_count" else name: value for name, value in super().to_dict().items()}
+
+    def is_clear(self, pair: Mapping[str, Any]) -> bool:
+        """Return whether a difference is significant."""
+        return pair["p_corrected"] is not None and pair["p_corrected"] < self.settings["level"]
+
+    def answers(self) -> list[dict[str, Any]]:
+        """Return every question with the answers of all systems and their scores.
+
+        Returns:
+            For every question "number" (from 1), "id", "question", "references", and "answers": system ->
+            "prediction", "label" (of people; None without one) and "scores" (name of a row's score -> value).
+        """
+        scores: dict[str, np.ndarray] = {}
+        for metric, sums in self._statistics.items():
+            means = sums[..., :-1] / np.maximum(sums[..., -1:], 1)
+            by_name = self._scorers[metric].row_scores(means.reshape(-1, means.shape[-1]))
+            scores |= {name: np.asarray(values).reshape(means.shape[:2]) for name, values in by_name.items()}
+        return [
+            {
+                "number": q + 1,
+                "id": rows[0].item.id,
+                "question": rows[0].item.text,
+                "references": rows[0].item.references,
+                "answers": {
+                    system: {
+                        "prediction": " | ".join(row.item.predictions),
+                        "label": row.item.human[1],
+                        "scores": {name: float(values[q, s]) for name, values in scores.items()},
+                    }
+                    for s, (system, row) in enumerate(zip(self.systems, rows, strict=True))
+                },
+            }
+            for q, rows in enumerate(self._matched.rows)
+        ]
+
+    def explanations(self) -> dict[str, list[dict[str, Explanation]]]:
+        """Return how KPQA computes the scores of the best and the worst answer of each row that differs most.
+
+        Returns:
+            {metric: for every such row system -> explanation}; none without kpqa.
+        """
+        scorer, explained = self._scorers.get("kpqa"), []
+        if scorer is None or isinstance(scorer, Column):
+            return {}
+        for row in self.rows[scorer.name]:
+            texts = {system: row["answers"][system]["predictions"] for system in (row["best"], row["worst"])}
+            explained.append(
+                {
+                    system: explanation(row["text"], answers[0], row["references"], scorer.models, scorer.beta)
+                    for system, answers in texts.items()
+                    if len(answers) == 1
+                }
+            )
+        return {scorer.name: explained}
+
+    @cached_property
+    def findings(self) -> list[str]:
+        """Which systems are first by every metric, slices that say the opposite, and what changed."""
+        values = [self._finding(metric) for metric in self.metrics]
+        values += [line for metric in self.metrics for line in self._reversals(metric)]
+        return values + self._changed()
+
+    def _finding(self, metric: str) -> str:
+        """Return in one sentence which systems are first."""
+        by = Ranking(self, metric)
+        name, order, scores = by.name, by.order, [by.scores[system]["value"] for system in by.order]
+        first = [system for system in order if by.places[system]["cluster"] == 1]
+        if by.untold:
+            shares = [f"{system} {number(share, 2)}" for system, share in zip(order, scores, strict=True)]
+            listing = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)}"
+            return f"Which system has more right answers cannot be told: the judge accepts {listing}."
+        if len(first) == 1:
+            others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
+            return f"{name}: {first[0]} is significantly better than {others}."
+        if scores[0] == scores[1]:
+            tied = [system for system, score in zip(order, scores, strict=True) if score == scores[0]]
+            rest = "" if len(tied) == len(order) else ", above the other" + "s" * (len(order) - len(tied) > 1)
+            return f"{name}: {', '.join(tied[:-1])} and {tied[-1]} are tied, their scores are equal{rest}."
+        if len(first) == len(order) == 2:
+            return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
+        near = [system for system in by.best if system != order[0]]
+        worse = [system for system in order[1:] if system not in near]
+        said = [f"{briefly(near)} may be as good"] if near else []
+        said += [f"{briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse"] if worse else []
+        return f"{name}: {order[0]} has the highest score; {', '.join(said)}."
+
+    def _reversals(self, metric: str) -> list[str]:
+        """Return a sentence for every slice in which a pair is significantly the other way round than overall."""
+        by = Ranking(self, metric)
+        if not self.slices or by.untold:
+            return []
+        pairs = self.metrics[metric]["tests"][by.name]["pairs"]
+        overall = {(pair["first"], pair["second"]): pair["difference"]["value"] for pair in pairs}
+        result = []
+        for slice_name, numbers in self.slices["metrics"][metric].items():
+            for pair in filter(self.is_clear, numbers["pairs"]):
+                here = pair["difference"]["value"]
+                if here * overall[(pair["first"], pair["second"])] < 0:
+                    better, worse = (pair["first"], pair["second"]) if here > 0 else (pair["second"], pair["first"])
+                    result.append(
+                        f"{by.name}: in {self.slices['column']} {slice_name}, {better} is significantly better than "
+                        f"{worse} ({abs(here):.3f}), which is ahead overall."
+                    )
+        return result
+
+    def _changed(self) -> list[str]:
+        """Return what changed between two runs; nothing where there are none."""
+        if not self.changes:
+            return []
+        old, new = self.changes["runs"]
+        changed = self.changes["answers_changed"]
+        items = [f"answers: {changed:,} of {self.questions:,} differ between {old} and {new}."]
+        for metric, entry in self.changes["metrics"].items():
+            name = entry["score"]
+            values = [number(self.metrics[metric]["scores"][name][run]["value"]) for run in (old, new)]
+            clear = "" if self.is_clear(self.metrics[metric]["tests"][name]["pairs"][0]) else "not "
+            items.append(
+                f"{name}: {len(entry['better']):,} got better, {len(entry['worse']):,} got worse, {entry['same']:,} "
+                f"are the same; {' -> '.join(values)}, {clear}significant."
+            )
+        return items + [line for metric in self.changes["metrics"] for line in self._judge_changed(metric)]
+
+    def _judge_changed(self, metric: str) -> list[str]:
+        """Return what is known of the judge of each of two runs, by signatures and recorded scores."""
+        old, new = self.changes["runs"]
+        differs, recorded = self.changes["judge"][metric]["differs"], self.changes["metrics"][metric]["recorded"]
+        of_both, result = f"{metric}: the scores in the files of {old} and {new}", []
+        if differs:
+            parts = ", ".join(f"{name} {part}" for name, part in differs.items())
+            result.append(f"{of_both} were made differently: {parts}.")
+        elif differs == {}:
+            result.append(f"{of_both} have the same signature.")
+        if recorded:
+            result.append(
+                f"{metric}: {len(recorded):,} recorded scores changed though the answer did not: the judge changed "
+                "between the runs. The other numbers here are all by one judge."
+            )
+        return result
+
+    def to_pandas(self, of: str = "systems"):
+        """Return a `pandas.DataFrame` with one row per score and system, or per score and pair of systems.
+
+        Args:
+            of: "systems" or "pairs".
+
+        Raises:
+            ValueError: if it is neither.
+        """
+        import pandas
+
+        if of not in ("systems", "pairs"):
+            raise ValueError(f"of: expected 'systems' or 'pairs', got {of!r}")
+        rows = []
+        for metric, scores in self.scores.items():
+            for name, by_system in scores.items() if of == "systems" else ():
+                ranking = self.tests[metric].get(name, {"systems": {}})["systems"]
+                for system, value in by_system.items():
+                    rows.append({"metric": metric, "score": name, "system": system, **value})
+                    rows[-1] |= ranking.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
+            for name, value in self.tests[metric].items() if of == "pairs" else ():
+                for pair in value["pairs"]:
+                    difference = {f"difference_{end}": pair["difference"][end] for end in ("low", "high")}
+                    flat = {**pair, "difference": pair["difference"]["value"], **difference}
+                    rows.append({"metric": metric, "score": name, **flat})
+        return pandas.DataFrame(rows).convert_dtypes()
+
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        values = []
+        for metric, tests in self.tests.items():
+            values += [
+                systems_table(self, metric),
+                *(pairs_table(self, metric, name) for name in tests),
+            ]
+            values += slice_tables(self, metric)
+        return [*values, *change_tables(self)]
+
+    def facts(self) -> list[str]:
+        """Return what the numbers rest on, one sentence or line each."""
+        settings = self.settings
+        rows = f" in {self.row_count:,} rows of each" if self.row_count > self.questions else ""
+        return [
+            f"{len(self.systems)} systems, {self.questions:,} questions{rows}, matched by {self.matched_by}",
+            *(f"left out: {count:,} {what}" for what, count in self.left_out.items() if count),
+            *self._inputs(),
+            *self.signatures.values(),
+            f"intervals: {settings['interval']}",
+            f"genqa-metrics {self.genqa_metrics}, {settings['resamples']:,} bootstrap samples, "
+            f"seed {settings['seed']}, correction {settings['correction']}",
+        ]
+
+    def to_markdown(self) -> str:
+        """Return the comparison in Markdown."""
+        parts = ["# Comparison of systems", *(f"**Note:** {markdown(note)}" for note in self.notes)]
+        parts.append("\n".join(f"- {markdown(line)}" for line in self.findings))
+        for metric, tests in self.tests.items():
+            pairs = (pairs_table(self, metric, name) for name in tests)
+            for table in (systems_table(self, metric), *pairs, *slice_tables(self, metric)):
+                parts.append(f"## {markdown(table.title)}\n\n{markdown(table.explanation)}\n\n{markdown_table(table)}")
+            parts += [f"## {markdown(metric)}: rows that differ most"] * bool(self.rows[metric])
+            for row in self.rows[metric]:
+                answers = Table("", ["score", "system", "answer"], [list(cells) for cells in shown_answers(row)])
+                about = f"**{markdown(name_of(row))}** {markdown('; '.join(row['references']))}"
+                parts.append(f"{about}\n\n{markdown_table(answers)}")
+        parts += [f"## {markdown(table.title)}\n\n{markdown_table(table)}" for table in change_tables(self)]
+        parts.append(f"## What the numbers rest on\n\n{CLUSTERS}")
+        parts.append("\n".join(f"- {markdown_code(line)}" for line in self.facts()))
+        return "\n\n".join(parts)
+
+    def to_latex(self) -> str:
+        """Return the tables in LaTeX; they need the package booktabs."""
+        parts = []
+        for metric, tests in self.tests.items():
+            table = systems_table(self, metric)
+            caption = f"{metric} of {len(self.systems)} systems on {self.questions:,} questions. {BEST}"
+            parts.append(latex_table(table, f"{metric}-systems", caption, f"{table.explanation} {CLUSTERS}"))
+            for name in tests:
+                table = pairs_table(self, metric, name, MAX_PAIRS)
+                caption = f"{name}: differences of systems. Bold: significant at 5%."
+                parts.append(latex_table(table, f"{name}-pairs", caption, table.explanation))
+            for table in slice_tables(self, metric, MAX_SLICE_TESTS):
+                parts.append(latex_table(table, table.title.lower(), f"{table.title}.", table.explanation))
+        return self._latex(parts)
+
+    def show(self, console) -> None:
+        """Print the finding, one line a system, and the rows that decide; `show_all` prints everything.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        from rich.text import Text
+
+        console.print(Text(self.title, style="bold"))
+        for line in self.findings:
+            console.print(Text(f"-> {visible(line)}", style="bold"))
+        more = len(self.notes) - MAX_NOTES
+        rest = [f"note: ... and {more} more: --verbose"] if more > 0 else []
+        say(console, [*(f"note: {note}" for note in self.notes[:MAX_NOTES]), *rest], "yellow")
+        for metric in self.metrics:
+            console.print()
+            print_table(short_table(self, metric), console)
+            if faults := of_faults(self.metrics[metric].get("faults", {})):
+                say(console, [*faults, ""])
+            scores_and_tests = slice_tables(self, metric, most=0)
+            for table in scores_and_tests[:1] if Ranking(self, metric).untold else scores_and_tests:
+                if table.rows:
+                    print_table(table, console)
+                else:
+                    say(console, [f"No difference within a {self.slices['column']} is significant.", ""])
+            if not self.changes:  # they have the rows
+                self._show_rows(console, metric)
+        for table in change_tables(self, self.settings["rows"]):
+            print_table(table, console)
+        console.print()
+        console.print(Text("All tests, what they rest on, and signatures: --verbose", style="dim"))
+
+    def show_all(self, console) -> None:
+        """Print the whole comparison.
+
+        Args:
+            console: a `rich.console.Console`.
+        """
+        say(console, self.findings, "bold")
+        say(console, [f"note: {note}" for note in self.notes], "bold yellow")
+        for metric, tests in self.tests.items():
+            print_table(systems_table(self, metric), console)
+            for name in tests:
+                print_table(pairs_table(self, metric, name, MAX_PAIRS), console)
+            for table in slice_tables(self, metric):
+                print_table(table, console)
+            if not self.changes:
+                self._show_rows(console, metric)
+        for table in change_tables(self):
+            print_table(table, console)
+        say(console, [CLUSTERS, *self.facts()])
+
+    def _show_rows(self, console, metric: str) -> None:
+        """Print the rows on which the systems differ most."""
+        from rich.text import Text
+
+        def cut(*parts) -> None:
+            console.print(Text.assemble(*parts), no_wrap=True, overflow="ellipsis")
+
+        rows = self.rows[metric]
+        by_judge = ", as the judge sees them" * Ranking(self, metric).untold
+        say(console, [f"Rows that decide{by_judge}"] * bool(rows), "bold")
+        grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in self.metrics[metric] else {}
+        for row in rows:
+            cut(visible(name_of(row)), (f"  [{visible(' | '.join(map(one_line, row['references'])))}]", "dim"))
+            answers = [[visible(one_line(cell)) for cell in cells] for cells in shown_answers(row)]
+            width = max(len(system) for _, system, _ in answers)
+            for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
+                cut(f"  {grades.get(score, score)}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
+
+    def to_html(self) -> str:
+        """Return the comparison as one HTML page that needs no outside resource; see `comparison_page`."""
+        return comparison_page(self)
+
+
+def _take_labels(matched: Matched, reading: SystemRows, sources: Sequence[Source], skips: Skips) -> list[str]:
+    """Give the rows the labels of the files of labels, in place of their own; return notes on them."""
+    if not sources:
+        return []
+    if judge_among(reading.scorers) is None:
+        raise FileError("labels: expected the judge ava, whose verdicts they correct, got other metrics; add ava")
+    items, notes = [row.item for question in matched.rows for row in question], []
+    labels = read_labels(sources, items, [], reading.columns, skips, notes, error=0.0)
+    for item, label, chance in zip(items, labels.mean, labels.probability, strict=True):
+        item.human = item.human[0], None if np.isnan(label) else float(label)
+        item.chance = None if np.isnan(chance) else float(chance)
+    return notes
+
+
+def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict[str, int]]:
+    """Return what is wrong with how many answers of each system; see `tally.fault_counts`."""
+    counts = {}
+    for place, system in enumerate(matched.systems):
+        items = [question[place].item for question in matched.rows]
+        columns = {
+            judge.verdict: sums[:, place, 0],
+            "label": [item.human[1] for item in items],
+            "question": [item.text for item in items],
+            "references": [item.references for item in items],
+            "prediction": [item.predictions[0] for item in items],
+        }
+        counts[system] = fault_counts(columns, judge).sum(axis=0)
+    return named_faults(judge, counts)
+
+
+def _slices(
+    matched: Matched,
+    by: str,
+    scorers: Mapping[str, Scorer],
+    statistics: Mapping[str, np.ndarray],
+    verdicts: Sequence[str],
+    *sampling: Any,
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the comparison within every slice, and notes on the slices; verdicts have no interval of accuracy."""
+    for question in matched.rows:
+        if len({row.slice for row in question}) > 1:
+            values = ", ".join(
+                f"{row.slice!r} for {name}" for name, row in zip(matched.systems, question, strict=True)
+            )
+            raise FileError(
+                f"{question[0].where}: by: expected one value of {by} for a question, got {values}; a column "
+                "for --by says something about the question, such as its topic"
+            )
+    places = places_of(by, [question[0].slice for question in matched.rows])
+    metrics, asked = sliced_comparison(matched.systems, scorers, statistics, places, *sampling), sampling[3]
+    told = {
+        name
+        for metric, of_slices in metrics.items()
+        for name, found in of_slices.items()
+        if metric not in verdicts and not all(np.isnan(ends["low"]) for ends in found["scores"].values())
+    }
+    notes = slice_notes(by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions", told)
+    return {"column": by, "metrics": metrics}, notes

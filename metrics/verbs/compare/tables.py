@@ -1,6 +1,7 @@
 """Tables of a comparison: systems, tests of pairs, slices, and what changed between two runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...registry import SCORERS, scorer_class
 from ...reports.report import judge_names, short_names
@@ -8,7 +9,10 @@ from ...reports.table import Table, accuracy_cell, estimate, number, p_value, so
 from ...statistics.estimation import NOTHING
 from ...statistics.intervals import MIN_QUESTIONS
 from ..judge_errors import METHODS, whose
-from .comparison import ACCURACY, Comparison, Pair, Rank, turned
+from .analysis import ACCURACY
+
+if TYPE_CHECKING:
+    from .report import CompareReport
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SLICE_TESTS = 30  # in LaTeX; of more only those that are significant
@@ -27,21 +31,66 @@ CLUSTERS = (
 _TESTS = ("p", "corrected", "wins / ties / losses")
 
 
-def systems_table(numbers: Comparison, metric: str) -> Table:
+def turned(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a test with the other system first."""
+    low, value, high = (None if end is None else -end for end in map(pair["difference"].get, ("high", "value", "low")))
+    difference = {"value": value, "low": low, "high": high}
+    first, second, wins, losses = pair["second"], pair["first"], pair["losses"], pair["wins"]
+    return {**pair, "first": first, "second": second, "difference": difference, "wins": wins, "losses": losses}
+
+
+class Ranking:
+    """The systems by one score of a metric that was tested.
+
+    Args:
+        report: the comparison.
+        metric: its name.
+        name: of the score; None: the one that ranks.
+
+    Attributes:
+        scores: {system: value, low, high}.
+        order: the systems, the best one first.
+        judged: of a judge whose errors are counted what `judge_errors.judged_systems` returns, else None.
+        accuracy: the same, None too where a system has no interval.
+        untold: whether a judge accepts more or fewer answers, and how many are right cannot be told.
+        places: {system: cluster and ranks}.
+        pairs: the tests, the better system first, in the order of the ranking.
+        best: the system with the best score, and those that are not significantly worse; all if untold.
+    """
+
+    def __init__(self, report: "CompareReport", metric: str, name: str | None = None):
+        numbers = report.metrics[metric]
+        self.report, self.metric, self.name = report, metric, name or next(iter(numbers["tests"]))
+        self.scores, tests = numbers["scores"][self.name], numbers["tests"][self.name]
+        self.order = sorted(self.scores, key=lambda system: -self.scores[system]["value"])
+        accuracy = numbers.get("accuracy")
+        self.judged = accuracy if accuracy and accuracy["errors_counted"] else None
+        told = self.judged and all(values["low"] is not None for values in self.judged["systems"].values())
+        self.accuracy = self.judged if told else None
+        self.untold = bool(self.judged) and self.name != ACCURACY and not told
+        self.places, place = tests["systems"], {system: i for i, system in enumerate(self.order)}
+        pairs = [turned(pair) if place[pair["first"]] > place[pair["second"]] else pair for pair in tests["pairs"]]
+        self.pairs = sorted(pairs, key=lambda pair: (place[pair["first"]], place[pair["second"]]))
+        worse = {pair["second"] for pair in self.pairs if pair["first"] == self.order[0] and report.is_clear(pair)}
+        self.best = [system for system in self.order if self.untold or system not in worse]
+
+    @property
+    def marked(self) -> set[int]:
+        """Places of the best systems."""
+        return {self.order.index(system) for system in self.best}
+
+
+def systems_table(report: "CompareReport", metric: str) -> Table:
     """Return the scores and ranks of the systems by one metric."""
-    scores, names, accuracy = (
-        numbers.metrics[metric]["scores"],
-        numbers.tested(metric),
-        numbers.accuracy(metric, everywhere=False),
-    )
-    ranking, best = numbers.metrics[metric]["tests"][names[0]]["systems"], numbers.best_systems(metric, names[0])
+    scores, names = report.metrics[metric]["scores"], list(report.metrics[metric]["tests"])
+    by = Ranking(report, metric)
+    accuracy = by.judged
     shown = scorer_class(metric).shown if metric in SCORERS else ()
     parts = [name for name in shown if name in scores]
     if names[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
         parts = [name for name in (f"{metric}_{ACCURACY}",) if name in scores] + parts
-    order, untold = numbers.ordered(metric), numbers.untold(metric, names[0])
     rows = []
-    for system in order:
+    for system in by.order:
         cells = [estimate(scores[name][system]) for name in names]
         if names[0] == ACCURACY:
             cells[0] = accuracy_cell(accuracy["systems"][system])
@@ -53,11 +102,10 @@ def systems_table(numbers: Comparison, metric: str) -> Table:
             else estimate(scores[name][system])
             for name in parts
         ]
-        place = [] if untold else [_ranks(ranking[system]), str(ranking[system]["cluster"])]
+        place = [] if by.untold else [_ranks(by.places[system]), str(by.places[system]["cluster"])]
         rows.append([system, *place, *cells])
     extra = [ACCURACY] if accuracy and names[0] != ACCURACY else []
-    places = [] if untold else ["ranks", "cluster"]
-    header = ["system", *places, *extra, *names, *parts]
+    header = ["system", *([] if by.untold else ["ranks", "cluster"]), *extra, *names, *parts]
     said = "In brackets: 95% interval."
     if accuracy:
         told = accuracy["method"] != METHODS[NOTHING]
@@ -65,129 +113,107 @@ def systems_table(numbers: Comparison, metric: str) -> Table:
         measured = accuracy["measured"]
         more = f" {measured[0].upper()}{measured[1:]}." if measured else ""
         said = f"The accuracy {rests_on}.{more} Brackets of the others: 95% intervals."
-    elif "accuracy" in numbers.metrics[metric]:
+    elif "accuracy" in report.metrics[metric]:
         said = f"In brackets: 95% interval; the errors of {metric} are ignored."
-    if not untold:  # the judge's verdicts rank no system
+    if not by.untold:  # the judge's verdicts rank no system
         said += f" Ranks and clusters by {names[0]}." * (len(names) > 1) + f" {BEST}"
-    marked, bold = set() if untold else _places(order, best), header.index(names[0])
-    short = short_names(header)
-    if accuracy:
-        short = judge_names(metric, header, whose(accuracy["systems"]))
-    return Table(f"{metric}: systems", header, rows, said, marked, bold, short=short)
+    short = judge_names(metric, header, whose(accuracy["systems"])) if accuracy else short_names(header)
+    marked = set() if by.untold else by.marked
+    return Table(f"{metric}: systems", header, rows, said, marked, header.index(names[0]), short=short)
 
 
-def short_table(numbers: Comparison, metric: str, name: str) -> Table:
-    """Return one line a system: its score with an interval, and the difference from the best, with its p-value.
-
-    Args:
-        numbers: the comparison.
-        metric: its name.
-        name: one of its tested scores.
-    """
-    scores, accuracy = numbers.metrics[metric]["scores"][name], numbers.accuracy(metric)
-    order = numbers.ordered(metric, name)
-    behind = {pair["second"]: pair for pair in numbers.ranked_pairs(metric, name) if pair["first"] == order[0]}
-    if numbers.untold(metric, name):
-        of_each = numbers.accuracy(metric, everywhere=False)["systems"]
-        rows = [[system, accuracy_cell(of_each[system]), source_cell(of_each[system])] for system in order]
+def short_table(report: "CompareReport", metric: str) -> Table:
+    """Return one line a system: its score with an interval, and the difference from the best, with its p-value."""
+    by = Ranking(report, metric)
+    behind = {pair["second"]: pair for pair in by.pairs if pair["first"] == by.order[0]}
+    if by.untold:
+        of_each = by.judged["systems"]
+        rows = [[system, accuracy_cell(of_each[system]), source_cell(of_each[system])] for system in by.order]
         labelled = any(values["labelled"] for values in of_each.values())
         header = ["system", "right", *["from"] * labelled]
         rows = [row[: len(header)] for row in rows]
         return Table("", header, rows, "Tests of the judge's verdicts: --verbose.")
     rows = []
-    for system in order:
-        cell = accuracy_cell(accuracy["systems"][system]) if accuracy else estimate(scores[system])
+    for system in by.order:
+        cell = accuracy_cell(by.accuracy["systems"][system]) if by.accuracy else estimate(by.scores[system])
         pair = behind.get(system)
         difference = [estimate(pair["difference"]), p_value(pair["p_corrected"])] if pair else ["", ""]
         rows.append([system, cell, *difference])
-    header = ["system", "right" if accuracy else name, f"{order[0]} leads by", "p"]
-    of_verdicts = f"; the difference is of {name}" if accuracy and name != ACCURACY else ""
-    said = f"95% intervals; p is {_correction(numbers)}{of_verdicts}."
-    return Table("", header, rows, said, _places(order, numbers.best_systems(metric, name)))
+    header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
+    of_verdicts = f"; the difference is of {by.name}" if by.accuracy and by.name != ACCURACY else ""
+    return Table("", header, rows, f"95% intervals; p is {_correction(report)}{of_verdicts}.", by.marked)
 
 
-def pairs_table(numbers: Comparison, metric: str, name: str, most: int | None = None) -> Table:
-    """Return the tests of all pairs of systems by one score.
-
-    Args:
-        numbers: the comparison.
-        metric: its name.
-        name: one of its tested scores.
-        most: if there are more pairs, only those of neighbours in the ranking.
-    """
-    tests = len(numbers.metrics[metric]["tests"][name]["pairs"])
-    few = most is not None and tests > most
-    pairs = numbers.ranked_pairs(metric, name, neighbours=few)
-    said = f"Two-sided paired tests; p is {_correction(numbers)}. Wins, ties and losses: rows."
-    if numbers.accuracy(metric, everywhere=False) and name != ACCURACY:
+def pairs_table(report: "CompareReport", metric: str, name: str, most: int | None = None) -> Table:
+    """Return the tests of all pairs of systems by one score; if there are more than `most`, those of neighbours."""
+    by = Ranking(report, metric, name)
+    tests, pairs = len(by.pairs), by.pairs
+    said = f"Two-sided paired tests; p is {_correction(report)}. Wins, ties and losses: rows."
+    if by.judged and name != ACCURACY:
         said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."
-    if few:
+    if most is not None and tests > most:
+        following = dict(zip(by.order, by.order[1:], strict=False))
+        pairs = [pair for pair in pairs if following.get(pair["first"]) == pair["second"]]
         said += f" Neighbours in the ranking; all {tests:,} pairs are in --json, --markdown and --html."
     rows = [[f"{pair['first']} - {pair['second']}", *_test_cells(pair)] for pair in pairs]
     header = ["pair", f"difference of {name}", *_TESTS]
-    marked = {place for place, pair in enumerate(pairs) if numbers.is_clear(pair)}
+    marked = {place for place, pair in enumerate(pairs) if report.is_clear(pair)}
     return Table(f"{name}: pairs of systems", header, rows, said, marked)
 
 
-def slice_tables(numbers: Comparison, metric: str, most: int | None = None) -> list[Table]:
+def slice_tables(report: "CompareReport", metric: str, most: int | None = None) -> list[Table]:
     """Return the scores of systems in every slice, and the tests of pairs in every slice; none without `by`.
 
-    Args:
-        numbers: the comparison.
-        metric: its name.
-        most: if there are more tests, only the significant ones are shown.
+    Of more tests than `most` only the significant ones are shown.
     """
-    if not numbers.slices:
+    if not report.slices:
         return []
-    column, slices = numbers.slices["column"], numbers.slices["metrics"][metric]
-    name, order = numbers.tested(metric)[0], numbers.ordered(metric)
-    verdicts = name != ACCURACY and bool(numbers.accuracy(metric, everywhere=False))
+    column, slices, by = report.slices["column"], report.slices["metrics"][metric], Ranking(report, metric)
+    verdicts = by.name != ACCURACY and bool(by.judged)
 
     def cell(found: Mapping) -> str:
         if verdicts:
             return f"judged {number(found['value'], 2)}"
-        if name == ACCURACY and found["low"] is None:
+        if by.name == ACCURACY and found["low"] is None:
             return "cannot tell" if found["value"] is None else f"{number(found['value'], 2)} (too few)"
         return estimate(found)
 
     rows = [
-        [slice_name, f"{result['questions']:,}", *(cell(result["scores"][system]) for system in order)]
+        [slice_name, f"{result['questions']:,}", *(cell(result["scores"][system]) for system in by.order)]
         for slice_name, result in slices.items()
     ]
     said = "Shares that the judge accepts, not corrected for its errors." if verdicts else "With 95% intervals."
     said += f" Too few: an interval needs {MIN_QUESTIONS} questions with labels." * any(
         "few" in cell for row in rows for cell in row[2:]
     )
-    scores = Table(f"{name} by {column}", [column, "questions", *order], rows, said)
+    scores = Table(f"{by.name} by {column}", [column, "questions", *by.order], rows, said)
     tests = [
-        (slice_name, turned(pair) if order.index(pair["first"]) > order.index(pair["second"]) else pair)
+        (slice_name, turned(pair) if by.order.index(pair["first"]) > by.order.index(pair["second"]) else pair)
         for slice_name, result in slices.items()
         for pair in result["pairs"]
     ]
     said = (
-        f"Two-sided paired tests; corrected ({numbers.settings['correction']}) over all {len(tests):,} tests in all "
+        f"Two-sided paired tests; corrected ({report.settings['correction']}) over all {len(tests):,} tests in all "
         "slices. Bold: significant at 5%."
     )
     said += " Of the judge's verdicts as they are." * verdicts
     if most is not None and len(tests) > most:
-        tests = [(slice_name, pair) for slice_name, pair in tests if numbers.is_clear(pair)]
+        tests = [(slice_name, pair) for slice_name, pair in tests if report.is_clear(pair)]
         said += " Only significant tests; all are in --verbose, --json, --markdown and --html."
     rows = [[f"{slice_name}: {pair['first']} - {pair['second']}", *_test_cells(pair)] for slice_name, pair in tests]
-    marked = {place for place, (_, pair) in enumerate(tests) if numbers.is_clear(pair)}
+    marked = {place for place, (_, pair) in enumerate(tests) if report.is_clear(pair)}
     header = [f"{column}: pair", "difference", *_TESTS]
     return [scores, Table(f"{scores.title}: pairs of systems", header, rows, said, marked)]
 
 
-def change_tables(numbers: Comparison, most: int | None = None) -> list[Table]:
+def change_tables(report: "CompareReport", most: int | None = None) -> list[Table]:
     """Return the rows that got better, those that got worse, and those of which only the recorded score changed.
 
-    Args:
-        numbers: the comparison.
-        most: rows of a table at most; None for all.
+    A table shows at most `most` rows; None: all.
     """
-    if not numbers.changes:
+    if not report.changes:
         return []
-    old, new = numbers.changes["runs"]
+    old, new = report.changes["runs"]
     header = ["question", f"{old} answer", "score", f"{new} answer", "score", "references"]
     kinds = {
         "better": "got better",
@@ -195,44 +221,49 @@ def change_tables(numbers: Comparison, most: int | None = None) -> list[Table]:
         "recorded": "with the same answer and another recorded score",
     }
     tables = []
-    for entry in numbers.changes["metrics"].values():
+    for entry in report.changes["metrics"].values():
         for kind, said in kinds.items():
             if rows := entry[kind]:
                 more = len(rows[most:]) if most is not None else 0
-                tables.append(
-                    Table(
-                        f"{entry['score']}: {len(rows):,} {said}",
-                        header,
-                        [_change_cells(row) for row in rows[:most]],
-                        f"... and {more:,} more in --json, --markdown and --html." if more else "",
-                    )
-                )
+                below = f"... and {more:,} more in --json, --markdown and --html." if more else ""
+                title = f"{entry['score']}: {len(rows):,} {said}"
+                tables.append(Table(title, header, [_change_cells(row) for row in rows[:most]], below))
     return [table for table in tables if table.rows]
 
 
+def name_of(row: Mapping[str, Any]) -> str:
+    """Return the question of a row, and its id where it has one."""
+    text = row["text"] if row["text"] is not None else f"row {row['row']}"
+    return f"{text} ({row['id']})" if row["id"] is not None else text
+
+
+def shown_answers(row: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:
+    """Return score, system and answer, the best first."""
+    answers = sorted(row["answers"].items(), key=lambda item: -item[1]["score"])
+    return [
+        (number(answer["score"]), system, " | ".join(answer["predictions"]) or "(empty)") for system, answer in answers
+    ]
+
+
 def _change_cells(row: Mapping) -> list[str]:
-    cells = [(row["text"] or f"row {row['row']}") + (f" ({row['id']})" if row["id"] is not None else "")]
+    cells = [name_of(row)]
     for run in ("old", "new"):
         cells += [" | ".join(row[run]["predictions"]) or "(empty)", number(row[run]["score"])]
     return [*cells, "; ".join(row["references"])]
 
 
-def _test_cells(pair: Pair) -> list[str]:
+def _test_cells(pair: Mapping) -> list[str]:
     outcomes = f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}"
     return [estimate(pair["difference"]), p_value(pair["p"]), p_value(pair["p_corrected"]), outcomes]
 
 
-def _ranks(rank: Rank) -> str:
+def _ranks(rank: Mapping) -> str:
     best, worst = rank["best_rank"], rank["worst_rank"]
     return f"{best}" if best == worst else f"{best}-{worst}"
 
 
-def _places(order: Sequence[str], best: Iterable[str]) -> set[int]:
-    return {order.index(system) for system in best}
-
-
-def _correction(numbers: Comparison) -> str:
-    tests = numbers.settings["tests"]
+def _correction(report: "CompareReport") -> str:
+    tests = report.settings["tests"]
     if tests == 1:
         return "not corrected: there is one test"
-    return CORRECTED[numbers.settings["correction"]].format(tests=f"{tests:,} tests, of all pairs and metrics")
+    return CORRECTED[report.settings["correction"]].format(tests=f"{tests:,} tests, of all pairs and metrics")

@@ -11,46 +11,12 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ...rows.errors import FileError
-from ...rows.reading import RowError
 from ...rows.sources import Source, recorded_signatures
 from ...scale.run import differing_parts
 from .analysis import row_scores
-from .matching import Matched
+from .rows import Matched
 
 TOLERANCE = 1e-6  # smaller differences of scores are rounding, also those of recorded scores, which are floats
-
-
-def recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:
-    """Return the scores that an earlier run wrote into a row.
-
-    >>> recorded_scores({"ava_label": 1, "ava_score": "0.9", "aev": None}, ["ava_label", "ava_score", "aev"])
-    {'ava_label': 1.0, 'ava_score': 0.9}
-    """
-    result = {}
-    for name in names:
-        try:
-            result[name] = float(values[name])  # type: ignore[arg-type]
-        except (KeyError, TypeError, ValueError):
-            continue
-    return result
-
-
-def check_one_system(run: str, system: str | None, first: dict[str, str | None]) -> None:
-    """Refuse a run with the answers of several systems.
-
-    Args:
-        run: its name.
-        system: the system that a row names.
-        first: run -> system of its first row; changed in place.
-
-    Raises:
-        RowError: if it is another one.
-    """
-    if system != first.setdefault(run, system):
-        raise RowError(
-            f"run {run!r} holds several systems, {first[run]!r} and {system!r}; two runs are of one system: keep the "
-            "rows of one, or compare systems without --runs"
-        )
 
 
 def changes(

@@ -1,0 +1,404 @@
+"""Reads the rows of several systems, and matches those that answer the same question."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...core.scorer import Scorer
+from ...rows.errors import SKIP_BAD_ROWS, FileError, name_column, too_many_systems
+from ...rows.reading import Item, RowError, RowKind, RowReader, Skips, check_columns, good_rows, is_judged
+from ...rows.sources import Source, files_of_runs
+from ...rows.values import Row
+from ...scale.options import Settings, default_metrics, make_scorers, needed_columns
+from ..inputs import digested_sources, optional_texts, score_in_column
+from ..slices import slice_of
+
+MAX_SYSTEMS = 100
+
+
+@dataclass(slots=True)
+class SystemRow:
+    """A row of one system, where it stands, and what its file gives beside the texts.
+
+    Attributes:
+        item: the row.
+        source: its file.
+        given: scores in columns.
+        slice: what `--by` sorts it by.
+        recorded: scores that an earlier run wrote into the file, by name.
+    """
+
+    item: Item
+    source: Source
+    given: tuple[float, ...]
+    slice: str = ""
+    recorded: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def where(self) -> str:
+        """File and line, for messages."""
+        return f"{self.source.name}, {self.source.unit} {self.item.line}"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Rows of several systems, question by question.
+
+    Attributes:
+        systems: names of the systems.
+        rows: for every question one row per system, in their order.
+        matched_by: what showed which rows belong together.
+        left_out: number of questions that not all systems have.
+    """
+
+    systems: list[str]
+    rows: list[list[SystemRow]]
+    matched_by: str
+    left_out: int
+
+    @property
+    def items(self) -> list[Item]:
+        """The items question by question, all with the references of the first system."""
+        return [
+            replace(row.item, text=question[0].item.text, references=question[0].item.references)
+            for question in self.rows
+            for row in question
+        ]
+
+    def reported(self, number: int, scores: np.ndarray) -> dict[str, Any]:
+        """Return what is reported of a question; `scores` are (systems,) scores of its row."""
+        rows = self.rows[number]
+        asked = rows[0].item
+        return {
+            "row": number + 1,
+            "id": asked.id if self.matched_by == "id" else None,
+            "text": asked.text,
+            "references": asked.references,
+            "difference": float(np.ptp(scores)),
+            "best": self.systems[int(scores.argmax())],
+            "worst": self.systems[int(scores.argmin())],
+            "answers": {
+                system: {"predictions": row.item.predictions, "score": float(score)}
+                for system, row, score in zip(self.systems, rows, scores, strict=True)
+            },
+        }
+
+
+class SystemRows:
+    """Reads what several systems answered to the same questions.
+
+    Args:
+        inputs: names of files, not standard input; or rows in memory with a column `system`, see `sources.sources_of`;
+            or {name of a system: its files or rows}.
+        metrics, settings, columns, score_columns, by, runs: see `compare`.
+
+    Attributes:
+        sources: the files.
+        system_of: {`id` of a source: the system of its rows that name none}.
+        runs: whether two runs are compared.
+        scorers: {metric: what scores it}; those of default metrics after `matched`.
+
+    Raises:
+        ValueError: if an argument is bad. Nothing has been read yet.
+    """
+
+    def __init__(
+        self,
+        inputs: object,
+        metrics: Sequence[str],
+        settings: Settings,
+        columns: Mapping[str, str],
+        score_columns: Sequence[str],
+        by: str | None,
+        runs: bool,
+    ):
+        self.columns, self.score_columns, self.by = columns, score_columns, by
+        folders = files_of_runs(inputs)
+        inputs = inputs if folders is None else folders
+        self.runs = runs or folders is not None
+        self._one_each = isinstance(inputs, Mapping) or self.runs  # a column `system` is ignored
+        self.sources, self.system_of = _named_sources(inputs)
+        if not score_columns:
+            check_columns(self.sources, columns)
+        names = dict.fromkeys(self.system_of.values())
+        if self.runs and len(names) != 2:
+            raise ValueError(
+                f"runs: expected an old and a new run, got {len(names)}: {', '.join(names)}; name two inputs"
+            )
+        self._first_systems: dict[str, str | None] = {}
+        self.scorers = make_scorers(metrics, settings, not is_judged(self.sources))
+        for column in score_columns:
+            if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
+                raise ValueError(f"column: {column!r} is also a score of --metric; rename the column")
+
+    def matched(self, skips: Skips) -> tuple[Matched, RowKind]:
+        """Return the rows question by question, and what they are.
+
+        Raises:
+            FileError: if a file cannot be read, a row is bad, there is only one system, or questions differ.
+        """
+        by_system, row_kind = self.read(skips)
+        if len(by_system) < 2:
+            problem = (
+                f"{', '.join(source.name for source in self.sources)}: expected rows of at least two systems, got "
+            )
+            fix = f"only {next(iter(by_system))!r}; name a file for every system, or the column with the system with "
+            raise FileError(problem, fix, name_column("system"))
+        if len(by_system) > MAX_SYSTEMS:
+            problem = f"expected at most {MAX_SYSTEMS} systems, got {len(by_system):,}"
+            raise FileError(too_many_systems(problem, next(iter(by_system))))
+        matched = match(by_system, skips.skip, skips.problem)
+        if skips.skipped and matched.matched_by.startswith("order"):
+            raise FileError(
+                f"{skips.skipped:,} bad rows were skipped, so the order of the rows no longer shows which of them "
+                "belong together; give every row an 'id' or a question"
+            )
+        return matched, row_kind
+
+    def read(self, skips: Skips) -> tuple[dict[str, list[SystemRow]], RowKind]:
+        """Return the rows by system, and their row_kind; `scorers` are complete then."""
+        by_system: dict[str, list[SystemRow]] = {}
+        first: RowKind | None = None
+        for source in self.sources:
+            reader, before = RowReader(source, self.columns), skips.skipped
+
+            def convert(source: Source, row: Row, reader=reader) -> dict[str, SystemRow]:
+                nonlocal first
+                try:
+                    row_kind = reader.kind or self._row_kind(reader, row.values)
+                    scorers = self.scorers
+                    if not scorers and not self.score_columns:
+                        scorers = make_scorers(default_metrics(row_kind), ready=not is_judged(self.sources))
+                    rows = self._rows(reader, source, row, row_kind, scorers)
+                except RowError as error:
+                    error.systems = reader.systems(row.values)
+                    if self._one_each or error.systems == (source.stem,):
+                        error.systems = (self.system_of[id(source)],)
+                    raise
+                if reader.kind is None:
+                    reader.kind = row_kind
+                    _check_row_kind(source, row_kind, first, scorers)
+                    first, self.scorers = first or row_kind, scorers
+                return rows
+
+            for _, _, rows in good_rows([source], convert, skips):
+                for system, result in rows.items():
+                    by_system.setdefault(system, []).append(result)
+            if reader.kind is None:
+                bad = skips.skipped - before
+                reason = f"all {bad:,} rows are bad" if bad else "no rows"
+                raise FileError(f"{source.name}: {reason}; is this the right file?")
+        return by_system, first
+
+    def _row_kind(self, reader: RowReader, values: dict) -> RowKind:
+        if self.score_columns and not self.scorers:  # only numbers are needed
+            asked = reader.optional(values, "question") is None and reader.optional(values, "context") is not None
+            return RowKind(sets=False, ceiling=False, text="context" if asked else "question")
+        row_kind = reader.row_kind(values)
+        if row_kind.ceiling:
+            problem = "has human questions but no predictions; add a column 'predictions', or name yours with "
+            raise RowError(problem, name_column("prediction"), f"; columns found: {', '.join(values)}")
+        return row_kind
+
+    def _rows(
+        self, reader: RowReader, source: Source, row: Row, row_kind: RowKind, scorers: Mapping[str, Scorer]
+    ) -> dict[str, SystemRow]:
+        given = tuple(score_in_column(column, row.values) for column in self.score_columns)
+        if scorers:
+            items = reader.items(row.number, row.values, row_kind, needed_columns(scorers, row_kind))
+        else:
+            items = [_unscored_item(reader, source, row.number, row.values, row_kind)]
+        if given and len(items) != 1:
+            raise RowError(
+                f"expected one system, with its score in column {self.score_columns[0]!r}, got {len(items)}; write "
+                "one row per system"
+            )
+        if self.runs:
+            _check_one_system(self.system_of[id(source)], reader.optional(row.values, "system"), self._first_systems)
+        if self._one_each and len(items) != 1:
+            raise RowError(f"expected rows of system {self.system_of[id(source)]!r} alone, got {len(items)} systems")
+        if self._one_each or (len(items) == 1 and reader.optional(row.values, "system") is None):
+            items[0].system = self.system_of[id(source)]
+        name = slice_of(self.by, row.values) if self.by else ""
+        wanted = [name for scorer in scorers.values() for name in scorer.row_names] if self.runs else []
+        recorded = _recorded_scores(row.values, wanted)
+        return {item.system: SystemRow(item, source, given, name, recorded) for item in items}
+
+
+def _named_sources(inputs: object) -> tuple[list[Source], dict[int, str]]:
+    """Return sources, and by the `id` of each the system of rows that name none."""
+    if isinstance(inputs, Mapping):
+        if not inputs:
+            raise ValueError("systems: expected {name: rows} of at least two systems, got none")
+        named = {str(name): digested_sources(rows, str(name)) for name, rows in inputs.items()}
+        sources = [source for value in named.values() for source in value]
+        return sources, {id(source): name for name, value in named.items() for source in value}
+    sources = digested_sources(inputs)
+    return sources, {id(source): source.stem for source in sources}
+
+
+def _check_row_kind(source: Source, row_kind: RowKind, before: RowKind | None, scorers: Mapping[str, Scorer]) -> None:
+    if before is not None and before != row_kind:
+        kinds = ("single answers", "sets of predictions")
+        raise FileError(
+            f"{source.name}: holds {kinds[row_kind.sets]} with a {row_kind.text}, the files before it "
+            f"{kinds[before.sets]} with a {before.text}; compare them in two runs"
+        )
+    for metric, scorer in scorers.items():
+        if scorer.needs_question and row_kind.text != "question":
+            raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")
+
+
+def _unscored_item(reader: RowReader, source: Source, line: int, values: dict, row_kind: RowKind) -> Item:
+    """Return the item of a row whose score is in the file, which needs neither answer nor references."""
+    result = optional_texts(reader, values, row_kind.text)
+    system = source.stem if result["system"] is None else result["system"]
+    return Item(
+        source.name,
+        line,
+        result["id"],
+        system,
+        result["text"],
+        result["prediction"],
+        result["references"],
+        (None, None),
+    )
+
+
+def _recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:
+    """Return the scores that an earlier run wrote into a row.
+
+    >>> _recorded_scores({"ava_label": 1, "ava_score": "0.9", "aev": None}, ["ava_label", "ava_score", "aev"])
+    {'ava_label': 1.0, 'ava_score': 0.9}
+    """
+    result = {}
+    for name in names:
+        try:
+            result[name] = float(values[name])  # type: ignore[arg-type]
+        except (KeyError, TypeError, ValueError):
+            continue
+    return result
+
+
+def _check_one_system(run: str, system: str | None, first: dict[str, str | None]) -> None:
+    """Refuse a run with the answers of several systems; `first` has the system of each run's first row."""
+    if system != first.setdefault(run, system):
+        raise RowError(
+            f"run {run!r} holds several systems, {first[run]!r} and {system!r}; two runs are of one system: keep the "
+            "rows of one, or compare systems without --runs"
+        )
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _content(item: Item) -> tuple:
+    """What makes two rows the same question; the order of references and blanks do not matter."""
+    text = None if item.text is None else _normal(item.text)
+    return text, tuple(sorted({_normal(reference) for reference in item.references}))
+
+
+def _shown(item: Item) -> str:
+    known = [f"id {item.id!r}"] * (item.id is not None) + [f"{item.text!r:.60}"] * (item.text is not None)
+    return " ".join(known) or f"references {item.references!r:.60}"
+
+
+def _counted(contents: Sequence[tuple]) -> list[tuple]:
+    """Number repetitions, so that the k-th row with some content is matched with the k-th of another system."""
+    seen: dict[tuple, int] = {}
+    keys = []
+    for content in contents:
+        seen[content] = seen.get(content, 0) + 1
+        keys.append((*content, seen[content]))
+    return keys
+
+
+def _keys(by_system: Mapping[str, list[SystemRow]]) -> tuple[str, dict[str, list]]:
+    """Return what shows which rows belong together, and every row's key by it."""
+    items = {system: [row.item for row in rows] for system, rows in by_system.items()}
+    ids = {system: {item.id for item in rows} for system, rows in items.items()}
+    systems = list(items)
+    shared = any(ids[system] & set().union(*(ids[other] for other in systems[:i])) for i, system in enumerate(systems))
+    if shared and not any(None in value for value in ids.values()):
+        for system, rows in by_system.items():
+            first: dict[str, SystemRow] = {}
+            for row in rows:
+                if row.item.id in first:
+                    problem = f"{row.where}: id {row.item.id!r} of system {system!r} was there before, in "
+                    fix = f"{first[row.item.id].where}; give every row of a system an id of its own, or leave the ids "
+                    raise FileError(problem, fix, "unread with ", name_column("id", ""))
+                first[row.item.id] = row
+        return "id", {system: [item.id for item in rows] for system, rows in items.items()}
+    contents = {system: [_content(item) for item in rows] for system, rows in items.items()}
+    if not any(text is None for rows in contents.values() for text, _ in rows):
+        return "question and references", {system: _counted(rows) for system, rows in contents.items()}
+    if not all(references for rows in contents.values() for _, references in rows):
+        problem = (
+            "rows cannot be matched: they need an 'id' that the systems share, or a question with references; say "
+        )
+        raise FileError(problem, "which column it is with ", name_column("id"))
+    # Without questions equal references ('yes') say little: only the order can show what belongs together.
+    return "order of the rows and references", {system: list(range(len(rows))) for system, rows in items.items()}
+
+
+def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callable[[str], None]) -> Matched:
+    """Find the rows of several systems that answer the same question.
+
+    By id if all rows have one and systems share them; else by question (or context) and references; without
+    questions by the order of the rows. However found, questions and references must be the same.
+
+    Args:
+        by_system: rows of every system.
+        skip: leave out questions that not all systems answer, instead of raising.
+        problem: called with each question that is left out.
+
+    Raises:
+        FileError: if the systems have different questions, naming file and row.
+    """
+    matched_by, keys = _keys(by_system)
+    systems = list(by_system)
+    first = systems[0]
+    places = {system: {key: i for i, key in enumerate(keys[system])} for system in systems}
+    bad: dict[object, None] = {}
+
+    def report(key: object, message: str) -> None:
+        if not skip:
+            fix = (
+                "; systems are compared on the same questions: add what is missing, or compare on the questions that "
+            )
+            raise FileError(message, fix, "all of them have with ", SKIP_BAD_ROWS)
+        if key not in bad:
+            bad[key] = None
+            problem(message)
+
+    names = {system: f"system {system!r} ({by_system[system][0].source.name})" for system in systems}
+    for system in systems[1:]:
+        for key, row in zip(keys[system], by_system[system], strict=True):
+            place = places[first].get(key)
+            if place is None:
+                report(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[first]}")
+                continue
+            other = by_system[first][place]
+            if matched_by != "question and references":
+                text, references = _content(row.item)
+                other_text, other_references = _content(other.item)
+                both = text is not None and other_text is not None
+                if both and text != other_text:
+                    report(key, f"{row.where}: is about {text!r:.60}, but {other.where}, about {other_text!r:.60}")
+                elif references and other_references and references != other_references:
+                    report(
+                        key,
+                        f"{row.where}: has the references {row.item.references!r:.60}, but {other.where}, the "
+                        f"references {other.item.references!r:.60}",
+                    )
+        for key, row in zip(keys[first], by_system[first], strict=True):
+            if key not in places[system]:
+                report(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[system]}")
+    kept = [key for key in keys[first] if key not in bad]
+    if not kept:
+        raise FileError("no question is answered by every system; are these files about the same questions?")
+    rows = [[by_system[system][places[system][key]] for system in systems] for key in kept]
+    return Matched(systems, rows, matched_by, len(bad))
