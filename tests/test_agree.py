@@ -357,3 +357,26 @@ def test_without_agreement_no_metric_agrees_best_and_questions_are_judged_by_def
     report = genqa_metrics.agree(rows, resamples=100)
     assert list(report.metrics) == ["ava_score"]
     assert report.findings[0].startswith("No metric is shown to agree with the humans: Pearson r of ava_score")
+
+
+@pytest.mark.parametrize("metric", ["aev", None])
+def test_labels_of_a_file_are_those_of_the_rows(rows, tmp_path, metric):
+    """Files with `id` and `label` alone give the numbers of a column label; rows without a label are left out."""
+    score_columns = [] if metric else ["points"]
+    bare = [
+        {name: value for name, value in row.items() if name not in ("score", "label")} | {"id": n, "points": n % 5}
+        for n, row in enumerate(rows)
+    ]
+    labels = [{"id": n, "label": int(n % 3 > 0)} for n in range(len(bare) - 4)]
+    inside = [row | (labels[n] if n < len(labels) else {"label": None}) for n, row in enumerate(bare)]
+    settings = {"metrics": metric, "score_columns": score_columns, "resamples": 100}
+    expected = genqa_metrics.agree(inside, "label", **settings)
+    found = genqa_metrics.agree(bare, labels=labels, **settings)
+    assert found.metrics == expected.metrics
+    assert found.human["correct"] == "label = 1"
+    assert found.left_out["without a human score"] == 4
+    files = save(tmp_path / "rows.jsonl", bare), "--labels", save(tmp_path / "labels.jsonl", labels)
+    named = ["-m", metric] if metric else ["-c", "points"]
+    done = CliRunner().invoke(app, ["agree", *map(str, files), *named, "--resamples", "100"])
+    assert done.exit_code == 0, done.output
+    assert f"{len(labels)} answers to " in done.stdout

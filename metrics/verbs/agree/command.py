@@ -12,7 +12,7 @@ _WORST = "Number of rows to list on which a judge and the humans differ, worst f
 
 
 def agree(
-    inputs: terminal.inputs("FILE", "Files as for `score`, with a human score in every row."),
+    inputs: terminal.inputs("FILE", "Files as for `score`, with a human score in every row, or with --labels."),
     metric: terminal.MetricsOrColumns = None,
     set_: terminal.Set = None,
     settings_file: terminal.SettingsFile = None,
@@ -23,6 +23,7 @@ def agree(
     rows_at: terminal.RowsAt = None,
     sheet: terminal.Sheet = None,
     split_references: terminal.SplitReferences = None,
+    labels: terminal.Labels = None,
     on_error: terminal.SkipOrFail = "fail",
     json: terminal.Json = None,
     markdown: terminal.Markdown = None,
@@ -39,7 +40,8 @@ def agree(
 ) -> None:
     """Measure how well metrics agree with the human scores in files, with 95% intervals and tests.
 
-    Rows are those of `score`, one answer each, with a human `score` (or `label`) as a number.
+    Rows are those of `score`, one answer each, with a human `score` (or `label`) as a number; `--labels` reads labels
+    of files beside them.
 
     **Correlations** (Pearson, Spearman, Kendall) with bootstrap intervals, and permutation tests of their
     differences. Answers to one question are alike, so whole questions are resampled.

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from ...registry import SCORERS
 from ...reports.charts import curve_panels, forest_figure, group_figure, svg_of
 from ...reports.report import Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
-from ...rows.errors import FileError, bad_usage, name_column
+from ...rows.errors import Advice, FileError, bad_usage, name_column
 from ...rows.reading import (
     Item,
     Message,
@@ -42,6 +42,7 @@ from ...scale.options import (
 from ...scale.run import item_statistics
 from ...statistics.resampling import CONFIDENCE, adjust_p_values
 from ..inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column
+from ..labels import read_labels
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse, differing, length_group
 from .question_types import question_type
 
@@ -59,6 +60,7 @@ def agree(
     settings: Settings | None = None,
     seed: int = 0,
     *,
+    labels: Any = None,
     columns: Mapping[str, str] | None = None,
     score_columns: str | Sequence[str] = (),
     group_columns: str | Sequence[str] = (),
@@ -73,11 +75,12 @@ def agree(
     """Measure how well metrics agree with human scores: correlations, pairs, groups, thresholds.
 
     Args:
-        rows: as for `score`, with a human score in every row.
+        rows: as for `score`, with a human score in every row, or labels beside them.
         human: the column with the human scores.
         metrics: names of metrics; None for the default ones of such rows, if no column holds scores.
         settings: {metric: {setting: value}}, or {setting: value} of the only metric.
         seed: the same rows and seed give the same numbers.
+        labels: labels of people beside the rows, as for `accuracy`; human scores in the rows are not read then.
         columns: where a column has another name: {"prediction": "answer_text"}.
         score_columns: columns with other metric or human scores; higher is better.
         group_columns: columns to group by, beside question type, system, data set (source) and length of the answer.
@@ -109,6 +112,7 @@ def agree(
         if gap is not None and not 0 <= gap < math.inf:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")
         sources = digested_sources(rows)
+        label_sources = [] if labels is None else digested_sources(labels, "labels")
         if not (metrics or settings or score_columns):
             kind = first_row_kind(sources, columns)
             metrics = default_metrics(kind) if kind and not kind.sets and kind.has_references else ("aev",)
@@ -118,7 +122,11 @@ def agree(
             if column in names:
                 raise ValueError(f"column: {column!r} is also the name of a score of --metric; rename the column")
     skips = Skips(on_error == "skip", problem)
-    all_rows = _read(sources, columns, scorers, score_columns, group_columns, skips)
+    all_rows, notes = _read(sources, columns, scorers, score_columns, group_columns, skips), []
+    if label_sources:
+        labels_of = read_labels(label_sources, [row.item for row in all_rows], [], columns, skips, notes, error=0.0)
+        beside = [None if np.isnan(label) else float(label) for label in labels_of.mean]
+        all_rows = [replace(row, human=(None, label)) for row, label in zip(all_rows, beside, strict=True)]
     # `score` is finer than `label`, which is cut from it: the label is used where there is no score.
     place = int(not any(row.human[0] is not None for row in all_rows))
     column = columns.get(("score", "label")[place]) or ("score", "label")[place]
@@ -127,7 +135,9 @@ def agree(
     judged = [row for row in all_rows if row.human[place] is not None and math.isfinite(row.human[place])]
     if not judged:
         missing = f"{', '.join(source.name for source in sources)}: no row has a human score, a number in a "
-        fix = "; the file that genqa-metrics label writes has one in every row"
+        fix = Advice(
+            "; or give labels beside the rows with labels=", command="; or give labels beside the rows with --labels"
+        )
         raise FileError(missing, "column named score or label; name another with ", name_column("score"), fix)
     scores, system_scores, warnings = _scores(judged, scorers, score_columns, progress)
     finite = np.all([np.isfinite(values) for values in scores.values()], axis=0)
@@ -153,8 +163,8 @@ def agree(
         thresholds={name: limit for scorer in scorers.values() for name, limit in scorer.thresholds.items()},
     )
     result = analyse(judgments, gap, resamples, seed)
-    inputs = inputs_of(sources, skips)
-    result["notes"] += [*warnings, *calibrated_on(scorers.values(), inputs)]
+    inputs = inputs_of([*sources, *label_sources], skips)
+    result["notes"] += [*notes, *warnings, *calibrated_on(scorers.values(), inputs)]
     return AgreeReport(
         genqa_metrics=__version__,
         inputs=inputs,
@@ -610,7 +620,7 @@ def _cut(text: str | None, most: int = 50) -> str:
 class _Row:
     file: str
     human: tuple[float | None, float | None]
-    item: Item | None
+    item: Item
     question: str | None
     references: tuple[str, ...]
     prediction: str | None
@@ -647,8 +657,9 @@ def _read(
     readers = {id(source): RowReader(source, columns, partial(needed_columns, scorers)) for source in sources}
 
     def convert(source: Source, row: Row) -> _Row:
-        reader, values, item = readers[id(source)], row.values, None
+        reader, values = readers[id(source)], row.values
         scores = [score_in_column(column, values, missing=True) for column in score_columns]
+        texts = optional_texts(reader, values)
         for column in group_columns:
             if column not in values:
                 text = ", ".join(values) or "none"
@@ -661,15 +672,19 @@ def _read(
                     "row per system"
                 )
             (item,) = items
-        texts = optional_texts(reader, values)
+        else:
+            names = texts["id"], texts["system"] or source.stem, texts["text"]
+            item = Item(
+                source.name, row.number, *names, texts["prediction"] or [""], texts["references"], (None, None)
+            )
         groups = {name: values.get(name) for name in (*group_columns, "question_type", "source")}
-        prediction = item.predictions[0] if item and item.predictions else reader.optional(values, "prediction")
+        prediction = item.predictions[0] if scorers and item.predictions else reader.optional(values, "prediction")
         return _Row(
             file=source.stem,
             human=reader.human(values),
             item=item,
             question=texts["text"],
-            references=tuple(item.references if item else texts["references"]),
+            references=tuple(item.references),
             prediction=prediction if isinstance(prediction, str) else None,
             system=texts["system"],
             scores=scores,
