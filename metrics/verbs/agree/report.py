@@ -11,7 +11,7 @@ import numpy as np
 from ...core.scorer import Scorer, require_extra
 from ...registry import SCORERS
 from ...reports.charts import curve_panels, forest_figure, group_figure, svg_of
-from ...reports.report import Report, briefly, say
+from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
 from ...rows.errors import Advice, FileError, bad_usage, name_column
 from ...rows.reading import (
@@ -43,6 +43,7 @@ from ...scale.run import item_statistics
 from ...statistics.resampling import CONFIDENCE, adjust_p_values
 from ..inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column
 from ..labels import read_labels
+from ..score.report import excerpt
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse, differing, length_group
 from .question_types import question_type
 
@@ -279,7 +280,8 @@ class AgreeReport(Report):
             if "verdicts" in metric:
                 found = metric["verdicts"]
                 share, equal = _shown(found["agreement"]), found["accepted"] + found["rejected"]
-                by_count = f"{name}: the judge agrees with {equal:,} of {self.rows:,} labels, {share}."
+                by_count = f"{name}: the judge agrees with {equal:,} of {self.rows:,} labels, {share}"
+                by_count += f" (accepting every answer: {found['accepted'] + found['missed']:,})."
                 by_share = f"{name} and the humans give the same verdict on {share} of the answers."
                 verdicts.append(by_count if labelled else by_share)
         correlated = self._correlated()
@@ -346,20 +348,23 @@ class AgreeReport(Report):
         table = _correlations(self)
         kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]
         header, *rows = ([cells[i] for i in kept] for cells in (table.header, *table.rows))
-        said = "95% intervals; p: permutation test of the difference from the first Pearson r, corrected (Holm)."
-        said = said if FIRST_COLUMNS[-1] in header else "95% intervals."
+        said = "95% intervals."
+        if "AUC" in header:
+            said += " AUC: how often an answer that people accept scores higher than one that they reject."
+        if FIRST_COLUMNS[-1] in header:
+            said += " p: permutation test of the difference from the first Pearson r, corrected (Holm)."
         more = len(rows) - FIRST_METRICS
         said += f" ... and {more:,} more: --verbose." if more > 0 else ""
         print_table(Table("", header, rows[:FIRST_METRICS], said, {*range(FIRST_METRICS)} & table.marked), console)
         for name, worst in self.worst.items():
             title = f"Where {name} and the humans differ most ({len(worst)})"
             say(console, [title] * bool(worst), "bold")
-            for row in worst:
-                answer, references = _cut(row["prediction"]) or "(empty)", " | ".join(row["references"])
-                line = (
-                    f"  {row[name]:.3f}  human {row['human']:g}  {answer} [{_cut(references)}] {row['question'] or ''}"
-                )
-                console.print(Text(visible(line)), no_wrap=True, overflow="ellipsis")
+            names = [visible(row["id"] or f"line {row['line']}") for row in worst]
+            for row_name, row in zip(names, worst, strict=True):
+                line = f"  {row_name[:12]:<{min(max(map(len, names)), 12)}}  {row[name]:.3f}  human {row['human']:g}  "
+                room = max(min(console.width, WIDTH) - len(line), 30)
+                line += excerpt(row["prediction"], row["references"], room)
+                console.print(Text(line), no_wrap=True, overflow="crop")
             say(console, [""] * bool(worst))
         console.print(Text("All tables, what they rest on, and signatures: --verbose", style="dim"))
 
@@ -630,7 +635,8 @@ class _Row:
 
     def as_dict(self) -> dict[str, Any]:
         names = ("file", "question", "references", "prediction", "system")
-        return {name: getattr(self, name) for name in names} | {"references": list(self.references)}
+        shown = {name: getattr(self, name) for name in names} | {"references": list(self.references)}
+        return {"id": self.item.id, "line": self.item.line} | shown
 
 
 def _human_column(human: object) -> dict[str, str]:

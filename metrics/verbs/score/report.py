@@ -613,7 +613,8 @@ def _reading_lines(to_read: AnswersToRead, width: int, faults: Mapping[AnswerToR
         line += f"{_grade(answer):<5}, " * (kind == DISAGREE) + f"{answer.score:.2f}  "
         line += f"{_grade(answer)}? " * (kind == UNSURE)
         line += f"{faults[answer]}: " if faults[answer] else ""
-        lines.append(line + _excerpt(answer, max(width - len(line), 30)))
+        beside, name = (answer.passages, "passage") if answer.passages else (answer.references, "accepted")
+        lines.append(line + excerpt(answer.prediction, beside, max(width - len(line), 30), name))
     return [line for line in lines if line]
 
 
@@ -622,12 +623,11 @@ def _grade(answer: AnswerToRead) -> str:
     return "right" if (answer.label if answer.kind == DISAGREE else answer.verdict) else "wrong"
 
 
-def _excerpt(answer: AnswerToRead, room: int) -> str:
-    """Return an answer beside what it is compared with, in so many characters."""
-    beside, name = (answer.passages, "passage") if answer.passages else (answer.references, "accepted")
+def excerpt(prediction: str, beside: Sequence[str], room: int, name: str = "accepted") -> str:
+    """Return an answer beside what it is compared with, the first of such texts, in so many characters."""
     if not beside:
-        return _quoted(one_line(answer.prediction), room)
-    said, expected = one_line(answer.prediction), one_line(beside[0])
+        return _quoted(one_line(prediction), room)
+    said, expected = one_line(prediction), one_line(beside[0])
     if len(said) + len(expected) + len(f"; {name} ") + 4 > room:
         said, expected = _from_difference(said, expected)
     shown = f"; {name} {_quoted(expected, max(room * 2 // 5, 12))}"
