@@ -101,7 +101,7 @@ def test_a_judge_that_is_biased_is_put_right(judged):
     report = estimated([row | {"judge": 1} for row in rows], labels)
     assert report.systems["a"]["judged"] == 1
     assert report.systems["b"]["high"] < 0.8
-    assert "its verdicts are worth no further label: label more, or take another judge" in report.help_of_judge()
+    assert "its verdicts make no interval narrower: label more, or take another judge" in report.help_of_judge()
     assert report.help_of_judge() in str(report).replace("\n", " ")
     agreed = [sum(label["label"] == 1 for label in labels), len(labels)]
     assert f"the judge agrees with {agreed[0]} of {agreed[1]} labels (accepting every answer: {agreed[0]})" in str(
@@ -116,12 +116,13 @@ def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
     worth = 0.0
     for values in report.systems.values():
         alone, together = (ends["high"] - ends["low"] for ends in (values["labels_alone"], values))
-        worth += values["labelled"] * ((alone / together) ** 2 - 1)
-    assert worth > 10
-    assert report.help_of_judge().endswith(f"its verdicts are worth {worth:,.0f} further labels")
-    assert report.help_of_judge() in report.to_markdown()
-    assert "its verdicts make the intervals narrower" in " ".join(str(report).split())  # in figures with --verbose
-    assert "further labels" not in str(report)
+        worth += values["labelled"] * (alone / together) ** 2
+        assert values["effective_sample_size"] == pytest.approx(values["labelled"] * (alone / together) ** 2)
+    assert worth > 170
+    said = f"with its verdicts the 160 labels give intervals as narrow as {worth:,.0f} labels alone"
+    assert report.help_of_judge().endswith(said)
+    assert said in report.to_markdown()
+    assert said in " ".join(str(report).split())
     rated = [row | {"label": n % 2} for n, row in enumerate(rows)]
     every = estimated(rated)
     assert every.help_of_judge().endswith("every answer has a label, so that its verdicts are not needed")

@@ -347,9 +347,9 @@ QUANTITIES: dict[str, Quantity] = {
     "ava_label": Quantity("AVA's verdict of one answer: 1 correct, 0 not. Its mean is `ava_accuracy`.", ("score",)),
     "labelled": Quantity("Rows with a label of a person.", ("score", "accuracy")),
     "effective_sample_size": Quantity(
-        "Labels drawn by chance that would give as narrow an interval without the judge.",
+        "So many labels alone would give an interval as narrow as the labels and the judge do.",
         ("accuracy",),
-        "effective rows",
+        "worth",
     ),
     "difference of accuracy": Quantity(
         "`accuracy` of the first system minus that of the second.", ("accuracy",), "difference of accuracy"

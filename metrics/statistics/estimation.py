@@ -231,7 +231,6 @@ class AccuracyEstimate:
         basis: what it rests on, one of `BASES`.
         reason: why there is no interval; "" with one.
         labels_alone: limits of the labels without the judge; None without labels of enough questions.
-        size: effective number of labels, None without labels.
         powered: what labels say, for differences; None with fewer than `MIN_LABELS`.
     """
 
@@ -241,7 +240,6 @@ class AccuracyEstimate:
     basis: str
     reason: str = ""
     labels_alone: tuple[float, float] | None = None
-    size: float | None = None
     powered: Powered | None = None
 
 
@@ -283,7 +281,6 @@ def estimate_accuracy(
             *wider(of_labels.low, of_labels.high, label_error),
             TOGETHER if of_labels.trust > 0 else LABELS,
             labels_alone=wider(of_labels.labels_low, of_labels.labels_high, label_error),
-            size=float(of_labels.size),
             powered=of_labels,
         )
     if labelled < rows:

@@ -214,7 +214,9 @@ class JudgeErrors:
         }
         if result.labels_alone:
             values["labels_alone"] = dict(zip(("low", "high"), result.labels_alone, strict=True))
-            values["effective_sample_size"] = result.size
+            (low, high), together = result.labels_alone, result.high - result.low
+            gain = ((high - low) / together) ** 2 if together > 0 else 1.0
+            values["effective_sample_size"] = values["labelled"] * max(gain, 1.0)
         return values, result
 
     def _key(self, basis: str) -> str:
@@ -295,32 +297,26 @@ def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
     return "people and judge" if any("labels" in source for source in sources) else "corrected"
 
 
-def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], exact: bool = True) -> str:
+def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int]) -> str:
     """Return in one sentence whether a judge helps beside labels, "" where no system has an interval of labels.
 
     Args:
         systems: {system: what `JudgeErrors.accuracy` returns}.
         confusion: labelled answers of all systems, see `tally.confusion_counts`.
-        exact: say how many labels the verdicts are worth.
     """
-    known = [values for values in systems.values() if values.get("labels_alone") and values["low"] is not None]
+    known = [values for values in systems.values() if "effective_sample_size" in values and values["low"] is not None]
     if not known:
         return ""
-    labelled, counts_as = sum(values["labelled"] for values in known), 0.0
-    for values in known:
-        alone, together = (ends["high"] - ends["low"] for ends in (values["labels_alone"], values))
-        gain = (alone / together) ** 2 if together > 0 else 1.0
-        counts_as += values["labelled"] * max(gain, 1.0)
+    labelled, worth = (sum(values[name] for values in known) for name in ("labelled", "effective_sample_size"))
     agreed, right = (confusion["accepted"] + confusion[name] for name in ("rejected", "missed"))
     said = (
         f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels (accepting every answer: {right:,})"
     )
     if all(values["labelled"] == values["rows"] for values in known):
         return f"{said}; every answer has a label, so that its verdicts are not needed"
-    if counts_as - labelled < 1:
-        return f"{said}; its verdicts are worth no further label: label more, or take another judge"
-    worth = f"are worth {counts_as - labelled:,.0f} further labels" if exact else "make the intervals narrower"
-    return f"{said}; its verdicts {worth}"
+    if worth - labelled < 1:
+        return f"{said}; its verdicts make no interval narrower: label more, or take another judge"
+    return f"{said}; with its verdicts the {labelled:,} labels give intervals as narrow as {worth:,.0f} labels alone"
 
 
 def measured_fact(measured: Mapping[str, Any]) -> str:

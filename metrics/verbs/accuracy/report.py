@@ -104,11 +104,11 @@ class AccuracyReport(Report):
         ]
         return [highest_accuracy(self.systems, as_good)]
 
-    def help_of_judge(self, exact: bool = True) -> str:
-        """Whether the judge helps beside the labels, in one sentence, also how much if `exact`; "" without labels."""
+    def help_of_judge(self) -> str:
+        """Whether the judge helps beside the labels, in one sentence; "" without labels."""
         systems = {name: values for name, values in self.systems.items() if "confusion" in values}
         confusion = {name: sum(values["confusion"][name] for values in systems.values()) for name in CONFUSION}
-        return help_of_judge(systems, confusion, exact)
+        return help_of_judge(systems, confusion)
 
     def show(self, console: Any) -> None:
         """Print one line a system, the finding and what it rests on; `show_all` prints all tables.
@@ -150,7 +150,7 @@ class AccuracyReport(Report):
         """Return what the accuracy rests on, and whether the judge helps, one sentence each."""
         told = any(values["low"] is not None for values in self.systems.values())
         said = [f"right: {methods(self.systems)}, {self._percent()} interval"] * told
-        return [*said, *filter(None, [self.help_of_judge(exact=False)]), *self._more_labels()]
+        return [*said, *filter(None, [self.help_of_judge()]), *self._more_labels()]
 
     def _more_labels(self) -> list[str]:
         """Return how many more labels would give an interval of 5 points on both sides, or how many questions."""
@@ -179,7 +179,7 @@ class AccuracyReport(Report):
         ava = all("ava_accuracy" in result for result in self.systems.values())
         labelled = any(result["labelled"] for result in self.systems.values())
         header = ["system", "accuracy", "from", "wrong", "declined", "accuracy_given_attempted", "answers"]
-        header += ["ava_accuracy" if ava else "judged", *["labelled", "effective rows"] * labelled]
+        header += ["ava_accuracy" if ava else "judged", *["labelled", "effective_sample_size"] * labelled]
         rows = []
         for system in order:
             result = self.systems[system]
@@ -201,7 +201,7 @@ class AccuracyReport(Report):
         said += f"The interval is of {self._report['settings']['truth']}."
         said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
         if labelled:
-            said += " Effective rows: this many random labels would give as narrow an interval without the judge."
+            said += " Worth: labels and judge give an interval as narrow as this many labels alone."
         return Table(SYSTEMS, header, rows, said, short=short_names(header) | {"ava_accuracy": "judged"})
 
     def _agreement(self) -> Table:
