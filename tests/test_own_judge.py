@@ -394,15 +394,17 @@ def test_a_calibration_that_does_not_help_is_not_written(settings, tmp_path):
     assert report.helps or not better
     if not report.helps:
         assert "does not help" in report.notes[0]
-        assert f"{path} was not written" in report.notes
+        assert f"nothing was written to {path}" in report.notes
 
 
 def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, tmp_path, monkeypatch):
     shares = [{"agreement": 0.85, "sensitivity": 0.7, "specificity": specificity} for specificity in (1.0, 0.8)]
     monkeypatch.setattr("genqa_metrics.verbs.calibrate.report.shares_right", lambda *_: shares.pop(0))
     path = tmp_path / "mine.json"
-    report = genqa_metrics.calibrate(file_of(tmp_path / "rows.jsonl", written(60)), str(path), settings)
+    rows = file_of(tmp_path / "rows.jsonl", written(60))
+    report = genqa_metrics.calibrate(rows, str(path), settings)
     assert "calibration does not help" in str(report)
+    assert report.findings[0].endswith(f"Use the labels themselves: genqa-metrics accuracy {rows}")
     assert not path.exists()
     assert not any("intervals will be" in note for note in report.notes)  # none are made with it
 

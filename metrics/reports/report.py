@@ -349,7 +349,7 @@ QUANTITIES: dict[str, Quantity] = {
     "effective_sample_size": Quantity(
         "So many labels alone would give an interval as narrow as the labels and the judge do.",
         ("accuracy",),
-        "worth",
+        short="worth",
     ),
     "difference of accuracy": Quantity(
         "`accuracy` of the first system minus that of the second.", ("accuracy",), "difference of accuracy"

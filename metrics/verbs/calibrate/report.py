@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from ...reports.report import Report, print_first_screen
 from ...reports.table import Table, as_json, number
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of, is_judged
+from ...rows.sources import Source
 from ...rows.writing import output_path, write_text
 from ...scale.options import OnError, Settings, check_options, checked_columns
 from ...statistics.intervals import COUNTS
@@ -34,7 +35,6 @@ from .calibration import (
     shares_right,
 )
 
-INSTEAD = "genqa-metrics accuracy FILE --labels LABELS"
 WRITE = "genqa-metrics calibrate with --output mine.json writes it for --calibration mine.json"
 SHARES = ("agreement", "sensitivity", "specificity")
 UNHELPFUL = "calibration does not help"
@@ -121,6 +121,7 @@ def calibrate(
         "after": after,
         "auc": area_under_curve(probabilities, values, weights),
         "unlabelled": labelled.unlabelled,
+        "instead": _instead(sources, label_sources, bool(np.ptp(labelled.weights))),
         "helps": gain > 1e-9,  # of a tie nobody has anything
         "notes": notes,
         "inputs": inputs_of(inputs, skips),
@@ -133,7 +134,7 @@ def calibrate(
     if output is not None and result.helps:
         result.write(output)
     elif output is not None:
-        notes.append(f"{output} was not written")
+        notes.append(f"nothing was written to {output}")
     return result
 
 
@@ -178,7 +179,9 @@ class CalibrateReport(Report):
         before, after = (f"{shares['agreement']:.1%}" for shares in (self.before, self.after))
         said = f"with {after} of the labels on held-out questions, the judge as it is with {before}"
         if not self.helps:
-            return [f"calibration does not help: it agrees {said}. Use the labels themselves: {INSTEAD}"]
+            return [
+                f"calibration does not help: it agrees {said}. Use the labels themselves: {self._report['instead']}"
+            ]
         to_do = f"Next: genqa-metrics score FILE --calibration {shlex.quote(self.output)}" if self.output else WRITE
         return [f"calibration helps: it agrees {said}", to_do]
 
@@ -231,6 +234,17 @@ class CalibrateReport(Report):
         ]
 
 
+def _instead(sources: Sequence[Source], label_sources: Sequence[Source], drawn: bool) -> str:
+    """Return the command that uses labels without a calibration, of these files where they are files."""
+    rows, labels = (
+        " ".join(shlex.quote(source.path) if source.path else name for source in group)
+        for group, name in ((sources, "FILE"), (label_sources, "LABELS"))
+    )
+    if drawn and not label_sources:  # the rows are those of another file that were drawn to be labelled
+        rows, labels = "FILE", rows
+    return f"genqa-metrics accuracy {rows}{f' --labels {labels}' if labels else ''}"
+
+
 def _fitted(labelled: Labelled, probabilities: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
     """Return a judge's scale and errors on labelled answers, and (answers,) its cross-fitted probabilities."""
     items, labels, weights = labelled.items, labelled.labels, labelled.weights
@@ -266,7 +280,7 @@ def _notes(report: dict[str, Any]) -> list[str]:
         before, after = (report[name]["agreement"] for name in ("before", "after"))
         notes.append(
             f"{UNHELPFUL}: on held-out questions it agrees with {after:.1%} of the labels, the judge as "
-            f"it is with {before:.1%}. Use the labels themselves: genqa-metrics accuracy --labels"
+            f"it is with {before:.1%}. Use the labels themselves: {report['instead']}"
         )
     if content["labels"] < FEW_LABELS:
         notes.append(f"{content['labels']} labels: below {FEW_LABELS} the scale is rough; label more")
