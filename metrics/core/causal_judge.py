@@ -11,13 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from .inference import report_done
+from .inference import budgeted, report_done
 
 PROMPT_VERSION = 1
 WORDS = (" yes", " no")
 END = "\nVerdict:"
 WINDOW = 2048  # tokens of a prompt; a longer judged text is read in windows
 LEAST_JUDGED = 256  # tokens of a window that are left to the judged text, however long the shared part is
+PACK = 1024  # tokens of a pack that is read: the mask of a longer one, whose size is squared, costs more than it saves
 
 
 def answer_prompt(question: str, references: Sequence[str]) -> str:
@@ -220,7 +221,7 @@ def prompt_logits(model, tokenizer, prompts: Sequence[tuple[str, str]], budget: 
         model: see `load_causal`.
         tokenizer: its tokenizer.
         prompts: (shared part, judged text), repetitions allowed; each different one is read once.
-        budget: tokens of a pack.
+        budget: tokens that are read at once, in one or several packs.
 
     Returns:
         (prompts,) floats.
@@ -251,9 +252,11 @@ def prompt_logits(model, tokenizer, prompts: Sequence[tuple[str, str]], budget: 
         groups.append((head, [text for text, _ in texts], [number for _, number in texts]))
     groups.sort(key=lambda group: len(group[0]) + len(group[1][0]))
     values = np.full(len(unique), -np.inf)
-    packs = packed(groups, budget)
+    packs = packed(groups, min(budget, PACK))
+    total = sum(len(pack.rows) for pack in packs)
     with torch.inference_mode():
-        for pack in packs:
-            np.maximum.at(values, pack.rows, pack_logits(model, [pack]).cpu().numpy())
-            report_done(len(pack.rows) / sum(len(each.rows) for each in packs))
+        for batch in budgeted([len(pack.tokens) for pack in packs], budget):
+            rows = np.concatenate([packs[i].rows for i in batch])
+            np.maximum.at(values, rows, pack_logits(model, [packs[i] for i in batch]).cpu().numpy())
+            report_done(len(rows) / total)
     return values[[unique[prompt] for prompt in prompts]]

@@ -60,7 +60,7 @@ def truth(row: dict) -> float | None:
     return row.get("score") if row.get("label") is None else row["label"]
 
 
-def judged(checkpoint: str, name: str, rows: list[dict], dtype: str) -> tuple[np.ndarray, float]:
+def judged(checkpoint: str, name: str, rows: list[dict], **settings) -> tuple[np.ndarray, float]:
     """Return (rows,) probabilities of a judge, and seconds."""
     predictions = [row["candidate"] for row in rows]
     questions = [row.get("question") or "" for row in rows]
@@ -69,19 +69,19 @@ def judged(checkpoint: str, name: str, rows: list[dict], dtype: str) -> tuple[np
     else:
         metric, columns = "ava", {"references": [row["references"] for row in rows]}
         columns["questions"] = [question or "What is true?" for question in questions]
-    module = load(metric, checkpoint=checkpoint, device="cpu", dtype=dtype)
+    module = load(metric, checkpoint=checkpoint, **settings)
     begin = time.perf_counter()
     results = module.compute(predictions=predictions, per_example=True, **columns)
     seconds = time.perf_counter() - begin
     return np.array(results[f"{metric}_score_per_example"]), seconds
 
 
-def measured(checkpoint: str, data: Path, most: int, names: list[str], dtype: str) -> tuple[dict, dict[str, str]]:
+def measured(checkpoint: str, data: Path, most: int, names: list[str], **settings) -> tuple[dict, dict[str, str]]:
     """Return the probabilities and labels of a judge on every set, and the digests of the files."""
     sets, digests = {}, {}
     for name in names:
         rows, digest = dev_rows(name, data, most)
-        probabilities, seconds = judged(checkpoint, name, rows, dtype)
+        probabilities, seconds = judged(checkpoint, name, rows, **settings)
         digests[f"{name}.dev"] = digest
         sets[name] = {
             "probabilities": [round(float(value), 4) for value in probabilities],
@@ -183,6 +183,8 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=[*VERDICTS, *GRADES, *CLAIMS], help="names of dev files")
     parser.add_argument("--rows", type=int, default=400, help="rows of a set at most")
     parser.add_argument("--dtype", default="float32", help="float32 or bfloat16")
+    parser.add_argument("--device", default="cpu", help="torch device")
+    parser.add_argument("--batch_tokens", type=int, default=4096, help="tokens that are read at once")
     parser.add_argument("--json", type=Path, help="result file; judges that it has are kept")
     parser.add_argument("--calibrate", action="store_true", help="write scale and threshold into the one folder")
     parser.add_argument("--tables", type=Path, help="print the tables of this result file")
@@ -197,7 +199,8 @@ def main() -> None:
         if second:
             sets = paired(result["judges"], first, second)
         else:
-            sets, digests = measured(checkpoint, args.data, args.rows, args.sets, args.dtype)
+            settings = {"device": args.device, "dtype": args.dtype, "batch_tokens": args.batch_tokens}
+            sets, digests = measured(checkpoint, args.data, args.rows, args.sets, **settings)
         result["data"] = result.get("data", {}) | digests
         result["judges"][name] = result["judges"].get(name, {}) | sets
         result["command"] = command_line("training.ava.compare_sizes", sys.argv[1:])

@@ -1,7 +1,8 @@
 """Rows of long answers with a known verdict: a causal language model is told what to say, right or wrong.
 
 It answers from a passage of extractive QA, in which a wrong answer may have taken the place of the right one, or it
-tells a judged answer in other words. An answer that may not say so is left out, see `doubt`.
+tells a judged answer in other words. An answer that may not say so is left out, see `doubt`, or kept for a teacher,
+together with answers to bare questions and with judged answers that were changed.
 """
 
 import json
@@ -23,10 +24,16 @@ PASSAGE = (
     '{style} Write only from the text, and use the words "{answer}".'
 )
 NOTE = "A customer asked: {question}\n\nNote:\n{note}\n\n{style} Do not mention the note."
+CHANGED = (
+    "A customer asked: {question}\n\nThe accepted answer is: {reference}\n\nAnswer of an assistant:\n{answer}\n\n"
+    "{style} Write the new answer only."
+)
 PASSAGE_WORDS, BEFORE = 170, 500  # words of a passage, and characters of it before the answer
 SHORT_NOTE, LONGEST_NOTE = 60, 200  # words
 SHORT = 8  # words of a short answer
 LEAST, MOST = 6, 300  # words of an answer
+UNKNOWN = "verdict not known"
+TEACHABLE = (UNKNOWN, "answer missing", "other answer", "words lost", "numbers lost", "negation", "corrected")
 _NEGATION = re.compile(r"\b(?:not|never|no|none|without|cannot|nor)\b|n't", re.IGNORECASE)
 _TASK = re.compile(r"\b(?:the note|this note|rewrit|as an ai|the customer asked)\b", re.IGNORECASE)
 
@@ -45,6 +52,9 @@ class Arguments:
     judged_dir: list[str] = option("folders of the files of verdicts", [])
     passages: int = option("answers from passages, at most", 5000)
     notes: int = option("answers told in other words, at most", 5000)
+    unsure: Path | None = option("NAME.jsonl[.gz]: answers without a known verdict, score 0.5, for `teach.py`", None)
+    questions: int = option("questions that are asked without a passage, at most; needs `unsure`", 0)
+    changed: int = option("judged answers that are changed, at most; needs `unsure`", 0)
     tokens: int = option("tokens of an answer; one that has more is left out", 210)
     batch: int = option("answers that are written at a time", 256)
     device: str | None = option("torch device; default the best available", None)
@@ -58,7 +68,7 @@ class Prompt:
 
     Attributes:
         text: what it is told.
-        row: a triple whose candidate is what it shall say.
+        row: a triple whose candidate is what it shall say; its label is 0.5 if the verdict of the text is not known.
         denied: answers that it must not give; none if it tells a judged answer.
         neighbours: question and references of other questions about the same passage.
     """
@@ -123,6 +133,28 @@ def note_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> list
     return prompts
 
 
+def question_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> list[Prompt]:
+    """Return prompts that ask a question and give no passage, so that the model says what it believes."""
+    asked = {row.question: row for row in rows}
+    return [
+        Prompt(
+            f"{row.question}\n\n{rng.choice(wa.WORDS['question_styles'])}", replace(row, label=0.5, kind="question")
+        )
+        for row in rng.sample(list(asked.values()), min(count, len(asked)))
+    ]
+
+
+def changed_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> list[Prompt]:
+    """Return prompts to write judged answers again, so that they agree with the accepted answer or do not."""
+    usable = [row for row in rows if SHORT < len(row.candidate.split()) <= LONGEST_NOTE]
+    prompts = []
+    for row in rng.sample(usable, min(count, len(usable))):
+        style = rng.choice(wa.WORDS["change_styles"])
+        asked = CHANGED.format(question=row.question, reference=row.references[0], answer=row.candidate, style=style)
+        prompts.append(Prompt(asked, replace(row, label=0.5, kind="changed")))
+    return prompts
+
+
 def _stems(text: str) -> set[str]:
     words = re.findall(r"[^\W\d_]{3,}", text.lower())
     return {word[:6] for word in words if word not in extractive.FUNCTION_WORDS and not _NEGATION.fullmatch(word)}
@@ -139,6 +171,8 @@ def doubt(prompt: Prompt, text: str) -> str | None:
         return "length"
     if _TASK.search(text):
         return "speaks of the task"
+    if row.label not in (0, 1):
+        return UNKNOWN
     if prompt.denied:
         if not wa.occurrence([row.candidate], text):
             return "answer missing"
@@ -161,19 +195,21 @@ def doubt(prompt: Prompt, text: str) -> str | None:
 
 def sure_rows(
     prompts: Sequence[Prompt], texts: Mapping[str, str | None], rng: random.Random
-) -> tuple[list[Triple], Counter]:
-    """Return the rows of texts that `doubt` keeps, right and wrong balanced; and how often each reason was met.
+) -> tuple[list[Triple], list[Triple], Counter]:
+    """Return rows of texts: those that `doubt` keeps, balanced; for a teacher; how often each reason was met.
 
     Args:
         prompts: what was asked.
         texts: text of a prompt -> answer; None for one that did not end.
         rng: source of randomness.
     """
-    rows, reasons = [], Counter()
+    rows, unsure, reasons = [], [], Counter()
     for prompt in prompts:
         text = texts[prompt.text]
         reason = "unfinished" if text is None else doubt(prompt, text)
         reasons[reason or "kept"] += 1
+        if reason in TEACHABLE:
+            unsure.append(replace(prompt.row, candidate=text, label=0.5))
         if reason:
             continue
         rows.append(replace(prompt.row, candidate=text))
@@ -183,7 +219,7 @@ def sure_rows(
     rng.shuffle(rows)
     right, wrong = ([row for row in rows if row.label == label] for label in (1, 0))
     most = round(1.3 * min(len(right), len(wrong)))
-    return right[:most] + wrong[:most], reasons
+    return right[:most] + wrong[:most], unsure, reasons
 
 
 def written(model, tokenizer, prompts: Sequence[str], tokens: int, batch: int) -> Iterator[tuple[str, str | None]]:
@@ -215,6 +251,10 @@ def main() -> None:
         raise ValueError(f"output: expected NAME.jsonl or NAME.jsonl.gz, got {args.output}")
     if not args.spans and not args.judged:
         raise ValueError("spans, judged: expected files to take passages or answers of, got neither; name some")
+    if (args.questions or args.changed) and not args.unsure:
+        raise ValueError(
+            "unsure: expected NAME.jsonl, since answers to questions and changed ones have no known verdict"
+        )
     if not args.model.is_file():
         raise ValueError(f"model: expected a GGUF file, got {args.model}, which is none; download one")
     rng = random.Random(args.seed)
@@ -224,6 +264,7 @@ def main() -> None:
     for name, weight in weighted(args.judged):
         judged += share(judged_triples(named_rows("judged", name, args.judged_dir), name), weight, rng)
     prompts = passage_prompts(spans, args.passages, rng) + note_prompts(judged, args.notes, rng)
+    prompts += question_prompts(judged, args.questions, rng) + changed_prompts(judged, args.changed, rng)
     prompts = list({prompt.text: prompt for prompt in prompts}.values())
 
     args.output.parent.mkdir(parents=True, exist_ok=True)
@@ -244,15 +285,18 @@ def main() -> None:
                 file.write(json.dumps([prompt, text], ensure_ascii=False) + "\n")
                 texts[prompt] = text
 
-    rows, reasons = sure_rows(prompts, texts, rng)
+    rows, unsure, reasons = sure_rows(prompts, texts, rng)
     if not rows:
         raise ValueError(
             f"no rows: expected right and wrong answers whose verdict is sure, got {dict(reasons)}; ask for more"
         )
-    columns = [(row.question, list(row.references), row.candidate, int(row.label), row.kind) for row in rows]
-    names = ("question", "references", "candidate", "label", "source")
-    write_rows(args.output, [dict(zip(names, column, strict=True)) for column in columns])
-    print(f"{len(rows):,} rows in {args.output}; texts: {dict(reasons)}")
+    names = ("question", "references", "candidate", "score", "source")
+    for path, triples in ((args.output, rows), (args.unsure, unsure)):
+        if path:
+            columns = [(row.question, list(row.references), row.candidate, row.label, row.kind) for row in triples]
+            write_rows(path, [dict(zip(names, column, strict=True)) for column in columns])
+            print(f"{len(triples):,} rows in {path}")
+    print(f"texts: {dict(reasons)}")
 
 
 if __name__ == "__main__":
