@@ -275,7 +275,7 @@ def test_answers_that_a_model_wrote_are_not_asked_for_again(ask, tmp_path, promp
     assert [prompt for prompt, _ in json_rows(path)] == asked
     rows = list(json_rows(tmp_path / "long.train.jsonl"))
     assert {row["score"] for row in rows} == {0, 1}
-    assert {tuple(row) for row in rows} == {("question", "references", "candidate", "label", "source")}
+    assert {tuple(row) for row in rows} == {("question", "references", "candidate", "score", "source")}
     assert {row["candidate"] for row in rows} <= {text for _, text in lines}
 
 
