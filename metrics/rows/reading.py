@@ -7,6 +7,7 @@ machine or on where an earlier run was killed: so a run that is resumed computes
 
 import json
 import math
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,25 +24,30 @@ from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name
 from .sources import Source
 from .values import (
     COLUMNS,
+    MAX_NAMES,
     MISSING,
     NO_ANSWER,
-    ColumnFinder,
+    OWN_NAMES,
     PlainCell,
     Row,
-    Verdicts,
     answers_of,
     chance_of,
     checked_text,
     is_given,
+    is_guess,
     json_list,
     json_value,
     kind_of,
+    likely,
     list_in_cell,
     passage_text,
     passages_in,
     plain_name,
     printed_list,
+    recognized,
     text_of_number,
+    value_at,
+    verdict_of,
 )
 from .writing import type_of
 
@@ -140,12 +146,84 @@ class RowReader:
         self.asks, self.kind = asks, kind
         self.in_csv = source.format in ("CSV", "TSV", "Excel")
         self.not_numbers = 0
-        self.find, self.verdicts = ColumnFinder(source, columns), Verdicts(source)
+        self._names: set[str] = set()  # columns of the last row, and which of them have which roles
+        self._roles: Mapping[str, str] = {}
+        self._words: dict[str, float] = {}  # that were read as labels
+        self._letters: set[str] = set()
 
-    def _holds_sets(self, values: dict, column: str) -> bool:
-        """Return whether lists in cells of CSV can be sets of predictions; the columns say so, not a cell."""
-        asked = self.find.value(values, "question")[1]
-        return not is_given(asked) and (self.find.has(values, "context") or plain_name(column) == "predictions")
+    def value(self, values: dict, role: str) -> tuple[str, object]:
+        """Return the name of a role's column in the file and its value, or `MISSING`.
+
+        Raises:
+            ColumnError: if the row lacks a column that was named.
+        """
+        column = self.columns.get(role)
+        if column is None:
+            column = self._recognized(values).get(role, COLUMNS[role][0])
+            return column, values.get(column, MISSING)
+        if column == "":
+            return role, MISSING
+        value = values[column] if column in values else value_at(values, column)
+        if value is MISSING:
+            named = f", which {{}} names for {role!r}"
+            option = Advice(named.format("columns"), command=named.format("--column"))
+            raise ColumnError(f"no column {column!r}", option, f"; {_listed(values)}")
+        return column, value
+
+    def _recognized(self, values: dict) -> Mapping[str, str]:
+        """Return the columns of a row by the names of `COLUMNS`; says once what was guessed."""
+        if self._names != values.keys():
+            # A column that was named for one role has no other one; its role is as if it were found by our own name.
+            taken = {part for column in self.columns.values() for part in (column, re.split(r"[.\[]", column)[0])}
+            roles = [OWN_NAMES[role][0] for role, column in self.columns.items() if column and OWN_NAMES.get(role)]
+            names = dict.fromkeys([*roles, *(name for name in values if name not in taken)])
+            self._names, self._roles = set(values), recognized(tuple(names))
+            for role, column in self._roles.items():
+                if role not in self.columns and not self.source.form and is_guess(role, column) and role != "id":
+                    what = "further references" if role == "aliases" else f"the {role}"
+                    self.source.note(Advice(f"column {column!r} was read as {what}; another one: ", name_column(role)))
+        return self._roles
+
+    def needed(self, values: dict, role: str) -> tuple[str, object]:
+        """Return the same as `value`; raise a `ColumnError` where there is no such column."""
+        column, value = self.value(values, role)
+        if value is MISSING:
+            wide = ", or where each system has a column, with --systems A,B" if role == "prediction" else ""
+            fix = self.source.elsewhere(values) or Advice(
+                "say which one it is with ", name_column(role, likely(role, values)), Advice(command=wide)
+            )
+            raise ColumnError(
+                f"no {role} (a column named {' or '.join(OWN_NAMES[role])}); {_listed(values)}", hint=fix
+            )
+        return column, value
+
+    def has(self, values: dict, role: str) -> bool:
+        """Return whether a row has a column."""
+        return self.value(values, role)[1] is not MISSING
+
+    def verdict(self, column: str, value: object) -> float | None:
+        """Return the label that a word stands for, see `verdict_of`; notes which words were read as what.
+
+        Raises:
+            RowError: if the words are the letters of SimpleQA, in which C is not correct.
+        """
+        word = value.strip() if isinstance(value, str) else ""
+        if word.upper() in ("A", "B", "C"):
+            self._letters.add(word.upper())
+            if "C" in self._letters and len(self._letters) > 1:
+                raise RowError(
+                    f"{column}: A, B and C are grades of SimpleQA, and C alone is correct elsewhere; write CORRECT, "
+                    "INCORRECT and NOT_ATTEMPTED, or 1 and 0"
+                )
+        label = verdict_of(word)
+        if label is not None and word not in self._words:
+            self._words[word] = label
+            read = (
+                f"{', '.join(repr(word) for word, of in self._words.items() if of == label)} as {label:g}"
+                for label in dict.fromkeys(sorted(self._words.values(), reverse=True))
+            )
+            self.source.note(f"{column}: words were read as labels: {' and '.join(read)}", f"words of {column}")
+        return label
 
     def optional(self, values: dict, name: str) -> object | None:
         """Return a row's value of one of `COLUMNS`, as it is in the file; None where there is none.
@@ -153,7 +231,7 @@ class RowReader:
         Raises:
             RowError: if the column that was named for it is missing.
         """
-        value = self.find.value(values, name)[1]
+        value = self.value(values, name)[1]
         return None if value is MISSING or value == "" else value
 
     def human(self, values: dict) -> tuple[float | None, float | None]:
@@ -166,7 +244,7 @@ class RowReader:
         A passage may be a string, or an object with its text under `text`, `content` or `page_content`. Empty ones
         stay beside others, because answers cite passages by their numbers.
         """
-        column, value = self.find.value(values, "contexts")
+        column, value = self.value(values, "contexts")
         if self.in_csv and isinstance(value, str) and not isinstance(value, PlainCell):
             value = json_list(value)
         if not is_given(value):
@@ -185,19 +263,22 @@ class RowReader:
         Raises:
             RowError: if it has neither predictions nor what stands in for them.
         """
-        asked = self.find.has(values, "context") and not self.find.has(values, "question")
+        asked = self.has(values, "context") and not self.has(values, "question")
         text = "context" if asked else "question"
         # A row that names a system has its predictions somewhere, under a name that is not known here.
-        human = asked and "prediction" not in self.columns and not self.find.has(values, "system")
-        if human and not self.find.has(values, "prediction") and self.find.has(values, "references"):
+        human = asked and "prediction" not in self.columns and not self.has(values, "system")
+        if human and not self.has(values, "prediction") and self.has(values, "references"):
             return RowKind(sets=True, ceiling=True, text=text)
-        given = self.find.has(values, text)
-        column, value = self.find.needed(values, "prediction")
-        value = list_in_cell(value) if self.in_csv and self._holds_sets(values, column) else value
+        given = self.has(values, text)
+        column, value = self.needed(values, "prediction")
+        # Lists in cells of CSV can be sets of predictions; the columns say so, not a cell.
+        asks = not is_given(self.value(values, "question")[1])
+        if self.in_csv and asks and (self.has(values, "context") or plain_name(column) == "predictions"):
+            value = list_in_cell(value)
         inner = list(value.values()) if isinstance(value, dict) else [value]
         sets = asked or any(isinstance(texts, list) for texts in inner)
-        has_references = sets or is_given(self.find.value(values, "references")[1])
-        passages = self.find.value(values, "contexts")[1]
+        has_references = sets or is_given(self.value(values, "references")[1])
+        passages = self.value(values, "contexts")[1]
         without = passages is not MISSING and (isinstance(passages, list) or not has_references)
         has_contexts = not sets and (without or bool(self.contexts(values)))
         return RowKind(sets, False, text, given, has_references or not has_contexts, has_contexts)
@@ -206,13 +287,13 @@ class RowReader:
         """Raise a `ColumnError` if a row lacks a column that is needed or was named."""
         row_kind = self.row_kind(values)
         for name in COLUMNS:
-            (self.find.needed if name == "references" and row_kind.has_references else self.find.value)(values, name)
+            (self.needed if name == "references" and row_kind.has_references else self.value)(values, name)
 
     def systems(self, values: dict) -> tuple[str, ...]:
         """Return the systems whose row it is, also of a bad row; never raises."""
         try:
             system = self._system(values)
-            value = self.find.value(values, "prediction")[1]
+            value = self.value(values, "prediction")[1]
         except RowError:
             return ()
         if system is None and isinstance(value, dict):
@@ -250,9 +331,9 @@ class RowReader:
         """
         needs = needs or {}
         if "references" in needs or (row_kind.has_references and not needs):
-            references = self._references(values, *self.find.needed(values, "references"), row_kind)
+            references = self._references(values, *self.needed(values, "references"), row_kind)
         else:
-            column, given = self.find.value(values, "references")
+            column, given = self.value(values, "references")
             references = self._references(values, column, given, row_kind) if is_given(given) else []
             if references and not row_kind.has_references:
                 problem = (
@@ -262,7 +343,7 @@ class RowReader:
                 self.source.note(Advice(problem, "have some; ", named, " scores those"))
         default = self._system(values)
         if row_kind.ceiling:
-            if self.find.has(values, "prediction"):
+            if self.has(values, "prediction"):
                 raise FileError(
                     f"{self.source.name}, {self.source.unit} {line}: has predictions, but the rows before have none; "
                     "put rows without predictions into a file of their own"
@@ -270,14 +351,14 @@ class RowReader:
             by_system = {SPLIT_HALF: references[0::2]} if len(references) > 1 else {}
             references = references[1::2]
         else:
-            column, value = self.find.needed(values, "prediction")
+            column, value = self.needed(values, "prediction")
             value = list_in_cell(value) if row_kind.sets and self.in_csv else value
             by_system = self._predictions(column, value, row_kind, default)
             if references == [NO_ANSWER] and not row_kind.sets:  # an empty answer says so, too
                 by_system = {system: texts if texts[0].strip() else [NO_ANSWER] for system, texts in by_system.items()}
-        ident = self.find.value(values, "id")[1]
+        ident = self.value(values, "id")[1]
         ident = None if ident is MISSING or ident is None else checked_text("id", str(ident))
-        column, text = self.find.value(values, row_kind.text)
+        column, text = self.value(values, row_kind.text)
         if row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
             text = None if text is MISSING or text is None else json.dumps(text, default=str)
         empty = isinstance(text, str) and not text.strip()
@@ -289,7 +370,7 @@ class RowReader:
             )
         text = None if text is MISSING or text is None else checked_text(column, text)
         human, contexts = self.human(values), self.contexts(values)
-        column, passages = self.find.value(values, "contexts")
+        column, passages = self.value(values, "contexts")
         if "contexts" in needs and not (is_given(passages) or isinstance(passages, list)):
             got = "no such column" if passages is MISSING else "none"
             problem = f"{column}: expected passages, which {needs['contexts']} reads, got {got}"
@@ -309,7 +390,7 @@ class RowReader:
         """Return the columns that the item holds in no other way."""
         roles = {"id", "system", "score", "label", "prediction", "references", row_kind.text}
         roles |= {"contexts"} if row_kind.has_contexts else set()
-        held = {self.find.value(values, role)[0] for role in roles}
+        held = {self.value(values, role)[0] for role in roles}
         return {name: value for name, value in values.items() if name not in held}
 
     def _references(self, values: dict, column: str, value: object, row_kind: RowKind) -> list[str]:
@@ -363,7 +444,7 @@ class RowReader:
         return [text]
 
     def _system(self, values: dict) -> str | None:
-        column, value = self.find.value(values, "system")
+        column, value = self.value(values, "system")
         if value is MISSING or value is None or value == "":
             return None
         if isinstance(value, dict | list):
@@ -400,10 +481,10 @@ class RowReader:
         return by_system
 
     def _number(self, values: dict, name: str) -> float | None:
-        column, value = self.find.value(values, name)
+        column, value = self.value(values, name)
         if value is MISSING or value is None or value == "":
             return None
-        if name == "label" and (verdict := self.verdicts.read(column, value)) is not None:
+        if name == "label" and (verdict := self.verdict(column, value)) is not None:
             return verdict
         try:
             number = float(value)
@@ -415,6 +496,11 @@ class RowReader:
                 self.source.note(f"{column}: values such as {value!r:.40} are no labels and were not read")
             return None
         return number
+
+
+def _listed(values: dict) -> str:
+    more = f" and {len(values) - MAX_NAMES:,} more" if len(values) > MAX_NAMES else ""
+    return f"columns found: {', '.join(list(values)[:MAX_NAMES]) or 'none'}{more}"
 
 
 def _recorded(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
@@ -449,20 +535,17 @@ class RowCounts:
     skipped_of: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Mapping) -> None:
-        """Add counts, as `since` returns them."""
-        for name in ("good", "skipped", "single", "not_numbers"):
-            setattr(self, name, getattr(self, name) + other.get(name, 0))
-        self.skipped_of.update(other.get("skipped_of", {}))
+        """Add counts, as `since` returns them; after JSON its counters are objects."""
+        for name, count in other.items():
+            setattr(self, name, getattr(self, name) + (Counter(count) if isinstance(count, Mapping) else count))
 
     def since(self, before: "RowCounts") -> dict:
         """Return what was counted since an earlier copy, in types that JSON has.
 
         >>> RowCounts(3, 1, skipped_of=Counter(bert=1)).since(RowCounts(2))
-        {'good': 1, 'skipped': 1, 'single': 0, 'not_numbers': 0, 'skipped_of': {'bert': 1}}
+        {'good': 1, 'skipped': 1, 'single': 0, 'not_numbers': 0, 'skipped_of': Counter({'bert': 1})}
         """
-        names = ("good", "skipped", "single", "not_numbers")
-        counted = {name: getattr(self, name) - getattr(before, name) for name in names}
-        return counted | {"skipped_of": dict(self.skipped_of - before.skipped_of)}
+        return {name: count - getattr(before, name) for name, count in vars(self).items()}
 
 
 class Skips:
@@ -567,30 +650,22 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
         FileError: names the first row, the columns that are there, and the option.
     """
     for source in sources:
-        problem = _missing_column(source, columns)
-        if problem:
-            raise FileError(problem)
-
-
-def _missing_column(source: Source, columns: Mapping[str, str]) -> str:
-    """Return the problem that the first rows of a source share, "" if one row has all columns."""
-    reader, problem = RowReader(source, columns), ""
-    for row in _first_rows(source):
-        where = f"{source.name}, {source.unit} {row.number}: "
-        if row.values is None:
-            if not (source.form or source.options.systems):
-                return ""
-            problem = problem or Advice(where, row.problem)
-            continue
-        try:
-            reader.check_columns(row.values)
-        except ColumnError as error:
-            problem = problem or Advice(where, error)
-            continue
-        except RowError:
-            pass
-        return ""
-    return problem
+        reader, problem = RowReader(source, columns), ""
+        for row in _first_rows(source):
+            try:
+                if row.values is None:
+                    error_type = ColumnError if source.form or source.options.systems else RowError
+                    raise error_type(row.problem)
+                reader.check_columns(row.values)
+            except ColumnError as error:
+                problem = problem or Advice(f"{source.name}, {source.unit} {row.number}: ", error)
+                continue
+            except RowError:
+                pass
+            break
+        else:
+            if problem:
+                raise FileError(problem)
 
 
 def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:

@@ -7,9 +7,8 @@ from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-from .errors import Advice, ColumnError, RowError, name_column
+from .errors import RowError
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +180,6 @@ def _follow(value: object, steps: list[str]) -> object:
     return value
 
 
-def is_path(name: str) -> bool:
-    """Return whether the name of a column may be a path."""
-    return "." in name or "[" in name
-
-
 def printed_list(text: object) -> list[str] | None:
     r"""Return the strings of a text that is a printed list, else None.
 
@@ -322,43 +316,6 @@ def verdict_of(value: object) -> float | None:
     if not isinstance(value, str):
         return None
     return _VERDICTS.get(value.replace("_", " ").replace("-", " ").replace("\ufe0f", "").strip(" .!").casefold())
-
-
-class Verdicts:
-    """Reads the labels of one source; notes which words it read.
-
-    Args:
-        source: the source, see `sources.Source`.
-    """
-
-    def __init__(self, source: Any):
-        self.source = source
-        self._words: dict[str, float] = {}
-        self._letters: set[str] = set()
-
-    def read(self, column: str, value: object) -> float | None:
-        """Return the label that a word stands for, see `verdict_of`; notes which words were read as what.
-
-        Raises:
-            RowError: if the words are the letters of SimpleQA, in which C is not correct.
-        """
-        word = value.strip() if isinstance(value, str) else ""
-        if word.upper() in ("A", "B", "C"):
-            self._letters.add(word.upper())
-            if "C" in self._letters and len(self._letters) > 1:
-                raise RowError(
-                    f"{column}: A, B and C are grades of SimpleQA, and C alone is correct elsewhere; write CORRECT, "
-                    "INCORRECT and NOT_ATTEMPTED, or 1 and 0"
-                )
-        label = verdict_of(word)
-        if label is not None and word not in self._words:
-            self._words[word] = label
-            read = (
-                f"{', '.join(repr(word) for word, of in self._words.items() if of == label)} as {label:g}"
-                for label in dict.fromkeys(sorted(self._words.values(), reverse=True))
-            )
-            self.source.note(f"{column}: words were read as labels: {' and '.join(read)}", f"words of {column}")
-        return label
 
 
 # A spreadsheet runs a cell that begins so as a formula. Written cells get an apostrophe before it, as OWASP advises
@@ -515,74 +472,3 @@ def likely(role: str, names: Iterable[str]) -> str:
     """
     either = EITHER if role in ("prediction", "references") else ()
     return next((name for name in names if plain_name(name) in (*COLUMNS[role], *either)), "NAME")
-
-
-class ColumnFinder:
-    """Finds the columns of the rows of one source.
-
-    Args:
-        source: the source, see `sources.Source`; notes say what was guessed.
-        named: names of columns by role; "" for a column that is not to be read. A name with dots goes into objects and
-            lists: "answers.text", "choices.0.text".
-    """
-
-    def __init__(self, source: Any, named: Mapping[str, str]):
-        self.source, self.named = source, named
-        self._names: set[str] = set()
-        self._roles: Mapping[str, str] = {}
-
-    def value(self, values: dict, role: str) -> tuple[str, object]:
-        """Return the name of a role's column in the file and its value, or `MISSING`.
-
-        Raises:
-            ColumnError: if the row lacks a column that was named.
-        """
-        column = self.named.get(role)
-        if column is None:
-            column = self._recognized(values).get(role, COLUMNS[role][0])
-            return column, values.get(column, MISSING)
-        if column == "":
-            return role, MISSING
-        value = values.get(column, MISSING)
-        if value is MISSING and is_path(column):
-            value = value_at(values, column)
-        if value is MISSING:
-            named = f", which {{}} names for {role!r}"
-            option = Advice(named.format("columns"), command=named.format("--column"))
-            raise ColumnError(f"no column {column!r}", option, f"; {self._listed(values)}")
-        return column, value
-
-    def _recognized(self, values: dict) -> Mapping[str, str]:
-        """Return the columns of a row by the names of `COLUMNS`; says once what was guessed."""
-        if self._names != values.keys():
-            # A column that was named for one role has no other one; its role is as if it were found by our own name.
-            taken = {part for column in self.named.values() for part in (column, re.split(r"[.\[]", column)[0])}
-            roles = [OWN_NAMES[role][0] for role, column in self.named.items() if column and OWN_NAMES.get(role)]
-            names = dict.fromkeys([*roles, *(name for name in values if name not in taken)])
-            self._names, self._roles = set(values), recognized(tuple(names))
-            for role, column in self._roles.items():
-                if role not in self.named and not self.source.form and is_guess(role, column) and role != "id":
-                    what = "further references" if role == "aliases" else f"the {role}"
-                    self.source.note(Advice(f"column {column!r} was read as {what}; another one: ", name_column(role)))
-        return self._roles
-
-    @staticmethod
-    def _listed(values: dict) -> str:
-        more = f" and {len(values) - MAX_NAMES:,} more" if len(values) > MAX_NAMES else ""
-        return f"columns found: {', '.join(list(values)[:MAX_NAMES]) or 'none'}{more}"
-
-    def needed(self, values: dict, name: str) -> tuple[str, object]:
-        """Return the same; raise a `ColumnError` where there is no such column."""
-        column, value = self.value(values, name)
-        if value is MISSING:
-            wide = ", or where each system has a column, with --systems A,B" if name == "prediction" else ""
-            fix = self.source.elsewhere(values) or Advice(
-                "say which one it is with ", name_column(name, likely(name, values)), Advice(command=wide)
-            )
-            named = " or ".join(OWN_NAMES[name])
-            raise ColumnError(f"no {name} (a column named {named}); {self._listed(values)}", hint=fix)
-        return column, value
-
-    def has(self, values: dict, name: str) -> bool:
-        """Return whether a row has a column."""
-        return self.value(values, name)[1] is not MISSING

@@ -225,7 +225,7 @@ def _labels_of_files(
             key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
             places = place_of.get(key, [])
         plan = plan_of(row.values)
-        word = reader.verdicts.read("label", value)
+        word = reader.verdict("label", value)
         label = share_of("label", value) if word is None else word
         rater = next((str(row.values[name]) for name in COLUMNS["rater"] if row.values.get(name)), "")
         for place in places:
