@@ -13,7 +13,6 @@ import re
 import stat
 import sys
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -293,9 +292,6 @@ class Source:
                 problem = f"expected a dict with one value per column, got {type(values).__name__} {values!r:.40}"
                 yield Row(number, None, problem)
 
-    def _found_sheets(self, sheets: list[str]) -> None:
-        self._sheets = sheets
-
     def elsewhere(self, values: Mapping) -> str:
         """Return where a file has rows if a row of it is none, as a part of a sentence; "" if nowhere."""
         if self.path is None:
@@ -316,7 +312,8 @@ class Source:
             columns = None if self.columns is None else [*self.columns, *COLUMNS_READ, *self.options.systems]
             return parquet_rows(raw, name, columns, after, self._share)
         if self.format in PACKED:
-            excel = partial(excel_rows, sheet=self.options.sheet, found=self._found_sheets)
+            self._sheets.clear()
+            excel = partial(excel_rows, sheet=self.options.sheet, sheets=self._sheets)
             read = {"Arrow": arrow_rows, "Excel": excel, "Inspect log": inspect_rows}[self.format]
             return read(raw, name, after)
         stream = decompressed(raw)
@@ -382,9 +379,7 @@ def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "row
             source.columns = source.columns or columns
         return list(rows)
     if hasattr(rows, "iterrows"):  # pandas
-        if not rows.columns.is_unique:
-            double = rows.columns[rows.columns.duplicated()][0]
-            raise ValueError(f"{name}: two columns are named {double!r}; rename one of them")
+        check_columns(list(rows.columns), name)
         rows = rows.astype(object).where(rows.notna(), None).to_dict("records")
     if isinstance(rows, Mapping | str | bytes) or not isinstance(rows, Iterable):
         fix = "; choose one of its splits" if hasattr(rows, "num_rows") else ""
@@ -655,11 +650,6 @@ def encoding_of(stream: BinaryIO, encoding: str | None) -> str | None:
     return encoding or ("utf-16" if stream.peek(2)[:2] in UTF_16 else None)
 
 
-def _not_utf8(line: bytes, error: UnicodeDecodeError) -> str:
-    problem = f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1} of the line"
-    return Advice(problem, hint=ENCODE)
-
-
 def _up_to(limit: int, lines: Iterator[bytes]) -> bytes:
     """Return lines up to a number of bytes, about."""
     result = bytearray()
@@ -734,7 +724,8 @@ def json_rows(
         try:
             values = json.loads(line.decode("utf-8"), object_pairs_hook=_once)
         except UnicodeDecodeError as error:
-            yield Row(number, None, _not_utf8(line, error))
+            problem = f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1} of the line"
+            yield Row(number, None, Advice(problem, hint=ENCODE))
         except RecursionError:
             yield Row(number, None, "not JSON that can be read: nested too deeply")
         except ValueError as error:
@@ -809,15 +800,13 @@ def csv_rows(
             continue  # Excel's note on the delimiter
         elif header is None:
             header, written = cells, has_marks(cells)
-            check_columns(header, path)
-            if any(re.match(r"\[[^\]]+\] ", name) for name in header):  # promptfoo, with a Status for each prompt
+            is_short = len(header) <= MAX_COLUMNS
+            if is_short and any(re.match(r"\[[^\]]+\] ", name) for name in header):  # promptfoo: a Status a prompt
                 seen = [header[:place].count(name) for place, name in enumerate(header)]
                 header = [
                     f"{name} {before + 1}" if before else name for name, before in zip(header, seen, strict=True)
                 ]
-            double = next((name for name, count in Counter(header).items() if count > 1), None)
-            if double is not None:
-                raise FileError(f"{path}, line {number}: two columns are named {double!r}; rename one of them")
+            check_columns(header, path, f", line {number}")
         elif len(cells) != len(header):
             yield Row(
                 number,

@@ -2,7 +2,8 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 from . import packed
@@ -12,14 +13,22 @@ from .values import Row, plain_name
 MAX_COLUMNS = 10_000
 
 
-def check_columns(names: Sequence[str], path: str) -> None:
-    """Refuse a table with more columns than rows can be checked with.
+def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
+    """Refuse a table with more columns than rows can be checked with, or with two of one name.
+
+    Args:
+        names: of the columns.
+        path: name of the file.
+        where: the place of the header in it.
 
     Raises:
-        FileError: if it has more than `MAX_COLUMNS`.
+        FileError: if it has more than `MAX_COLUMNS`, or a name twice.
     """
     if len(names) > MAX_COLUMNS:
         raise FileError(f"{path}: has {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out")
+    if len(set(names)) < len(names):
+        double, _ = Counter(names).most_common(1)[0]
+        raise FileError(f"{path}{where}: two columns are named {double!r}; rename one of them")
 
 
 def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list) -> Iterator[Row]:
@@ -94,9 +103,7 @@ def _cell(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def excel_rows(
-    raw: BinaryIO, path: str, after: int, sheet: str = "1", found: Callable[[list[str]], None] = lambda sheets: None
-) -> Iterator[Row]:
+def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[str]) -> Iterator[Row]:
     """Yield the rows of a sheet of a workbook behind row `after`; the first row names the columns.
 
     Args:
@@ -104,7 +111,7 @@ def excel_rows(
         path: its name.
         after: number of a row.
         sheet: name of the sheet, or its number, from 1.
-        found: called with the names of all sheets.
+        sheets: gets the names of all sheets.
     """
     from ..core.scorer import require_extra  # which brings numpy
 
@@ -114,7 +121,7 @@ def excel_rows(
     packed.check_workbook(raw, path)
     try:
         book = CalamineWorkbook.from_filelike(raw)
-        found(book.sheet_names)
+        sheets += book.sheet_names
         name = sheet if sheet in book.sheet_names else None
         if name is None and sheet.isdecimal() and 0 < int(sheet) <= len(book.sheet_names):
             name = book.sheet_names[int(sheet) - 1]
@@ -128,9 +135,7 @@ def excel_rows(
     header = [_cell(cell) for cell in table[0]] if table else []
     while header and not header[-1]:
         header.pop()
-    double = next((name for i, name in enumerate(header) if name in header[:i]), None)
-    if double is not None:
-        raise FileError(f"{path}: two columns are named {double!r}; rename one of them")
+    check_columns(header, path)
     for number, cells in enumerate(table[1:], 2):
         if number > after and any(cell != "" for cell in cells):
             yield Row(number, dict(zip(header, map(_cell, cells), strict=False)))

@@ -10,7 +10,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,12 +39,10 @@ def output_path(path: str | os.PathLike, inputs: Iterable[str | os.PathLike | No
     if "://" in os.fspath(path):
         raise FileError(f"{path}: only --engine ray writes to an address; name a file here")
     real = Path(os.path.realpath(path))
-    try:
+    with can_be_written(path):
         if not real.parent.is_dir():
             raise FileError(f"{path}: there is no folder {real.parent}; make it first")
         mode = real.stat().st_mode if real.exists() else stat.S_IFREG
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
     if stat.S_ISDIR(mode):
         raise FileError(f"{path}: is a folder; name a file in it")
     if not stat.S_ISREG(mode) or real.is_symlink():
@@ -55,6 +53,15 @@ def output_path(path: str | os.PathLike, inputs: Iterable[str | os.PathLike | No
         if os.path.samefile(file, real) or Path(os.path.realpath(file)) in real.parents:
             raise FileError(f"{path}: is an input of this run, which would be lost; name another file")
     return real
+
+
+@contextmanager
+def can_be_written(path: str | os.PathLike) -> Iterator[None]:
+    """Raise a `FileError` that names a file or folder for an OSError inside."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -144,6 +151,18 @@ def _text(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def _packed(raw: BinaryIO, compression: str) -> BinaryIO:
+    """Return a file that packs what is written into another one, which stays open."""
+    if compression == ".gz":
+        return gzip.GzipFile("", "wb", fileobj=raw, mtime=0)
+    if compression == ".zst":
+        import pyarrow
+
+        copy = os.fdopen(os.dup(raw.fileno()), "wb")  # which pyarrow closes
+        return io.BufferedWriter(pyarrow.CompressedOutputStream(copy, "zstd"))
+    return {".bz2": bz2.BZ2File, ".xz": lzma.LZMAFile}[compression](raw, "wb")
+
+
 class Writer:
     """One output file, which appears under its name when it is complete and not at all after a failure.
 
@@ -170,50 +189,27 @@ class Writer:
         self.columns = dict(columns)
         self.metadata = dict(metadata)
 
-    def _failure(self, error: OSError) -> FileError:
-        return FileError(f"{self.path}: cannot be written: {error.strerror or error}")
-
     def __enter__(self) -> "Writer":
-        try:
-            self._file = new_file(self.path)
-            self._raw = self._file.__enter__()
-        except OSError as error:
-            raise self._failure(error) from error
+        self._stack = ExitStack()
+        with can_be_written(self.path):
+            raw = self._stack.enter_context(new_file(self.path))
         if self.format == "Parquet":
-            self._open_parquet()
-        else:
-            self._open_text()
-        return self
+            import pyarrow.parquet
 
-    def _open_parquet(self) -> None:
-        import pyarrow.parquet
-
-        self._schema = arrow_schema(self.columns, self.metadata)
-        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
-        self._parquet = pyarrow.parquet.ParquetWriter(
-            self._raw, self._schema, compression="zstd", write_page_checksum=True
-        )
-
-    def _open_text(self) -> None:
-        if self.compression == ".gz":
-            self._packed = gzip.GzipFile("", "wb", fileobj=self._raw, mtime=0)
-        elif self.compression == ".bz2":
-            self._packed = bz2.BZ2File(self._raw, "wb")
-        elif self.compression == ".xz":
-            self._packed = lzma.LZMAFile(self._raw, "wb")
-        elif self.compression == ".zst":
-            import pyarrow
-
-            raw = os.fdopen(os.dup(self._raw.fileno()), "wb")  # which pyarrow closes
-            self._packed = io.BufferedWriter(pyarrow.CompressedOutputStream(raw, "zstd"))
-        else:
-            self._packed = self._raw
-        self._text = io.TextIOWrapper(self._packed, encoding="utf-8", newline="")
+            self._schema = arrow_schema(self.columns, self.metadata)
+            self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
+            options = {"compression": "zstd", "write_page_checksum": True}
+            self._parquet = self._stack.enter_context(pyarrow.parquet.ParquetWriter(raw, self._schema, **options))
+            return self
+        packed = self._stack.enter_context(_packed(raw, self.compression)) if self.compression else raw
+        self._text = io.TextIOWrapper(packed, encoding="utf-8", newline="")
+        self._stack.callback(self._text.detach)  # which writes the rest, and leaves the file open
         if self.format != "JSON lines":
             delimiter = "\t" if self.format == "TSV" else ","
             # Cells with any character of the line's end are quoted; so a carriage return must be one of them.
             self._csv = csv.writer(_UnixLines(self._text), delimiter=delimiter, lineterminator="\r\n")
             self._csv.writerow(self.columns)
+        return self
 
     def write(self, rows: Mapping[str, Sequence]) -> None:
         """Write rows.
@@ -224,10 +220,8 @@ class Writer:
         Raises:
             FileError: if the file cannot be written, for example because the disk is full.
         """
-        try:
+        with can_be_written(self.path):
             self._write(rows)
-        except OSError as error:
-            raise self._failure(error) from error
 
     def note(self, facts: Mapping[str, str]) -> None:
         """Add facts about the whole file that are known at its end; only Parquet has a place for them."""
@@ -257,28 +251,14 @@ class Writer:
             self._parquet.write_table(pyarrow.concat_tables(self._pending))
             self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
 
-    def _close(self, complete: bool) -> None:
-        if self.format == "Parquet":
-            if complete:
-                self._flush()
-            self._parquet.close()
-        elif self._packed is self._raw:
-            self._text.flush()
-        else:
-            self._text.close()
-
     def __exit__(self, kind, error, trace) -> None:
-        failed = error
-        try:
-            self._close(complete=error is None)
-        except OSError as problem:
-            failed = failed or problem
-        try:
-            self._file.__exit__(failed and type(failed), failed, None)
-        except OSError as problem:
-            failed = failed or problem
-        if failed is not error:
-            raise self._failure(failed) from failed
+        if error is not None:
+            with suppress(OSError):
+                self._stack.__exit__(kind, error, trace)
+            return
+        with can_be_written(self.path), self._stack:
+            if self.format == "Parquet":
+                self._flush()
 
 
 def lock_folder(folder: Path, wait: bool = True) -> int | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..rows.errors import RESUME, FileError
 from ..rows.sources import Source, check_regular, digest
-from ..rows.writing import TEMPORARY, Writer, lock_folder, new_file
+from ..rows.writing import TEMPORARY, Writer, can_be_written, lock_folder, new_file
 
 MANIFEST = "_manifest.json"
 PART_ROWS = 20_000
@@ -242,34 +242,26 @@ class Parts:
 
     def __enter__(self) -> "Parts":
         try:
-            self._made = not self.folder.exists()
-            self.folder.mkdir(exist_ok=True)
-            self._take_lock()
-            self._look()  # again: another run may have written there in between
-            for left in self.folder.glob(TEMPORARY.format("?" * 16)):  # begun by a run that was killed
-                left.unlink()
-        except OSError as error:
-            raise self._failure(error) from error
+            with can_be_written(self.folder):
+                is_new = not self.folder.exists()
+                self.folder.mkdir(exist_ok=True)
+                self._made = is_new
+                try:
+                    self._lock = lock_folder(self.folder, wait=False)
+                except BlockingIOError:
+                    problem = "another run is writing to it; wait for it, or name another"
+                    raise FileError(f"{self.folder}: {problem}") from None
+                self._look()  # again: another run may have written there in between
+                for left in self.folder.glob(TEMPORARY.format("?" * 16)):  # begun by a run that was killed
+                    left.unlink()
         except FileError:
             self.__exit__(None, None, None)
             raise
         return self
 
-    def _failure(self, error: OSError) -> FileError:
-        return FileError(f"{self.folder}: cannot be written: {error.strerror or error}")
-
-    def _take_lock(self) -> None:
-        try:
-            self._lock = lock_folder(self.folder, wait=False)
-        except BlockingIOError:
-            raise FileError(f"{self.folder}: another run is writing to it; wait for it, or name another") from None
-
     def _write_manifest(self, facts: Mapping) -> None:
-        try:
-            with new_file(self.folder / MANIFEST) as file:
-                file.write(manifest(self.settings, self.inputs, facts))
-        except OSError as error:
-            raise self._failure(error) from error
+        with can_be_written(self.folder), new_file(self.folder / MANIFEST) as file:
+            file.write(manifest(self.settings, self.inputs, facts))
 
     def write(self, part: int, columns: Mapping[str, str], metadata: Mapping[str, str], rows: Mapping) -> None:
         """Write rows of a part.
