@@ -650,16 +650,6 @@ def encoding_of(stream: BinaryIO, encoding: str | None) -> str | None:
     return encoding or ("utf-16" if stream.peek(2)[:2] in UTF_16 else None)
 
 
-def _up_to(limit: int, lines: Iterator[bytes]) -> bytes:
-    """Return lines up to a number of bytes, about."""
-    result = bytearray()
-    for line in lines:
-        result += line
-        if len(result) > limit:
-            break
-    return bytes(result)
-
-
 def _document(
     lines: Iterator[bytes], whole: Callable[[object], Iterator[dict] | None]
 ) -> tuple[Iterable[bytes], Iterator | None]:
@@ -682,7 +672,11 @@ def _document(
     except (ValueError, RecursionError) as error:
         if not isinstance(error, json.JSONDecodeError) or error.pos < len(error.doc):  # bad, not only unfinished
             return chain(head, lines), None
-        rest = _up_to(MAX_DOCUMENT, lines)
+        rest = bytearray()
+        for line in lines:
+            rest += line
+            if len(rest) > MAX_DOCUMENT:
+                break
         try:
             document = json.loads(start + b"\n" + rest, object_pairs_hook=_once)
         except (ValueError, RecursionError):

@@ -99,34 +99,14 @@ def type_of(values: Sequence[object]) -> str:
     return next((name for types, name in known if given == types), "any")
 
 
-def arrow_schema(columns: Mapping[str, str], metadata: Mapping[str, str] | None = None):
-    """Return the Arrow schema of columns.
-
-    Args:
-        columns: the columns and their types, see `Writer`.
-        metadata: facts about the whole table.
-    """
+def _schema(columns: Mapping[str, str], metadata: Mapping[str, str]):
+    """Return the Arrow schema of columns with their types, see `Writer`."""
     import pyarrow
 
     types = {"text": pyarrow.string(), "integer": pyarrow.int64(), "number": pyarrow.float64()}
     types |= {"any": types["text"], "truth": pyarrow.bool_()}
     types |= {"texts": pyarrow.list_(types["text"]), "numbers": pyarrow.list_(types["number"])}
-    return pyarrow.schema([(name, types[kind]) for name, kind in columns.items()], metadata=metadata)
-
-
-def arrow_table(rows: Mapping[str, Sequence], columns: Mapping[str, str], schema):
-    """Return rows as an Arrow table.
-
-    Args:
-        rows: one list of equal length per column.
-        columns: the columns and their types, see `Writer`.
-        schema: see `arrow_schema`.
-    """
-    import pyarrow
-
-    values = {name: list(map(_text, rows[name])) if kind == "any" else rows[name] for name, kind in columns.items()}
-    arrays = [pyarrow.array(values[field.name], field.type) for field in schema]
-    return pyarrow.Table.from_arrays(arrays, schema=schema)
+    return pyarrow.schema([(name, types[kind]) for name, kind in columns.items()], metadata=dict(metadata))
 
 
 class _UnixLines:
@@ -196,7 +176,7 @@ class Writer:
         if self.format == "Parquet":
             import pyarrow.parquet
 
-            self._schema = arrow_schema(self.columns, self.metadata)
+            self._schema = _schema(self.columns, self.metadata)
             self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
             options = {"compression": "zstd", "write_page_checksum": True}
             self._parquet = self._stack.enter_context(pyarrow.parquet.ParquetWriter(raw, self._schema, **options))
@@ -230,7 +210,11 @@ class Writer:
 
     def _write(self, rows: Mapping[str, Sequence]) -> None:
         if self.format == "Parquet":
-            table = arrow_table(rows, self.columns, self._schema)
+            import pyarrow
+
+            values = [map(_text, rows[name]) if kind == "any" else rows[name] for name, kind in self.columns.items()]
+            arrays = [pyarrow.array(value, field.type) for value, field in zip(values, self._schema, strict=True)]
+            table = pyarrow.Table.from_arrays(arrays, schema=self._schema)
             self._pending.append(table)
             self._pending_rows += len(table)
             self._pending_bytes += table.nbytes

@@ -41,15 +41,6 @@ def part_name(part: int) -> str:
     return f"part-{part:06}.parquet"
 
 
-def fingerprint(source: Source) -> dict:
-    """Return name, size and SHA-256 of an input file.
-
-    Raises:
-        FileError: if it cannot be read.
-    """
-    return {"name": source.name, "size": source.size, "sha256": source.digest}
-
-
 def manifest(settings: Mapping, inputs: Sequence[Mapping], facts: Mapping) -> bytes:
     """Return the content of a manifest.
 
@@ -164,7 +155,7 @@ class Parts:
         self.folder = Path(folder).resolve()
         self.settings = json.loads(json.dumps(settings))
         self._sources = sources
-        self.inputs = [fingerprint(source) for source in sources]
+        self.inputs = [{"name": file.name, "size": file.size, "sha256": file.digest} for file in sources]
         self.finished: dict[int, dict] = {}
         self._digests: dict[str, str] = {}
         self._resume, self._name = resume, folder

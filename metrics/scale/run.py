@@ -296,7 +296,9 @@ class Run:
             sizes = [source.size for source in self.sources]
             size = None if None in sizes else sum(sizes)
             parts = (self.part_rows, self._parts.finished) if self.in_parts else ()
-            windows = reading.windows(self._limits, *parts)
+            windows = reading.windows(
+                lambda kind: (window_predictions(self._checked_scorers(kind).values()), WINDOW_CHARACTERS), *parts
+            )
             row_kind = reading.row_kind
             scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
@@ -337,9 +339,6 @@ class Run:
             if scorer.needs_question and row_kind.text != "question":
                 raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")
         return self.scorers
-
-    def _limits(self, row_kind: RowKind) -> tuple[int, int]:
-        return window_predictions(self._checked_scorers(row_kind).values()), WINDOW_CHARACTERS
 
     def _needs(self, row_kind: RowKind) -> dict[str, str]:
         metrics = tuple(self.scorers) or default_metrics(row_kind)
@@ -457,20 +456,14 @@ def window_predictions(scorers: Iterable[Scorer]) -> int:
     return max(sizes, default=WINDOWS[None])
 
 
-def statistics_of_items(scorer: Scorer, items: Sequence[Item]) -> tuple[np.ndarray, Counter]:
-    """Return the statistics of items: one row per prediction, or per item if the metric takes sets.
-
-    Equal rows are scored once, and rows not at all that the same scorer has judged before.
-    """
-    return explained_statistics(scorer, items, explain=False)[:2]
-
-
-def explained_statistics(
-    scorer: Scorer, items: Sequence[Item], explain: bool = True
+def statistics_of_items(
+    scorer: Scorer, items: Sequence[Item], explain: bool = False
 ) -> tuple[np.ndarray, Counter, list[str], list[str]]:
-    """Return the same, and for every row one sentence that says why, and its digest.
+    """Return the statistics of items, counts of what to warn of, and for every row why, and its digest.
 
-    There are no sentences unless `explain`, for which rows are judged again, and no digests of a metric without.
+    There is one row per prediction, or per item if the metric takes sets. Equal rows are scored once, and rows not at
+    all that the same scorer has judged before. There are no reasons unless `explain`, for which rows are judged again,
+    and no digests of a metric without.
     """
     rows: list[tuple] = []
     records: list[Mapping | None] = []
@@ -515,7 +508,11 @@ def explained_statistics(
     places = {row: place for place, row in enumerate((*new, *known))}
     order = [places[row] for row in rows]
     statistics = np.concatenate(parts)
-    digests = digests_of(scorer, [*places], statistics, counts_of_row) if scorer.recalls else []
+    digests = []
+    if scorer.recalls:
+        of_rows = scorer.row_scores(statistics)
+        scores = np.column_stack([of_rows[name] for name in scorer.row_names]).tolist()
+        digests = [row_digest(scorer.signature, *row) for row in zip(places, scores, counts_of_row, strict=True)]
     statistic = statistics[order]
     counts = counts + label_counts(items, statistic[:, 0]) if scorer.verdict else counts
     whole = ([column[place] for place in order] if column else [] for column in (reasons, digests))
@@ -575,7 +572,7 @@ def item_statistics(
         run = counted(
             partial(statistics_of_items, scorer), lambda done, m=metric: progress(m, done, len(items)), scorer.passes
         )
-        for window, (found, counts_of_window) in map_in_order(run, windows, worker_count([scorer])):
+        for window, (found, counts_of_window, *_) in map_in_order(run, windows, worker_count([scorer])):
             lengths = [1 if scorer.takes_sets else len(item.predictions) for item in window]
             total = np.zeros((len(window), found.shape[1] + 1))
             np.add.at(total[:, :-1], np.repeat(np.arange(len(window)), lengths), found)
@@ -665,10 +662,10 @@ def scored(
         tally.predictions[item.system] += len(item.predictions)
     for metric, scorer in scorers.items():
         why = explain and has_reasons(row_kind, scorer)
-        statistics, tally.warning_counts[metric], reasons, digests = explained_statistics(scorer, items, why)
-        counted = np.column_stack([statistics, np.ones(len(statistics))])
+        statistics, tally.warning_counts[metric], reasons, digests = statistics_of_items(scorer, items, why)
+        with_ones = np.column_stack([statistics, np.ones(len(statistics))])
         of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
-        tally.sums[metric] = {system: counted[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
+        tally.sums[metric] = {system: with_ones[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
         if scorer.thresholds and scorer.evidence == "references" and not row_kind.sets:  # a judge of answers
             tally.questions = dict(totals_by_system(items, statistics[:, 1], statistics[:, 0]))
         scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
@@ -685,15 +682,12 @@ def scored(
         else:
             first = next(iter(scorers.values()))
             tally.to_read = answers_to_read(columns, worst, first.main, evidence=first.evidence)
+    counted = {TOGETHER: cell_counts(columns), LABELLED: counts_of_rows(columns)}
     if judge and judge.faults and not row_kind.sets:
-        faults = fault_counts(columns, judge)
-        tally.sums[FAULTS] = {system: faults[owners == i].sum(axis=0) for i, system in enumerate(systems)}
-    cells = cell_counts(columns)
-    if cells is not None:
-        tally.sums[TOGETHER] = {system: cells[owners == i].sum(axis=0) for i, system in enumerate(systems)}
-    cases = counts_of_rows(columns)
-    if cases is not None:
-        tally.sums[LABELLED] = {system: cases[owners == i].sum(axis=0) for i, system in enumerate(systems)}
+        counted[FAULTS] = fault_counts(columns, judge)
+    for name, counts in counted.items():
+        if counts is not None:
+            tally.sums[name] = {system: counts[owners == i].sum(axis=0) for i, system in enumerate(systems)}
     return columns, tally
 
 
@@ -900,22 +894,6 @@ def recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
     said |= {"were judged for the first time": counts.get(FIRST)}
     parts = [f"{count:,} {what}" for what, count in said.items() if count]
     return f"{metric}, rows: {'; '.join(parts)}"
-
-
-def digests_of(
-    scorer: Scorer, rows: Sequence[tuple], statistics: np.ndarray, counts: Sequence[Mapping[str, int]]
-) -> list[str]:
-    """Return the column of rows that were just judged.
-
-    Args:
-        scorer: what judged them.
-        rows: what it has read of each.
-        statistics: (rows, k) their statistics.
-        counts: what must be warned of in each.
-    """
-    signature, scores = scorer.signature, scorer.row_scores(statistics)
-    every = np.column_stack([scores[name] for name in scorer.row_names]).tolist()
-    return [row_digest(signature, *row) for row in zip(rows, every, counts, strict=True)]
 
 
 def warn_of_recorded(counts: Mapping[str, Mapping[str, int]]) -> None:
