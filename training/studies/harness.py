@@ -136,6 +136,14 @@ def read(path: str | Path) -> dict:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
+def rendered(template: Path, **values: object) -> str:
+    """Return a page from a template of jinja2."""
+    from jinja2 import Environment, StrictUndefined
+
+    text, options = template.read_text(encoding="utf-8"), {"trim_blocks": True, "keep_trailing_newline": True}
+    return Environment(undefined=StrictUndefined, **options).from_string(text).render(values)
+
+
 def digests(names: Iterable[str], folders: str | Path | Iterable[str | Path]) -> dict[str, str]:
     """Return the SHA-256 of files of rows by name, see `common.local_file`; those that are not local are left out."""
     from genqa_metrics.core.checkpoints import file_digest

@@ -29,7 +29,7 @@ from genqa_metrics.verbs.labelling import pareto_sample, probabilities
 
 from training import common
 from training.common import option
-from training.studies.harness import Output, Study, digests, read, versions
+from training.studies.harness import Output, Study, digests, read, rendered, versions
 
 HERE = Path(__file__).parent
 TRUTHS = {"these rows": True, "questions like these": False}
@@ -164,35 +164,16 @@ def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
 
 def page(report: dict) -> str:
     """Return the page of results."""
-    lines = [
-        "# From verdicts to a number: intervals that hold the accuracy",
-        "",
-        f"{len(report['systems'])} systems of {', '.join(report['data'])}; {report['labels']} labels a system, "
-        f"{report['repeats']} draws of labels; means over the systems. Held: how often the 95% interval held the "
-        "accuracy that all labels give, in brackets the least and the most of a system. Written by "
-        f"`{report['command']}`; numbers of every system are in [accuracy.json](accuracy.json).",
-        "",
-        "| systems | truth | estimate | held | width, points | narrower than labels alone | bias, points |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: |",
-    ]
-    groups = groups_of(report["systems"])
-    for group, means in report["means"].items():
-        for truth, ways in means.items():
-            for way, result in ways.items():
-                narrower = "-" if way == "alone" else f"{result['narrower']:.0%}"
-                held = f"{result['held']:.1%} [{result['least_held']:.1%}, {result['most_held']:.1%}]"
-                lines.append(
-                    f"| {len(groups[group])}, {group} | {truth} | {WAYS[way]} | {held} | {100 * result['width']:.1f} "
-                    f"| {narrower} | {100 * result['bias']:+.2f} |"
-                )
-    if alone := report["without labels"]:
-        held, width = sum(value["held"] for value in alone), np.mean([value["high"] - value["low"] for value in alone])
-        lines += [
-            "",
-            f"Without labels, systems not seen by the judge, which was measured on the others of them: {held} of "
-            f"{len(alone)} intervals hold the accuracy, {100 * width:.1f} points wide on average.",
-        ]
-    return "\n".join([*lines, ""])
+    alone = report["without labels"]
+    return rendered(
+        Path(__file__).with_name("page.md.j2"),
+        **report,
+        groups=groups_of(report["systems"]),
+        titles=WAYS,
+        percent="{:.1%}".format,
+        alone=alone,
+        width=np.mean([value["high"] - value["low"] for value in alone]) if alone else 0,
+    )
 
 
 def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from training.aev import fit_aev
 from training.aev.fit_aev import bleu_line, cell_name, run, sureness, table_lines
 from training.common import markdown_table, option, parsed
-from training.studies.harness import Table
+from training.studies.harness import Table, rendered
 
 HERE = Path(__file__).parent
 
@@ -28,15 +28,8 @@ class Arguments:
     data_folder: str = option("folder with system_level/, judgments/ and question_generation/")
 
 
-def bleu_cell(result: dict, name: str) -> str:
-    """Return BLEU's R-squared in percent: "first" or "all" references."""
-    value = result["bleu_signed_r_squared"][name]
-    return "-" if value is None or (name == "all" and not result["several_references"]) else f"{100 * value:.1f}"
-
-
-def cell(result: dict, alpha: float, order: int) -> str:
-    """Return one cell of the table in percent."""
-    value = result["signed_r_squared"][result["max_order"].index(order)][result["alpha"].index(alpha)]
+def percent(value: float | None) -> str:
+    """Return R-squared in percent."""
     return "-" if value is None else f"{100 * value:.1f}"
 
 
@@ -46,36 +39,19 @@ def summary(results: dict[str, dict]) -> str:
     for name, result in results.items():
         judged, prediction, _, _ = FITS[name]
         interval = " to ".join(f"{100 * value:.1f}" for value in result["interval"])
-        cells = [*(cell(result, *place) for place in CELLS), *(bleu_cell(result, which) for which in ("first", "all"))]
-        lines.append([name, judged, result["points"], cell_name(result), interval, *cells, prediction])
+        rows, columns, bleu = (result[key] for key in ("max_order", "alpha", "bleu_signed_r_squared"))
+        values = [result["signed_r_squared"][rows.index(order)][columns.index(alpha)] for alpha, order in CELLS]
+        values += [bleu["first"], bleu["all"] if result["several_references"] else None]
+        lines.append([name, judged, result["points"], cell_name(result), interval, *map(percent, values), prediction])
     header = ["set", "what was judged", "n", "best cell", "95% interval", "AEv(0,1)", "AEv(0,2)", "AEv(1,4)"]
     return markdown_table([*header, "BLEU, 1 reference", "BLEU, all", "paper's cell"], lines)
-
-
-def section(name: str, result: dict) -> list[str]:
-    """Return the part of the README about one fit."""
-    return [
-        f"### {name}",
-        "",
-        f"`{result['command']}`",
-        "",
-        "```text",
-        *table_lines(result),
-        "```",
-        "",
-        f"{cell_name(result)}; {sureness(result)}. {bleu_line(result)}.",
-        "",
-        f"![R² by alpha and N, {name}]({name}.png)",
-        "",
-    ]
 
 
 def page(*fits: dict) -> str:
     """Return the tables of all fits."""
     results = dict(zip(FITS, fits, strict=True))
-    return "\n".join(
-        [summary(results), "", *(line for name, result in results.items() for line in section(name, result))]
-    )
+    functions = {function.__name__: function for function in (table_lines, cell_name, sureness, bleu_line)}
+    return rendered(HERE / "tables.md.j2", summary=summary(results), results=results, **functions)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from training.common import markdown_table
-from training.studies.harness import Table
+from training.studies.harness import Table, rendered
 from training.studies.judges.compare_judges import GRADES, VERDICTS
 from training.studies.judges.compare_judges import NAMES as TITLES
 from training.studies.judges.small_and_base import BAND
@@ -21,14 +21,6 @@ NAMES = {"small": "bundled", "base": "base", "cosine": "embedding cosine"}  # na
 COLUMNS = ("small", "base", "both", "token F1", "ROUGE-L-KPQA", "BERTScore", "cosine")
 IN_CARD = ("small", "base", "both", "ROUGE-L-KPQA", "BERTScore")
 SETS = TITLES["sets"]  # name -> what tables call it, and whose answers people judged
-BELOW = (
-    "Scaling and threshold come from other questions of the same sets. A judge has one threshold for all sets, "
-    "fitted to EVOUNA; a simple metric has one for each set, which favours it. The judges were trained on other "
-    "questions of some of the sets (their cards name them), the simple metrics on none. "
-    'The column "both" is `escalate="base"`: the base judge reads the rows to which the small one gives a probability '
-    f"of {BAND}. Quality was measured in bfloat16; speed and memory on 200 rows of EVOUNA NQ, each way in a process "
-    "of its own on two cores. ROUGE-L-KPQA and BERTScore are computed together."
-)
 SPEEDS = {"float32": "", "bfloat16": ", bfloat16", "8-bit integers": ", int8"}
 PAIRS = {"number": "minimal pairs of numbers: passed", "word_order": "of word order: passed"}
 CARD_ROWS = ("evouna_nq.dev", "evouna_tq.dev", "financebench.dev", "beetle.dev", "assistant.dev", "kpqa_marco.dev")
@@ -125,20 +117,14 @@ def page() -> str:
     header, verdicts = ["", *COLUMNS], [name for name in SETS if name in VERDICTS]
     quality = [line(name, "accuracy" if name in VERDICTS else "r") for name in SETS]
     about = [[called, what, "verdicts" if name in VERDICTS else "grades"] for name, (called, what) in SETS.items()]
-    parts = [
-        finding(),
-        "## Quality, speed and memory",
-        "Accuracy where people gave verdicts, Pearson's r where they gave grades; in brackets the number of rows, in "
-        "bold the best where all were measured. An empty cell was not measured.",
-        markdown_table(header, quality + cost_lines(), "---:"),
-        BELOW,
-        "## AUC",
-        "The probability that a right answer scores above a wrong one; it needs no threshold.",
-        markdown_table(header, [line(name, "auc") for name in verdicts], "---:"),
-        "## The sets",
-        markdown_table(["set", "answers", "people gave"], about),
-    ]
-    return "\n\n".join(parts) + "\n"
+    return rendered(
+        Path(__file__).with_name("page.md.j2"),
+        finding=finding(),
+        quality=markdown_table(header, quality + cost_lines(), "---:"),
+        band=BAND,
+        auc=markdown_table(header, [line(name, "auc") for name in verdicts], "---:"),
+        sets=markdown_table(["set", "answers", "people gave"], about),
+    )
 
 
 def card() -> str:

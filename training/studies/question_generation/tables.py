@@ -1,11 +1,12 @@
 """The page of results of the studies of question generation, made of their result files."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from training.common import markdown_table
-from training.studies.harness import Table
+from training.studies.harness import Table, rendered
 from training.studies.question_generation import held_out
 from training.studies.question_generation.measures import BASES, DIVERSITY, MODELS, SYSTEMS, pairs_of
 
@@ -190,24 +191,16 @@ def study_section(title: str, results: Mapping) -> str:
 def page(drawn: Mapping, *studies: Mapping) -> str:
     """Return the page, without the parts of results that are missing."""
     values = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
-    parts = [
-        "# Question generation: results",
-        "Written by `python -m training.studies.harness --write` from the JSON files of this folder. "
-        "Scores are in percent, differences in points; brackets are 95% intervals of 1,000 bootstrap samples, over "
-        "contexts and, where there are several trainings, over seeds. cBLEU is BLEU-4 of the whole set with the first "
-        "question of each context.",
-        "## All studies",
-        "CVAE 100 against the baseline, contexts with several references:",
-        studies_table(values),
-        "KL of the latent variable, and METEOR against the baseline:",
-        information_table({t: r for t, r in values.items() if "meteor" in r["several_references"]["differences"]}),
-        "## The bundled generators on held-out contexts",
-        f"{drawn['questions']} questions about each of {drawn['contexts']} contexts of the dev part; "
-        "differences are to the first row.",
-        held_out.table(drawn["runs"]),
-        *(study_section(title, results) for title, results in values.items()),
-    ]
-    return "\n\n".join(parts) + "\n"
+    return rendered(
+        Path(__file__).with_name("page.md.j2"),
+        studies=studies_table(values),
+        information=information_table(
+            {t: r for t, r in values.items() if "meteor" in r["several_references"]["differences"]}
+        ),
+        drawn=drawn,
+        held_out=held_out.table(drawn["runs"]),
+        sections=[study_section(title, results) for title, results in values.items()],
+    )
 
 
 FILES = " ".join(f"studies/question_generation/results/{name}" for name in ("held_out", *STUDIES))
