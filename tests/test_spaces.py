@@ -236,7 +236,7 @@ def test_an_unexpected_error_tells_nothing_of_the_server(spaces, area, capsys):
     def broken():
         raise RuntimeError("/secret/place")
 
-    message = str(spaces.events.shown(broken, area, 1)()[0])
+    message = str(spaces.events.shown(broken, area, 1)(None)[0])
     assert "An error occurred on the server, not in your input. Please try again." in message
     assert "/secret/place" not in message
     assert "/secret/place" in capsys.readouterr().err

@@ -90,16 +90,13 @@ def _outcome(function: Callable[[], list], area: Area, outputs: int, number: int
 def shown(function: Callable, area: Area, outputs: int) -> Callable:
     """Return a function whose outputs are the status, the results' column, the stop button and the results.
 
+    It takes the number of its run, or None, before the inputs.
+
     Args:
         function: takes inputs, returns a status (`Markup`) and results; raises ValueError for bad input.
         area: where they are shown.
         outputs: number of results.
     """
-    return functools.partial(_numbered(function, area, outputs), None)
-
-
-def _numbered(function: Callable, area: Area, outputs: int) -> Callable:
-    """Return the function of `shown`, which takes the number of its run before the inputs."""
 
     def run(number, *args):
         return _outcome(lambda: function(*args), area, outputs, number)
@@ -202,7 +199,7 @@ def connect(
         The event.
     """
     work = LongWork(function, area, len(outputs))
-    run = work.run if long else _numbered(function, area, len(outputs))
+    run = work.run if long else shown(function, area, len(outputs))
     defaults = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress_on": [area.status]}
     event = {**defaults, "trigger_mode": "always_last", "api_visibility": "private"} | event
     on = triggers.then if callable(getattr(triggers, "then", None)) else functools.partial(gr.on, triggers)

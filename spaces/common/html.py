@@ -37,13 +37,13 @@ def fill(template: str, **values: object) -> Markup:
     return Markup(template.format(**{name: escaped(value) for name, value in values.items()}))
 
 
-def joined(parts: Iterable[object], between: str = "") -> Markup:
+def joined(parts: Iterable[object]) -> Markup:
     """Return parts one after the other, each escaped.
 
     >>> joined(["<", Markup("<br>")])
     Markup('&lt;<br>')
     """
-    return Markup(between).join([escaped(part) for part in parts])
+    return Markup().join(map(escaped, parts))
 
 
 def frame(name: str, report: str) -> Markup:

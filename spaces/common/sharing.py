@@ -199,7 +199,7 @@ class Address:
             values = self.parse(fragment or "")
             if values is None:
                 return [gr.skip()] * (len(fields) + len(area[:3]) + len(outputs))
-            return [*values, *run(*values)]
+            return [*values, *run(None, *values)]
 
         ids, first = events.ids(fields), json.dumps(self.first)
         demo.load(None, None, None, js=f"() => void runStarted(0, {ids}, {first})", api_visibility="private")

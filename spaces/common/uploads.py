@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import genqa_metrics
 import gradio as gr
+import pyarrow.parquet
 from genqa_metrics import registry
 from genqa_metrics.rows import errors, packed, reading, sources
 from genqa_metrics.rows.values import recognized
@@ -234,33 +235,21 @@ def checked_path(path: str | None) -> str:
         )
     if any(start.startswith(magic) for magic in sources.COMPRESSIONS.values()):
         raise checks.Problem("File: it is compressed; unpack it first.")  # a small one can unpack to gigabytes
-    try:
-        _check_unpacked(path, start)
-    except errors.FileError as error:
-        raise checks.Problem(_plain(error, path)) from error
-    return path
-
-
-def _check_unpacked(path: str, start: bytes) -> None:
-    """Refuse a file that unpacks to too much, a workbook also for its empty cells; `read` reports damaged Parquet.
-
-    Raises:
-        errors.FileError: if it does, or is a damaged zip file.
-    """
-    if start.startswith(b"PK"):
-        with open(path, "rb") as raw:
-            packed.check_size(raw, path, MAX_UNPACKED)
-            if Path(path).suffix.lower() == ".xlsx":
-                packed.check_workbook(raw, path, MAX_UNPACKED, MAX_CELLS, MAX_UNPACKED)
+    if start.startswith(b"PK"):  # a workbook is refused for its empty cells too
+        try:
+            with open(path, "rb") as raw:
+                packed.check_size(raw, path, MAX_UNPACKED)
+                if Path(path).suffix.lower() == ".xlsx":
+                    packed.check_workbook(raw, path, MAX_UNPACKED, MAX_CELLS, MAX_UNPACKED)
+        except errors.FileError as error:
+            raise checks.Problem(_plain(error, path)) from error
     if start.startswith(b"PAR1"):
-        import pyarrow
-        import pyarrow.parquet
-
-        with suppress(pyarrow.ArrowException, OSError):
+        with suppress(pyarrow.ArrowException, OSError):  # `read` reports a damaged one
             facts = pyarrow.parquet.read_metadata(path)
             size = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
             if size > MAX_UNPACKED or facts.num_rows > 100 * MAX_ROWS:
-                raise errors.FileError(f"{path}: it unpacks to too much; save the rows as CSV")
+                raise checks.Problem("File: it unpacks to too much; save the rows as CSV.")
+    return path
 
 
 def peek(path: str | None) -> tuple[list[str], list[dict]]:
