@@ -19,7 +19,6 @@ COLOURS = {
 WIDTH, HEIGHT = 480, 574
 PLACES = (62, 172, 310, 411)  # of the columns
 MIDDLE, TOP, BOTTOM = 238, 286, 466
-WRONG, RIGHT = "M-5 -5 5 5M-5 5 5 -5", "M-6 0 -2 5 6 -5"
 
 
 @dataclass(frozen=True)
@@ -51,79 +50,46 @@ def draw(numbers: Numbers, scheme: str) -> str:
         numbers: what to show.
         scheme: "light" or "dark".
     """
-    colours = COLOURS[scheme]
-    parts: list[str] = []
+    from jinja2 import Environment, StrictUndefined
 
-    def text(x, y, words, size=16, fill="ink", anchor="start", weight=400, family=""):
-        family = f' font-family="{family}"' if family else ""
-        parts.append(
-            f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" fill="{colours[fill]}" '
-            f'text-anchor="{anchor}"{family}>{words}</text>'
-        )
-
-    def card(x, system, answer, mark, verdict):
-        colour = colours[system]
-        parts.append(
-            f'<rect x="{x}" y="86" width="216" height="94" rx="8" fill="{colours["card"]}" '
-            f'stroke="{colours["line"]}"/>'
-            f'<rect x="{x}" y="86" width="5" height="94" rx="2.5" fill="{colour}"/>'
-            f'<path d="{mark}" transform="translate({x + 24} 158)" fill="none" stroke="{colour}" stroke-width="2.5"/>'
-        )
-        text(x + 16, 110, system, 15, system, weight=600)
-        text(x + 16, 137, answer, 16.5)
-        text(x + 38, 163, verdict, 15, "muted")
-
-    text(16, 38, "How many legs has an insect?", 25, weight=700)
-    text(16, 66, "Accepted answer: An insect has six legs.", 16, "muted")
-    bold = '<tspan font-weight="700">{}</tspan>'
-    card(16, "Echo", f"An insect has {bold.format('eight')} legs.", WRONG, "wrong")
-    card(248, "Own words", f"{bold.format('Six.')}", RIGHT, "right")
-
-    text(16, 218, f"Scores over {numbers.questions} such questions", 16, weight=600)
-    text(WIDTH - 16, 218, "bars: 95% interval", 14, "muted", "end")
-    text((16 + MIDDLE) / 2, 248, "compare words", 15, "muted", "middle")
-    text((WIDTH - 16 + MIDDLE) / 2, 248, "read the question", 15, "muted", "middle")
-    parts.append(
-        f'<path d="M{MIDDLE} 234V{BOTTOM + 34}" stroke="{colours["line"]}" stroke-dasharray="3 4"/>'
-        f'<path d="M16 {BOTTOM}H{WIDTH - 16}" stroke="{colours["line"]}"/>'
-    )
-    places = dict(zip(COLUMNS, PLACES, strict=True))
-    for name, x in places.items():
-        text(x, BOTTOM + 26, COLUMNS[name], 14, weight=600, anchor="middle")
+    places, lines = dict(zip(COLUMNS, PLACES, strict=True)), {}
     for system, scores in numbers.scores.items():
-        colour = colours[system]
-        points = [(places[name], BOTTOM - value * (BOTTOM - TOP)) for name, value in scores.items()]
-        low, high = (BOTTOM - end * (BOTTOM - TOP) for end in numbers.intervals[system])
-        x = places["ava_accuracy"]
-        parts.append(
-            f'<path d="M{x} {low:.1f}V{high:.1f}M{x - 6} {low:.1f}h12M{x - 6} {high:.1f}h12" stroke="{colour}" '
-            'stroke-width="2"/>'
-            f'<path d="M{"L".join(f"{x} {y:.1f}" for x, y in points)}" fill="none" stroke="{colour}" '
-            'stroke-width="3"/>'
-        )
-        for (name, value), (x, y) in zip(scores.items(), points, strict=True):
+        low, high = (f"{_height(end):.1f}" for end in numbers.intervals[system])
+        points = []
+        for name, value in scores.items():
+            x, y = places[name], _height(value)
             shape = f'circle cx="{x}" cy="{y:.1f}" r="7"'
             if system == "Echo":
                 shape = f'rect x="{x - 6}" y="{y - 6:.1f}" width="12" height="12"'
-            parts.append(f'<{shape} fill="{colour}" stroke="{colours["page"]}" stroke-width="2"/>')
             above = value > max(other[name] for key, other in numbers.scores.items() if key != system)
             label, place = f"{value:.2f}", (x, y - 14 if above else y + 25, "middle")
             if name == "ava_accuracy":
                 label = f"{value * numbers.questions:.0f} of {numbers.questions}"
             if y > BOTTOM - 40:  # there is no room below
                 place = (x + 12, y - 12, "start")
-            text(place[0], place[1], label, 15, system, place[2], 600)
-
-    text(WIDTH / 2, 530, "Same answers, opposite winners. Only one is right.", 18, weight=700, anchor="middle")
-    text(WIDTH / 2, 558, "genqa-metrics score metrics/examples/echo.jsonl -m kpqa -m ava", 12, "muted", "middle",
-         family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace")  # fmt: skip
+            points.append({"at": f"{x} {y:.1f}", "shape": shape, "label": label, "place": place})
+        lines[system] = {"x": places["ava_accuracy"], "low": low, "high": high, "points": points}
+    options = {"trim_blocks": True, "keep_trailing_newline": True, "undefined": StrictUndefined}
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{escape(describe(numbers))}" '
-        'font-family="-apple-system, BlinkMacSystemFont, Segoe UI, Noto Sans, Helvetica, Arial, sans-serif">\n'
-        + "\n".join(parts)
-        + "\n</svg>\n"
+        Environment(**options)
+        .from_string((HERE / "first.svg.j2").read_text(encoding="utf-8"))
+        .render(
+            colours=COLOURS[scheme],
+            width=WIDTH,
+            height=HEIGHT,
+            middle=MIDDLE,
+            bottom=BOTTOM,
+            questions=numbers.questions,
+            columns=[(x, COLUMNS[name]) for name, x in places.items()],
+            lines=lines,
+            description=escape(describe(numbers)),
+        )
     )
+
+
+def _height(value: float) -> float:
+    """Return where a score stands in the picture."""
+    return BOTTOM - value * (BOTTOM - TOP)
 
 
 def describe(numbers: Numbers) -> str:
