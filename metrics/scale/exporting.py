@@ -1,7 +1,6 @@
 """Exports checkpoints whose models run as ONNX in 8-bit integers: where asked, or once into a cache folder."""
 
 import json
-import os
 import shutil
 import warnings
 from collections.abc import Mapping, Sequence
@@ -76,10 +75,9 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
     with quiet():
         folder = loading.checkpoint_folder(checkpoint)
         model, names = loading.model_to_export(folder)
-    result = output.with_name(f".{output.name}.{os.getpid()}.partial")
-    replaced = output.with_name(f".{output.name}.{os.getpid()}.replaced")
-    result.mkdir()
-    try:
+    with TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as temporary:
+        result, replaced = Path(temporary, "new"), Path(temporary, "old")
+        result.mkdir()
         for path in folder.iterdir():
             if path.is_file() and path.name != FAST_FILE:
                 shutil.copyfile(path, result / path.name)
@@ -94,14 +92,12 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         FastModel(result, digest, metric)
         if output.exists():
             output.rename(replaced)
-        result.rename(output)
-    except BaseException:
-        if replaced.exists() and not output.exists():
-            replaced.rename(output)
-        raise
-    finally:
-        shutil.rmtree(result, ignore_errors=True)
-        shutil.rmtree(replaced, ignore_errors=True)
+        try:
+            result.rename(output)
+        except BaseException:
+            if replaced.exists():
+                replaced.rename(output)
+            raise
     return (output / FAST_FILE).stat().st_size
 
 

@@ -26,7 +26,7 @@ from training.studies.question_generation.measures import (
     statistics_of,
     systems_of,
 )
-from training.studies.question_generation.tables import GROUPS, study_section
+from training.studies.question_generation.tables import study_section
 
 FOLDER = Path(__file__).parent
 
@@ -148,7 +148,7 @@ def study(args: Arguments) -> dict:
         "test": args.test,
         "contexts": of_all["contexts"],
         "resamples": args.resamples,
-        "findings": {group: findings(reports[group]) for group in GROUPS},
+        "findings": {group: findings(reports[group]) for group in ("several", "all")},
         "several_references": reports["several"],
         "active_latent_dimensions_per_seed": active,
         "training": {

@@ -18,7 +18,6 @@ STUDIES = {  # result file of study.py -> title of the study
     "all_pairs": "Free bits, twice the pairs",
     "qamr": "Free bits, trained on QAMR too",
 }
-GROUPS = {"several": "Contexts with several references", "all": "All contexts"}
 
 
 def table(report: Mapping, base: str) -> str:
@@ -150,42 +149,25 @@ def kl_weight(arguments: Mapping, steps: int) -> float:
     return min(1.0, arguments["kl_rate"] * (steps // arguments["kl_steps"]))
 
 
-def settings_line(results: Mapping) -> str:
-    """Return in one paragraph how the generators of a study were trained and what they were asked."""
-    arguments = results["arguments"]
-    runs = results["training"]["cvae_100"].values()
-    steps, pairs = max(run["steps"] for run in runs), max(run["pairs"] for run in runs)
-    kept = max(run.get("kept_step") or run["steps"] for run in runs)
-    weight, when = kl_weight(arguments, kept), "at the end of training"
-    if kept < steps:
-        when = f"at step {kept:,}, whose model is kept"
-    seeds = ", ".join(
-        f"{len(result)} of {model.replace('cvae_', 'CVAE ')}" for model, result in results["seeds_of"].items()
-    )
-    rise = f"it rises by {arguments['kl_rate']:g} every {arguments['kl_steps']} steps, up to 1"
-    return (
-        f"{pairs:,} training pairs, {arguments['hidden']} units, {steps:,} steps, {arguments['free_bits']:g} nat of "
-        f"free bits per dimension. **KL weight: {weight:.2f} {when}** ({rise}). "
-        f"Trainings (seeds): {seeds}. Test set: {results['test']}, {results['contexts']:,} contexts, "
-        f"{results['several_references']['contexts']:,} with several references. Command: `{results['command']}`."
-    )
-
-
 def study_section(title: str, results: Mapping) -> str:
     """Return the section of one study under a title."""
-    several, result = results["several_references"], results["findings"]
-    bases = list(result["several"])
-    is_part = several["contexts"] < results["contexts"]
-    groups = GROUPS if is_part else {"several": "All contexts, each with several references"}
-    parts = [f"## {title}", settings_line(results)]
-    parts += [f"{name}, findings of the paper:\n\n{findings_table(result[group])}" for group, name in groups.items()]
-    if "all" in groups:
-        parts += ["### All contexts", *(table(results, base) for base in bases)]
-    parts += ["### Contexts with several references", *(table(several, base) for base in bases)]
-    parts += ["Differences, in points:", difference_table(several, bases)]
-    parts += ["Variety of the questions, and the latent variable on held-out pairs:"]
-    parts += [diversity_table(several, results["active_latent_dimensions_per_seed"], results["training"])]
-    return "\n\n".join(parts)
+    arguments, several = results["arguments"], results["several_references"]
+    runs = results["training"]["cvae_100"].values()
+    kept = max(run.get("kept_step") or run["steps"] for run in runs)
+    functions = (findings_table, table, difference_table, diversity_table)
+    seeds = [f"{len(known)} of {model.replace('cvae_', 'CVAE ')}" for model, known in results["seeds_of"].items()]
+    text = rendered(
+        Path(__file__).with_name("study.md.j2"),
+        **{**results, "seeds": ", ".join(seeds), "title": title, "results": results, "several": several},
+        **{function.__name__: function for function in functions},
+        pairs=max(run["pairs"] for run in runs),
+        steps=max(run["steps"] for run in runs),
+        kept=kept,
+        weight=kl_weight(arguments, kept),
+        is_part=several["contexts"] < results["contexts"],
+        bases=list(results["findings"]["several"]),
+    )
+    return text.rstrip()
 
 
 def page(drawn: Mapping, *studies: Mapping) -> str:
