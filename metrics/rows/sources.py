@@ -20,13 +20,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .errors import Advice, FileError
+from .errors import Advice, FileError, RowError
 from .formats import (
     COLUMNS_READ,
     TOOL_FORMATS,
+    detect_tool_format,
     document_rows,
     joined_rows,
-    normalize_rows,
+    normalized,
     place_of_rows,
     predictions_of,
     questions_of,
@@ -277,10 +278,17 @@ class Source:
             raise FileError(f"{self.name}{where}: cannot be read (on): {reason}; is the file complete?") from error
 
     def _normalized(self, rows: Iterator[Row]) -> Iterator[Row]:
-        def recognized(form: str) -> None:
-            self.form = form
-
-        return normalize_rows(rows, self.form, self.options.systems, recognized)
+        """Yield rows with the columns that we know; the first good one tells their form."""
+        systems = self.options.systems
+        for row in rows:
+            if row.values is not None:
+                if self.form is None:
+                    self.form = "" if systems else detect_tool_format(row.values)
+                try:
+                    row = Row(row.number, normalized(row.values, self.form, systems))
+                except RowError as error:
+                    row = Row(row.number, None, Advice(error))
+            yield row
 
     def _rows_in_memory(self, after: int) -> Iterator[Row]:
         for number, values in enumerate(self.memory, 1):

@@ -8,11 +8,11 @@ that a column can still be named by hand. A module of a format has:
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 
 from ..errors import Advice, FileError, RowError
-from ..values import EITHER, MISSING, Row, answers_of, plain_name, recognized, value_at
+from ..values import EITHER, MISSING, answers_of, plain_name, recognized, value_at
 from . import (
     azure,
     bioasq,
@@ -85,53 +85,38 @@ def detect_tool_format(values: Mapping) -> str:
     return ""
 
 
-def _converted(values: dict, form: str) -> dict:
-    tool = TOOL_FORMATS[form]
-    if tool is None:
+def normalized(values: dict, form: str, systems: Sequence[str]) -> dict:
+    """Return a row with the columns that we know.
+
+    Args:
+        values: the row.
+        form: a key of `TOOL_FORMATS`, or "" for none.
+        systems: columns with the answers of one system each; none for a row per answer.
+
+    Raises:
+        RowError: if it is no row of this form, or lacks such a column.
+    """
+    if tool := TOOL_FORMATS.get(form):
+        if not any(_has(columns, values) for columns in tool.NEEDED):
+            expected = " or ".join(", ".join(columns) for columns in tool.NEEDED)
+            names = ", ".join(values) or "none"
+            raise RowError(f"no row of --from {form}, which has {expected}; columns found: {names}")
+        try:
+            columns_of = tool.columns_of(values)
+        except RowError:
+            raise
+        except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
+            raise RowError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
+        if form in OWN_GRADES:
+            values = {name: value for name, value in values.items() if name.lower() not in ("score", "label")}
+        values = {**values, **{name: value for name, value in columns_of.items() if value is not None}}
+    if not systems:
         return values
-    if not any(_has(columns, values) for columns in tool.NEEDED):
-        expected = " or ".join(", ".join(columns) for columns in tool.NEEDED)
-        raise RowError(f"no row of --from {form}, which has {expected}; columns found: {', '.join(values) or 'none'}")
-    try:
-        columns_of = tool.columns_of(values)
-    except RowError:
-        raise
-    except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
-        raise RowError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
-    if form in OWN_GRADES:
-        values = {name: value for name, value in values.items() if name.lower() not in ("score", "label")}
-    return {**values, **{name: value for name, value in columns_of.items() if value is not None}}
-
-
-def _wide(values: dict, systems: Sequence[str]) -> dict:
-    missing = [name for name in systems if name not in values]
-    if missing:
+    if missing := [name for name in systems if name not in values]:
         option = Advice(", which systems names", command=", which --systems names")
         raise RowError(f"no column {missing[0]!r}", option, f"; columns found: {', '.join(values)}")
     others = {name: value for name, value in values.items() if name not in (*systems, "system", "prediction")}
     return {**others, "prediction": {name: values[name] for name in systems}}
-
-
-def normalize_rows(rows: Iterator[Row], form: str | None, systems: Sequence[str], found: Callable[[str], None]):
-    """Yield rows with the columns that we know.
-
-    Args:
-        rows: rows of one file, also bad ones.
-        form: a key of `TOOL_FORMATS`, or None for that of the first good row.
-        systems: columns with the answers of one system each; none for a row per answer.
-        found: called with the form, once it is known; "" for none.
-    """
-    for row in rows:
-        if row.values is not None:
-            if form is None:
-                form = "" if systems else detect_tool_format(row.values)
-                found(form)
-            try:
-                values = _converted(row.values, form) if form else row.values
-                row = Row(row.number, _wide(values, systems)) if systems else Row(row.number, values)
-            except RowError as error:
-                row = Row(row.number, None, Advice(error))
-        yield row
 
 
 # Where the rows of a document may be, if nothing else is known of it.
