@@ -215,12 +215,6 @@ def probabilities_of(loaded) -> Probabilities:
     return judge
 
 
-def as2_questions(folder: str, split: str) -> list[Question]:
-    """Return the questions of a split of all corpora."""
-    rows = (as2_rows(f"{corpus}.{split}", folder) for corpus in CORPORA.values())
-    return [question for own in rows for question in questions_of(own)]
-
-
 def study(args: Arguments) -> dict:
     """Train what is missing, and return the measures of all rankers by all judges."""
     loaded = {}
@@ -228,10 +222,10 @@ def study(args: Arguments) -> dict:
         checkpoint = folder or (None if name == "bundled" else name)
         loaded[name] = load_judge(checkpoint, device="cpu", dtype=args.dtype)
     corpora = {
-        name: {split: questions_of(as2_rows(f"{corpus}.{split}", args.data_dir)) for split in SPLITS}
+        name: {part: questions_of(as2_rows(f"{corpus}.{part}", args.data_dir)) for part in ("train", *SPLITS)}
         for name, corpus in CORPORA.items()
     }
-    training, dev = (as2_questions(args.data_dir, split) for split in ("train", "dev"))
+    training, dev = ([one for parts in corpora.values() for one in parts[part]] for part in ("train", "dev"))
     rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed)
     judges = {name: probabilities_of(value) for name, value in loaded.items()}
     result = compared(corpora, rankers, judges, args.seed)

@@ -129,10 +129,6 @@ def _cell(values: list[float], form: str = "{:.3f} [{:.3f}, {:.3f}]") -> str:
     return form.format(*values)
 
 
-def _difference_cells(found: dict[str, list[float]]) -> list[str]:
-    return [f"{_cell(found[score], '{:+.3f} [{:+.3f}, {:+.3f}]')} {verdict(found[score])}" for score in ("f1", "auc")]
-
-
 def tables(result: dict) -> str:
     """Return the scores of all configurations, and what they say of the paper's claims, as Markdown."""
     tests, rows = result["tests"], []
@@ -151,7 +147,8 @@ def tables(result: dict) -> str:
     parts = [markdown_table(["configuration", "encoders", "seeds", "steps", "best dev AUC", *head], rows)]
     rows = []
     for claims in zip(*(test["claims"] for test in tests.values()), strict=True):
-        cells = [cell for claim in claims for cell in _difference_cells(claim)]
+        changes = [claim[score] for claim in claims for score in ("f1", "auc")]
+        cells = [f"{_cell(change, '{:+.3f} [{:+.3f}, {:+.3f}]')} {verdict(change)}" for change in changes]
         rows.append([claims[0]["claim"], f"{claims[0]['better']} - {claims[0]['worse']}", *cells])
     head = [title for name in tests for title in (f"{name}: F1", "AUC")]
     return "\n\n".join([*parts, markdown_table(["what the paper says", "difference", *head], rows)])

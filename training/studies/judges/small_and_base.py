@@ -46,12 +46,6 @@ WAYS = {  # name -> arguments of `load`
 SIMPLE = ("token F1", "BERTScore", "ROUGE-L-KPQA", "embedding cosine")
 
 
-def verdicts_of(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> dict[str, tuple]:
-    """Return the cross-fitted probabilities and verdicts of a judge, and its seconds, by set."""
-    _, _, result, seconds = c.judged(folder, sets, dtype)
-    return {name: (*result[name], seconds[name]) for name in sets}
-
-
 def scores_of(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """Return accuracy and AUC where people gave verdicts, Pearson's r where they gave grades.
 
@@ -146,7 +140,8 @@ class Arguments(Output):
 def study(args: Arguments) -> dict:
     """Return the scores of both judges and of all bands, and the costs."""
     sets = {name: c.read(name, args.judgments) for name in SETS}
-    small, base = (verdicts_of(name, sets, args.dtype) for name in ("small", "base"))
+    judged = (c.judged(name, sets, args.dtype) for name in ("small", "base"))
+    small, base = ({name: (*found[name], seconds[name]) for name in sets} for _, _, found, seconds in judged)
     values: dict = {"data": digests(sets, args.judgments)}
     values["checkpoints"] = {name: checkpoint_digest(checkpoint_folder(name)) for name in ("small", "base")}
     values["sets"] = {}

@@ -5,7 +5,6 @@ differences are real: Holm's correction over all of them, at 0.05.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from genqa_metrics.statistics import correlation as agreement
@@ -46,15 +45,6 @@ class Arguments(Output):
     resamples: int = option("bootstrap samples", 5000)
 
 
-def load_layers(checkpoint: str | Path | None):
-    """Return the models of the default layer, and layer -> `Encoder` of it and of the paper's."""
-    from genqa_metrics.kpqa.encoding import Encoder
-    from genqa_metrics.kpqa.loading import load_models
-
-    models = {layer: load_models(checkpoint, embedding_layer=layer) for layer in (0, PAPER_LAYER)}
-    return models[0], {layer: Encoder(model) for layer, model in models.items()}
-
-
 def encoded(rows: list[dict], encoders: dict) -> dict:
     """Return layer -> the tokens of all candidates and references, the weights from one run of the predictor.
 
@@ -76,12 +66,6 @@ def encoded(rows: list[dict], encoders: dict) -> dict:
             for token, (_, text), place in zip(tokens, pairs, offsets, strict=True)
         ]
     return result
-
-
-def variant_scores(rows: list[dict], tokens: dict, settings: dict) -> dict:
-    """Return metric -> (rows,) scores with the settings of one of `VARIANTS`; `tokens` is what `encoded` returns."""
-    given = {key: value for key, value in settings.items() if key != "layer"}
-    return evaluation.scores_of_tokens(rows, tokens[settings.get("layer", 0)], **given)
 
 
 def compared(base: np.ndarray, other: np.ndarray, judged: evaluation.Judgments, resamples: int) -> dict:
@@ -128,7 +112,11 @@ def text(result: dict) -> str:
 
 def study(args: Arguments) -> dict:
     """Return the agreement with people under every setting."""
-    models, encoders = load_layers(args.checkpoint)
+    from genqa_metrics.kpqa.encoding import Encoder
+    from genqa_metrics.kpqa.loading import load_models
+
+    models = {layer: load_models(args.checkpoint, embedding_layer=layer) for layer in (0, PAPER_LAYER)}
+    encoders = {layer: Encoder(model) for layer, model in models.items()}
     default, variants = {}, {label: {} for label in VARIANTS}
     judgments = evaluation.read_judgments(args.judgments, args.sets)
     for name, judged in judgments.items():
@@ -136,13 +124,14 @@ def study(args: Arguments) -> dict:
         base = evaluation.scores_of_tokens(judged.rows, tokens[0])
         default[name] = {metric: evaluation.correlations(base[metric], judged.human) for metric in evaluation.METRICS}
         for label, (metrics, settings) in VARIANTS.items():
-            scores = variant_scores(judged.rows, tokens, settings)
+            given = {key: value for key, value in settings.items() if key != "layer"}
+            scores = evaluation.scores_of_tokens(judged.rows, tokens[settings.get("layer", 0)], **given)
             variants[label][name] = {m: compared(base[m], scores[m], judged, args.resamples) for m in metrics}
     cells = [values for of_sets in variants.values() for metrics in of_sets.values() for values in metrics.values()]
     for values, p_value in zip(cells, adjust_p_values(np.array([values["p"] for values in cells])), strict=True):
         values["real"] = bool(p_value < SIGNIFICANT)
     result = {"sets": args.sets, "default": default, "variants": variants, "comparisons": len(cells)}
-    result |= {"resamples": args.resamples, "checkpoint": models.signature}
+    result |= {"resamples": args.resamples, "checkpoint": models[0].signature}
     return result | evaluation.facts(args.judgments, args.sets)
 
 
