@@ -59,32 +59,15 @@ def corner_of(settings) -> dict[tuple[float, int], str]:
 
 def plane_html(grid: dict, settings) -> Markup:
     """Return the plane as an HTML table of buttons; the cell of alpha and N is marked."""
-    corners, place = corner_of(settings), (round(settings.alpha, 1), settings.max_order)
-    sides = {0.0: "recall", 0.5: "both", 1.0: "precision"}
-    zeros = {n: not any(scores) for n, scores in zip(grid["max_order"], grid["aev"], strict=True)}
-    units = {n: "single words" if n == 1 else f"up to {n} words" for n in grid["max_order"]}
-    units |= {n: f"no shared {'word' if n == 1 else f'phrase of {n}'}" for n, zero in zeros.items() if zero}
-    head = "".join(f'<th scope="col">N = {n}<small>{units[n]}</small></th>' for n in grid["max_order"])
-    rows = []
-    for i, at in enumerate(grid["alpha"]):
-        cells = []
-        for n, scores in zip(grid["max_order"], grid["aev"], strict=True):
-            step = min(int(scores[i] * len(HEAT)), len(HEAT) - 1)
-            here = (at, n) == place
-            name = corners.get((at, n), "")
-            colour = "#000000" if step < PALE else "#ffffff"
-            cells.append(
-                f'<td{" class=here" if here else ""} style="background: {HEAT[step]}"><button type="button" '
-                f'aria-label="alpha {at:g}, N {n}: {scores[i]:.2f}{", " * bool(name)}{name}" '
-                f'aria-pressed="{str(here).lower()}" data-alpha="{at:g}" data-order="{n}" style="color: {colour}">'
-                f"{f'<small>{name}</small>' if name else ''}{scores[i]:.2f}</button></td>"
-            )
-        side = f"<small>{sides[at]}</small>" if at in sides else ""
-        rows.append(f'<tr><th scope="row">{at:.1f}{side}</th>{"".join(cells)}</tr>')
-    return Markup(
-        '<div class="wide"><table class="numbers plane"><caption>The score with every setting, recall at the top and '
-        "precision at the bottom, words at the left and phrases at the right; click a cell</caption>"
-        f'<thead><tr><th scope="col">alpha</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    return html.rendered(
+        __file__,
+        "plane.html.j2",
+        grid=grid,
+        place=(round(settings.alpha, 1), settings.max_order),
+        corners=corner_of(settings),
+        sides={0.0: "recall", 0.5: "both", 1.0: "precision"},
+        heat=HEAT,
+        pale=PALE,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from genqa_metrics.reports.table import Table, html_table
+from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 STYLE = Path(__file__).with_name("style.css")
@@ -35,6 +36,12 @@ def fill(template: str, **values: object) -> Markup:
     Markup('<b>&lt;</b>')
     """
     return Markup(template.format(**{name: escaped(value) for name, value in values.items()}))
+
+
+def rendered(app: str, name: str, **values: object) -> Markup:
+    """Return a template of jinja2 that stands beside a demo, with values in it, each escaped."""
+    template = Path(app).resolve().with_name(name).read_text(encoding="utf-8")
+    return Markup(Environment(autoescape=True, undefined=StrictUndefined).from_string(template).render(values))
 
 
 def joined(parts: Iterable[object]) -> Markup:

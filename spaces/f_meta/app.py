@@ -56,27 +56,7 @@ def results_of(generated: list[str], references: list[str], base: object) -> tup
 def matrix_html(matrix: list[list[float]], matches: dict) -> Markup:
     """Return the matrix as an HTML table; the best of every row and column is marked."""
     many = len(matrix[0]) > MANY
-    letter = "<small>R</small>" if many else "R"
-    head = "".join(f'<th scope="col">{letter}{j}</th>' for j in range(1, len(matrix[0]) + 1))
-    rows = []
-    for i, scores in enumerate(matrix):
-        cells = []
-        for j, value in enumerate(scores):
-            of_row = matches["predictions"][i]["reference"] == j
-            of_column = matches["references"][j]["prediction"] == i
-            marks = "→" * of_row + "↓" * of_column
-            strength = 15 + 60 * min(1.0, max(0.0, value)) if marks else 0
-            title = f'title="G{i + 1}, R{j + 1}: {value:.3f}"'
-            shown = f"<small>{marks}</small>{_short(value)}" if many else f"{marks} {value:.2f}"
-            cells.append(f'<td {title} style="--strength: {strength:.0f}%">{shown}</td>')
-        rows.append(f'<tr><th scope="row">G{i + 1}</th>{"".join(cells)}</tr>')
-    wide = " A narrow screen scrolls it sideways." if many else ""
-    return Markup(
-        '<div class="wide" role="region" tabindex="0" aria-label="Matrix of scores">'
-        f'<table class="numbers matrix{" many" * many}"><caption>Generated questions (G) against references (R).{wide}'
-        f'</caption><thead><tr><th scope="col">G \\ R</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-        "</div>"
-    )
+    return html.rendered(__file__, "matrix.html.j2", matrix=matrix, many=many, short=_short, **matches)
 
 
 def _short(value: float) -> str:
