@@ -23,7 +23,7 @@ from training.ava.ranking import MEASURES, is_usable, rank_agreement, ranking_sc
 from training.ava.triples import as2_rows
 from training.studies.answer_ranking.candidates import Question, questions_of, words
 from training.studies.answer_ranking.rankers import SOURCES, all_rankers
-from training.studies.harness import Output, Study, digests, versions
+from training.studies.harness import Output, Study, digests, rendered, versions
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -175,33 +175,7 @@ def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[st
 
 def tables(result: dict) -> str:
     """Return the agreement as Table 5, and the measures of every ranker on test, in Markdown."""
-    parts = []
-    for judge, ways in result.items():
-        head = [title for how in ways for title in (f"{how}: RMSE ± std", "tau-b (p)")]
-        rows = []
-        for corpus, splits in next(iter(ways.values())).items():
-            for split, value in splits.items():
-                for name in value["agreement"]:
-                    cells = [f"{corpus} {split}, {value['questions']}", TITLES[name]]
-                    for corpora in ways.values():
-                        row = corpora[corpus][split]["agreement"][name]
-                        low, high = row["rmse_interval"]
-                        cells.append(f"{row['rmse']:.3f} ± {row['std']:.3f} [{low:.3f}, {high:.3f}]")
-                        low, high = row["tau_interval"]
-                        cells.append(f"{row['tau']:.3f} ({row['p']:.3f}) [{low:.2f}, {high:.2f}]")
-                    rows.append(cells)
-        parts.append(common.markdown_table([f"{judge}: questions", "measure", *head], rows))
-    for judge, ways in result.items():
-        corpora = ways["mean"]
-        head = [f"{corpus} {title}" for corpus in corpora for title in TITLES.values()]
-        rows = []
-        tests = [splits["test"] for splits in corpora.values()]
-        for ranker in tests[0]["systems"]:
-            pairs = [test["systems"][ranker] for test in tests]
-            cells = [f"{pair['true'][name]:.3f} / {pair['estimated'][name]:.3f}" for pair in pairs for name in TITLES]
-            rows.append([ranker, *cells])
-        parts.append(common.markdown_table([f"ranker (test, {judge}, mean): true / estimated", *head], rows))
-    return "\n\n".join(parts)
+    return rendered(Path(__file__).with_name("tables.md.j2"), judged=result["judged"], TITLES=TITLES)
 
 
 def probabilities_of(loaded) -> Probabilities:
@@ -242,7 +216,7 @@ def study(args: Arguments) -> dict:
 
 
 PLACES = {"small_and_base": "small_and_base"}
-STUDY = Study(__spec__.name, Arguments, study, lambda r: tables(r["judged"]), PLACES)
+STUDY = Study(__spec__.name, Arguments, study, tables, PLACES)
 
 if __name__ == "__main__":
     STUDY.main()

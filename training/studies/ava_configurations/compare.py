@@ -20,9 +20,9 @@ from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
 from genqa_metrics.core.judge_reading import CONFIGURATIONS, LINEAR
 
 from training.ava import triples as t
-from training.common import markdown_table, option, train_once
+from training.common import option, train_once
 from training.studies.ava_configurations.claims import best_threshold, resampled, summary, verdict
-from training.studies.harness import Output, Study, digests
+from training.studies.harness import Output, Study, digests, rendered
 
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
 DEV = ("trecqa.dev", "wikiqa.dev")
@@ -125,33 +125,11 @@ def write_kept(path: str, data: dict[str, str], runs: dict[str, dict]) -> None:
     np.savez_compressed(path, digests=json.dumps(data), **values)
 
 
-def _cell(values: list[float], form: str = "{:.3f} [{:.3f}, {:.3f}]") -> str:
-    return form.format(*values)
-
-
 def tables(result: dict) -> str:
     """Return the scores of all configurations, and what they say of the paper's claims, as Markdown."""
-    tests, rows = result["tests"], []
-    for configuration in next(iter(tests.values()))["scores"]:
-        own = [run for run in result["runs"] if run["configuration"] == configuration]
-        encoders = len(CONFIGURATIONS.get(configuration, ())) * (2 if configuration == "a2" else 1)
-        best = [run["dev_auc"] for run in own if run["dev_auc"] is not None]
-        cells = [configuration, encoders, len(own), ", ".join(str(run["steps"]) for run in own)]
-        cells.append(f"{np.mean(best):.3f}" if best else "")
-        for test in tests.values():
-            values = test["scores"][configuration]
-            cells.append(f"{values['precision'][0]:.3f} / {values['recall'][0]:.3f}")
-            cells += [_cell(values["f1"]), _cell(values["auc"])]
-        rows.append(cells)
-    head = [title for name in tests for title in (f"{name}: P / R", "F1", "AUC")]
-    parts = [markdown_table(["configuration", "encoders", "seeds", "steps", "best dev AUC", *head], rows)]
-    rows = []
-    for claims in zip(*(test["claims"] for test in tests.values()), strict=True):
-        changes = [claim[score] for claim in claims for score in ("f1", "auc")]
-        cells = [f"{_cell(change, '{:+.3f} [{:+.3f}, {:+.3f}]')} {verdict(change)}" for change in changes]
-        rows.append([claims[0]["claim"], f"{claims[0]['better']} - {claims[0]['worse']}", *cells])
-    head = [title for name in tests for title in (f"{name}: F1", "AUC")]
-    return "\n\n".join([*parts, markdown_table(["what the paper says", "difference", *head], rows)])
+    claims = zip(*(test["claims"] for test in result["tests"].values()), strict=True)
+    place, names = Path(__file__).with_name("tables.md.j2"), {"CONFIGURATIONS": CONFIGURATIONS, "verdict": verdict}
+    return rendered(place, **result, **names, claims=claims)
 
 
 def run_facts(folder: Path) -> dict:

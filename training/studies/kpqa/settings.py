@@ -5,14 +5,15 @@ differences are real: Holm's correction over all of them, at 0.05.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from genqa_metrics.statistics import correlation as agreement
 from genqa_metrics.statistics.resampling import adjust_p_values
 
-from training.common import markdown_table, option
+from training.common import option
 from training.kpqa import evaluate_kpqa as evaluation
-from training.studies.harness import Output, Study
+from training.studies.harness import Output, Study, rendered
 
 PAPER_LAYER = 1
 # Setting -> the metrics that it changes, and what it is: settings of `compute`, and "layer".
@@ -82,32 +83,9 @@ def compared(base: np.ndarray, other: np.ndarray, judged: evaluation.Judgments, 
     return {"pearson": pearson, "spearman": spearman, "difference": shown, "p": round(float(p_value), 5)}
 
 
-def variants_table(result: dict) -> str:
-    """Return the Markdown table of all variants, real differences in bold."""
-
-    def cell(values: dict) -> str:
-        _, low, high = values["difference"]
-        text = f"{low:+.3f} to {high:+.3f}"
-        return f"{values['pearson']:.3f} / {values['spearman']:.3f} ({f'**{text}**' if values['real'] else text})"
-
-    names = list(result["sets"])
-    lines = [
-        ["default", metric, *(f"{r:.3f} / {rho:.3f}" for r, rho in (result["default"][n][metric] for n in names))]
-        for metric in evaluation.METRICS
-    ]
-    for label, of_sets in result["variants"].items():
-        metrics = next(iter(of_sets.values()))
-        lines += [[label, metric, *(cell(of_sets[name][metric]) for name in names)] for metric in metrics]
-    return markdown_table(["setting", "metric", *(name.removeprefix("kpqa_") for name in names)], lines)
-
-
 def text(result: dict) -> str:
-    """Return the table of all variants with what stands above it."""
-    return (
-        "Pearson / Spearman (95% interval of the difference in Pearson's r to the default; bold: real, p < 0.05 after "
-        f"Holm's correction over the {result['comparisons']} comparisons of the table, {result['resamples']:,} paired "
-        f"bootstrap samples of questions).\n\n{variants_table(result)}"
-    )
+    """Return the table of all variants, real differences in bold, with what stands above it."""
+    return rendered(Path(__file__).with_name("variants.md.j2"), **result, METRICS=evaluation.METRICS)
 
 
 def study(args: Arguments) -> dict:
