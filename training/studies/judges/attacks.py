@@ -14,8 +14,8 @@ from pathlib import Path
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 
-from training.common import json_rows, markdown_table, option
-from training.studies.harness import ExtendableOutput, Study
+from training.common import json_rows, option
+from training.studies.harness import ExtendableOutput, Study, rendered
 
 ROWS = Path(__file__).with_name("attacks.jsonl")
 PLAIN = "none"
@@ -154,25 +154,9 @@ def measured(rows: Sequence[Row], judge: Judge) -> dict[str, dict[str, int]]:
     return result
 
 
-def table(results: dict[str, dict]) -> str:
-    """Return the table: per attack and judge, wrong answers accepted and right ones lost.
-
-    Args:
-        results: judge -> its `checkpoint` and `attacks`, see `measured`.
-    """
-    heads = [f"{name}: {what}" for name in results for what in ("wrong accepted", "right lost")]
-    lines = []
-    for attack in ATTACKS:
-        counts = [result["attacks"][attack] for result in results.values()]
-        cells = [
-            (
-                f"{count['accepted']} of {count['wrong']}",
-                f"{count['lost']} of {count['right']}" if count["right"] else "",
-            )
-            for count in counts
-        ]
-        lines.append([attack, *(cell for pair in cells for cell in pair)])
-    return markdown_table(["attack", *heads], lines)
+def table(result: dict) -> str:
+    """Return the table: per attack and judge, wrong answers accepted and right ones lost."""
+    return rendered(Path(__file__).with_name("attacks.md.j2"), results=result["results"], ATTACKS=ATTACKS)
 
 
 @dataclass
@@ -193,7 +177,7 @@ def study(args: Arguments) -> dict:
     return {"results": results}
 
 
-STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["results"]), {"attacks": "attacks"})
+STUDY = Study(__spec__.name, Arguments, study, table, {"attacks": "attacks"})
 
 if __name__ == "__main__":
     STUDY.main()

@@ -5,7 +5,7 @@ On one pair: similarity to a reference (SimQG), ratings of 14 systems (QGEval), 
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations
@@ -16,9 +16,9 @@ import pandas as pd
 from genqa_metrics.statistics import correlation as a
 from genqa_metrics.statistics.resampling import bootstrap, interval
 
-from training.common import json_rows, markdown_table, option
+from training.common import json_rows, option
 from training.similarity import cosines
-from training.studies.harness import Output, Study, digests
+from training.studies.harness import Output, Study, digests, rendered
 
 BERTSCORE_LAYER = 6  # the encoder's last
 TITLES = {
@@ -241,26 +241,9 @@ def agreement(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: i
     return estimates(functions, task.clusters, number, seed, BASELINE)
 
 
-def shown(entry: Mapping) -> str:
-    """Return a number with its interval as text."""
-    value, *ends = (f"{number:.2f}" for number in (entry["value"], *(entry["interval"] or ())))
-    return f"{value} ({', '.join(ends)})" if ends else value
-
-
 def tables(results: Mapping) -> str:
     """Return the tables of the README."""
-    bases = results["bases"]
-    pairs = results["pairs"]
-
-    def table(columns: Iterable[str], value: Callable, shown_bases: Sequence[str] = bases) -> str:
-        rows = [[TITLES[base], *(shown(value(base, column)) for column in columns)] for base in shown_bases]
-        return markdown_table(["base", *columns], rows, "---:")
-
-    parts = [table(pairs, lambda base, task: pairs[task]["bases"][base])]
-    parts.append("Difference to ROUGE-L, in the same resamples:")
-    others = [base for base in bases if base != BASELINE]
-    parts.append(table(pairs, lambda base, task: pairs[task]["bases"][base]["difference"], others))
-    return "\n\n".join(parts)
+    return rendered(Path(__file__).with_name("people.md.j2"), **results, TITLES=TITLES, BASELINE=BASELINE)
 
 
 def study(args: Arguments) -> dict:

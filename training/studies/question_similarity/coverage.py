@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import json_rows, markdown_table, option
-from training.studies.harness import Output, Study, digests
+from training.common import json_rows, option
+from training.studies.harness import Output, Study, digests, rendered
 from training.studies.question_similarity.against_people import TITLES as BASES
 from training.studies.question_similarity.against_people import base, votes_of
 
@@ -246,15 +246,7 @@ def measure(args: Arguments) -> dict:
 
 def tables(results: Mapping) -> str:
     """Return the tables of the page."""
-    header = ["base", "threshold", *COLUMNS.values()]
-    parts = []
-    for part, of_part in results["results"].items():
-        rows = [
-            [TITLES[name], f"{results['thresholds'][name]:.2f}", *(f"{value[column]:.2f}" for column in COLUMNS)]
-            for name, value in of_part.items()
-        ]
-        parts += [f"{part}, {results['sets']} sets:", markdown_table(header, rows, "---:")]
-    return "\n\n".join(parts)
+    return rendered(Path(__file__).with_name("coverage.md.j2"), **results, TITLES=TITLES, COLUMNS=COLUMNS)
 
 
 STUDY = Study(__spec__.name, Arguments, measure, tables, {"coverage": "coverage"})
