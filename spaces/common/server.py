@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import os
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -29,26 +30,7 @@ THEME = gr.themes.Default(
     primary_hue="blue",
     font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],  # Gradio's fonts come from the network
     font_mono=["ui-monospace", "Consolas", "monospace"],
-).set(  # Gradio's greys, and white on its blue, have too little contrast
-    body_text_color_subdued="*neutral_600",
-    body_text_color_subdued_dark="*neutral_300",
-    block_info_text_color="*neutral_600",
-    block_info_text_color_dark="*neutral_300",
-    block_label_text_color="*neutral_700",
-    block_title_text_color="*neutral_700",
-    input_placeholder_color="*neutral_500",
-    input_placeholder_color_dark="*neutral_400",
-    button_primary_background_fill="*primary_700",
-    button_primary_background_fill_hover="*primary_800",
-    button_primary_background_fill_dark="*primary_700",
-    button_primary_background_fill_hover_dark="*primary_600",
-    button_cancel_background_fill="#b91c1c",
-    button_cancel_background_fill_hover="#991b1b",
-    button_cancel_background_fill_dark="#b91c1c",
-    button_cancel_background_fill_hover_dark="#991b1b",
-    link_text_color="*primary_700",
-    link_text_color_dark="*primary_300",
-)
+).set(**tomllib.loads(STYLE.with_name("theme.toml").read_text(encoding="utf-8")))
 
 
 def with_clear_errors(function: Callable) -> Callable:
