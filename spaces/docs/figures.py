@@ -21,16 +21,10 @@ SERIES = {
     "ROUGE-L-KPQA": (COLOURS["KPQA"], "v"),
     "AVA": (COLOURS["AVA"], "o"),
 }
-SETS = {
-    "evouna_nq": "EVOUNA NQ",
-    "evouna_tq": "EVOUNA TriviaQA",
-    "sas_nqopen": "SAS NQ-open",
-    "kpqa_marco": "MS MARCO",
-    "kpqa_avsd": "AVSD",
-    "kpqa_narrativeqa": "NarrativeQA",
-    "kpqa_semeval": "SemEval",
-    "scientsbank": "SciEntsBank",
-}
+SETS = (
+    "evouna_nq", "evouna_tq", "sas_nqopen", "kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval",
+    "scientsbank",
+)  # fmt: skip
 STUDIES = {
     "large.json": "SQuAD, 600 units",
     "printed.json": "SQuAD, as printed",
@@ -73,6 +67,8 @@ def svg(draw: Callable[[Axes], None], size: tuple[float, float], scheme: str, co
 
 def agreement(scheme: str) -> str:
     """Return Pearson's r of five metrics with people, with intervals, one row a data set."""
+    from training.studies.meta_evaluation.page import named
+
     sets = read("studies/meta_evaluation/results/meta_evaluation.json")["sets"]
 
     def draw(axes: Axes) -> None:
@@ -87,7 +83,7 @@ def agreement(scheme: str) -> str:
             axes.errorbar(
                 values, places, xerr=errors, fmt=marker, color=colour, markersize=5, linewidth=1.2, label=name
             )
-        axes.set_yticks(range(len(SETS)), SETS.values())
+        axes.set_yticks(range(len(SETS)), map(named, SETS))
         axes.invert_yaxis()
         axes.set_xlim(0, 1)
         axes.set_xlabel("Pearson's r with human judgments, 95% interval")
