@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from genqa_metrics.core.quantities import compare, quantities, readings
+from genqa_metrics.core.quantities import compare, quantities, readings, unsettled
 
 PAIRS = [json.loads(line) for line in (Path(__file__).parent / "data/quantity_pairs.jsonl").open(encoding="utf-8")]
 
@@ -103,3 +103,33 @@ def test_hostile_texts_cost_nothing(text):
     readings(text)
     compare("5", text, text)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("question", "reference", "answer", "same"),
+    [
+        ("Wie viele Besucher kamen im Mai?", "1500", "1.500", True),
+        ("Wie viele Besucher kamen im Mai?", "1.500", "1500", True),
+        ("Wie viele Besucher kamen im Mai?", "1.500", "1,5", False),
+        ("Quanti visitatori ci sono stati?", "1500", "circa 1.500", True),
+        ("Wie viele Besucher kamen im Mai?", "1500", "1.600", False),
+        ("How many visitors came in May?", "1500", "1.500", None),  # may be a German's, or a decimal number
+        ("How many of the 12,345.5 tons were sold?", "1500", "1.500", False),
+        ("Von 3,5 Mio.?", "1500", "1.500", True),
+        ("How many visitors came on days 1,2?", "1500", "1.500", None),
+        ("How many visitors came in May?", "1.5", "1.500", True),
+    ],
+)
+def test_the_question_settles_what_a_point_separates(question, reference, answer, same):
+    assert compare(reference, answer, question) is same
+    assert (unsettled(reference, answer, question) == "1.500") == (same is None)
+
+
+def test_a_number_that_may_be_the_same_is_no_contradiction():
+    from genqa_metrics.ava.explaining import reason
+    from genqa_metrics.grounding.judging import changed_claims
+
+    assert changed_claims("A packet holds 1500 seeds.", "It has 1.500 seeds.") == []
+    assert changed_claims("A packet holds 1600 seeds.", "It has 1.500 seeds.")[0][1] == "1.500"
+    said = reason("How many came?", "1500", "1.500", 0.3, [["1.500", 0.0, 0, 5]], 0.5)
+    assert said.endswith("; '1.500' can have decimals or thousands, which nothing here settles.")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..core.judge_reading import WORD, keys
-from ..core.quantities import quantities
+from ..core.quantities import quantities, unsettled
 from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO
@@ -189,6 +189,8 @@ def reason(
         missing = missing or _missing(reference, f"{question} {answer}")
         text = f"missing: {missing}; accepted: " if missing else "it does not match the accepted answer "
         text += _short(reference)
+    if number := unsettled(*(said_quantity(question, value) for value in (reference, answer)), question):
+        text += f"; '{number}' can have decimals or thousands, which nothing here settles"
     text = start + text
     return text[:1].upper() + text[1:] + "."
 

@@ -14,6 +14,8 @@ from functools import lru_cache
 from itertools import pairwise, product
 from math import pi, sqrt
 
+from .reading import language_of
+
 LONGEST, LONGEST_WORDS = 1_000, 120  # characters of a number in digits, and of any other quantity
 MOST_WORDS = 20  # of such a text
 EXACT = Fraction(1, 10**9)  # relative difference of equal numbers, for roots and powers
@@ -304,7 +306,11 @@ def compare(reference: str, answer: str, question: str = "") -> bool | None:
     (True, False, True, None)
     >>> compare("100,000", "100.000"), compare("1500", "1.500")
     (True, None)
+    >>> compare("1500", "1.500", "Wie viele waren es im Jahr 1990?"), compare("1500", "1.500", "Of 1,234.5 in all?")
+    (True, False)
     """
+    if _EITHER.search(reference + " " + answer) and (mark := decimal_mark(question)):
+        reference, answer = (with_decimal_mark(text, mark) for text in (reference, answer))
     verdicts: dict[bool, set] = {True: set(), False: set()}
     for item, other in product(readings(reference), readings(answer)):
         same, certain = _same(item, other, question), item.certain and other.certain
@@ -314,6 +320,49 @@ def compare(reference: str, answer: str, question: str = "") -> bool | None:
     if True in verdicts[True]:
         return True
     return None if None in verdicts[True] or True in verdicts[False] or not verdicts[True] else False
+
+
+# 1.500: one and a half, or 1500. The other forms show which mark separates decimals.
+_EITHER = re.compile(r"(?<![\d.,])([1-9]\d{0,2})\.(\d{3})(?![\d.,]*\d)")
+_COMMA = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|\d+,(?:\d\d?|\d{4,}))(?![\d.,]*\d)")
+_POINT = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,})(?![\d.,]*\d)")
+POINT_GROUPS = frozenset("da de el hr id is it nl pt ro sl sr tr".split())  # languages that write 1500 as 1.500
+
+
+def decimal_mark(text: str) -> str:
+    """Return what separates decimals in a text, by its numbers or else by its language; "" where neither settles it.
+
+    English settles nothing: people and models write 1.500 in English texts too.
+
+    >>> [decimal_mark(text) for text in ("3,5 km", "1,234.5 km", "Wie weit ist es dorthin?", "How far is it then?")]
+    [',', '.', ',', '']
+    """
+    comma, point = bool(_COMMA.search(text)) and language_of(text) != "en", bool(_POINT.search(text))
+    if comma or point:
+        return "" if comma and point else "," if comma else "."
+    return "," if language_of(text) in POINT_GROUPS else ""
+
+
+def with_decimal_mark(text: str, mark: str) -> str:
+    """Return a text with numbers such as 1.500 written so that they have one reading.
+
+    >>> with_decimal_mark("about 1.500 km", ","), with_decimal_mark("about 1.500 km", ".")
+    ('about 1500 km', 'about 1.5000 km')
+    """
+    return _EITHER.sub(r"\1\2" if mark == "," else r"\1.\g<2>0", text)
+
+
+def unsettled(reference: str, answer: str, question: str = "") -> str:
+    """Return the number whose notation leaves open whether two quantities are equal, "" if there is none.
+
+    >>> unsettled("1500", "1.500"), unsettled("1500", "1.500", "Wie viele waren es im Jahr 1990?")
+    ('1.500', '')
+    """
+    number = _EITHER.search(answer) or _EITHER.search(reference)
+    if not number or compare(reference, answer, question) is not None:
+        return ""
+    readings_of = ([with_decimal_mark(text, mark) for text in (reference, answer)] for mark in ".,")
+    return number[0] if any(compare(*texts, question) for texts in readings_of) else ""
 
 
 def _same_digits(first: str, second: str) -> bool:

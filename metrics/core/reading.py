@@ -209,11 +209,22 @@ def language_counts(columns: Mapping[str, Sequence]) -> Counter:
         columns["questions"], columns["predictions"], columns["references"], strict=True
     ):
         text = " ".join(part[:MAX_CHARACTERS] for part in (question, prediction, *references[:1]))
-        if len(text) >= MIN_CHARACTERS:
-            language, probability = _identifier().classify(text[:MAX_CHARACTERS].encode("utf-8", "replace"))
-            if language != "en" and probability >= SURE:
-                counts[f"language:{language}"] += 1
+        if language_of(text) not in ("", "en"):
+            counts[f"language:{language_of(text)}"] += 1
     return counts
+
+
+@lru_cache(2**10)
+def language_of(text: str) -> str:
+    """Return the language of a text, "" where it is not clear.
+
+    >>> language_of("Wie viele Einwohner hat der Ort?"), language_of("12 km")
+    ('de', '')
+    """
+    if len(text) < MIN_CHARACTERS:
+        return ""
+    language, probability = _identifier().classify(text[:MAX_CHARACTERS].encode("utf-8", "replace"))
+    return language if probability >= SURE else ""
 
 
 ENGLISH_ONLY = "the model reads English only, and their scores mean little"

@@ -2,7 +2,7 @@
 
 import re
 
-from .quantities import NUMBER_WORD
+from .quantities import NUMBER_WORD, compare, unsettled
 from .reading import COMMON
 
 MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds the time for a row
@@ -80,6 +80,7 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
     >>> instead("Who?", "The tower is old.", "Ann built it.", "Ann")
     >>> instead("Who painted it?", "Leonardo da Vinci", "Michelangelo did", "Michelangelo")
     'Leonardo da Vinci'
+    >>> instead("", "1.500 people came.", "There were 1500.", "1500")
     """
     kind = next((kind for kind in (_NUMBER, _NAME) if kind.fullmatch(part)), None)
     if kind is _NAME and part.lower() in _FIRST:
@@ -89,7 +90,10 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
     known = f"{question} {answer}".lower()
     values = [text for text in kind.findall(reference) if text.lower() not in known]
     values = list(filter(None, map(_without_first, values))) if kind is _NAME else values
-    values = [text for text in values if kind is _NUMBER or not _NUMBER.fullmatch(text)]
+    if kind is _NUMBER:  # what may be the same number, such as 1.500 and 1500, is no other one
+        values = [text for text in values if not compare(text, part) and not unsettled(text, part)]
+    else:
+        values = [text for text in values if not _NUMBER.fullmatch(text)]
     alike = [text for text in values if len(text) == len(part)] if kind is _NUMBER else []
     return (alike or values or [None])[0]
 
