@@ -165,7 +165,7 @@ COLOURS = "red, blue, yellow"
         ("100,000", "100.000 requests", 0.42, {"100.000": 0, "requests": -0.2},
          "The judge is unsure: 'requests' moved it towards wrong; accepted: '100,000'."),
         ("CSV and XLSX", "CSV", 0.42, {"CSV": 0},
-         "The judge is unsure: no single word moved it; accepted: 'CSV and XLSX'."),
+         "The judge is unsure: no single word moved it towards wrong; accepted: 'CSV and XLSX'."),
         ("100,000", "100.000", 0.05, {"100.000": 0}, "It does not match the accepted answer '100,000'."),
         ("Peter Pan", "Pan Peter", 0.05, {"Pan": 0}, "It does not match the accepted answer 'Peter Pan'."),
         ("90 days", "3 months", 0.05, {"3": 0}, "It does not match the accepted answer '90 days'."),

@@ -174,7 +174,7 @@ def reason(
         counts = "moved it towards correct" if unsure else f"{_verb(named, 'count')} for it"
         text = f"{_quoted(named)} {counts}; accepted: {_cited(reference, named)}"
     elif unsure and not named:
-        text = f"no single word moved it; accepted: {_short(reference)}"
+        text = f"no single word moved it towards {'correct' if right else 'wrong'}; accepted: {_short(reference)}"
     elif right:
         text = f"no single word decides; it matches the accepted answer {_short(reference)}"
     elif named:

@@ -58,6 +58,7 @@ from ...scale.tally import (
 )
 from ...statistics import estimation
 from ...statistics.intervals import newcombe
+from ..explain.report import METRICS as EXPLAINED
 from ..judge_errors import METHODS, help_of_judge, judged_systems, whose
 
 if TYPE_CHECKING:
@@ -544,9 +545,17 @@ class ScoreReport(Report):
             replace(self._systems_table(), title=""),
             self._of_accuracy() if self.accuracy else self.findings,
             [*of_faults(result.faults), *accuracy["notes"], *result.notes],
-            f"{'Why: genqa-metrics explain FILE. ' * bool(self.accuracy)}All tables and signatures: --verbose",
+            self._more(),
             lambda: self._print_reading(console),
         )
+
+    def _more(self) -> str:
+        """Return where the rest is, and which command says why the answers to read were scored so."""
+        metric = next((name for name in self.signatures if name in EXPLAINED), "") if self.found.to_read.first else ""
+        if metric in ("", EXPLAINED[0]):
+            why = "Why: genqa-metrics explain FILE. " * bool(metric)
+            return f"{why}All tables and signatures: --verbose"
+        return f"Why: genqa-metrics explain FILE -m {metric}. All tables: --verbose"
 
     def show_all(self, console: Any) -> None:
         """Print the notes, one table per metric with its signature, and the answers to read first.
