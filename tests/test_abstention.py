@@ -1,9 +1,7 @@
 """Correct, wrong and declined: three shares that sum to one, in every verb; and the accuracy given an attempt."""
 
 import genqa_metrics
-import numpy as np
 import pytest
-from genqa_metrics.registry import make_scorer
 
 SHARES = ("ava_accuracy", "ava_wrong", "ava_declined")
 TRUTH = "Alice Walker"
@@ -39,23 +37,6 @@ def test_without_an_attempt_the_accuracy_given_an_attempt_is_0():
     assert found["ava_accuracy_given_attempted"] == 0
 
 
-def test_many_corpora_at_once():
-    """Sums of three rows: 1 correct, 1 declined, so 1 wrong, and 1 of 2 attempts correct; and no rows."""
-    found = make_scorer("ava").resampled_scores(np.array([[1, 1.5, 1], [0, 0, 0]]), np.array([3, 0]))
-    third = pytest.approx([1 / 3, 0])
-    assert all(list(found[name]) == third for name in SHARES)
-    assert list(found["ava_accuracy_given_attempted"]) == [0.5, 0]
-
-
-def test_tables_have_three_columns():
-    report = genqa_metrics.compare({"a": ANSWERS, "b": rows(*[TRUTH] * 6)}, resamples=100)
-    for tables in (genqa_metrics.score(ANSWERS).tables(), report.tables()):
-        assert {*SHARES, "ava_accuracy_given_attempted"} <= set(tables[0].header)
-    assert report.scores["ava"]["ava_declined"]["a"]["value"] == pytest.approx(1 / 3, abs=1e-5)
-    header = genqa_metrics.accuracy(ANSWERS).tables()[0].header
-    assert {"accuracy", "wrong", "declined", "accuracy_given_attempted"} <= set(header)
-
-
 def test_accuracy_given_an_attempt_is_the_accuracy_of_these_rows():
     """With the same labels: 30 of 40 attempts are correct, 10 of 50 answers decline."""
     answered = rows(*[f"answer {number}" for number in range(40)], *["I don't know."] * 10)
@@ -70,12 +51,6 @@ def test_accuracy_given_an_attempt_is_the_accuracy_of_these_rows():
     assert [given["value"], given["low"], given["high"]] == pytest.approx(
         [alone["accuracy"], alone["low"], alone["high"]]
     )
-
-
-def test_systems_without_a_refusal_have_one_accuracy():
-    found = genqa_metrics.accuracy(rows(*[TRUTH] * 6)).systems["rows"]
-    given = found["accuracy_given_attempted"]
-    assert (found["declined"], given["value"]) == (0, found["accuracy"])
 
 
 def test_all_answers_decline():

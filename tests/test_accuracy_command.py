@@ -1,11 +1,8 @@
 """Tests of `accuracy` and `label`: from rows and labels to a number, on the command line, in Python, in pytest."""
 
-import inspect
 import json
-import re
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import genqa_metrics
 import numpy as np
@@ -129,44 +126,6 @@ def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
     assert estimated(rows, columns={"judge": "judge", "label": ""}).help_of_judge() == ""
 
 
-def test_where_the_questions_are_too_few_it_says_what_all_labels_give():
-    """With 12 of 40 rows labelled it says how wide the interval is with all 40, and how many questions +-5 needs."""
-    rows = made(number=20)
-    report = estimated([row | {"label": row["true"] if n < 24 and n % 4 < 2 else None} for n, row in enumerate(rows)])
-    said = re.search(
-        r"labelling all 40 rows gives about \+-(\d+) points; \+-5 needs about (\d+) questions",
-        " ".join(str(report).split()),
-    )
-    assert "more labels of each system" not in str(report)
-
-    def widest(rows):
-        every = estimated([row | {"label": row["true"]} for row in rows])
-        return 50 * max(values["high"] - values["low"] for values in every.systems.values()), every
-
-    width, every = widest(rows)
-    assert int(said[1]) == pytest.approx(width, abs=3)
-    assert re.search(r"-> \+-5 needs about \d+ questions", str(every))
-    assert widest(made(number=int(said[2])))[0] == pytest.approx(5, abs=0.6)
-
-
-def test_an_interval_of_all_rows_is_not_called_rough():
-    rows = [row | {"label": n % 2} for n, row in enumerate(made()) if int(n / 2) < 20]
-    assert not any("rough" in note for note in estimated(rows).notes)
-    half = [row | {"label": n % 2 if n < len(rows) / 2 else None} for n, row in enumerate(rows)]
-    assert any("with fewer than 30 labels an interval is rough" in note for note in estimated(half).notes)
-
-
-def test_every_verb_asks_for_as_many_labels(tmp_path):
-    rows = [{key: row[key] for key in ("system", "question", "prediction", "references")} for row in made()]
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert "label 30 answers of every system" in " ".join(
-        genqa_metrics.accuracy([row | {"judge": 1} for row in rows], columns={"judge": "judge"}).notes
-    )
-    assert "30 labels a system" in run("doctor", path).output
-    assert inspect.signature(tasks_of).parameters["number"].default == 30
-
-
 def test_without_labels_a_column_tells_no_accuracy_unless_its_errors_are_to_be_ignored(judged):
     report = estimated(judged[0])
     assert report.systems["a"]["accuracy"] is report.systems["a"]["low"] is None
@@ -226,13 +185,6 @@ def test_labels_that_look_selected_are_noted(judged):
     half = [row for row in rows if int(row["question"].split()[1][:-1]) < 100]
     notes = estimated(half, [row | {"probability": row["probability"] / 16} for row in labels]).notes
     assert any("the sum of 1 / probability, but there are 100" in note for note in notes)
-
-
-def test_labels_without_probabilities_are_taken_to_be_drawn_by_chance(judged):
-    rows, labels = judged
-    bare = [{name: value for name, value in row.items() if name != "probability"} for row in labels]
-    report = estimated(rows, bare)
-    assert any("no column 'probability'" in note for note in report.notes)
 
 
 @pytest.mark.parametrize(
@@ -401,17 +353,6 @@ def test_the_page_needs_a_name_and_shows_texts_as_they_are(judged, tmp_path):
     hostile = card(tasks[0].__class__("k", 1, "<script>", ["<b>"], ["<i>x"]), sets=False)
     assert "<script>" not in hostile
     assert "<i>" not in hostile
-
-
-def test_a_name_that_is_typed_while_the_page_loads_stays(judged, tmp_path):
-    """Only a link with a name fills in the field."""
-    gradio = pytest.importorskip("gradio")
-    from genqa_metrics.verbs.label.page import page
-
-    blocks = page(tmp_path / "labels.jsonl", tasks_of(judged[0], "verdict", 2, uniform_share=1), "verdict")
-    [named] = [event.fn for event in blocks.fns.values() if event.targets[0][1] == "load"]
-    assert named(SimpleNamespace(query_params={"rater": "ann"})) == "ann"
-    assert named(SimpleNamespace(query_params={})) == gradio.skip()
 
 
 pytest_plugins = ["pytester"]

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.verbs.agree.measures import length_group
 from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import against_best, ordered
 from typer.testing import CliRunner
@@ -205,15 +204,6 @@ def test_scores_outside_0_to_1_have_no_calibration(rows):
     assert report["metrics"]["good"]["classifier"]["calibration"]["ece"] > 0
 
 
-def test_a_question_in_several_files_is_one(tmp_path, rows):
-    a, b = (save(tmp_path / f"{name}.jsonl", [dict(row) for row in rows]) for name in "ab")
-    for row in rows:
-        del row["source"]
-    report = agreed([str(save(a, rows)), str(save(b, rows))], score_columns=["good"], resamples=100)
-    assert (report["rows"], report["questions"]) == (160, 40)
-    assert set(report["groups"]["source"]) == {"a", "b"}
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -282,11 +272,6 @@ def test_question_types(question, kind):
     assert question_type(question) == kind
 
 
-def test_length_groups_have_no_gaps():
-    expected = ["1 to 3 words"] * 4 + ["4 to 10 words"] * 7 + ["11 to 25 words"] * 15 + ["26 words or more"] * 3
-    assert [length_group("w " * words) for words in range(29)] == expected
-
-
 @pytest.fixture
 def judged():
     """12 questions with two answers each: the reference itself, which people accept but for one, and another city."""
@@ -313,19 +298,6 @@ def test_a_judge_is_measured_at_its_own_threshold(judged):
     (worst,) = found.worst["ava_score"]
     assert (worst["question"], worst["prediction"], worst["human"]) == ("What is the capital in text 3?", "Bern", 0)
     assert "| What is the capital in text 3? Bern [Bern] |" in found.to_markdown()
-
-
-def test_the_first_finding_is_with_how_many_labels_the_judge_agrees(judged, tmp_path):
-    for row in judged[:18]:
-        row["label"] = 1 - row["label"]
-    report = genqa_metrics.agree(judged, metrics="ava", settings={"ava": {"threshold": 0.5}}, resamples=200, worst=8)
-    assert "the judge agrees with 19 of 36 labels" in report.findings[0]
-    shown = str(report)
-    assert shown.index(report.findings[0]) < shown.index("Pearson r")
-    assert shown.count("  human ") == len(report.worst["ava_score"]) == 8  # as many as --worst says
-    for row in judged:
-        row["score"] = row.pop("label") * 4
-    assert "labels" not in genqa_metrics.agree(judged, metrics="ava", resamples=200).findings[0]
 
 
 def test_the_rows_that_are_listed_can_be_fewer(judged):

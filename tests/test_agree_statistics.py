@@ -66,17 +66,6 @@ def test_constant_sides_are_not_defined(resampled):
     assert (np.isnan(resampled(one_differs, np.arange(12.0), counts)) == missing).all()
 
 
-def test_resamples_draw_whole_clusters_and_keep_their_number(rng):
-    clusters = rng.integers(25, size=100)
-    clusters = np.unique(clusters, return_inverse=True)[1]
-    counts = np.concatenate(list(resampling.bootstrap_counts(clusters, 50, seed=5)))
-    size = clusters.max() + 1
-    first = np.array([np.flatnonzero(clusters == c)[0] for c in range(size)])
-    assert (counts == counts[:, first][:, clusters]).all()
-    assert (counts[:, first].sum(axis=1) == size).all()
-    assert counts.shape == (50, 100)
-
-
 def test_interval_needs_defined_samples():
     half, one = [np.nan, 0.2, 0.5, np.nan], [np.nan, 0.2, 0.5, 0.4]
     assert np.isnan(resampling.interval(np.array(half), 10**9)).all()
@@ -103,19 +92,6 @@ def test_permutations_are_those_of_the_definition(rng):
         extreme += difference(a, b) >= observed - 1e-12
     (p,) = correlation.permutation_p(x[None], y[None], human, clusters, 20_000, seed=0)
     assert p == pytest.approx(extreme / 2**8, abs=0.012)
-
-
-def test_permutations_of_pairs_at_once_and_of_constant_sides(rng):
-    scores = rng.normal(size=(3, 50))
-    scores[2] = 1.0
-    human, clusters = rng.normal(size=50), np.arange(50)
-    pairs = [(0, 1), (0, 2), (1, 0)]
-    x, y = (scores[[pair[side] for pair in pairs]] for side in (0, 1))
-    found = correlation.permutation_p(x, y, human, clusters, 500, seed=1)
-    alone = correlation.permutation_p(x[:1], y[:1], human, clusters, 500, seed=1)
-    assert found[0] == alone[0] == found[2]
-    assert np.isnan(found[1])
-    assert np.isnan(correlation.permutation_p(x, y, np.ones(50), clusters, 500, seed=1)).all()
 
 
 def test_answer_pairs_are_those_of_the_definition(rng):

@@ -146,16 +146,6 @@ def test_long_references_have_a_scaling_of_their_own(tiny_encoder, tmp_path):
     assert judge.probabilities(*rows, "joined") == pytest.approx(expected)
 
 
-def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
-    from transformers import DistilBertConfig, DistilBertModel
-
-    DistilBertModel(DistilBertConfig(vocab_size=9, dim=4, n_heads=2, n_layers=1, hidden_dim=4)).save_pretrained(
-        tmp_path
-    )
-    with pytest.raises(ValueError, match="marks: DistilBertModel has no token types"):
-        judge_model.judge_model(tmp_path, "a1-r_qt", "shared")
-
-
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_every_configuration_is_the_plain_loop(judges, configuration, repository):
     """Parity with one triple at a time through the model itself, then Platt scaling by hand."""
@@ -383,12 +373,6 @@ def test_bad_settings_of_a_checkpoint_are_named(judges, tmp_path, settings, mess
     path.unlink() if settings is None else path.write_text(json.dumps({"configuration": "a1-r_qt"} | settings))
     with pytest.raises(ValueError, match=message):
         loading.load_judge(tmp_path)
-
-
-def test_tokens_of_nothing(judges):
-    loaded = loading.load_judge(judges())
-    assert judge_reading.encoded(loaded.tokenizer, "a1-r_qt", [("", "", "")], 64)[0][0]["input_ids"]
-    assert Judge(loaded).logits([]).shape == (0,)
 
 
 def test_a_second_judge_reads_the_rows_of_which_the_first_is_unsure(judges, repository, tmp_path):

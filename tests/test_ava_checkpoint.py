@@ -95,3 +95,16 @@ def test_the_base_judge_is_bundled_and_says_what_its_encoder_needs(repository, m
     monkeypatch.setitem(checkpoints.ENCODERS, named, missing)
     with pytest.raises(ValueError, match=r"all-mpnet-base-v2 .* not found.*download .*base_model=FOLDER"):
         genqa_metrics.load("ava", checkpoint="base")
+
+
+ROWS = [json.loads(line) for line in (FOLDER / "tests/hard_answers.jsonl").open(encoding="utf-8")]
+
+
+def test_answers_that_fool_judges_of_shared_words_are_mostly_judged_right():
+    """A hundred answers written for this repository; the judge before this one has 0.74. Rules prepare four kinds."""
+    judge = Judge(load_judge())
+    columns = [[row[name] for row in ROWS] for name in ("question", "references", "candidate")]
+    good = (judge.probabilities(*columns) >= judge.loaded.threshold) == [row["label"] for row in ROWS]
+    ruled = [row["kind"] in ("refusal", "think_tags", "json", "boxed") for row in ROWS]
+    assert good.mean() >= 0.84
+    assert good[ruled].mean() >= 0.95

@@ -98,11 +98,6 @@ def test_question_sets_in_csv_and_parquet(questions, tmp_path):
     assert scores(save(tmp_path / "nested.parquet", QUESTIONS)) == expected
 
 
-def test_several_files_are_one_corpus(tmp_path):
-    first, second = save(tmp_path / "1.jsonl", ANSWERS[:3]), save(tmp_path / "2.csv.gz", ANSWERS[3:])
-    assert scores(first, second) == scores(save(tmp_path / "whole.jsonl", ANSWERS))
-
-
 def test_chunks_do_not_change_the_numbers(answers, monkeypatch):
     expected = scores(answers, "-m", "aev", "-m", "f_meta", "--set", "f_meta.base=rouge")
     monkeypatch.setitem(WINDOWS, None, 2)
@@ -305,26 +300,6 @@ def test_nothing_but_bad_rows_and_nothing_at_all_are_errors(tmp_path, arguments)
     assert not output.exists()
 
 
-def test_what_is_only_passed_on_may_be_anything(tmp_path):
-    rows = [
-        {"context": ["one", "two"], "predictions": ["red house"], "references": ["red house"], "id": 7},
-        {"context": None, "predictions": "red house", "references": ["red house"], "id": [7, "x"]},
-    ]
-    output = tmp_path / "o.parquet"
-    assert scores(save(tmp_path / "a.jsonl", rows), "-o", output)["a"]["aev"] == 1.0
-    written = pq.read_table(output).to_pylist()
-    assert [row["context"] for row in written] == ['["one", "two"]', None]
-    assert [row["id"] for row in written] == ["7", "[7, 'x']"]
-
-
-def test_a_set_of_answers_keeps_its_question(tmp_path):
-    rows = [{"question": "q", "context": "c", "prediction": ["a b", "c d"], "references": ["a b"]}]
-    output = tmp_path / "o.jsonl"
-    found = scores(save(tmp_path / "a.jsonl", rows), "-o", output)
-    assert (found["a"]["rows"], found["a"]["predictions"], found["a"]["f_meta_relevant"]) == (1, 2, 0.5)
-    assert json.loads(output.read_text())["question"] == "q"
-
-
 def test_a_file_name_that_is_not_utf8(tmp_path):
     path = os.path.join(os.fsencode(tmp_path), b"m\xff.jsonl")
     with open(path, "wb") as file:
@@ -367,14 +342,6 @@ def test_bad_usage_is_status_2_and_says_what_is_right(answers, arguments, messag
     _, said = run("score", *(argument.replace("{}", answers.name) for argument in arguments), status=2)
     assert message in said
     assert list(answers.parent.iterdir()) == [answers]
-
-
-def test_settings_change_the_numbers_and_the_signature(answers):
-    out, _ = run("score", answers, "-v", "-s", "aev.alpha=0", "-s", "aev.wordiness=inf", "-s", "aev.stop_words=none")
-    assert "aev|alpha:0|order:2|brevity:1|wordiness:inf|weights:uniform|stop:None" in out
-    out, _ = run("score", answers, "-v", "-s", "f_meta.base=bleu")
-    assert "aev|" not in out
-    assert "f_meta|base:bleu" in out
 
 
 @pytest.mark.parametrize(

@@ -149,13 +149,6 @@ def test_messages_never_control_the_terminal(verb, rows, tmp_path):
         assert not {"\x1b", "\x07", "\x9b"} & set(out + said)
 
 
-@pytest.mark.parametrize("verb", ["score", "compare", "agree", "raters", "explain", "export", "demo"])
-def test_every_command_has_help_with_its_exit_status(verb):
-    status, out, _ = command(verb, "--help")
-    assert status == 0
-    assert verb == "demo" or "0 done, 1 failed, 2 bad usage" in " ".join(out.split())
-
-
 # Reports
 
 
@@ -248,16 +241,6 @@ def test_hostile_texts_are_raw_in_no_form(verb):
     assert not re.search(r'(src|href)="(?!#)', page)
     for tag in ("table", "div", "section", "details", "ul", "p", "h2", "h3", "svg"):
         assert len(re.findall(f"<{tag}[ >]", page)) == page.count(f"</{tag}>"), tag
-
-
-def test_explain_and_score_have_the_same_default_metric():
-    from genqa_metrics.rows.reading import RowKind
-    from genqa_metrics.scale.options import default_metrics
-
-    explained = command("explain")
-    assert explained[0] == 0
-    assert command("explain", "--metric", "ava") == explained
-    assert default_metrics(RowKind(sets=False, ceiling=False, text="question")) == ("ava",)
 
 
 def test_label_reads_what_the_other_commands_read(tmp_path):

@@ -2,26 +2,21 @@
 
 import io
 import json
-from collections import Counter
 from itertools import combinations
 
 import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.aev import scoring
-from genqa_metrics.cli import app
-from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.reports import table
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.reading import Skips
-from genqa_metrics.scale.run import Run, item_statistics
+from genqa_metrics.scale.run import Run
 from genqa_metrics.statistics import resampling
 from genqa_metrics.verbs.compare.analysis import most_different
-from genqa_metrics.verbs.compare.rows import SystemRows
 from rich.console import Console
-from typer.testing import CliRunner
 
+from tests.factories.files import run as command
 from tests.factories.files import save
 
 QUESTIONS = [
@@ -53,16 +48,10 @@ def report(paths, metrics=("aev",), resamples=200, **options):
     return genqa_metrics.compare([str(path) for path in paths], metrics, resamples=resamples, **options).to_dict()
 
 
-def run(*arguments, status=0):
+def run(*arguments, **options):
     """Run the command; return (standard output, standard error)."""
-    arguments = [str(argument) for argument in arguments]
-    if not {"--metric", "-m", "--column", "-c"} & set(arguments):
-        arguments += ["--metric", "aev"]
-    result = CliRunner().invoke(app, ["compare", *arguments])
-    assert result.exit_code == status, result.output
-    if status:
-        assert result.stdout == ""
-    return result.stdout, " ".join(result.stderr.split())
+    more = [] if {"--metric", "-m", "--column", "-c"} & set(arguments) else ["--metric", "aev"]
+    return command("compare", *arguments, *more, **options)
 
 
 UNIGRAMS = {"max_order": 1}
@@ -78,17 +67,17 @@ def without_inputs(found):
     return {name: value for name, value in found.items() if name not in ("inputs", "matched_by")}
 
 
-def test_scores_are_those_of_score(files):
-    scores = Run([str(path) for path in files], ["aev"]).score().scores["aev"]
-    found = report(files)["metrics"]["aev"]["scores"]
-    for system, by_name in scores.items():
-        assert {name: found[name][system]["value"] for name in by_name} == pytest.approx(by_name, rel=1e-5)
-
-
-def test_corpus_scores_are_no_means_of_rows(files):
-    found = report(files, resamples=100, seed=3, settings={"aev": UNIGRAMS})["metrics"]["aev"]
-    means = {system: np.mean(row_scores(system)) for system in ANSWERS}
-    assert means != pytest.approx({system: found["scores"]["aev"][system]["value"] for system in ANSWERS}, abs=0.01)
+@pytest.mark.parametrize("name", ["answers", "questions"])
+def test_scores_are_those_of_score(name, repository):
+    """Of single answers and of sets of questions, whose scores of a corpus are no means of rows."""
+    path = repository / f"metrics/examples/{name}.jsonl"
+    metrics = ["aev"] if name == "answers" else ["aev", "f_meta"]
+    found = report([path], metrics)
+    for metric, by_system in Run([str(path)], metrics).score().scores.items():
+        for system, values in by_system.items():
+            scores = {score: found["metrics"][metric]["scores"][score][system]["value"] for score in values}
+            assert scores == pytest.approx(values, abs=1e-4)
+    assert (found["questions"], found["text"]) == {"answers": (44, "question"), "questions": (14, "context")}[name]
 
 
 def test_pairs_and_outcomes(files):
@@ -183,28 +172,6 @@ def test_rows_without_questions_are_matched_by_their_order(tmp_path):
         report(paths)
 
 
-def test_files_of_one_name_in_two_folders_are_two_systems(tmp_path):
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-    paths = [save(tmp_path / "one" / "out.jsonl", rows("good")), save(tmp_path / "two" / "out.jsonl", rows("bad"))]
-    assert report(paths)["systems"] == ["one/out", "two/out"]
-
-
-def test_sets_of_questions(repository):
-    """F-meta of a file with three systems: scores as `score` has them, the row is a context."""
-    path = repository / "metrics" / "examples" / "questions.jsonl"
-    found = report([path], ("f_meta", "aev"))
-    scores = Run([str(path)], ["f_meta", "aev"]).score().scores
-    for metric in ("f_meta", "aev"):
-        for system, by_name in scores[metric].items():
-            for name, value in by_name.items():
-                assert found["metrics"][metric]["scores"][name][system]["value"] == pytest.approx(value, rel=1e-5)
-    assert found["questions"] == 14
-    assert found["text"] == "context"
-    pairs = found["metrics"]["f_meta"]["tests"]["f_meta"]["pairs"]
-    assert {pair["wins"] + pair["ties"] + pair["losses"] for pair in pairs} == {14}
-
-
 def test_kpqa_encodes_every_text_once(files, monkeypatch):
     """All systems go through one run: a reference is encoded once, not once per system; so are equal answers."""
     encoded = []
@@ -215,35 +182,7 @@ def test_kpqa_encodes_every_text_once(files, monkeypatch):
     wanted |= {(question, answers[i]) for answers in ANSWERS.values() for i, (question, _) in enumerate(QUESTIONS)}
     assert len(encoded) == len(wanted)
     assert set(encoded) == wanted
-    scores = Run([str(path) for path in files], ["kpqa"]).score().scores["kpqa"]
-    for system, by_name in scores.items():
-        for name, value in by_name.items():
-            assert found["metrics"]["kpqa"]["scores"][name][system]["value"] == pytest.approx(value, abs=1e-4)
     assert list(found["metrics"]["kpqa"]["tests"]) == ["rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa"]
-
-
-def test_blocks_make_no_difference(files, monkeypatch):
-    whole = report(files)
-    monkeypatch.setattr("genqa_metrics.scale.run.WINDOWS", {None: 4, "cpu": 4})
-    assert report(files) == whole
-
-
-def test_statistics_of_equal_answers_are_computed_once(files):
-    class Counting(Scorer):
-        name = "counting"
-        seen = 0
-
-        def statistics(self, columns):
-            self.seen += len(columns["predictions"])
-            return np.array([[len(text)] for text in columns["predictions"]]), Counter()
-
-    scorer = Counting()
-    by_system, _ = SystemRows([str(path) for path in files], ["aev"], {}, {}, [], None, False).read(Skips())
-    items = [row.item for question in zip(*by_system.values(), strict=True) for row in question]
-    found = item_statistics(items, {"counting": scorer})[0]["counting"]
-    assert scorer.seen == 11  # "in Austria" was said twice
-    assert found[:, 0].tolist() == [len(answers[i]) for i in range(4) for answers in ANSWERS.values()]
-    assert (found[:, 1] == 1).all()
 
 
 def test_rows_that_differ_most():
@@ -340,19 +279,6 @@ def test_rows_of_the_page_filter_sort_and_open(width, scheme, browser, tmp_path)
     assert "how many steps" in shown.first.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert problems == []
-    page.close()
-
-
-def test_a_phone_shows_only_the_verdict_and_whose_it_is(browser, tmp_path):
-    third = [row | {"system": "third"} for row in untold_rows() if row["system"] == "good"]
-    path = tmp_path / "page.html"
-    path.write_text(genqa_metrics.compare([*untold_rows(), *third], resamples=100).to_html(), encoding="utf-8")
-    page = browser.new_page(viewport={"width": 390, "height": 800})
-    page.goto(path.as_uri())
-    cells = page.locator("tr.asked").first.locator("td")
-    assert [text.strip() for text in cells.all_inner_texts()] == ["✓", "✓", "✗"]
-    whose = "cells => cells.map(cell => getComputedStyle(cell, '::after').content)"
-    assert sorted(cells.evaluate_all(whose)) == ['"bad"', '"good"', '"third"']
     page.close()
 
 

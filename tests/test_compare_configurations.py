@@ -26,13 +26,6 @@ def test_scores_of_counted_rows_are_those_of_repeated_rows():
         assert row == pytest.approx([*expected, roc_auc_score(true, own)])
 
 
-def test_the_threshold_has_the_best_f1():
-    rng = np.random.default_rng(1)
-    logits, labels = rng.integers(-3, 4, 40).astype(float), rng.integers(0, 2, 40)
-    best = claims.best_threshold(logits, labels)
-    assert f1_score(labels, logits >= best) == max(f1_score(labels, logits >= at) for at in np.unique(logits))
-
-
 def test_intervals_are_over_questions_and_claims_over_differences():
     """The better configuration errs in no question, the worse one takes all answers of every second for wrong."""
     rows = [Triple(f"q{i}", ("r",), "t", float(k), "x") for i in range(30) for k in (0, 1)]
@@ -95,8 +88,3 @@ def test_the_command_measures_the_runs_that_are_there(files, monkeypatch, capsys
     path.write_text(path.read_text(encoding="utf-8").replace("cup 5", "cup 7"), encoding="utf-8")
     with pytest.raises(ValueError, match=r"kept: the logits in .* are of other files than those in --as2"):
         run(monkeypatch, files, "--kept", files / "kept.npz")
-
-
-def test_nothing_trained_is_said(files, monkeypatch):
-    with pytest.raises(ValueError, match=r"--trained: no run in"):
-        run(monkeypatch, files, "--seeds", "2")

@@ -11,7 +11,6 @@ from threading import Thread
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
-from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from tests.factories.pages import PAGES, Page
@@ -110,34 +109,6 @@ def test_links_lead_somewhere(pages):
             if not target.is_file() or (name and target in pages and unquote(name) not in pages[target].names):
                 wrong.append((path.name, link))
     assert not wrong
-
-
-@pytest.mark.slow
-def test_a_page_shows_no_signs_of_markdown_or_of_objects(site):
-    """A backtick or the address of a function in the text of a page was not understood by what made the page."""
-    wrong = []
-    for path in site.rglob("*.html"):
-        article = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").find("article")
-        for code in article.find_all(["pre", "code", "script", "style"]) if article else ():
-            code.decompose()
-        text = article.get_text() if article else ""
-        wrong += [(path.name, found) for found in re.findall(r".{0,20}(?:`|<function|\]\().{0,20}", text)]
-    assert not wrong
-
-
-@pytest.mark.slow
-def test_every_command_and_function_is_in_the_reference(site):
-    import genqa_metrics
-    from genqa_metrics.cli import app
-
-    commands = (site / "reference/command-line.html").read_text(encoding="utf-8")
-    for command in app.registered_commands:
-        assert f'id="genqa-metrics-{command.callback.__name__}"' in commands
-    python = (site / "reference/python.html").read_text(encoding="utf-8")
-    for name in ("load", "score", "compare", "agree", "accuracy", "calibrate"):
-        assert f'id="genqa_metrics.{name}"' in python
-    for name in genqa_metrics.METRICS:
-        assert f"genqa_metrics.{name}.{name}." in (site / f"reference/{name}.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -145,33 +145,3 @@ def test_the_proposed_commands_run(tmp_path):
         words = shlex.split(entry["command"])[1:]
         if words[0] != "label":  # it waits for a person
             run(*words, *(["--resamples", "100"] if words[0] in ("compare", "agree") else []))
-
-
-def test_columns_are_recognized_one_by_one_and_all_that_miss_are_named():
-    rows = [{"Question": f"Who won race {n}?", "Reference(s)": "Ann", "Soll": "Bob", "System": "a"} for n in range(3)]
-    report = found(rows)
-    read_as = {column["name"]: column["read_as"] for column in report["columns"]}
-    assert read_as == {"Question": "question", "Reference(s)": "references", "Soll": None, "System": "system"}
-    assert "no prediction" in missing(report)
-    why = missing(found([{"Frage": "Wer?", "Soll": "Ann", "Ist": "Bob"}]))
-    for role in ("prediction", "references", "question"):
-        assert f"--column {role}=NAME" in why
-
-
-def test_texts_with_a_separator_are_noted_once_and_whole(tmp_path):
-    texts = ["Ann | Bob", "the day after the last race of the long season | the day before the first race of it"]
-    (tmp_path / "rows.csv").write_text("Question,Reference,Answer\n" + "".join(f"Who?,{text},Ann\n" for text in texts))
-    out = run("doctor", tmp_path / "rows.csv")[0]
-    assert out.count("--split-references") == 1
-    (tmp_path / "rows.csv").write_text(f"Question,Reference,Answer\nWho?,{texts[1]},Ann\n")
-    assert "'the day after the last race of the long season | the day ...'" in run("doctor", tmp_path / "rows.csv")[0]
-
-
-def test_prose_is_as_wide_as_the_terminal_and_commands_are_one_line(tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "60")
-    rows = [row(n, system, topic="ab"[n % 2]) for n in range(12) for system in ("a", "b")]
-    out = run("doctor", save(tmp_path / f"{'rows' * 20}.jsonl", rows))[0].splitlines()
-    commands = [line for line in out if "  genqa-metrics" in line]
-    assert [verb in line for verb, line in zip(("score", "compare", "accuracy"), commands, strict=False)] == [True] * 3
-    assert any(line.startswith("estimate the accuracy") for line in out)
-    assert all(len(line) <= 60 for line in out if "rowsrows" not in line)

@@ -6,7 +6,6 @@ from itertools import product
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.core import scorer as core_scorer
 from genqa_metrics.f_meta import bases, overlap
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import (
@@ -153,15 +152,6 @@ def test_blank_predictions_score_zero_whatever_the_base(base):
     assert rows.tolist() == [[0.0] * 4] * 2
 
 
-def test_a_base_is_not_asked_when_there_is_nothing_to_ask():
-    def never(predictions, references):
-        raise AssertionError
-
-    assert statistics([["", ""], []], [["a"], ["b"]], base_function(never)).tolist() == [[0.0] * 4] * 2
-    assert statistics([], [], base_function(never)).shape == (0, 4)
-    assert corpus_scores(statistics([], [], base_function(never))) == dict.fromkeys(NAMES, 0.0)
-
-
 def test_tokenizers():
     raw, tokenised = "Who won the “World Cup”, in 2014?", "who won the “ world cup ” , in 2014 ?"
     for base in ("bleu", "rouge"):
@@ -186,44 +176,6 @@ def test_a_tokenizer_without_tokens_scores_zero():
     for base in ("bleu", "rouge"):
         scores = one_context(["a"], ["a", "b"], base, base_kwargs={"tokenizer": lambda text: []})
         assert scores == dict.fromkeys(NAMES, 0.0)
-
-
-HOSTILE = [
-    "\U0001f600\U0001f3f4 \U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "من فاز بكأس العالم ؟",
-    "a\x00b \x01 \x1f c \x7f\u2028d",
-    "||| SCORE ||| a",
-    "é é é",
-    "𝔘𝔫𝔦 code ‮drow",
-    "#include ## word",
-    "-" * 3000,
-]
-
-
-@pytest.mark.parametrize("base", ["bleu", "rouge"])
-@pytest.mark.parametrize("tokenizer", ["whitespace", "word"])
-def test_hostile_texts(base, tokenizer):
-    rows = statistics([HOSTILE], [HOSTILE[::-1]], base_function(base, {"tokenizer": tokenizer}))
-    assert np.isfinite(rows).all()
-    assert ((rows >= 0) & (rows <= 1 + 1e-8)).all()
-    if base == "rouge":
-        assert rows == pytest.approx(1)
-    else:
-        # texts of fewer than four tokens have no 4-gram: 1e-15 / 1e-9 stands in its place
-        assert (rows > 0.1).all()
-
-
-@pytest.mark.parametrize("base", ["bleu", "rouge"])
-def test_long_texts(base):
-    long = " ".join(f"word{i % 500}" for i in range(12_000))
-    other = " ".join(f"word{i % 499}" for i in range(12_000))
-    rows = statistics([[long, "word1"]], [[long, other, "word1"]], base_function(base))
-    assert np.isfinite(rows).all()
-    assert rows[0][1] > 0.6
-    one_word = "x" * 1_000_000
-    matrix = score_matrices([[one_word]], [[one_word, one_word + "y"]], base_function(base))[0]
-    assert matrix[0][1] == pytest.approx(0, abs=1e-3)
-    assert matrix[0][0] > 1e-6
 
 
 @pytest.mark.parametrize(
@@ -260,13 +212,6 @@ def test_the_cosine_is_that_of_sentence_transformers_and_same_question_is_made_o
     assert both.facts == {"base": "same_question", "encoder": "all-MiniLM-L6-v2@53aa51172d14"}
 
 
-def test_the_encoder_says_what_it_needs(monkeypatch):
-    monkeypatch.setattr(core_scorer, "find_spec", lambda name: None)
-    for base in ("cosine", "same_question"):
-        with pytest.raises(ImportError, match=f'base: "{base}": torch and transformers are not installed; run pip'):
-            base_function(base)
-
-
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -286,17 +231,6 @@ def test_bad_answers_of_a_base_are_refused(answer, message):
         statistics([["a", "b"]], [["c", "d"]], base_function(answer))
 
 
-def test_settings_of_a_function_and_its_errors():
-    def scaled(predictions, references, factor):
-        if factor < 0:
-            raise RuntimeError("the function's own error")
-        return [factor * score for score in exact(predictions, references)]
-
-    assert statistics([["a"]], [["a"]], base_function(scaled, {"factor": 0.5})).tolist() == [[0.5] * 4]
-    with pytest.raises(RuntimeError, match="own error"):
-        statistics([["a"]], [["a"]], base_function(scaled, {"factor": -1}))
-
-
 def test_a_tokenizer_that_returns_no_list_is_refused():
     with pytest.raises(ValueError, match="must return a list of tokens, got str 'a b'"):
         one_context(["A b"], ["a b"], "bleu", base_kwargs={"tokenizer": str.lower})
@@ -313,36 +247,26 @@ def test_a_context_with_too_many_pairs_is_refused_before_any_work():
 
 ASKED = [
     "When was the observatory built?",
-    "Who paid for the telescope?",
     "How wide is the main mirror?",
-    "On which hill does the observatory stand?",
-    "Why was the dome painted white?",
     "How many people visit the observatory each year?",
     "What does a ticket for adults cost?",
     "On which days is the observatory closed?",
-    "Which comet was discovered there?",
     "Who was the first director?",
-    "How long did the repair of the roof take?",
     "What is kept in the cellar?",
-    "In which languages are the tours held?",
     "How do you get to the observatory by bus?",
 ]
-COPIED = [ASKED[i] for i in (0, 1, 4, 10, 11)]
-IN_OTHER_WORDS = [  # ten of them
+COPIED = [ASKED[i] for i in (0, 6)]
+IN_OTHER_WORDS = [
     "In what year did the construction of the observatory end?",
     "What is the diameter of the primary mirror?",
-    "What is the name of the hill that the observatory is on?",
     "What is the annual number of visitors?",
     "How much do grown-ups pay for admission?",
-    "Which weekdays is the observatory not open?",
-    "What comet did astronomers find at the observatory?",
     "Who led the observatory at the beginning?",
-    "What languages do the guides speak on the tours?",
     "Which bus goes to the observatory?",
 ]
 
 
-def test_ten_questions_in_other_words_cover_more_than_five_copies():
+def test_six_questions_in_other_words_cover_more_than_two_copies():
     """As recall and as a count; a copy that is repeated covers no more."""
     metric = genqa_metrics.load("f_meta")
     copied, repeated, others = (
@@ -350,15 +274,13 @@ def test_ten_questions_in_other_words_cover_more_than_five_copies():
         for texts in (COPIED, COPIED * 2, IN_OTHER_WORDS)
     )
     assert others["f_meta_recall"] > copied["f_meta_recall"] == repeated["f_meta_recall"]
-    assert copied["f_meta_covered"] == repeated["f_meta_covered"] == 5 / 14
-    assert 8 / 14 <= others["f_meta_covered"] <= 10 / 14
+    assert copied["f_meta_covered"] == repeated["f_meta_covered"] == 2 / 8
+    assert 4 / 8 <= others["f_meta_covered"] <= 6 / 8
     assert copied["f_meta_relevant"] == 1.0
     explained = copied["explanation"][0]
-    assert explained["matched"] == [[0, 0], [1, 1], [2, 4], [3, 10], [4, 11]]
+    assert explained["matched"] == [[0, 0], [1, 6]]
     assert explained["not_asked"] == [text for text in ASKED if text not in COPIED]
-    assert explained["reason"].startswith(
-        'Covers 5 of 14 reference questions; not asked: "How wide is the main mirror?"'
-    )
+    assert explained["reason"].startswith('Covers 2 of 8 reference questions; not asked: "How wide is')
     words = genqa_metrics.load("f_meta", base="rouge")
     recalls = [words.compute(predictions=[s], references=[ASKED])["f_meta_recall"] for s in (COPIED, IN_OTHER_WORDS)]
     assert recalls[0] > recalls[1], "shared words alone prefer the copies"

@@ -5,10 +5,7 @@ import random
 from functools import cache
 
 import genqa_metrics
-import numpy as np
 import pytest
-from genqa_metrics.ava.explaining import reason
-from genqa_metrics.ava.scorer import profile
 from genqa_metrics.cli import app
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.tally import DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
@@ -54,26 +51,6 @@ def test_unsure_answers_come_before_surely_wrong_ones(unsure, wrong, expected):
     kinds = [answer.kind for answer in found.first]
     assert (kinds.count(UNSURE), kinds.count(WRONG)) == expected
     assert (found.counts[UNSURE], found.counts[WRONG]) == (unsure, wrong)
-
-
-def test_a_judge_is_unsure_of_the_same_answers_wherever_it_is_said():
-    """In the list, in the counts that show whether rows are like the measured ones, and in a reason."""
-    for probability, unsure in ((0.05, False), (0.11, True), (0.5, True), (0.89, True), (0.95, False)):
-        found = answers_to_read(columns([probability], [None]), 10, **JUDGE)
-        assert (found.counts[UNSURE] == 1) == unsure
-        assert (profile([["a"]], ["b"], np.array([probability]))["unsure"] == 1) == unsure
-        assert reason("?", "a", "b", probability, [["b", 0.1, 0, 1]], 0.5).startswith("The judge is unsure") == unsure
-
-
-def test_markup_of_an_answer_is_left_out_of_a_line_and_kept_in_the_whole_text():
-    texts = ["# Help\n\n- **Visa**\n- [PayPal](https://example.org)", "Ben"]
-    rows = [{"question": "Who?", "references": "Ann", "prediction": text} for text in texts]
-    report = genqa_metrics.score(rows, "ava")
-    for text in (str(report), report.to_markdown()):
-        assert "Visa • PayPal" in text
-        assert "**Visa" not in text
-    page = report.to_html()
-    assert "<summary>Help • Visa • PayPal</summary># Help\n\n- **Visa**\n" in page
 
 
 @pytest.mark.parametrize("number", [1, 3, 10, 100])
@@ -132,29 +109,6 @@ def test_everything_is_there_where_it_is_asked_for(repository):
     assert {"prediction", "references", "kind", "score", "label"} <= set(more[0])
 
 
-def test_it_says_whether_the_judge_helps_beside_labels(repository):
-    text = shown(repository, "--verbose")
-    assert "the judge agrees with 79 of 88 labels (accepting every answer: 65); every answer has a label" in " ".join(
-        text.split()
-    )
-
-
-def test_it_names_a_calibration_that_was_used(repository, tmp_path):
-    rows = repository / "metrics/examples/answers.jsonl"
-    report = genqa_metrics.calibrate(str(rows))
-    assert "calibration does not help" in str(report)
-    report.write(tmp_path / "mine.json")
-    text = " ".join(shown(repository, "--calibration", str(tmp_path / "mine.json")).split())
-    assert "scored by AVA (small, calibrated on 88 labels of yours)" in text
-
-
-def test_without_labels_and_information_it_says_that_it_cannot_tell(repository):
-    text = shown(repository, name="rag.jsonl")
-    assert "cannot tell (judged 0.83)" in text
-    assert "genqa-metrics label" in " ".join(text.split())
-    assert "0.000, 1.000" not in text
-
-
 def test_a_resumed_run_lists_the_same_answers(repository, tmp_path):
     path = str(repository / "metrics/examples/echo.jsonl")
     run = {"metrics": ["ava"], "output": f"{tmp_path}/parts/", "part_rows": 5}
@@ -174,9 +128,3 @@ def test_explain_shows_why_the_first_answers_of_a_file_were_scored_so(repository
     wrong = CliRunner().invoke(app, ["explain", path, "-m", metric, "-o", "x.csv"])
     assert wrong.exit_code == 2
     assert "--output: only grounding writes its sentences" in wrong.stderr
-
-
-def test_a_table_of_one_system_is_not_said_again():
-    rows = [{"prediction": "six legs", "references": ["four steps"], "system": system} for system in ("a", "b")]
-    assert genqa_metrics.score(rows[:1], "aev").findings == []
-    assert len(genqa_metrics.score(rows, "aev").findings) == 1

@@ -8,12 +8,10 @@ import sys
 import genqa_metrics
 import numpy as np
 import pytest
-import sacrebleu
 
 from training.aev.fit_aev import (
     Arguments,
     best_cell,
-    bleu_line,
     bootstrap,
     fit,
     r_squared_table,
@@ -38,20 +36,6 @@ def outputs_file(tmp_path):
                 row = {"system": f"keeps {kept}", "candidate": candidate, "references": [reference], "human": human}
                 file.write(json.dumps(row) + "\n")
     return path
-
-
-def test_r_squared_is_numpys_with_a_sign():
-    generator = np.random.default_rng(5)
-    human, metric = generator.random(7), generator.random((7, 4, 11))
-    metric[:, 2, 3] = 0.5
-    table = r_squared_table(human, metric)
-    for i in range(4):
-        for j in range(11):
-            if (i, j) == (2, 3):
-                assert np.isnan(table[i, j])
-            else:
-                r = np.corrcoef(human, metric[:, i, j])[0, 1]
-                assert table[i, j] == pytest.approx(np.sign(r) * r**2)
 
 
 def test_a_reversed_ranking_is_no_fit():
@@ -91,33 +75,6 @@ def test_fit_recovers_the_measure_that_the_people_used(outputs_file):
     assert "[100.0]" in table_lines(result)[3]
 
 
-def test_bleu_beside_the_table_is_that_of_sacrebleu(tmp_path):
-    """Three systems, of which one row has a second reference: R-squared of sacrebleu's corpus BLEU, first and all."""
-    path = tmp_path / "outputs.jsonl"
-    reference, other = " ".join(WORDS), " ".join(WORDS[::-1])
-    texts = {"a": [reference, other], "b": [" ".join(WORDS[:8]), reference], "c": ["zinc", " ".join(WORDS[:5])]}
-    references = [[reference], [reference, other]]
-    rows = [
-        {"system": name, "candidate": text, "references": references[i], "score": score}
-        for name, score in (("a", 3), ("b", 2), ("c", 0))
-        for i, text in enumerate(texts[name])
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = {
-        references: fit(Arguments(data=[str(path)], output_folder="", references=references, resamples=20))
-        for references in ("first", "pooled")
-    }
-    streams = {"first": [[reference] * 2], "all": [[reference] * 2, [None, other]]}
-    for name, given in streams.items():
-        bleu = [sacrebleu.corpus_bleu(texts[system], given).score for system in "abc"]
-        expected = np.corrcoef([3, 2, 0], bleu)[0, 1] ** 2
-        for result in found.values():
-            assert result["bleu_signed_r_squared"][name] == pytest.approx(expected, abs=1e-4)
-    assert found["first"]["several_references"] == 3
-    assert found["first"]["systems"] != found["pooled"]["systems"]
-    assert bleu_line(found["first"]).startswith("BLEU-4 with the first reference: R² = ")
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -134,14 +91,6 @@ def test_errors_say_what_to_do(outputs_file, change, message):
     arguments = Arguments(**{"data": [str(outputs_file)], "output_folder": "", "aspect": "kept", **change})
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         fit(arguments)
-
-
-def test_systems_that_do_not_differ_cannot_be_fitted(tmp_path):
-    path = tmp_path / "same.jsonl"
-    rows = [{"system": name, "candidate": "amber", "references": ["amber"], "score": 1} for name in "abc"]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(ValueError, match="data: expected systems that differ"):
-        fit(Arguments(data=[str(path)], output_folder=""))
 
 
 def test_script_writes_settings_that_load_takes(outputs_file, tmp_path):

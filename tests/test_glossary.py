@@ -4,7 +4,7 @@ import random
 
 import genqa_metrics
 import pytest
-from genqa_metrics.reports.report import QUANTITIES, TEXTS, meanings, named
+from genqa_metrics.reports.report import QUANTITIES, TEXTS, named
 
 # Columns of names and texts.
 NOT_QUANTITIES = {"metric", "pair", "judge", *TEXTS}
@@ -50,13 +50,3 @@ def test_names_of_scores_are_those_of_the_glossary():
         made = scorer_class(metric)
         for name in (*made.significance_scores, *made.shown):
             assert name in QUANTITIES, f"{name} of {metric} is not in the glossary"
-
-
-def test_a_page_of_scores_says_what_every_column_means():
-    rows = [{"question": f"Who won {n}?", "references": ["Ann"], "prediction": "Bob"} for n in range(6)]
-    report = genqa_metrics.score(rows)
-    tables = {table.title: dict(meanings(table)) for table in report.page_tables()}
-    (read,) = (said for title, said in tables.items() if "accepted answer" in said)
-    assert set(read) == {"row", "system", "why", "question", "answer", "accepted answer"}
-    assert "ava_accuracy" in tables["ava"]["judge: accuracy"]
-    assert "judge: accuracy: ava_accuracy" not in report.to_html()

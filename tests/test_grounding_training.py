@@ -22,22 +22,6 @@ def write(path, rows):
         file.write("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def test_measures_of_a_method_that_is_always_right():
-    rows = [{"context": f"passage {i}", "label": i % 2} for i in range(200)]
-    scores = np.array([1.0 if row["label"] else -1.0 for row in rows])
-    found = evaluate_grounding.measured(rows, scores)
-    assert (found["accuracy"], found["auc"]) == (1.0, 1.0)
-    assert found["calibration_error"] < 0.01
-    assert evaluate_grounding.measured(rows, -scores)["auc"] == 0
-
-
-def test_overlap_leaves_function_words_out():
-    rows = [
-        {"context": "The bridge is old.", "candidate": text} for text in ("the old bridge", "the new bridge", "it")
-    ]
-    assert evaluate_grounding.overlap(rows).tolist() == [1.0, 0.5, 0.0]
-
-
 def test_the_slope_of_the_scaling_is_that_within_files():
     """Files that differ in how much is supported: one scaling of all rows together would be flatter."""
     rng = np.random.default_rng(0)

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 from threading import Barrier
 
@@ -31,9 +30,6 @@ PARTS = [
     }
     for i in range(THREADS)
 ]
-QUESTIONS = ["How many steps are there?", "Where is it?", "Who wrote Hamlet?"]
-ANSWERS = ["There are four steps.", "It is in Paris.", "Marlowe wrote it."]
-REFERENCES = [["Four steps", "4"], ["Paris"], ["Shakespeare"]]
 
 
 def in_threads(work):
@@ -66,26 +62,6 @@ def test_threads_share_a_module(alone):
     assert in_threads(added) == alone
     in_threads(lambda i: aev.add_batch(**PARTS[i]))
     assert len(aev) == 0, "rows belong to the thread that adds them"
-
-
-def test_an_error_in_one_thread_breaks_nothing(alone):
-    def tokenizer(text):
-        if "cities 3" in text:
-            raise RuntimeError("broken")
-        return text.split()
-
-    aev = genqa_metrics.load("aev")
-
-    def work(i):
-        try:
-            return aev.compute(**PARTS[i], tokenizer=tokenizer)["aev"]
-        except RuntimeError as error:
-            return str(error)
-
-    found = in_threads(work)
-    assert found[3] == "broken"
-    assert [type(value) for value in found].count(float) == THREADS - 1
-    assert aev.compute(**PARTS[3]) == alone[3]
 
 
 def test_statistics_in_threads_with_cold_caches():
@@ -157,15 +133,6 @@ def test_processes_forked_after_load(name, score):
         [sys.executable, "-c", FORKED, name, score], capture_output=True, text=True, timeout=300, env=environment
     )
     assert done.returncode == 0, done.stderr[-2000:]
-
-
-@pytest.mark.parametrize(
-    ("metric", "given", "meant"),
-    [("ava", "devise", "device"), ("aev", "setting", "settings"), ("aev", "aplha", "alpha")],
-)
-def test_unknown_arguments_of_load(metric, given, meant):
-    with pytest.raises(TypeError, match=f"{given}: not a setting of {metric}; did you mean {meant}"):
-        genqa_metrics.load(metric, **{given: "cpu"})
 
 
 @pytest.mark.parametrize(
@@ -299,18 +266,6 @@ def test_rows_that_are_not_english_are_counted():
         genqa_metrics.load("ava", device="cpu", progress=False).compute(**columns)
 
 
-def test_english_rows_raise_no_alarm(shared_data):
-    import gzip
-
-    for path in sorted((shared_data / "judgments").glob("*.dev.jsonl.gz")):
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            rows = [json.loads(line) for line in file][::5]
-        columns = {"questions": [row.get("question") or "" for row in rows]}
-        columns["predictions"] = [row["candidate"] for row in rows]
-        columns["references"] = [row["references"] for row in rows]
-        assert language_warnings(language_counts(columns)) == [], path.name
-
-
 def test_repr_is_short_and_arguments_are_named():
     aev = genqa_metrics.load("aev", alpha=0.25)
     assert repr(aev) == "Aev(alpha=0.25), inputs: predictions, references, rows added: 0"
@@ -349,19 +304,6 @@ def test_only_public_names_are_listed():
     public = ["METRICS", "__version__", "accuracy", "agree", "calibrate", "compare", "explain", "load", "score"]
     assert dir(genqa_metrics) == sorted(genqa_metrics.__all__) == public
     assert all(hasattr(genqa_metrics, name) for name in public)
-
-
-@pytest.mark.parametrize("name", list(SCORERS))
-def test_every_setting_is_described(name):
-    """In help(), which shows what the module says of its arguments, and on its card."""
-    scorer = scorer_class(name)
-    module = import_module(f"genqa_metrics.{name}.{name}")
-    made = next(value for value in vars(module).values() if getattr(value, "scorer_class", None) is scorer)
-    described = made.__doc__ + sys.modules[made.__module__]._KWARGS_DESCRIPTION
-    card = Path(genqa_metrics.__file__).with_name(name).joinpath("README.md").read_text()
-    for setting in (*scorer.setting_names, *made.flags):
-        assert re.search(rf"\b{setting}\b", described), setting
-        assert re.search(rf"\b{setting}\b", card), setting
 
 
 PROGRAM = """
@@ -406,14 +348,6 @@ def test_a_program_is_accepted_by_mypy(tmp_path):
     said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment).stdout
     ((name, error),) = re.findall(r"^(\w+)\.py:\d+: error: (.*)", said, re.MULTILINE)
     assert (name, "on_eror" in error) == ("bad", True), said
-
-
-def test_no_warning_without_reason():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        genqa_metrics.load("ava", device="cpu", progress=False).compute(
-            questions=QUESTIONS, predictions=ANSWERS, references=REFERENCES
-        )
 
 
 TOY = '''"""The share of a reference's words that an answer has."""

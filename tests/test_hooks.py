@@ -57,16 +57,13 @@ def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):
     namespace, short = {"tokenizer": tokenizer}, {"tokenizer": tokenizer}
     exec(blocks["trainer"], namespace)
     exec(blocks["short trainer"], short)
-    asked = [
-        (f"which {vehicle} is {colour} ?", f"the {colour} {vehicle}")
-        for colour in WORDS[3:6]
-        for vehicle in WORDS[6:9]
-    ]
-    inputs = [[*tokenizer(question).input_ids, tokenizer.eos_token_id] for question, _ in asked]
-    labels = [[*tokenizer(answer).input_ids, tokenizer.eos_token_id] for _, answer in asked]
-    rows = datasets.Dataset.from_dict(
-        {"input_ids": inputs, "attention_mask": [[1] * len(i) for i in inputs], "labels": labels}
+    asked = [(f"which {what} is {colour} ?", f"the {colour} {what}") for colour in WORDS[3:6] for what in WORDS[6:9]]
+    questions, answers = map(list, zip(*asked, strict=True))
+    inputs, labels = (
+        [[*ids, tokenizer.eos_token_id] for ids in tokenizer(texts).input_ids] for texts in (questions, answers)
     )
+    columns = {"input_ids": inputs, "attention_mask": [[1] * len(ids) for ids in inputs], "labels": labels}
+    rows = datasets.Dataset.from_dict(columns)
     seen = []
 
     def compute_metrics(evaluation):
@@ -76,34 +73,14 @@ def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):
         return results
 
     transformers.set_seed(4)
-    config = transformers.T5Config(
-        vocab_size=len(WORDS),
-        d_model=32,
-        d_kv=16,
-        d_ff=64,
-        num_layers=1,
-        num_heads=2,
-        dropout_rate=0.0,
-        decoder_start_token_id=0,
-    )
+    sizes = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2, "dropout_rate": 0.0}
+    config = transformers.T5Config(vocab_size=len(WORDS), decoder_start_token_id=0, **sizes)
+    arguments = {"use_cpu": True, "max_steps": 120, "per_device_train_batch_size": 3, "learning_rate": 3e-3}
+    arguments |= {"lr_scheduler_type": "constant", "eval_strategy": "steps", "eval_steps": 120, "eval_on_start": True}
+    arguments |= {"generation_max_length": 6, "save_strategy": "no", "report_to": [], "disable_tqdm": True}
     trainer = transformers.Seq2SeqTrainer(
         transformers.T5ForConditionalGeneration(config),
-        transformers.Seq2SeqTrainingArguments(
-            output_dir=str(tmp_path),
-            use_cpu=True,
-            max_steps=120,
-            per_device_train_batch_size=3,
-            learning_rate=3e-3,
-            lr_scheduler_type="constant",
-            eval_strategy="steps",
-            eval_steps=120,
-            eval_on_start=True,
-            generation_max_length=6,
-            save_strategy="no",
-            report_to=[],
-            disable_tqdm=True,
-            **namespace["arguments"],
-        ),
+        transformers.Seq2SeqTrainingArguments(str(tmp_path), **arguments, **namespace["arguments"]),
         train_dataset=rows,
         eval_dataset=rows,
         processing_class=tokenizer,
@@ -111,7 +88,6 @@ def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):
     )
     trainer.train()
     first, last = [entry for entry in trainer.state.log_history if "eval_aev" in entry]
-    questions, answers = map(list, zip(*asked, strict=True))
     assert seen[-1] == (questions, answers)
     for name in ("aev", "short_aev", "rougeL_kpqa", "ava_score", "f_meta"):
         assert first[f"eval_{name}"] < last[f"eval_{name}"], name
@@ -163,17 +139,8 @@ def test_combine(blocks):
 def test_two_processes_of_accelerate(blocks, columns, tmp_path):
     (tmp_path / "score.py").write_text(blocks["distributed"])
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
-    launch = [
-        sys.executable,
-        "-m",
-        "accelerate.commands.launch",
-        "--cpu",
-        "--num_processes",
-        "2",
-        "--num_machines",
-        "1",
-    ]
-    launch += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0"]
+    options = "--cpu --num_processes 2 --num_machines 1 --mixed_precision no --dynamo_backend no --main_process_port 0"
+    launch = [sys.executable, "-m", "accelerate.commands.launch", *options.split()]
     done = subprocess.run(
         [*launch, "score.py", "rows.jsonl"], capture_output=True, text=True, cwd=tmp_path, check=False
     )

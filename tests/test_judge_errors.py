@@ -10,9 +10,8 @@ import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.statistics.estimation import NOTHING
 from genqa_metrics.statistics.intervals import rogan_gladen
-from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, JudgeErrors, measured_for
+from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, measured_for
 from typer.testing import CliRunner
 
 from tests.factories.ava import SETTINGS, random_rows
@@ -65,17 +64,6 @@ def test_score_compare_and_accuracy_say_the_same(judge, rows):
     assert "measured errors" in scored.to_markdown()
 
 
-def test_the_naive_interval_comes_on_request_and_is_named(judge, rows):
-    settings = {"ava": {"checkpoint": str(judge)}}
-    scored = genqa_metrics.score(rows, "ava", settings, ignore_judge_errors=True)
-    assert not scored.accuracy["errors_counted"]
-    assert scored.accuracy["systems"]["a"]["accuracy"] == pytest.approx(scored.systems["a"]["ava_accuracy"])
-    assert "errors are ignored" in scored.to_markdown()
-    compared = genqa_metrics.compare(rows, "ava", settings, resamples=100, ignore_judge_errors=True)
-    assert "errors of ava are ignored" in compared.to_markdown()
-    assert "| accuracy |" not in compared.to_markdown()
-
-
 def test_a_judge_that_was_not_measured_so_tells_no_accuracy(judge, rows):
     """The errors were measured at the threshold of the checkpoint, not at another one."""
     report = genqa_metrics.accuracy(rows, settings={"checkpoint": str(judge), "threshold": 0.6})
@@ -124,24 +112,6 @@ def test_every_verb_says_the_same_of_a_system_with_few_labels(few_labels):
     assert scored.accuracy["systems"]["a"]["accuracy"] is accuracy.systems["a"]["accuracy"] is None
     for report in (scored, accuracy):
         assert report.to_html().count("<circle") == 1
-
-
-def test_slices_have_no_intervals_where_the_judge_alone_says_nothing(few_labels):
-    _, compared, accuracy = few_labels
-    assert "shares that the judge accepts" in str(compared).lower()
-    slices = [line for line in str(compared).splitlines() if line.startswith(("t0", "t1", "t2"))]
-    assert len(slices) == 3
-    assert all(line.count("judged 0.") + line.count("judged 1.") == 2 for line in slices)
-    assert "intervals are rough" not in " ".join([*compared.notes, *accuracy.notes])
-    assert "Each interval by itself" not in accuracy.to_markdown()
-    assert {values["low"] for of in accuracy.slices.values() for values in of.values()} == {None}
-
-
-def test_what_to_do_is_said_once_whatever_the_reasons(judge):
-    errors = JudgeErrors.of(make_scorer("ava", {"checkpoint": str(judge)}), {}, False)
-    untold = {name: {"basis": NOTHING, "reason": f"reason {name}", "rows": 60} for name in "ab"}
-    (note,) = errors.notes(untold)
-    assert note.startswith("the accuracy cannot be told from these rows: reason a (a); reason b (b); label ")
 
 
 def test_what_was_measured_is_named_by_the_signature(judge):

@@ -113,13 +113,6 @@ def test_columns_that_are_read_under_other_names_are_written_under_ours(tmp_path
     assert not {"query", "answer", "expected", "model"} & set(found)
 
 
-def test_a_column_of_an_object_stays_where_only_a_part_of_it_is_read(tmp_path):
-    row = {"question": "Who won?", "data": {"answer": "Ann", "topic": "sports"}, "references": ["Ann"]}
-    output = tmp_path / "o.jsonl"
-    genqa_metrics.score([row], "aev", columns={"prediction": "data.answer"}, output=str(output))
-    assert read(output)[0]["data"] == row["data"]
-
-
 def test_columns_that_come_later_are_left_out_with_one_note(tmp_path):
     rows = [{"prediction": "a", "references": ["a"], "topic": "x"} for _ in range(1500)]
     rows += [{**rows[0], "late": place} for place in range(3)]
@@ -148,6 +141,9 @@ def test_values_that_json_lacks_are_written_as_texts(tmp_path):
         assert (found["day"], found["bad"], found["inner"]) == ("2024-05-01", "?", "{(1, 2): nan}")
 
 
+# What is judged again
+
+
 def test_parts_have_the_columns_of_the_first_one_however_often_a_run_is_resumed(tmp_path):
     rows = [{"prediction": "a", "references": ["a"], "year": 2000 + place} for place in range(100)]
     path, folder = save(tmp_path / "a.jsonl", rows), tmp_path / "parts"
@@ -157,9 +153,6 @@ def test_parts_have_the_columns_of_the_first_one_however_often_a_run_is_resumed(
     (folder / "part-000002.parquet").unlink()
     score([path], folder, resume=True)
     assert pq.read_table(folder) == whole
-
-
-# What is judged again
 
 
 def test_every_verb_gives_the_numbers_of_the_rows_without_judging_again(tmp_path, rows, judged):
@@ -280,15 +273,3 @@ def test_no_model_is_loaded_where_every_row_is_judged(tmp_path, rows, judged_fil
         getattr(genqa_metrics, verb)(str(fresh), **more)
     told(getattr(genqa_metrics, verb), str(judged_file), **more)
     judge_model._loaded.cache_clear()
-
-
-def test_rows_that_were_added_to_a_judged_file_are_judged(tmp_path, rows):
-    path = scored(rows[:8], tmp_path / "judged.jsonl")
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows[8:14])
-    judge_model._loaded.cache_clear()
-    found, said = told(genqa_metrics.score, str(path), "ava")
-    assert [found.systems[name]["ava_score"] for name in found.systems] == pytest.approx(
-        [values["ava_score"] for values in genqa_metrics.score(rows[:14], "ava").systems.values()], abs=1e-6
-    )
-    assert "6 were judged for the first time" in said[0]

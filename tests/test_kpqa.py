@@ -13,7 +13,6 @@ from genqa_metrics.core.inference import budgeted
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.encoding import Encoder, aligned
 from genqa_metrics.kpqa.loading import SETTINGS_FILE
-from genqa_metrics.kpqa.scoring import pair_statistics, row_scores
 from genqa_metrics.registry import make_scorer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,23 +116,6 @@ def test_aligned_takes_the_vector_that_covers_a_token():
     assert aligned(vectors, np.array([[0, 3], [4, 9]]), wanted).ravel().tolist() == [1, 2, 2, 0]
     assert aligned(vectors, np.array([[0, 3], [4, 9]]), wanted[:1]).ravel().tolist() == [1]
     assert aligned(np.zeros((0, 1)), np.zeros((0, 2)), wanted).ravel().tolist() == [0, 0, 0, 0]
-
-
-def test_results_are_those_of_the_scores(kpqa, models):
-    """The module adds nothing to encoding and scoring, in whatever order it takes the rows."""
-    rows = random_rows(25, seed=3)
-    results = kpqa.compute(
-        questions=[r[0] for r in rows],
-        predictions=[r[1] for r in rows],
-        references=[r[2] for r in rows],
-        per_example=True,
-        beta=2.0,
-    )
-    for i, (question, prediction, references) in enumerate(rows):
-        tokens, _ = Encoder(models).tokens([(question, text) for text in [prediction, *references]])
-        scores, _ = row_scores(pair_statistics([tokens[0]] * len(references), tokens[1:]), [0] * len(references), 2.0)
-        for name, (value,) in scores.items():
-            assert results[f"{name}_per_example"][i] == pytest.approx(value, abs=1e-5)
 
 
 @pytest.mark.parametrize("head", ["linear", "tanh"])

@@ -325,22 +325,6 @@ def test_variants(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
     assert result["comparisons"] == sum(len(metrics) for metrics, _ in settings.VARIANTS.values())
 
 
-def test_difference_of_two_checkpoints():
-    """Scores that are the judgments have r 1; of the others 3 of 4 rows agree: r is 0.5, or -0.5 apart."""
-    human = np.array([0.0, 0.0, 1.0, 1.0] * 10)
-    worse = np.array([0.0, 1.0, 1.0, 1.0] * 10)
-    measured = {
-        label: {"a": dict.fromkeys(evaluate_kpqa.WEIGHTED, scores)} for label, scores in (("x", human), ("y", worse))
-    }
-    found = evaluate_kpqa.compared(measured, {"a": evaluate_kpqa.Judgments([], human, np.arange(40))}, 200)
-    assert found["x"]["a"]["bleu1_kpqa"] == {"pearson": 1.0, "spearman": 1.0}
-    values = found["y"]["a"]["bleu1_kpqa"]
-    assert values["pearson"] == pytest.approx(1 / 3**0.5, abs=1e-4)
-    difference, low, high = values["difference"]
-    assert difference == pytest.approx(1 / 3**0.5 - 1, abs=1e-4)
-    assert low < difference < high < 0
-
-
 def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tmp_path):
     """Four tiny runs, each trained once; a run with other settings is never taken for one of these."""
     (tmp_path / "data").mkdir()

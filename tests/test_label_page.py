@@ -1,21 +1,13 @@
-"""The page of `label --web` as raters meet it: a process of its own, in Chromium.
-
-Screenshots land in the folder GENQA_SCREENSHOTS, else in pytest's temporary folder.
-"""
+"""The page of `label --web` as raters meet it: a process of its own, in Chromium."""
 
 import json
-import os
 import re
-import socket
-import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.factories.spaces import check_accessibility
+from tests.factories.spaces import check_accessibility, free_port, started
 
 TIMEOUT = 120_000  # milliseconds; the machine may be busy
 ROWS = [
@@ -24,6 +16,8 @@ ROWS = [
     for n in range(2)
     for system, said in (("secretsystem", "It has <b>seven</b> steps."), ("othersystem", "It has four steps."))
 ]
+
+
 SET = {"context": "Ada met Bo in Rome.", "references": ["Who met Bo?"], "predictions": ["Who?", "Where?"]}
 
 
@@ -34,19 +28,10 @@ def open_page(browser, tmp_path):
 
     def start(rows, *arguments):
         (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         command = [sys.executable, "-c", "from genqa_metrics.cli import main; main()", "label", "rows.jsonl"]
         command += ["-o", "labels.jsonl", "--web", "--port", str(port), "--uniform-share", "1", *arguments]
-        log = (tmp_path / "log.txt").open("w")
-        processes.append(subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log))
-        for _ in range(TIMEOUT // 100):
-            assert processes[-1].poll() is None, (tmp_path / "log.txt").read_text()
-            with socket.socket() as tried:
-                if tried.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.25)
+        processes.append(started(command, port, tmp_path / "log.txt", cwd=tmp_path))
 
         def window(width, rater):
             page = browser.new_page(viewport={"width": width, "height": 800})
@@ -80,10 +65,7 @@ def labels(folder):
     return [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
 
 
-def picture(page, name, tmp_path):
-    folder = Path(os.environ.get("GENQA_SCREENSHOTS", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=folder / f"{name}.png")
+def assert_fits(page):
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
 
@@ -99,7 +81,7 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     expect(card).to_contain_text("four steps")
     assert ann.get_by_role("progressbar").get_attribute("max") == "4"
     expect(ann.get_by_role("button", name="y · correct")).to_be_visible()
-    picture(ann, "label-desktop", tmp_path)
+    assert_fits(ann)
     first = card.text_content()
     for key, then in (("y", "2 of 4"), ("0", "3 of 4"), ("u", "2 of 4"), ("y", "3 of 4")):
         ann.keyboard.press(key)
@@ -111,7 +93,7 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     bob = window(390, "bob")
     expect(bob.locator("#asked")).to_contain_text("1 of 4")
     assert bob.locator("#task").text_content() == first
-    picture(bob, "label-phone", tmp_path)
+    assert_fits(bob)
     bob.get_by_role("button", name="n · wrong").click()
     expect(bob.locator("#asked")).to_contain_text("2 of 4")
     again = window(1280, "ann")
@@ -177,7 +159,7 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
     expect(again.locator("#task")).to_contain_text("you: correct")
     expect(again.locator("#task")).to_contain_text("bob: wrong · “yes, but seven is wrong”")
     expect(again.get_by_text("the answer says what an accepted answer says")).to_be_hidden()  # folded guidelines
-    picture(again, "label-second-pass", tmp_path)
+    assert_fits(again)
     again.keyboard.press("n")
     expect(again.locator("#asked")).to_contain_text("You have looked at all disagreements")
     found = {(row["item"], row["rater"]): row for row in labels(tmp_path)}
@@ -190,7 +172,7 @@ def test_question_sets_are_asked_three_things(open_page, tmp_path):
     page = open_page([SET], "--form", "questions")(390, "ann")
     for name, key in (("relevance", "5"), ("fluency", "4"), ("variety", "2")):
         expect(page.locator("#asked")).to_contain_text(name)
-        picture(page, f"label-{name}", tmp_path)
+        assert_fits(page)
         page.keyboard.press(key)
     expect(page.locator("#asked")).to_contain_text("All 1 rows are labelled")
     [row] = labels(tmp_path)

@@ -73,20 +73,3 @@ def test_nothing_imports_the_integrations(repository):
             for name in imported(path, "genqa_metrics.integrations")
             if "genqa_metrics.terminal" in name or ".command" in name
         ]
-
-
-def test_training_imports_no_tests_and_changes_no_path(repository):
-    wrong = []
-    for path in (repository / "training").rglob("*.py"):
-        package = ".".join(path.relative_to(repository).parent.parts)
-        wrong += [f"{path.name} imports {name}" for name in imported(path, package) if name.split(".")[0] == "tests"]
-        wrong += [f"{path.name} edits sys.path"] * ("sys.path" in path.read_text(encoding="utf-8"))
-    assert not wrong
-
-
-def test_tests_import_nothing_from_other_tests(repository):
-    wrong = []
-    for path in (repository / "tests").rglob("*.py"):
-        package = ".".join(path.relative_to(repository).parent.parts)
-        wrong += [f"{path.name} imports {name}" for name in imported(path, package) if name.startswith("tests.test_")]
-    assert not wrong

@@ -92,18 +92,6 @@ def test_page_and_second_run(monkeypatch, capsys, judgments, tmp_path):
     assert {path: path.read_bytes() for path in output.rglob("*") if path.is_file()} == before
 
 
-def test_scores_are_computed_again_for_other_rows_and_other_metrics(tmp_path):
-    path, calls = tmp_path / "scores" / "x.json", []
-
-    def compute():
-        calls.append(1)
-        return {"X": [float(len(calls))]}
-
-    for facts in ({"data": "a"}, {"data": "a"}, {"data": "b"}):
-        scores = meta.cached(path, facts, compute)
-    assert scores == {"X": [2.0]}
-
-
 ROWS = [
     {"question": "q", "candidate": "the big cat sat", "references": ["a cat sat", "dogs ran off today"]},
     {"question": "q", "candidate": "yes", "references": ["no", "Yes."]},
@@ -123,42 +111,3 @@ def test_peers_by_hand():
     assert squad["SQuAD EM"] == [0, 1, 0]
     assert meta.bleu(ROWS)["BLEU-1"] == pytest.approx([0.5, 0, 0], abs=1e-9)
     assert meta.rouge(ROWS)["ROUGE-L"] == pytest.approx([4 / 7, 1, 0])
-
-
-@pytest.mark.needs("Java")
-def test_peers_of_java_and_of_the_encoder():
-    """No arithmetic by hand here: the same text is best, nothing in common is worst, the best reference counts."""
-    rows = [*ROWS, {"question": "q", "candidate": "a cat sat", "references": ["dogs ran", "a cat sat"]}]
-    for peer in (meta.meteor, meta.bertscore, meta.cosine):
-        (scores,) = peer(rows).values()
-        assert scores[3] == pytest.approx(1, abs=1e-5)
-        assert scores[3] > scores[0] > scores[2]
-    (cider,) = meta.cider(rows).values()
-    assert cider[3] > cider[0] > cider[2] == 0
-    empty = [{"question": "q", "candidate": "", "references": ["a cat"]}, rows[3]]
-    assert meta.bertscore(empty)["BERTScore"] == pytest.approx([0, 1], abs=1e-5)
-
-
-def test_our_scores_are_those_of_the_module():
-    import genqa_metrics
-    from genqa_metrics.registry import make_scorer
-
-    expected = genqa_metrics.load("aev").compute(
-        predictions=[row["candidate"] for row in ROWS],
-        references=[row["references"] for row in ROWS],
-        per_example=True,
-    )["aev_per_example"]
-    assert meta.our_scores(make_scorer("aev"), {"aev": "AEv"}, ROWS)["AEv"] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--sets", "none"], "--sets: no none.dev.jsonl.gz"),
-        (["--peers", "moverscore"], "--peers: expected some of"),
-        (["--judgments", "nowhere"], "--judgments: no NAME.dev.jsonl.gz in nowhere"),
-    ],
-)
-def test_bad_usage(monkeypatch, judgments, tmp_path, arguments, said):
-    with pytest.raises(ValueError, match=said):
-        run(monkeypatch, judgments, tmp_path / "out", *arguments)

@@ -40,16 +40,3 @@ def test_one_wrong_verdict_fails_one_item():
         lambda questions, references, answers: [truth.get(row, 0) for row in zip(questions, answers, strict=True)]
     )
     assert [items - passed for passed, items in rates.values()] == [1, 0, 0, 0, 0, 0, 0, 0]
-
-
-def test_lexical_matching_is_fooled():
-    """A reference found in the answer is not enough: the suite is harder than string matching."""
-
-    def contains(questions, references, answers):
-        return [
-            int(any(f" {' '.join(words(text))} " in f" {' '.join(words(answer))} " for text in texts))
-            for texts, answer in zip(references, answers, strict=True)
-        ]
-
-    passed, items = map(sum, zip(*pass_rates(contains).values(), strict=True))
-    assert passed / items < 0.5

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from tests.factories.files import ANSWERS, made_rows, run, save, score
+from tests.factories.files import ANSWERS, run, save
 
 RATINGS = [{"item": "1", "rater": rater, "score": value} for rater, value in zip("abc", (1, 2, 3), strict=True)]
 
@@ -96,28 +96,3 @@ def test_permissions_stay(answers, tmp_path):
         run(arguments[0], answers, "-m", "aev", arguments[1], tmp_path / name)
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
         assert (tmp_path / name).stat().st_size
-
-
-def test_foreign_temporary_files_stay(tmp_path):
-    """Names like those of an editor or a download."""
-    path, folder = save(tmp_path / "a.jsonl", made_rows(40)), tmp_path / "parts"
-    folder.mkdir()
-    foreign = [
-        folder / ".video.part",
-        folder / ".part-000000.parquet.7.part",
-        tmp_path / f".a.jsonl.{os.getpid()}.part",
-    ]
-    for name in foreign:
-        name.write_text("mine")
-    score([path], folder)
-    run("score", path, "-m", "aev", "-o", tmp_path / "b.jsonl")
-    assert [name.read_text() for name in foreign] == ["mine"] * 3
-
-
-def test_a_name_that_is_too_long_is_one_clear_error(answers, tmp_path):
-    name = "n" * 250 + ".jsonl"
-    assert "File name too long" in refused("score", answers, "-m", "aev", "-o", tmp_path / name)
-    assert "File name too long" in refused("score", tmp_path / name, "-m", "aev")
-    longest = "n" * 249 + ".jsonl"
-    run("score", answers, "-m", "aev", "-o", tmp_path / longest)
-    assert (tmp_path / longest).stat().st_size

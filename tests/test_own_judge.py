@@ -13,7 +13,6 @@ from genqa_metrics.ava.calibration import content_digest, log_odds, read_calibra
 from genqa_metrics.cli import app
 from genqa_metrics.core import judge_model
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.statistics.intervals import rogan_gladen
 from genqa_metrics.verbs.calibrate import calibration
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, measured_for
 from genqa_metrics.verbs.labelling import Session, tasks_of
@@ -233,22 +232,6 @@ def test_no_answer_is_judged_by_its_own_label():
     assert np.mean(honest) < 0.5
 
 
-def test_intervals_of_a_calibrated_judge_hold_the_truth():
-    """80 labels of systems of other accuracies, a judge that accepts too much; 95% intervals for a new system."""
-    rng, held = np.random.default_rng(4), 0
-    for _ in range(100):
-        probabilities, labels = simulated(rng, 80, 0.7, -1.2)
-        names = [str(place) for place in range(80)]
-        verdicts = calibration.cross_fitted(probabilities, labels, np.ones(80), names) >= 0.5
-        errors = calibration.effective_counts(verdicts.astype(float), labels, np.ones(80), names, ["x"] * 80)
-        scale = calibration.fitted_scale(probabilities, labels, np.ones(80))
-        new, truth = simulated(rng, 300, 0.7, -1.2)
-        rate = float((calibration.scaled(new, *scale) >= 0.5).mean())
-        _, low, high = rogan_gladen(rate * 300, 300, *errors.values())
-        held += low <= truth.mean() <= high
-    assert held >= 89  # of 100; 95 less three standard deviations
-
-
 @pytest.fixture
 def measured(judges, tmp_path):
     """Settings of a judge of which 90 of 100 correct answers were accepted, and 45 of 50 incorrect ones rejected."""
@@ -372,29 +355,6 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     done = CliRunner().invoke(app, [*scores[1:], "--verbose"])
     assert done.exit_code == 0, done.output
     assert (f"calibrated on {labels} labels of yours" in done.stdout) == helps
-
-
-def test_rows_as_label_writes_them_are_verdicts():
-    from training.ava.triples import judged_triples
-
-    [found] = judged_triples([{"question": "q", "reference": "a", "prediction": "b", "label": 1}], "mine")
-    assert (found.references, found.candidate, found.label) == (("a",), "b", 1.0)
-    with pytest.raises(ValueError, match="mine, row 0: expected candidate or prediction, found only question"):
-        judged_triples([{"question": "q", "references": ["a"], "label": 1}], "mine")
-
-
-def test_a_calibration_that_does_not_help_is_not_written(settings, tmp_path):
-    """Labels at random: no scale agrees with them better than the judge does on held-out questions."""
-    rng = np.random.default_rng(2)
-    rows = [row | {"label": int(rng.random() < 0.5)} for row in written(80)]
-    path = tmp_path / "mine.json"
-    report = genqa_metrics.calibrate(file_of(tmp_path / "rows.jsonl", rows), str(path), settings)
-    better = report.after["agreement"] > report.before["agreement"]
-    assert report.helps == path.exists()
-    assert report.helps or not better
-    if not report.helps:
-        assert "does not help" in report.notes[0]
-        assert f"nothing was written to {path}" in report.notes
 
 
 def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, tmp_path, monkeypatch):

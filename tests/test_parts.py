@@ -1,6 +1,5 @@
 """A folder of parts: what it holds, when a run may resume it, and what is kept after an error."""
 
-import gzip
 import json
 import random
 import subprocess
@@ -10,9 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.core.inference import run_padded
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.reading import Reading
-from genqa_metrics.rows.sources import Source, sources_of
-from genqa_metrics.rows.writing import Writer
+from genqa_metrics.rows.sources import Source
 from genqa_metrics.scale import run as scoring_run
 from genqa_metrics.scale.parts import MANIFEST, STATE
 from genqa_metrics.scale.run import WINDOWS, Run, map_in_order
@@ -213,20 +210,6 @@ def test_after_a_bad_row_the_finished_parts_are_kept(tmp_path):
     assert pq.read_table(folder).to_pylist() == pq.read_table(tmp_path / "whole").to_pylist()
 
 
-def test_after_a_damaged_file_was_replaced_the_run_goes_on(tmp_path, counted):
-    a, b = save(tmp_path / "a.jsonl", made_rows(60)), tmp_path / "b.jsonl.gz"
-    whole = gzip.compress("".join(json.dumps(row) + "\n" for row in made_rows(50, 60)).encode(), mtime=0)
-    b.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(FileError, match=r"b\.jsonl\.gz.*cannot be read \(on\).*is the file complete"):
-        score([a, b], tmp_path / "parts")
-    b.write_bytes(whole)
-    counted.clear()
-    score([a, b], tmp_path / "parts")
-    assert len(counted) == 50
-    score([a, b], tmp_path / "whole")
-    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
-
-
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
@@ -252,34 +235,6 @@ def test_a_full_disk_is_one_clear_error_and_finished_parts_are_kept(tmp_path):
     score([path], folder)
     score([path], tmp_path / "whole")
     assert contents(folder) == contents(tmp_path / "whole")
-
-
-def test_a_full_disk_leaves_the_old_file(tmp_path):
-    code = """
-import random, resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.writing import Writer
-text = random.Random(0).randbytes(40_000).hex()
-for path in sys.argv[1:]:
-    try:
-        with Writer(path, {"a": "text"}, {}) as writer:
-            writer.write({"a": [text]})
-    except FileError as error:
-        print(error)
-"""
-    endings = ".jsonl", ".csv.gz", ".tsv.bz2", ".jsonl.xz", ".jsonl.zst", ".parquet"
-    paths = [str(tmp_path / f"a{ending}") for ending in endings]
-    for path in paths:
-        with Writer(path, {"a": "text"}, {}) as writer:
-            writer.write({"a": ["old"]})
-    before = contents(tmp_path)
-    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, timeout=300)
-    said = done.stdout.splitlines()
-    assert [line.partition(": ")[0] for line in said] == paths, done.stderr
-    assert all("cannot be written: File too large" in line for line in said)
-    assert done.stderr == ""
-    assert contents(tmp_path) == before
 
 
 # Overlap
@@ -343,10 +298,3 @@ def test_workers_give_the_numbers_of_none(tmp_path, monkeypatch, metric):
     assert singles[0] == singles[1]
     state = json.loads(pq.read_metadata(tmp_path / "3" / "part-000000.parquet").metadata[STATE.encode()])
     assert sum(state["tally"]["warning_counts"][metric].values()) > 0
-
-
-def test_the_kind_of_rows_is_known_before_the_first_window():
-    reading = Reading(sources_of([{"context": "c", "predictions": ["a?"], "references": ["b?"]}]), {})
-    windows = reading.windows(lambda kind: (1, 1))
-    assert reading.row_kind.sets
-    assert [len(window.items) for window in windows] == [1, 0]

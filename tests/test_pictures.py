@@ -1,6 +1,7 @@
-"""The previews, which links to the demos show, have the numbers of the pages: `python -m tests.programs.pictures`."""
+"""Pictures have the numbers of what they show: previews of the demos, and the one at the top of the README."""
 
 import html
+import importlib.util
 import re
 
 import pytest
@@ -32,3 +33,20 @@ def test_a_preview_shows_what_the_demo_computes(name):
     assert set(shown) <= computed, f"run python -m tests.programs.pictures {name}"
     headline = re.search(r'class="headline">(.*?)</p>', str(status))[1]
     assert words(html.unescape(re.sub("<[^>]*>", "", headline))) in words(image.info["shown"])
+
+
+DRAWN = re.compile(r"\d+(?:\.\d+)?")
+
+
+def test_the_first_picture_is_what_its_command_draws(repository):
+    """Apart from the last digits of numbers, which depend on the processor."""
+    spec = importlib.util.spec_from_file_location("first_picture", repository / "spaces/docs/first_picture.py")
+    first_picture = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(first_picture)
+    numbers = first_picture.measure()
+    for scheme in ("light", "dark"):
+        committed = first_picture.PICTURES[scheme].read_text(encoding="utf-8")
+        drawn = first_picture.draw(numbers, scheme)
+        assert DRAWN.sub("#", committed) == DRAWN.sub("#", drawn)
+        pairs = zip(DRAWN.findall(committed), DRAWN.findall(drawn), strict=True)
+        assert max(abs(float(a) - float(b)) for a, b in pairs) < 1

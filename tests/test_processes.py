@@ -40,16 +40,6 @@ def test_a_full_disk_is_one_error(tmp_path, form):
     assert "Traceback" not in said
 
 
-def test_a_full_folder_for_temporary_files_is_named(tmp_path):
-    """Files of at most 2 kB stand in for it; standard output, which has room, is not blamed."""
-    path = save(tmp_path / "a.jsonl", ANSWERS)
-    limited = f'ulimit -f 2; export TMPDIR="{tmp_path}"; "$@" | cat; exit ${{PIPESTATUS[0]}}'
-    found, said = started(limited, "score", path)
-    assert found == 1
-    assert said.splitlines()[-1].startswith(f"error: {tmp_path}: File too large; the model that detects languages")
-    assert "Traceback" not in said
-
-
 def test_a_pipe_for_a_file_is_refused_at_once(tmp_path):
     """It cannot be read twice; `compare` would wait for ever for its digest."""
     os.mkfifo(tmp_path / "pipe.jsonl")

@@ -14,13 +14,10 @@ import transformers
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import checkpoints, judge_model
 from genqa_metrics.kpqa import loading
-from genqa_metrics.kpqa.encoding import Encoder
-from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
 from huggingface_hub import ModelCard, RepoCard
 
 from tests.factories.ava import encoder_of_type, linear_judge, random_rows
 from tests.factories.ava import saved as saved_judge
-from tests.factories.kpqa import saved
 from training.publish import hub as publish_hub
 from training.publish import models, publish
 from training.publish import space as publish_space
@@ -218,6 +215,7 @@ def test_cards_hold_what_was_measured(hub, tiny, run, tmp_path):
 def test_a_space_is_complete(tiny, run, tmp_path, repository):
     """Every sibling, what the demo includes, the requirements of both, the one default checkpoint."""
     run("--dry-run", namespace="me")
+    constraints = (repository / "constraints.txt").read_text()
     for name in genqa_metrics.METRICS:
         folder = tmp_path / "trees/spaces/me" / name
         script = (folder / f"{name}.py").read_text()
@@ -235,6 +233,7 @@ def test_a_space_is_complete(tiny, run, tmp_path, repository):
         assert (folder / front.app_file).is_file()
         assert front.tags == ["evaluate", "metric"]
         assert front.python_version == "3.11"
+        assert f"gradio=={front.sdk_version}\n" in constraints
         assert len(front.short_description) <= 60  # the Hub refuses longer ones, and other colours
         colours = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
         assert {front.colorFrom, front.colorTo} <= colours
@@ -299,33 +298,6 @@ def test_refusals_before_anything_is_uploaded(hub, tiny, run, monkeypatch, tmp_p
     with pytest.raises(ValueError, match=r"not logged in to http://127\.0\.0\.1.*hf auth login"):
         run("--metrics", "aev")
     assert hub.writes() == []
-
-
-def test_a_tanh_head_without_question_is_published(tiny, run, tiny_encoder, tiny_checkpoints, monkeypatch, tmp_path):
-    """The metric loads the published folder by kpqa_config.json; the card promises no plain from_pretrained."""
-    monkeypatch.setattr(publish, "recorded_results", lambda name, source: [])
-    source = saved(loading.token_classifier(tiny_encoder, "tanh"), tiny_encoder, tmp_path / "tanh")
-    write_settings(source, PredictorSettings(question=False, head="tanh", max_length=100))
-    (source / "README.md").write_text("---\nlicense: mit\n---\n# Tiny\n\n## Limits\n", encoding="utf-8")
-    monkeypatch.setattr(publish, "CHECKPOINTS", {"kpqa": source})
-    run("--dry-run", "--metrics", "kpqa")
-    folder = tmp_path / "trees/models/ns/kpqa-minilm"
-    assert loading.checked_settings(folder) == PredictorSettings(question=False, head="tanh", max_length=100)
-    pairs = [("who is it", "seven steps")]
-    weights = [
-        Encoder(loading.load_models(f, embedding_model=tiny_encoder, device="cpu")).keyphrase_weights(pairs)[0][1]
-        for f in (source, folder)
-    ]
-    assert weights[1] == pytest.approx(weights[0])
-    card = (folder / "README.md").read_text(encoding="utf-8")
-    assert "kpqa_config.json" in card
-    assert "AutoModelForTokenClassification" not in card
-
-
-@pytest.mark.parametrize("text", ["", 'HUB_CHECKPOINTS = {"small": "a/b"}\nHUB_CHECKPOINTS = {"small": "a/c"}\n'])
-def test_there_is_one_default_checkpoint(text):
-    with pytest.raises(ValueError, match="expected one line HUB_CHECKPOINTS"):
-        publish_space.default_checkpoints(text, "ns", "v1")
 
 
 @pytest.mark.parametrize("kind", ["a1-r_qt", "a1-all", "a1-all on MPNet", "a2", "linear", "predictor"])

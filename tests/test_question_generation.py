@@ -16,22 +16,6 @@ from training.question_generation import decoding, train_generator
 from training.question_generation import generator as m
 
 
-def test_a_batch_holds_numbers_vectors_and_places_to_copy_from():
-    batch = batch_of([("ann won", "who is ann ?"), ("bob", "who")])
-    end = data.END
-    assert batch["target"].tolist() == [[4, -100, data.UNKNOWN, 6, end], [4, end, -100, -100, -100]]
-    assert batch["copyable"].tolist() == [[True, False], [True, False]]
-    assert batch["copies"].nonzero().tolist() == [[0, 2, 0]]  # "ann" is the first word of the first context
-    assert batch["lengths"].tolist() == [2, 1]
-    words = Vectors()(["who", "is", "ann", "?"])
-    assert np.array_equal(batch["previous"][0].numpy(), np.concatenate([np.zeros((1, 6), np.float32), words]))
-    assert not batch["previous"][1, 2:].any()
-    short = examples(max_context=1, max_question=2)
-    cut = batch_of([("ann won", "who is ann ?")], short)
-    assert cut["context"].shape == (1, 1, 6)
-    assert cut["target"].tolist() == [[4, -100, -100]]  # where a question was cut is no end
-
-
 @pytest.mark.parametrize("layers", [1, 2])
 def test_the_encoder_is_the_bidirectional_lstm_of_torch(layers):
     model = generator(layers=layers, hidden=8)
@@ -83,17 +67,6 @@ def test_a_question_does_not_repeat_itself():
 
     assert len(set(said(0))) < len(said(0))
     assert len(set(said(2))) == len(said(2)) > 2
-
-
-def test_kl_by_hand():
-    """N(1, 2^2) against N(0, 1): -log 2 + (4 + 1 - 1) / 2 = 1.3069; against N(1, 2^2): 0."""
-    one, log_two = torch.ones(1, 1), torch.full((1, 1), 2.0).log()
-    assert m.kl_divergence(one, log_two, 0 * one, 0 * one).item() == pytest.approx(1.306853)
-    assert m.kl_divergence(one, log_two, one, log_two).item() == 0
-    mean, sigma, prior_mean, prior_sigma = torch.randn(4, 5, 3).unbind()
-    normals = [torch.distributions.Normal(a, b.exp()) for a, b in ((mean, sigma), (prior_mean, prior_sigma))]
-    expected = torch.distributions.kl_divergence(*normals)
-    torch.testing.assert_close(m.kl_divergence(mean, sigma, prior_mean, prior_sigma), expected)
 
 
 def test_the_loss_is_the_negative_elbo():
@@ -178,20 +151,6 @@ def test_a_wide_beam_search_finds_what_an_exhaustive_search_finds(latent, layers
     assert all(data.UNKNOWN not in words for words, _ in ended(beams, 1))  # nothing to copy there
     best = next(n for n, words in enumerate(beams.words[0].tolist()) if data.UNKNOWN in words and data.END in words)
     assert "ann" in beams.text(0, best, maker.words, context.split())
-
-
-def test_a_narrow_beam_search_keeps_the_best_and_rows_do_not_mix():
-    model, maker = generator(), examples()
-    contexts = ["ann won ?", "bob lost the cup in may", "?"]
-    rows = maker.of_contexts(contexts)
-    together = decoding.beam_search(model, maker.collate(rows), width=3, max_words=6)
-    for i, row in enumerate(rows):
-        alone = decoding.beam_search(model, maker.collate([row]), width=3, max_words=6)
-        for beam in range(3):
-            words = row["input_ids"]
-            assert alone.text(0, beam, WORDS, words) == together.text(i, beam, WORDS, words)
-        np.testing.assert_allclose(alone.scores[0], together.scores[i], rtol=1e-4)
-        assert (np.diff(alone.scores[0]) <= 0).all()
 
 
 def test_random_beam_selection_draws_from_the_best_b_only():

@@ -7,7 +7,6 @@ import sys
 import numpy as np
 
 from training.studies.question_similarity import against_people as people
-from training.studies.question_similarity import coverage
 
 
 def same(predictions, references):
@@ -140,31 +139,3 @@ def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
     assert set(results["pairs"]) >= {"SimQG: similarity of two questions", "Quiz design: accepted before rejected"}
     assert str(tmp_path) not in output.read_text()
     assert capsys.readouterr().out.count("| BERTScore |") == 2
-
-
-def test_rated_questions_leave_out_the_copy_of_the_reference():
-    human = {"x": [{"fluency": 3.0, "clarity": 1.0}], "y": [{"fluency": 1.0, "clarity": 1.0}]}
-    human["reference"] = human["x"]
-    texts = {"x": ["Who won?"], "y": ["When was it?"], "reference": ["Who won?"]}
-    rows = [{"context": letter, "references": ["Who won?"], "predictions": texts, "human": human} for letter in "cd"]
-    task = people.qgeval(rows)
-    assert task.firsts == ["Who won?", "When was it?"] * 2
-    assert task.human.tolist() == [2, 1] * 2
-    assert task.clusters.tolist() == [0, 0, 1, 1]
-    assert people.qgeval(rows, "fluency").human.tolist() == [3, 1] * 2
-
-
-def test_sets_of_the_study_of_coverage_ask_what_they_say():
-    """Answer i has the questions "iA", the reference, "iB" and "iC"."""
-    passages = [[[f"{i}{letter}" for letter in "ABC"] for i in range(12)]]
-    single, double = coverage.sets_of(passages, seed=0)
-    assert (len(single), len(double)) == (coverage.SETS, 2 * coverage.SETS)
-    for one in [*single, *double]:
-        wanted = {text[:-1] for text in one.references}
-        assert len({text[:-1] for text in one.predictions} & wanted) == one.asked
-        assert sum(text[:-1] in wanted for text in one.predictions) >= one.relevant
-    for copies, words in zip(double[::2], double[1::2], strict=True):
-        assert copies.asked < words.asked
-        assert len(copies.predictions) >= len(words.predictions)
-        assert copies.references[0] in copies.predictions
-        assert not set(words.predictions[: words.asked]) & set(words.references)

@@ -7,14 +7,11 @@ import re
 import shutil
 import sys
 
-import numpy as np
 import pytest
-import torch
 from genqa_metrics.core.checkpoints import file_digest
 
-from tests.factories.question_generation import WORDS, batch_of, examples, generator, run
-from training.question_generation import ask, decoding, export, prepare_pairs
-from training.question_generation import contexts as data
+from tests.factories.question_generation import run
+from training.question_generation import ask, export, prepare_pairs
 from training.studies import harness
 from training.studies.question_generation import held_out
 
@@ -119,40 +116,6 @@ def test_an_encoder_with_other_weights_is_refused(trained, tmp_path):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"encoder_sha256": "0" * 64}))
     with pytest.raises(ValueError, match=r"encoder: the generator was trained with weights 000000000000 of"):
         ask.load(tmp_path / "model")
-
-
-def test_the_output_layer_as_printed():
-    model = generator(output="free")
-    context = torch.randn(2, 8)
-    expected = context @ model.says.weight.T + model.bias  # equation 8, W_o c + b_o
-    torch.testing.assert_close(model.speak(context), expected)
-    assert not hasattr(model, "projects")
-    with pytest.raises(ValueError, match="output: expected one of vectors, free, got 'tied'"):
-        generator(output="tied")
-    with pytest.raises(ValueError, match="hidden: expected an even number of at least 2, got 7"):
-        generator(hidden=7)
-
-
-def test_without_copies_unknown_is_a_word_like_any_other():
-    maker = examples(copies=False)
-    pairs = [("bob won it", "who won it ?"), ("bob", "bob or zoe ?")]
-    batch = batch_of(pairs, maker)
-    unknown = data.UNKNOWN
-    assert batch["target"].tolist()[1] == [unknown, unknown, unknown, WORDS.index("?"), data.END]
-    assert not batch["copies"].any()
-    assert batch["copyable"].tolist() == [[True] * 3, [True, False, False]]
-    # Said, it is the word with most attention, also one of the vocabulary, and its probability is UNKNOWN's alone.
-    model = generator(copies=False)
-    with torch.no_grad():
-        model.bias[unknown] = 50.0
-    inputs = maker.collate(maker.of_contexts(["who won"]))
-    beams = decoding.beam_search(model, inputs, width=1, max_words=1)
-    encoded, state = model.encode(inputs["context"], inputs["lengths"])
-    start = inputs["context"].new_zeros(1, 6)
-    state, attention = model.step(model.read(start, None), state, encoded)
-    assert beams.text(0, 0, WORDS, ["who", "won"]) == ["who", "won"][int(attention.argmax())]
-    expected = model.speak(state.context).log_softmax(-1)[0, unknown]
-    np.testing.assert_allclose(beams.scores[0, 0], expected.detach().numpy(), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ask.BUNDLED)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tests.factories.question_generation import TINY
-from training.question_generation import contexts as data
-from training.studies.question_generation import held_out, measures, study
+from training.studies.question_generation import measures, study
 
 
 def scores(effect, contexts=80, seeds=3, noise=0.02):
@@ -22,16 +21,6 @@ def scores(effect, contexts=80, seeds=3, noise=0.02):
 
 
 RISING = {"cvae_25": 0.05, "cvae_50": 0.1, "cvae_100": 0.15, "baseline_rbs": 0.03, "cvae_100_rbs": 0.2}
-
-
-def test_seeds_are_resampled_too():
-    """Three seeds that differ in everything: the interval is wide, however many contexts there are."""
-    rows = np.zeros((500, len(measures.SYSTEMS), 3, 4)) + np.array([0.1, 0.5, 0.9])[:, None]
-    _, ends, differences = measures.measured(rows, 400)
-    assert (ends[1] - ends[0] > 0.5).all()
-    # Systems of one model have their seeds in common, others have not.
-    assert np.ptp(differences["baseline_rbs - baseline"][1:]) == 0
-    assert np.ptp(differences["cvae_100 - baseline"][1:], axis=0).min() > 0.5
 
 
 @pytest.mark.parametrize(
@@ -54,26 +43,6 @@ def test_models_that_a_study_lacks_are_refused(models, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["study", "--data_dir", "d", "--work", "w", "--models", *models])
     with pytest.raises(ValueError, match="models: expected baseline and cvae_100"):
         study.STUDY.main()
-
-
-def test_statistics_are_those_of_f_meta():
-    from genqa_metrics.f_meta.bases import PAPER, base_function
-    from genqa_metrics.f_meta.scoring import statistics
-
-    contexts = [data.Context("a", ("who won the cup ?", "when was it ?")), data.Context("b", ("where is it ?",))]
-    said = {
-        seed: {name: [["who won the cup ?"] * 2, [f"where is {name} {seed} ?"]] for name in measures.SYSTEMS}
-        for seed in (1, 2)
-    }
-    found = measures.statistics_of(said, contexts, ["rouge"])
-    assert found["rouge"].shape == (2, 6, 2, 4)
-    assert found["diversity"].shape == (2, 6, 2, 4)
-    for i, name in enumerate(measures.SYSTEMS):
-        for j, seed in enumerate(said):
-            expected = statistics(
-                said[seed][name], [list(c.references) for c in contexts], base_function("rouge", PAPER)
-            )
-            np.testing.assert_allclose(found["rouge"][:, i, j], expected)
 
 
 def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
@@ -138,37 +107,3 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     baseline.write_text(baseline.read_text() + " --hidden 8", encoding="utf-8")
     with pytest.raises(ValueError, match=r"work: .*baseline_1 was trained with another hidden; choose another folder"):
         study.STUDY.main()
-
-
-def test_differences_are_of_the_same_contexts():
-    """Contexts differ much, and the second run is 0.1 above the first on each: nothing is left to chance."""
-    rng = np.random.default_rng(0)
-    first = rng.uniform(size=(60, 1, len(held_out.COLUMNS)))
-    found = held_out.report_of(np.concatenate([first, first + 0.1], axis=1), 100)
-    assert found[1]["recall"]["difference"] == pytest.approx([0.1] * 3, abs=1e-5)
-    assert found[1]["recall"]["mean"] == pytest.approx(first[:, 0, 4].mean() + 0.1, abs=1e-5)
-
-
-def test_corpus_bleu_is_that_of_sacrebleu():
-    from sacrebleu.metrics import BLEU
-
-    rng = np.random.default_rng(0)
-    words = "who what won lost the cup in may june ?".split()
-    predictions = [" ".join(rng.choice(words, rng.integers(3, 9))) for _ in range(40)]
-    references = [[" ".join(rng.choice(words, rng.integers(3, 9))) for _ in range(3)] for _ in range(40)]
-    counts = measures.corpus_counts(predictions, references)
-    expected = BLEU(tokenize="none", smooth_method="none").corpus_score(
-        predictions, [list(column) for column in zip(*references, strict=True)]
-    )
-    assert measures.corpus_bleu(counts.sum(axis=0)) == pytest.approx(expected.score / 100)
-    assert measures.corpus_bleu(counts.mean(axis=0)) == pytest.approx(expected.score / 100)
-
-
-def test_a_system_with_fewer_seeds_is_put_down_with_its_own():
-    context = data.Context("c", ("who won ?", "who lost ?"))
-    one = {system: [["who won ?", "why ?"]] for system in measures.SYSTEMS}
-    two = {system: [["when ?", "why ?"]] for system in measures.SYSTEMS if system != "cvae_25"}
-    rows = measures.statistics_of({1: one, 2: two}, [context], ["rouge"])["rouge"]
-    place = list(measures.SYSTEMS).index("cvae_25")
-    assert np.array_equal(rows[:, place, 0], rows[:, place, 1])
-    assert not np.array_equal(rows[:, 0, 0], rows[:, 0, 1])

@@ -7,7 +7,7 @@ import pytest
 from genqa_metrics.statistics import resampling
 from genqa_metrics.statistics.resampling import influences, paired_tests
 from sacrebleu.metrics import BLEU
-from sacrebleu.significance import PairedTest, _bootstrap_resample
+from sacrebleu.significance import PairedTest
 from scipy import stats
 
 
@@ -79,20 +79,6 @@ def test_studentized_test_agrees_with_sacrebleu(translations, bleu):
     assert 0.05 < ours[0] < 0.95
 
 
-def test_bootstrap_is_that_of_sacrebleu(translations, bleu):
-    """Mean and interval of BLEU over bootstrap samples, within the error of the draws."""
-    systems, references = translations
-    statistics, score = bleu
-    ours = bootstrap_scores(statistics, score, samples=2000)[:, 0]
-    metric = BLEU()
-    _, drawn = _bootstrap_resample(metric._extract_corpus_statistics(systems[0], references), metric, 2000)
-    theirs = np.array([result.score for result in drawn])
-    assert ours.mean() == pytest.approx(theirs.mean(), abs=0.15 * theirs.std())
-    assert ours.std() == pytest.approx(theirs.std(), rel=0.08)
-    low, high = resampling.interval(ours, 10**9)
-    assert [low, high] == pytest.approx(np.percentile(theirs, [2.5, 97.5]), abs=0.2 * theirs.std())
-
-
 def test_studentized_test_of_means_is_about_that_of_students_t():
     """Of 60 differences without skew."""
     scores = np.random.default_rng(1).random((60, 2)) + np.array([0.06, 0.0])
@@ -140,24 +126,10 @@ def test_intervals_of_means_are_those_of_scipy():
     assert resampling.interval(drawn[:, 0] - drawn[:, 1], 80) == pytest.approx(theirs.confidence_interval, abs=0.0025)
 
 
-def test_tests_find_a_difference():
-    """A system with half of its answers lost is found out."""
-    scores = np.random.default_rng(0).random((300, 1)).repeat(2, axis=1)
-    scores[::2, 1] = 0
-    worse = with_count(scores)
-    assert studentized(worse, mean, [(0, 1)]).p_values[0] < 0.01
-
-
 def test_equal_systems_do_not_differ():
     scores = np.random.default_rng(0).random((50, 1)).repeat(2, axis=1)
     statistics = with_count(scores)
     assert studentized(statistics, mean, [(0, 1)], 100).p_values.tolist() == [1.0]
-
-
-def test_order_of_a_pair_does_not_matter():
-    statistics = with_count(np.random.default_rng(0).random((50, 3)))
-    forward, backward = list(combinations(range(3), 2)), [(j, i) for i, j in combinations(range(3), 2)]
-    assert (studentized(statistics, mean, forward).p_values == studentized(statistics, mean, backward).p_values).all()
 
 
 @pytest.mark.parametrize("weights", [resampling.bootstrap_counts, resampling.swaps])
@@ -178,12 +150,6 @@ def test_bootstrap_draws_as_many_rows_as_there_are():
     assert (counts.sum(axis=1) == 40).all()
     assert counts.mean(axis=0) == pytest.approx(np.ones(40), abs=0.1)
     assert counts.var() == pytest.approx(1 - 1 / 40, rel=0.05)
-
-
-def test_swaps_exchange_half_of_the_rows():
-    bits = np.concatenate(list(resampling.swaps(41, 3000, 0)))
-    assert set(np.unique(bits)) == {0.0, 1.0}
-    assert bits.mean(axis=0) == pytest.approx(np.full(41, 0.5), abs=0.05)
 
 
 def test_holm_by_hand():

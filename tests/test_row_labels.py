@@ -92,20 +92,6 @@ def test_the_judge_is_not_compared_with_itself(rows):
     assert found.systems["one"]["labelled"] == 0
 
 
-def test_labels_beside_the_rows_name_the_answer_as_rows_do(rows, tmp_path):
-    """A column `answer` is the prediction in a file of labels too."""
-    labels = [
-        {"question": row["question"], "answer": row["prediction"], "system": row["system"], "label": row["label"]}
-        for row in rows
-    ]
-    columns = {"judge": "by"}
-    found = genqa_metrics.accuracy(without_labels(rows), save(tmp_path / "labels.jsonl", labels), columns=columns)
-    assert found.systems == genqa_metrics.accuracy(without_labels(rows), [
-        {("prediction" if name == "answer" else name): value for name, value in label.items()} for label in labels
-    ], columns=columns).systems  # fmt: skip
-    assert found.systems["one"]["labelled"] == 40
-
-
 def test_a_file_of_labels_with_ids_alone(rows, tmp_path):
     one, bare = [row for row in rows if row["system"] == "one"], [{"id": "r3", "label": 1}, {"id": "r4", "label": 0}]
     found = genqa_metrics.accuracy(without_labels(one), bare, columns={"judge": "by"}).systems["one"]

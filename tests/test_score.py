@@ -9,7 +9,6 @@ import datasets
 import genqa_metrics
 import pandas
 import pytest
-from genqa_metrics.rows.errors import InputWarning
 
 from tests.factories.files import run, save
 
@@ -27,28 +26,6 @@ def test_a_frame_has_what_a_file_of_scores_has(tmp_path):
     for rows in (ROWS, pandas.DataFrame(ROWS), datasets.Dataset.from_list(ROWS)):
         frame = genqa_metrics.score(rows, ["aev", "ava"]).to_pandas()
         pandas.testing.assert_frame_equal(frame.drop(columns=["file", "references"]), written, check_dtype=False)
-
-
-def test_the_page_shows_the_systems_and_what_to_read_and_folds_the_rest():
-    """What is said above once more, such as all figures of the judge, opens by a click; what to do stands above."""
-    report = genqa_metrics.score(ROWS)
-    page = report.to_html()
-    above, folded = page.split('<details class="part">', 1)
-    assert "How to go on" in above
-    assert "more questions are needed" in above
-    assert "Read these first" in above
-    assert "<h2>ava</h2>" in folded
-    assert page.count("more questions are needed") == 1
-
-
-def test_what_the_accuracy_rests_on_is_said_once_on_the_page():
-    rows = [ROWS[place] | {"question": f"Who is {n}?", "label": 1 - place // 2} for n in range(6) for place in (0, 2)]
-    report = genqa_metrics.score(rows)
-    assert len(report.findings) == 1
-    assert report.findings[0].startswith("a leads b by 100 points")
-    assert report.to_html().count("Wilson") == 1
-    alone = genqa_metrics.score([row for row in rows if row["system"] == "a"])
-    assert alone.findings[0].startswith("The accuracy of a is 1.000 [")
 
 
 def test_the_default_for_rows_with_a_question_reads_it():
@@ -71,19 +48,6 @@ def test_missing_values_are_bad_rows_alike(column, value):
     assert report.skipped == {"a": 0, "b": 1}
     if column == "question":
         assert genqa_metrics.score(rows, "aev").skipped == {"a": 0, "b": 0}
-
-
-def test_missing_values_of_files_are_those_of_rows(tmp_path):
-    rows = [ROWS[0], {**ROWS[3], "question": None, "references": None}]
-    frame = pandas.DataFrame(rows)
-    frame.to_parquet(tmp_path / "a.parquet")
-    frame.assign(references=["Paris", None]).to_csv(tmp_path / "a.csv", index=False)
-    said = set()
-    for given in (rows, frame, tmp_path / "a.parquet", tmp_path / "a.csv"):
-        problems = []
-        genqa_metrics.score(given, "aev", on_error="skip", problem=problems.append)
-        said.update(problem.split(": ", 1)[1] for problem in problems)
-    assert said == {"references: expected at least one reference, got none; drop it or the row, or add one"}
 
 
 def test_skipped_answers_are_counted_beside_the_score():
@@ -140,14 +104,6 @@ def test_no_number_of_threads_changes_a_byte(tmp_path):
     assert found[0] == found[1]
 
 
-def test_errors_in_python_name_the_argument_of_python():
-    rows = [{"question": "who?", "answer": "Ann", "correct": "Ann"}]
-    with pytest.raises(ValueError, match=r'say which one it is with columns=\{"prediction": "answer"\}'):
-        genqa_metrics.score(rows, "aev")
-    with pytest.raises(ValueError, match="no column 'reply', which columns names for 'prediction'"):
-        genqa_metrics.score(rows, "aev", columns={"prediction": "reply"})
-
-
 WRONG = [
     (genqa_metrics.score, {"metrics": 3}, "metrics: expected a name or a list of names, got int 3"),
     (genqa_metrics.score, {"settings": "paper"}, r"settings: expected \{setting: value\}, or .* got str 'paper'"),
@@ -192,11 +148,6 @@ def test_errors_in_python_name_no_option_of_the_command_line(tmp_path):
     assert "with --column system=NAME" in run("compare", path, "-m", "aev", status=1)[1]
 
 
-def test_tuples_are_lists():
-    rows = [row | {"references": tuple(row["references"])} for row in ROWS]
-    assert genqa_metrics.score(rows, "aev").systems == genqa_metrics.score(ROWS, "aev").systems
-
-
 def test_settings_of_the_only_metric():
     rows = [{"prediction": "a b c", "references": "a b"}]
     found, named = (
@@ -206,11 +157,3 @@ def test_settings_of_the_only_metric():
     assert "|alpha:0.3|" in found.signatures["aev"]
     with pytest.raises(ValueError, match="alpa"):
         genqa_metrics.score(rows, "aev", {"alpa": 0.3})
-
-
-def test_notes_on_columns_are_worded_for_who_reads_them(tmp_path):
-    """A note on a guessed column names the argument of Python there, and the option on the command line."""
-    path = save(tmp_path / "a.jsonl", [{"prediction": "a b", "expected": "a b"}])
-    with pytest.warns(InputWarning, match=r'another one: columns=\{"references": "NAME"\}'):
-        genqa_metrics.score(path, "aev")
-    assert "another one: --column references=NAME" in run("score", path, "-m", "aev")[1]

@@ -1,16 +1,10 @@
-"""The demos as visitors meet them: each app runs as a process of its own, in Chromium and through gradio_client.
-
-Screenshots land in the folder GENQA_SCREENSHOTS, else in pytest's temporary folder.
-"""
+"""The demos as visitors meet them: each app runs as a process of its own, in Chromium and through gradio_client."""
 
 import contextlib
 import json
 import os
 import re
-import socket
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import genqa_metrics
@@ -20,7 +14,7 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
 
-from tests.factories.spaces import CALLS, assert_same_scores, check_accessibility
+from tests.factories.spaces import CALLS, assert_same_scores, check_accessibility, free_port, started
 
 TIMEOUT = 120_000  # milliseconds; the machine may be busy
 expect.set_options(timeout=TIMEOUT)
@@ -65,13 +59,11 @@ def connections(tmp_path_factory):
 def address(repository, connections, tmp_path_factory):
     """From the name of a demo to its address; started when first asked for."""
     (connections / "sitecustomize.py").write_text(NO_NETWORK)
-    started = {}
+    servers = {}
 
     def start(name):
-        if name not in started:
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                port = free.getsockname()[1]
+        if name not in servers:
+            port = free_port()
             folder = tmp_path_factory.mktemp(name)
             # without the checkout, whose folder spaces/ Gradio would take for the package of the Hub
             others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
@@ -84,28 +76,15 @@ def address(repository, connections, tmp_path_factory):
             }
             if name == "aev":  # as on the Hub, where Gradio adds what our policy forbids
                 environment |= {"SYSTEM": "spaces", "SPACE_ID": "ns/aev", "SPACE_HOST": "ns-aev.hf.space"}
-            log = open(folder / "log.txt", "w")
-            command = [sys.executable, str(repository / "spaces" / name / "app.py")]
-            process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-            started[name] = process, f"http://127.0.0.1:{port}"
-            wait_until_up(process, started[name][1], folder / "log.txt")
-        return started[name][1]
+            command = [sys.executable, repository / "spaces" / name / "app.py"]
+            process = started(command, port, folder / "log.txt", cwd=folder, env=environment)
+            servers[name] = process, f"http://127.0.0.1:{port}"
+        return servers[name][1]
 
     yield start
-    for process, _ in started.values():
+    for process, _ in servers.values():
         process.terminate()
         process.wait(20)
-
-
-def wait_until_up(process, url, log):
-    for _ in range(TIMEOUT // 250):
-        assert process.poll() is None, log.read_text()
-        try:
-            if httpx.get(url).status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.25)
-    raise AssertionError(f"the demo did not start:\n{log.read_text()}")
 
 
 @pytest.fixture(scope="session")
@@ -118,14 +97,6 @@ def client(address):
         return clients[name]
 
     return connect
-
-
-@pytest.fixture(scope="session")
-def screenshots(tmp_path_factory):
-    folder = os.environ.get("GENQA_SCREENSHOTS")
-    folder = Path(folder) if folder else tmp_path_factory.mktemp("screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 @pytest.fixture
@@ -218,12 +189,11 @@ def look(page: Page, view: str) -> None:
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", scheme == "dark")
 
 
-def check_views(page: Page, folder: Path, name: str, *views: str) -> None:
-    """Look for barriers in each view of an open page, and take a picture."""
+def check_views(page: Page, *views: str) -> None:
+    """Look for barriers in each view of an open page."""
     for view in views:
         look(page, view)
         check_accessibility(page)
-        page.screenshot(path=folder / f"{name.format(view)}.png", full_page=True)
 
 
 def main_path(name: str, page: Page) -> None:
@@ -273,13 +243,13 @@ def main_path(name: str, page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", genqa_metrics.METRICS)
-def test_main_path(name, visit, screenshots):
+def test_main_path(name, visit):
     page = visit(name, *VIEWS["phone-dark"])
     assert page.evaluate("document.body.classList.contains('dark')")
     main_path(name, page)
     if name != "aev":  # there the dials stay where the hand is
         assert -1 <= status(page).first.bounding_box()["y"] < 900, "what was found is in view, on a phone too"
-    check_views(page, screenshots, f"{name}-{{}}", "phone-dark", "desktop-light")
+    check_views(page, "phone-dark", "desktop-light")
 
 
 def own_answers(page: Page) -> None:
@@ -289,7 +259,7 @@ def own_answers(page: Page) -> None:
 
 
 @pytest.mark.parametrize("view", ["desktop-light", "phone-dark"])
-def test_systems_are_compared(view, visit, screenshots):
+def test_systems_are_compared(view, visit):
     """The answer first, then the report; the fields are folded until somebody wants them."""
     page = visit("compare", *VIEWS[view])
     result(page, "8 of 8 of own words and 0 of 8 of echo")
@@ -303,7 +273,6 @@ def test_systems_are_compared(view, visit, screenshots):
     page.get_by_role("option", name="Can penguins fly?").dispatch_event("mousedown")
     expect(page.locator("iframe[title='Why the judge says so']")).to_have_count(2)
     check_accessibility(page)
-    page.screenshot(path=screenshots / f"compare-{view}.png", full_page=True)
     own_answers(page)
     field(page, "Answers of system 2").fill("12")
     press(page)
@@ -379,13 +348,13 @@ RESULT = {
 
 
 @pytest.mark.parametrize("name", ONE_IS_QUICK)
-def test_an_empty_field_is_a_message_and_a_link_shows_the_same(name, visit, screenshots):
+def test_an_empty_field_is_a_message_and_a_link_shows_the_same(name, visit):
     """The address says what was scored."""
     typed, page = visit(name, *VIEWS["desktop-dark"]), visit(name)
     field(typed, FIELDS[name][name == "grounding"]).fill("")  # there the question may be left out
     typed.locator("button.primary:visible").first.click()
     says(typed, "this field is empty; fill it in.")
-    check_views(typed, screenshots, f"{name}-{{}}-message", "desktop-dark", "phone-light")
+    check_views(typed, "desktop-dark", "phone-light")
     texts = ["Where is it held?", "It is held in Rome.", "In Rome"][-len(FIELDS[name]) :]
     for label, text in zip(FIELDS[name], texts, strict=True):
         field(typed, label).fill(text)
@@ -411,7 +380,7 @@ def saved(page: Page, label: str):
 
 
 @pytest.mark.parametrize("name", ["aev", "f_meta", "kpqa"])
-def test_a_file_is_scored(name, visit, screenshots):
+def test_a_file_is_scored(name, visit):
     page = visit(name, 390)
     page.get_by_role("tab", name="A file").click()
     press(page)
@@ -426,10 +395,9 @@ def test_a_file_is_scored(name, visit, screenshots):
     assert name in lines[0]
     assert len(lines) == {"aev": 5, "f_meta": 4, "kpqa": 7}[name]
     check_accessibility(page)
-    page.screenshot(path=screenshots / f"{name}-phone-light-file.png", full_page=True)
 
 
-def test_two_generators_ask(visit, screenshots):
+def test_two_generators_ask(visit):
     page = visit("f_meta", 1200)
     page.get_by_role("tab", name="Ask a sentence").click()
     generate = page.get_by_role("button", name="Generate questions")
@@ -438,7 +406,7 @@ def test_two_generators_ask(visit, screenshots):
     repeated = page.get_by_role("table", name="Generated questions").locator("tbody tr", has_text="baseline")
     expect(repeated.locator("td").last).to_have_text("3")
     expect(page.get_by_role("table", name="Against your questions, base Same question")).to_be_visible()
-    check_views(page, screenshots, "f_meta-{}-ask", "desktop-light", "phone-dark")
+    check_views(page, "desktop-light", "phone-dark")
     field(page, "Sentence").fill("They met in <b>Rome</b>.")
     generate.click()
     expect(page.get_by_role("table", name="Generated questions")).not_to_contain_text("Armstrong")
@@ -450,7 +418,7 @@ def test_two_generators_ask(visit, screenshots):
     says(page, "Sentence: this field is empty; fill it in.")
 
 
-def test_systems_of_a_file_that_people_have(visit, screenshots, tmp_path):
+def test_systems_of_a_file_that_people_have(visit, tmp_path):
     """Semicolons, names of columns of their own, one to be picked by hand, a bad row."""
     page = visit("ava", 390, "dark")
     page.get_by_role("tab", name="Compare systems").click()
@@ -473,7 +441,6 @@ def test_systems_of_a_file_that_people_have(visit, screenshots, tmp_path):
     assert "ava_label" in lines[0]
     assert len(lines) == 1 + 200
     check_accessibility(page)
-    page.screenshot(path=screenshots / "ava-phone-dark-ranking.png", full_page=True)
 
 
 def test_long_work_is_stopped_by_a_click_and_by_a_reload(visit, tmp_path):
@@ -541,22 +508,6 @@ def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
     expect(page.locator(".problem:visible").first).to_contain_text("<script>")
 
 
-def test_keyboard_alone(visit):
-    page = visit("kpqa")
-    page.keyboard.press("Tab")
-    for label, text in zip(FIELDS["kpqa"], ("Where is it?", "It is in Rome.", "Rome"), strict=True):
-        for _ in range(8):
-            if field(page, label).evaluate("field => field === document.activeElement"):
-                break
-            page.keyboard.press("Tab")
-        page.keyboard.press("Control+A")
-        page.keyboard.type(text)
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("#where-is-it="))
-    result(page, "without weights")
-
-
 BAD_CALLS = {
     "kpqa": ("/score", ("Who?", "Paris", None), "references: expected a text or a list of texts"),
     "ava": ("/score", ("Who?", "Paris", []), "references: this field is empty; give at least one text"),
@@ -567,16 +518,24 @@ BAD_CALLS = {
 
 
 @pytest.mark.parametrize("name", genqa_metrics.METRICS)
-def test_programs_get_messages_and_help(name, client):
+def test_programs_get_numbers_messages_and_help_and_a_demo_calls_nobody(name, client, connections, repository):
+    """Of the process, from its start to here; what the browser asks for is checked with every page."""
     endpoint, arguments, message = BAD_CALLS[name]
+    assert_same_scores(name, client(name).predict(*CALLS[name][-1], api_name=endpoint))
     with pytest.raises(AppError, match=re.escape(message)):
         client(name).predict(*arguments, api_name=endpoint)
+    if name == "ava":
+        ranked = client("ava").predict(handle_file(str(repository / "spaces/ava/example.csv")), api_name="/rank")
+        assert list(ranked["systems"]) == ["careful", "terse", "careless"]
+        assert ranked["systems"]["terse"]["accuracy"] is None  # eight answers tell too little
     found = client(name).view_api(return_format="dict")["named_endpoints"]
     assert set(found) == {endpoint, *{"ava": ["/rank"], "f_meta": ["/ask"]}.get(name, [])}
     for parameter in [*found[endpoint]["parameters"], *found.get("/ask", {"parameters": []})["parameters"]]:
         assert len(parameter["label"]) > 10
         assert parameter["python_type"]["type"] != "Any"
         assert parameter["example_input"] not in (None, "...")
+    log = connections / f"{name}.txt"
+    assert not log.exists(), log.read_text()
 
 
 @pytest.mark.parametrize("name", genqa_metrics.METRICS)
@@ -604,19 +563,12 @@ def test_only_uploads_are_taken_for_files(address, repository, connections):
     assert not (connections / "ava.txt").exists()
 
 
-def test_ranking_for_programs(client, repository):
-    found = client("ava").predict(handle_file(str(repository / "spaces/ava/example.csv")), api_name="/rank")
-    assert list(found["systems"]) == ["careful", "terse", "careless"]
-    assert len(found["verdicts"]) == 24
-    assert found["systems"]["terse"]["accuracy"] is None  # eight answers tell too little
-
-
 @pytest.mark.parametrize("name", genqa_metrics.METRICS)
-def test_large_requests_are_refused_and_every_answer_has_the_policy(name, address):
+def test_every_answer_has_the_policy_and_a_page_has_its_preview(name, address):
+    """What the guard of all demos refuses is in test_guard.py."""
     url = address(name)
     page = httpx.get(url)
     assert "default-src 'self'" in page.headers["content-security-policy"]
-    assert page.headers["x-content-type-options"] == "nosniff"
     assert "googleapis" not in page.text + httpx.get(f"{url}/theme.css").text
     if name == "aev":
         assert 'content="https://ns-aev.hf.space/preview.png"' in page.text
@@ -625,26 +577,6 @@ def test_large_requests_are_refused_and_every_answer_has_the_policy(name, addres
         assert page.text.count(f'"{tag}"') == 1, tag  # ours, not Gradio's
     large = httpx.post(f"{url}/gradio_api/queue/join", content=b"x" * (2**21 + 1), timeout=TIMEOUT)
     assert large.status_code == 413
-
-    def chunks():
-        for _ in range(3):
-            yield b"x" * 2**20
-
-    try:
-        status = httpx.post(f"{url}/gradio_api/queue/join", content=chunks(), timeout=TIMEOUT).status_code
-    except httpx.TransportError:
-        status = 413  # the connection was closed
-    assert status >= 400
-    assert httpx.get(url).status_code == 200
-
-
-@pytest.mark.parametrize("name", genqa_metrics.METRICS)
-def test_programs_get_the_numbers_of_the_module_and_a_demo_calls_nobody(name, client, connections):
-    """Of the process, from its start to here; what the browser asks for is checked with every page."""
-    _, endpoint, arguments = CALLS[name]
-    assert_same_scores(name, client(name).predict(*arguments, api_name=endpoint))
-    log = connections / f"{name}.txt"
-    assert not log.exists(), log.read_text()
 
 
 def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, address, repository):

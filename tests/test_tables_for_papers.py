@@ -5,11 +5,10 @@ import re
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.reports.table import MAX_CAPTION, Table, latex_table, listed
+from genqa_metrics.reports.table import MAX_CAPTION, listed
 from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.verbs.agree.report import against_best
-from genqa_metrics.verbs.compare.report import MAX_PAIRS
-from genqa_metrics.verbs.compare.tables import Ranking, pairs_table, systems_table
+from genqa_metrics.verbs.compare.tables import Ranking, systems_table
 
 CAPTION = re.compile(r"\\caption\{(.*)\}")
 
@@ -49,11 +48,6 @@ def test_captions_are_short(many):
         assert max(map(len, captions(latex))) <= MAX_CAPTION, captions(latex)
 
 
-def test_a_long_caption_is_cut():
-    latex = latex_table(Table("", ["a"], [["b"]]), "x", "long " * 100)
-    assert len(captions(latex)[0]) == MAX_CAPTION
-
-
 def test_bold_is_the_best_and_what_is_not_significantly_worse(many):
     """By the definition: every pair with the best system whose corrected p is 5% or more."""
     values = {system: found["value"] for system, found in many.scores["points"]["points"].items()}
@@ -84,15 +78,6 @@ def test_a_cluster_is_not_bold_where_its_last_system_is_significantly_worse():
     (said,) = report.findings
     assert said.startswith(f"points: s4 has the highest score; {listed(best[1:])} may be as good, {listed(worse)} ")
     assert said.endswith("significantly worse.")
-
-
-def test_p_values_are_corrected_over_all_pairs(many):
-    """28 pairs: LaTeX and the terminal show the 7 of neighbours, corrected over 28 as on the page."""
-    table = pairs_table(many, "points", "points", MAX_PAIRS)
-    assert len(table.rows) == 7
-    assert "28 tests" in table.explanation
-    page = {row[0]: row for row in pairs_table(many, "points", "points").rows}
-    assert all(row == page[row[0]] for row in table.rows)
 
 
 def test_agree_corrects_over_the_tests_that_are_shown():

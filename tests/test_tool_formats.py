@@ -95,17 +95,6 @@ def test_bad_passages(contexts, message, tmp_path):
     assert message in run("score", path, "-m", "grounding", status=1)[1]
 
 
-def test_references_of_some_rows_are_pointed_to(tmp_path):
-    rows = [{"question": WHO, "prediction": "Mary", "contexts": ["x"], "references": text} for text in ("", "Mary")]
-    (source,) = files([str(save(tmp_path / "rows.jsonl", rows))])
-    reader = RowReader(source, {}, lambda kind: {"contexts": "grounding"})
-    assert [item.references for row in source.rows() for item in reader.read(row)] == [[], ["Mary"]]
-    assert source.notices == [
-        "references: the first row has none, so that rows were scored without references, though others have some; "
-        "metrics='ava', on_error='skip' scores those"
-    ]
-
-
 def test_a_question_with_log_likelihoods_has_no_answer(tmp_path):
     row = LM_EVAL | {"filtered_resps": [[-3.5, False]]}
     _, told = run("score", save(tmp_path / "samples.jsonl", [row]), "--metric", "aev", status=2)
@@ -146,24 +135,6 @@ def test_a_sample_of_inspect_that_failed_has_no_answer(tmp_path):
     (tmp_path / "log.json").write_text(json.dumps(LOG | {"samples": [SAMPLE, failed]}))
     told = run("score", tmp_path / "log.json", "--metric", "aev", status=1)[1]
     assert "log.json, line 2: the sample ended with an error and has no answer" in told
-
-
-@pytest.mark.parametrize("flat", [False, True])
-def test_squad_needs_its_data_set(flat, tmp_path):
-    answers = [{"text": text, "answer_start": 0} for text in (*HERS, "Shelley")]
-    asked = {"id": "x1", "question": WHO, "answers": answers}
-    gold = tmp_path / ("gold.jsonl" if flat else "dev.json")
-    if flat:
-        save(gold, [asked | {"answers": {"text": HERS, "answer_start": [0, 5]}}] * 1)
-    else:
-        gold.write_text(json.dumps({"version": "1.1", "data": [{"title": "F", "paragraphs": [{"qas": [asked]}]}]}))
-    (tmp_path / "bert.json").write_text(json.dumps({"x1": "Mary Shelley"}))
-    source, rows = read(gold, tmp_path / "bert.json", **({"form": "squad"} if flat else {}))
-    assert source.name == "bert"
-    assert rows == [{"question": WHO, "prediction": "Mary Shelley", "references": HERS, "id": "x1"}]
-    (tmp_path / "bert.json").write_text(json.dumps({"y": "Mary"}))
-    with pytest.raises(FileError, match="1 of 1 answers are to questions that are not in the data set"):
-        read(gold, tmp_path / "bert.json", form="squad")
 
 
 def test_a_table_with_a_column_for_each_system(tmp_path):

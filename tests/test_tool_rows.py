@@ -183,14 +183,6 @@ def test_tables_as_pandas_writes_them(orient, tmp_path):
     ]  # fmt: skip
 
 
-def test_an_evaluation_table_of_mlflow(tmp_path):
-    """`eval_results_table.json` of a run has columns and data."""
-    table = {"columns": ["inputs", "ground_truth", "outputs"], "data": [[WHO, HERS[0], "Mary Shelley"]]}
-    (tmp_path / "eval_results_table.json").write_text(json.dumps(table))
-    source, (item,) = items(tmp_path / "eval_results_table.json")
-    assert (source.form, item.text, item.references) == ("mlflow", WHO, HERS[:1])
-
-
 def test_rows_inside_a_document(tmp_path):
     row = {"question": WHO, "prediction": "Mary Shelley", "references": HERS}
     nested = {"meta": {"n": 2}, "data": {"items": [row]}, "runs": [{"qa": [row]}, {"qa": [row, row]}]}
@@ -255,25 +247,3 @@ def test_a_guessed_column_is_said(tmp_path):
     reader = RowReader(source, {})
     assert reader.read(next(source.rows()))[0].text == WHO
     assert not source.notices
-
-
-def test_samples_that_lm_eval_wrote(tmp_path):
-    """lm_eval itself writes the file: a target with two answers becomes a printed list, which is read as two."""
-    tracker_of = pytest.importorskip("lm_eval.loggers.evaluation_tracker")
-    tracker = tracker_of.EvaluationTracker(output_path=str(tmp_path))
-    tracker.date_id = "2026"
-    tracker.general_config_tracker.model_name_sanitized = "m"
-    samples = [
-        {"doc_id": n, "doc": {"question": WHO, "answers": HERS}, "target": target,
-         "arguments": [(f"Q: {WHO}", {"until": []})], "resps": [["Mary Shelley"]], "filtered_resps": ["Mary Shelley"],
-         "filter": "none", "metrics": [], "doc_hash": "a", "prompt_hash": "b", "target_hash": "c", "exact_match": 1.0}
-        for n, target in enumerate([HERS, "Mary Shelley"])
-    ]  # fmt: skip
-    tracker.save_results_samples("qa", samples)
-    (path,) = tmp_path.rglob("samples_*.jsonl")
-    assert "\"target\": \"['Mary Shelley', 'Shelley']\"" in path.read_text()
-    source, found = items(path)
-    assert source.form == "lm-eval"
-    assert [item.references for item in found] == [HERS, HERS[:1]]
-    assert [item.text for item in found] == [WHO, WHO]
-    assert "printed list" in run("score", path, "-m", "aev")[1]

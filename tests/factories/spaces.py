@@ -1,7 +1,10 @@
-"""One call of every demo, and what the module says to it."""
+"""One call of every demo, what the module says to it, and servers of pages."""
 
 import runpy
+import socket
+import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -69,6 +72,27 @@ def load_app(name: str) -> SimpleNamespace:
     folder = Path(__file__).parents[2] / "spaces" / name
     sys.path.append(str(folder))
     return SimpleNamespace(**runpy.run_path(str(folder / "app.py"), run_name="demo"))
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def started(command: list, port: int, log: Path, **options) -> subprocess.Popen:
+    """Start a server and return its process as soon as the port answers."""
+    with log.open("w") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file, **options)
+    until = time.monotonic() + 900
+    while True:
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)) == 0:
+                return process
+        if process.poll() is not None or time.monotonic() > until:
+            process.kill()
+            raise AssertionError(f"the server did not start:\n{log.read_text()}")
+        time.sleep(0.25)
 
 
 STILL = "() => !document.querySelector('.pending') && !document.getAnimations().some(a => a instanceof CSSTransition)"

@@ -10,11 +10,8 @@ import contextlib
 import io
 import os
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +20,7 @@ from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Page, sync_playwright
 
 from tests.conftest import TOOLS
+from tests.factories.spaces import free_port, started
 
 SPACES = Path(__file__).resolve().parents[2] / "spaces"
 NAMES = ("compare", "ava", "grounding", "kpqa", "f_meta", "aev")
@@ -38,28 +36,15 @@ COLOURS = 128  # of a preview: enough for text, and half the bytes
 @contextlib.contextmanager
 def running(name: str) -> Iterator[str]:
     """Start a demo and yield its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = os.environ | {"GRADIO_SERVER_PORT": str(port), "HF_HUB_OFFLINE": "1"}
-    with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen([sys.executable, SPACES / name / "app.py"], env=environment, stdout=log, stderr=log)
+    with tempfile.TemporaryDirectory() as folder:
+        process = started([sys.executable, SPACES / name / "app.py"], port, Path(folder, "log"), env=environment)
         try:
-            until = time.monotonic() + STARTS_IN
-            while not _answers(port):
-                if process.poll() is not None or time.monotonic() > until:
-                    log.seek(0)
-                    raise RuntimeError(f"{name} did not start:\n{log.read().decode(errors='replace')}")
-                time.sleep(0.25)
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
             process.wait()
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
 def opened(browser, address: str, width: int, height: int, scheme: str) -> Page:
