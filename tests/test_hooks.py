@@ -7,7 +7,6 @@ import sys
 
 import datasets
 import genqa_metrics
-import numpy as np
 import pytest
 import transformers
 from tokenizers import Tokenizer
@@ -96,28 +95,6 @@ def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):
     ava = genqa_metrics.load("ava", keep_in_memory=True)
     expected = ava.compute(questions=questions, predictions=answers, references=answers)["ava_score"]
     assert last["eval_ava_score"] == pytest.approx(expected)
-
-
-def test_sets_of_questions_are_those_of_a_context(blocks, tokenizer):
-    """Two rows of one context and one of another: two sets, as f_meta wants them."""
-    namespace = {"tokenizer": tokenizer}
-    exec(blocks["trainer"], namespace)
-
-    def ids(*texts):
-        rows = [tokenizer(text).input_ids for text in texts]
-        return np.array([row + [-100] * (4 - len(row)) for row in rows])
-
-    evaluation = transformers.EvalPrediction(
-        predictions=ids("which car ?", "which car ?", "the train"),
-        label_ids=ids("which car ?", "the bus ?", "the train"),
-        inputs=ids("red car", "red car", "blue train"),
-    )
-    sets = {
-        "predictions": [["which car ?"] * 2, ["the train"]],
-        "references": [["which car ?", "the bus ?"], ["the train"]],
-    }
-    expected = genqa_metrics.load("f_meta").compute(**sets)
-    assert namespace["question_metrics"](evaluation) == pytest.approx(expected, abs=1e-6)
 
 
 def test_combine(blocks):

@@ -223,36 +223,6 @@ def test_unknown_arguments_of_load_are_refused(name, folder):
         evaluate.load(str(folder), alhpa=1)
 
 
-def test_combine_with_another_module(name, folder, tmp_path):
-    script = tmp_path / "count_rows" / "count_rows.py"
-    script.parent.mkdir()
-    text = 'datasets.Value("string")'
-    features = ", ".join(
-        f'"{column}": ' + (f"datasets.Sequence({text})" if isinstance(values[0], list) else text)
-        for column, values in ROWS[name].items()
-    )
-    script.write_text(
-        f"""
-import datasets
-import evaluate
-
-
-class CountRows(evaluate.Metric):
-    def _info(self):
-        features = {{{features}}}
-        return evaluate.MetricInfo(
-            description="", citation="", inputs_description="", features=datasets.Features(features)
-        )
-
-    def _compute(self, predictions, **others):
-        return {{"rows": len(predictions)}}
-"""
-    )
-    both = evaluate.combine([str(folder), str(script.parent)])
-    expected = evaluate.load(str(folder)).compute(**ROWS[name]) | {"rows": 4}
-    assert both.compute(**ROWS[name]) == expected
-
-
 def test_one_version(repository):
     setup = configparser.ConfigParser()
     setup.read(repository / "setup.cfg")

@@ -19,6 +19,7 @@ from genqa_metrics.verbs.labelling import Session, tasks_of
 from safetensors.torch import load_file
 from typer.testing import CliRunner
 
+from tests.factories.files import save
 from tests.factories.kpqa import WORDS
 from tests.factories.pages import PAGES
 from training.ava import train_ava
@@ -39,11 +40,6 @@ def written(number, seed=0):
     return rows
 
 
-def file_of(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 @pytest.fixture
 def settings(judges):
     return {"checkpoint": str(judges())}
@@ -53,7 +49,7 @@ def settings(judges):
 def calibrated(tmp_path, settings):
     """A calibration of a tiny judge on 80 labels."""
     path = tmp_path / "mine.json"
-    return genqa_metrics.calibrate(file_of(tmp_path / "rows.jsonl", written(80)), str(path), settings), path
+    return genqa_metrics.calibrate(save(tmp_path / "rows.jsonl", written(80)), str(path), settings), path
 
 
 def test_a_calibration_is_used_by_score_compare_and_accuracy_and_named_by_them(calibrated, settings, tmp_path):
@@ -156,10 +152,7 @@ def test_it_holds_for_one_judge(calibrated, settings, judges):
         ([row | {"label": 1} for row in written(30)], "at least 4 correct and 4 incorrect answers, got 30 and 0"),
         ([row | {"label": None} for row in written(30)], 'no row has a label.*columns={"label": "NAME"}'),
         ([row | {"label": 3} for row in written(30)], "row 1: label: expected 0 or 1, or a score between them, got 3"),
-        (
-            [row | {"probability": 0} for row in written(30)],
-            "probability: expected a number above 0, at most 1, got 0",
-        ),
+        ([row | {"probability": 0} for row in written(30)], "probability: expected a number above 0, at most 1, got"),
     ],
 )
 def test_labels_that_do_not_do_are_named(rows, message, settings):
@@ -168,7 +161,7 @@ def test_labels_that_do_not_do_are_named(rows, message, settings):
 
 
 def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
-    rows = file_of(tmp_path / "rows.jsonl", written(60))
+    rows = save(tmp_path / "rows.jsonl", written(60))
     arguments = f"calibrate {rows} -o {tmp_path}/mine.json -s ava.checkpoint={settings['checkpoint']}".split()
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
@@ -316,7 +309,7 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     """200 labelled rows, the commands of the page in their order, and a tiny model."""
     monkeypatch.chdir(tmp_path)
     rows = written(200)
-    file_of(tmp_path / "rows.jsonl", [{**row, "label": None} for row in rows])
+    save(tmp_path / "rows.jsonl", [{**row, "label": None} for row in rows])
     label_all(rows, tmp_path / "labels.jsonl")
     text = PAGE.read_text(encoding="utf-8").replace("\\\n", " ")
     lines = [line for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
@@ -361,7 +354,7 @@ def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, t
     shares = [{"agreement": 0.85, "sensitivity": 0.7, "specificity": specificity} for specificity in (1.0, 0.8)]
     monkeypatch.setattr("genqa_metrics.verbs.calibrate.report.shares_right", lambda *_: shares.pop(0))
     path = tmp_path / "mine.json"
-    rows = file_of(tmp_path / "rows.jsonl", written(60))
+    rows = save(tmp_path / "rows.jsonl", written(60))
     report = genqa_metrics.calibrate(rows, str(path), settings)
     assert "calibration does not help" in str(report)
     assert report.findings[0].endswith(f"Use the labels themselves: genqa-metrics accuracy {rows}")
@@ -381,14 +374,14 @@ def test_labels_beside_the_rows_calibrate_as_labels_in_them(settings, tmp_path):
 
 
 def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path):
-    rows = file_of(tmp_path / "rows.jsonl", [row | {"score": row["label"]} for row in written(80)])
+    rows = save(tmp_path / "rows.jsonl", [row | {"score": row["label"]} for row in written(80)])
     report = genqa_metrics.calibrate(rows, settings=settings)
     report.write(tmp_path / "mine.json")
     own = {"ava": settings | {"calibration": str(tmp_path / "mine.json")}}
     said = "ava was calibrated on rows.jsonl"
     assert any(said in note for note in genqa_metrics.agree(str(rows), metrics="ava", settings=own).notes)
     assert any(said in note for note in genqa_metrics.accuracy(str(rows), settings=own["ava"]).notes)
-    other = file_of(tmp_path / "other.jsonl", [row | {"score": row["label"]} for row in written(80, seed=5)])
+    other = save(tmp_path / "other.jsonl", [row | {"score": row["label"]} for row in written(80, seed=5)])
     assert not any(said in note for note in genqa_metrics.agree(str(other), metrics="ava", settings=own).notes)
 
 

@@ -93,17 +93,6 @@ def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     assert scored.exit_code == 0, scored.output
     assert all(system in scored.output for system in measures.SYSTEMS)
 
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")}
-    monkeypatch.setattr(sys, "argv", [*words, "--seeds", "1", "--models", "baseline", "cvae_100"])
-    study.STUDY.main()
-    few = json.loads((tmp_path / "large.json").read_text())
-    assert set(few["systems"]) == {"baseline", "cvae_100", "baseline_rbs", "cvae_100_rbs"}
-    assert "--models baseline cvae_100" in few["command"]
-
-    assert before == {
-        path: path.stat().st_mtime_ns for path in (tmp_path / "work/models").rglob("model.safetensors")
-    }  # nothing is trained again
-    monkeypatch.setattr(sys, "argv", words)
     baseline.write_text(baseline.read_text() + " --hidden 8", encoding="utf-8")
     with pytest.raises(ValueError, match=r"work: .*baseline_1 was trained with another hidden; choose another folder"):
         study.STUDY.main()

@@ -144,10 +144,7 @@ def test_agree_reads_what_raters_writes(ratings, tmp_path):
         ({"item": "a", "rater": "x", "score": "good"}, "score: expected a number, got 'good'"),
         ({"item": "a", "rater": "x", "score": float("nan")}, "score: expected a number, got nan"),
         ({"item": "a", "rater": None, "score": 1}, "rater: expected a value, got none"),
-        (
-            {"item": "a", "score": 1},
-            "no rater (a column named rater or annotator or worker); columns found: item, score",
-        ),
+        ({"item": "a", "score": 1}, "no rater (a column named rater or annotator or worker); columns found: item,"),
         ({"item": "b", "rater": "x", "score": 2}, "rater 'x' has rated item 'b' before, at"),
     ],
 )

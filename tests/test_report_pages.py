@@ -5,8 +5,7 @@ import pytest
 from genqa_metrics.verbs.explain.kpqa import explanation_html
 from genqa_metrics.verbs.explain.unsupported import unsupported_html
 
-from tests.factories.explained import made
-from tests.factories.grounded import judged
+from tests.factories.explained import judged, made
 from tests.factories.spaces import check_accessibility
 
 ROWS = [
@@ -55,23 +54,3 @@ def test_pages_can_be_read_on_a_desktop_and_on_a_phone(verb, browser, tmp_path):
             assert page.locator("dl.columns dd").first.is_visible()
         check_accessibility(page)
         page.close()
-
-
-def test_agree_shows_its_answer_within_a_few_screens_of_a_phone(browser, tmp_path):
-    """Further tables are folded; a link opens the one that it names, and paper has all of them."""
-    path = tmp_path / "page.html"
-    path.write_text(PAGES["agree"](), encoding="utf-8")
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto(path.as_uri())
-    height = "document.documentElement.scrollHeight"
-    assert page.evaluate(height) < 4 * 844
-    assert page.locator("#next").bounding_box()["y"] < 2.5 * 844
-    folded, tables = page.locator("details.part"), page.locator("details.part table")
-    assert folded.count() == tables.count() > 2
-    assert [one.is_visible() for one in tables.all()] == [False] * tables.count()
-    page.locator("nav.contents a", has_text="Scores of the systems").click()
-    opened = page.locator("details.part[open]")
-    assert opened.locator("h2").all_text_contents() == ["Scores of the systems"]
-    page.emulate_media(media="print")
-    assert all(one.bounding_box()["height"] > 20 for one in tables.all())
-    page.close()

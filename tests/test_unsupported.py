@@ -10,8 +10,8 @@ from genqa_metrics.verbs.explain import unsupported
 from genqa_metrics.verbs.explain.unsupported import by_system, headline, print_unsupported, unsupported_html
 from rich.console import Console
 
+from tests.factories.explained import judged
 from tests.factories.files import run, save
-from tests.factories.grounded import judged
 
 PASSAGES = ["The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.", "Roses need sun."]
 ROWS = [

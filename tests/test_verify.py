@@ -78,15 +78,6 @@ def test_no_flipped_bit_changes_a_value(folder):
     assert contents(folder) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "other"), [("part-000001.parquet", "part-000002.parquet"), ("part-000009.parquet", "part-000002.parquet")]
-)
-def test_a_part_in_the_place_of_another_is_refused(folder, name, other):
-    shutil.copy(folder / other, folder / name)
-    with pytest.raises(ValueError, match=f"{name}: is damaged, or not a part of this run"):
-        score([folder.parent / "a.jsonl"], folder)
-
-
 def test_a_part_of_another_run_is_refused(folder, tmp_path):
     """With the same settings and the same number, of other rows."""
     score([save(tmp_path / "b.jsonl", made_rows(100, 7))], tmp_path / "others")
@@ -110,14 +101,3 @@ def test_a_damaged_manifest_is_one_clear_error(folder, content):
     assert "_manifest.json: is damaged" in run("verify", folder, status=1)[1]
     with pytest.raises(ValueError, match=r"_manifest\.json: is damaged"):
         score([folder.parent / "a.jsonl"], folder)
-
-
-def test_what_another_run_wrote_in_between_is_seen(tmp_path):
-    """The lock comes first, then the folder is looked at."""
-    path = save(tmp_path / "a.jsonl", made_rows(70))
-    first, second = (Run([str(path)], ["aev"], output=f"{tmp_path}/parts/") for _ in range(2))
-    first.score()
-    before = contents(tmp_path / "parts")
-    with pytest.raises(FileError, match="holds the parts of an earlier run"):
-        second.score()
-    assert contents(tmp_path / "parts") == before
