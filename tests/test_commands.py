@@ -14,7 +14,7 @@ from genqa_metrics.terminal import SHOWN_BAD_ROWS
 from rich.console import Console
 from typer.testing import CliRunner
 
-from tests.factories.files import lines, save
+from tests.factories.files import lines, numbers, save
 
 ROWS = [
     {
@@ -150,13 +150,6 @@ def test_messages_never_control_the_terminal(verb, rows, tmp_path):
 
 
 # Reports
-
-
-def numbers(report):
-    """Return a report without the names and digests of what was read."""
-    if isinstance(report, dict):
-        return {name: numbers(value) for name, value in report.items() if name not in ("inputs", "file", "place")}
-    return [numbers(value) for value in report] if isinstance(report, list) else report
 
 
 @pytest.mark.parametrize("verb", IN_PYTHON)

@@ -8,7 +8,7 @@ simulation.
 import numpy as np
 import pytest
 from genqa_metrics.statistics.estimation import prediction_powered
-from genqa_metrics.verbs.labelling import pareto_sample, probabilities
+from genqa_metrics.verbs.labelling import probabilities
 from scipy import stats
 
 pytestmark = pytest.mark.slow
@@ -33,9 +33,9 @@ def world(rng, accuracy, judge, clustered=False, verdicts=False):
     return truth.astype(float), judged, np.repeat(np.arange(ROWS // 5), 5) if clustered else None
 
 
-def chosen(rng, judged, labels, active, luck=None):
-    """Return (repeats, rows) whether a row is labelled, and the probability: `drawn` for all repeats at once."""
-    luck = rng.random(judged.shape) if luck is None else luck
+def chosen(rng, judged, labels, active):
+    """Return (repeats, rows) whether a row is labelled, and the probability: `pareto_sample` for all repeats at once."""
+    luck = rng.random(judged.shape)
     if not active:
         return ranked(luck, labels), np.full(judged.shape, labels / ROWS)
     odds = np.array([probabilities(values, labels) for values in judged])
@@ -47,13 +47,6 @@ def ranked(rank, labels):
     known = np.zeros(rank.shape, dtype=bool)
     np.put_along_axis(known, np.argpartition(rank, labels, axis=1)[:, :labels], True, axis=1)
     return known
-
-
-def test_rows_are_drawn_as_by_the_tool():
-    rng = np.random.default_rng(0)
-    judged, luck = rng.random((3, ROWS)), rng.random((3, ROWS))
-    known, odds = chosen(rng, judged, 30, True, luck)
-    assert [pareto_sample(*pair, 30).tolist() for pair in zip(odds, luck, strict=True)] == known.tolist()
 
 
 def held(truth, low, high) -> np.ndarray:

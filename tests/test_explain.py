@@ -1,12 +1,9 @@
 """The command `explain`: the module's numbers and matches, a heat map with and without colours, a safe page."""
 
-import inspect
 import io
 import itertools
 import math
-import os
 import re
-import warnings
 from html.parser import HTMLParser
 
 import numpy as np
@@ -17,7 +14,6 @@ from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
 from genqa_metrics.verbs.explain import command as script
 from genqa_metrics.verbs.explain.kpqa import (
-    STEPS,
     Explanation,
     Segment,
     explanation,
@@ -27,7 +23,6 @@ from genqa_metrics.verbs.explain.kpqa import (
     segments,
 )
 from genqa_metrics.verbs.explain.verdict import Verdict, Word, print_verdict, verdict_html
-from genqa_metrics.verbs.score import command as score_command
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -121,22 +116,6 @@ def test_the_marks_add_up_to_the_scores(models):
             assert share(left, "in_order") == pytest.approx(rouge.precision, abs=1e-5)
             assert share(right, "in_order") == pytest.approx(rouge.recall, abs=1e-5)
     assert checked > 20
-
-
-def test_no_weight_at_all_marks_like_equal_weights(models, monkeypatch):
-    from genqa_metrics.kpqa.encoding import Encoder
-
-    tokens = Encoder.tokens
-
-    def weightless(self, pairs):
-        texts, offsets = tokens(self, pairs)
-        return [text._replace(weights=np.zeros_like(text.weights)) for text in texts], offsets
-
-    monkeypatch.setattr(Encoder, "tokens", weightless)
-    ((left, right),) = explanation("who", "it is seven", ["is seven it"], models).pairs
-    assert [part.text for part in left if part.found] == ["it", "is", "seven"]
-    assert [part.text for part in left if part.in_order] == ["is", "seven"]
-    assert [part.text for part in right if part.in_order] == ["is", "seven"]
 
 
 token_ids = st.lists(st.integers(0, 3), max_size=7)
@@ -296,19 +275,6 @@ def test_hostile_text_stays_text(models):
     assert "default-src 'none'; style-src 'unsafe-inline'" in meta
 
 
-def test_the_page_shows_what_the_terminal_shows():
-    html = explanation_html(made())
-    page = Page(html)
-    assert_safe(page)
-    assert '<span class="piece step5 found in-order">hypo</span><rp>(</rp><rt>0.90</rt><rp>)</rp></ruby>' in html
-    assert html.count('<span class="word">') == 2 + 2 + 2 + 1  # pieces of a word are one word
-    for line in ("the hypothesis", "a hypothesis", "which test?", "Reference 2: best for ROUGE-L-KPQA", "kpqa|beta:1"):
-        assert line in page.text
-    html = re.sub(' data-label="[^"]*"', "", html)
-    assert '<tr><th scope="row">ROUGE-L</th><td>0.2500</td><td>2</td><td>0.4000</td><td>1</td></tr>' in html
-    assert all(f".step{i} " in page.styles for i in range(1, len(STEPS) + 1))
-
-
 # The command
 
 
@@ -333,20 +299,6 @@ def test_the_command_counts_in_a_file(command, tmp_path):
     file.write_text('{"prediction": "seven"}\n')
     assert "--idf" in run(*command, "--idf", file, status=1)[1]
     assert "only kpqa weighs" in run(*command, "--idf", file, "--metric", "ava", status=2)[1]
-
-
-def test_output_does_not_depend_on_the_terminal(command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
-    narrow = run(*command)
-    monkeypatch.setenv("COLUMNS", "300")
-    assert run(*command) == narrow
-
-
-def test_an_empty_prediction_is_explained(command):
-    command[2] = ""
-    out, _ = run(*command)
-    assert out.count("(empty)") == 2
-    assert "BLEU-1        0.0000" in out
 
 
 @pytest.mark.parametrize(
@@ -376,27 +328,6 @@ def test_no_checkpoint(command, tmp_path):
     command[-1] = tmp_path
     _, err = run(*command, status=1)
     assert "checkpoint: expected a folder with a config" in err
-
-
-def test_a_page_that_cannot_be_written(command, tmp_path, monkeypatch):
-    file = tmp_path / "page.html"
-    file.write_text("old", encoding="utf-8")
-
-    def fail(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", fail)
-    _, err = run(*command, "--html", file, status=1)
-    assert "cannot be written: No space left on device" in err
-    assert file.read_text(encoding="utf-8") == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
-
-
-def test_warnings_of_libraries_do_not_reach_the_user(command):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        run(*command)
-    assert caught == []
 
 
 # AVA
@@ -458,16 +389,6 @@ def test_the_command_explains_a_verdict(tmp_path):
     assert "Verdict     judged wrong: probability" in out
     assert "'1944'" in out.partition("Reason")[2]
     assert "1944<small>-" in file.read_text(encoding="utf-8")
-
-
-def test_an_empty_answer_has_a_verdict():
-    out, _ = run("Who?", "--prediction", "", "--reference", "it", "--metric", "ava")
-    assert "Answer      (empty)" in out
-    assert "Reason      The answer has no words." in out
-
-
-def test_explain_shows_as_many_answers_as_score_lists():
-    assert script.WORST == inspect.signature(score_command.score).parameters["worst"].default
 
 
 # Files of rows

@@ -15,7 +15,7 @@ from genqa_metrics.rows.errors import RecordedScoresWarning
 from genqa_metrics.rows.sources import files
 from genqa_metrics.verbs.labelling import tasks_of
 
-from tests.factories.files import save, score
+from tests.factories.files import numbers, save, score
 
 OTHERS = {
     "topic": ["billing", "=1+1", None],
@@ -173,15 +173,7 @@ def test_every_verb_gives_the_numbers_of_the_rows_without_judging_again(tmp_path
         found, said = told(call, output)
         assert not judged, verb
         assert said == [f"ava, rows: {SOME} were judged before, by the same judge"], verb
-        assert _numbers(found) == _numbers(expected), verb
-
-
-def _numbers(report):
-    """Return a report without the names and digests of its files."""
-    if isinstance(report, dict):
-        names = {"inputs", "place", "file", "line", "data", "digest"}
-        return {name: _numbers(value) for name, value in report.items() if name not in names}
-    return [_numbers(value) for value in report] if isinstance(report, list) else report
+        assert numbers(found) == numbers(expected), verb
 
 
 def test_rows_are_judged_anew_where_a_text_or_a_score_was_changed(tmp_path, rows, judged):

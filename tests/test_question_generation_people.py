@@ -77,20 +77,6 @@ def test_pairs_of_qgstec_by_hand():
     ]
 
 
-def test_estimates_with_the_difference_to_the_default():
-    rng = np.random.default_rng(0)
-    human = rng.random(60)
-    task = people.Task("", "spearman", [], [], np.arange(60), human, np.arange(60) // 2)
-    found = people.agreement({"rouge": human + rng.random(60), "perfect": human}, task, 300, 0)
-    assert found["perfect"]["value"] == 1
-    assert found["perfect"]["interval"] == [1.0, 1.0]
-    assert "difference" not in found["rouge"]
-    low, high = found["perfect"]["difference"]["interval"]
-    assert 0 < low < 1 - found["rouge"]["value"] < high
-    rows = people.Task("", "order", [], [], np.arange(60), np.tile([1.0, 0.0], 30), np.repeat(np.arange(15), 4))
-    assert people.agreement({"perfect": np.tile([0.3, 0.1], 30)}, rows, 50, 0)["perfect"]["value"] == 1
-
-
 def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
     (tmp_path / "question_generation").mkdir()
     words = "who won lost the cup in may june".split()

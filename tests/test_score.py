@@ -61,14 +61,6 @@ def test_skipped_answers_are_counted_beside_the_score():
     assert genqa_metrics.score(ROWS, "aev").systems["a"]["aev"] == report.systems["a"]["aev"]
 
 
-def test_lengths_that_differ_are_said_first():
-    long = [{"prediction": "the very long answer is that it is four, as many books say", "references": ["four"]}]
-    report = genqa_metrics.score(long, "aev")
-    assert "wordiness=infinity" in report.notes[0]
-    assert report.to_markdown().startswith("**Note:** aev: the answers of rows are ")
-    assert genqa_metrics.score(ROWS[:1], "ava").notes == []
-
-
 THREADS = """
 import hashlib, json, sys
 import genqa_metrics

@@ -74,12 +74,6 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
     assert [json.loads(line)["id"] for line in lines.read_text(encoding="utf-8").splitlines()] == ["b", "c"]
 
 
-def test_settings_are_those_of_score(rows):
-    out, _ = run("explain", rows, "-m", "grounding", "-s", "grounding.threshold=0")
-    assert out.splitlines()[0].startswith("In 0 of 4 answers a sentence")
-    assert "|threshold:0|" in out
-
-
 def test_one_answer_shows_every_sentence():
     out, _ = run("explain", "", "--prediction", ROWS[2]["prediction"], "--context", PASSAGES[0])
     assert out.splitlines()[0] == "1 of 2 sentences judged supported, from a probability of 0.51"
@@ -143,13 +137,6 @@ def test_a_row_without_a_column_of_passages_is_named_or_skipped(tmp_path):
     out, err = run("explain", path, "-m", "grounding", "--on-error", "skip")
     assert out.startswith("1 of 1 answers")
     assert "skipped 1 bad rows; 1 were read" in err
-
-
-def test_the_rows_of_a_tool_are_recognised(tmp_path):
-    row = {"user_input": "How long?", "response": "Bob sells tea.", "retrieved_contexts": PASSAGES, "reference": "120"}
-    out, err = run("explain", save(tmp_path / "rows.jsonl", [row]), "-m", "grounding")
-    assert "Question      How long?" in out
-    assert "read as rows of ragas" in err
 
 
 def test_neither_terminal_nor_page_is_controlled_by_a_text():
