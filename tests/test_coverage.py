@@ -34,7 +34,7 @@ def world(rng, accuracy, judge, clustered=False, verdicts=False):
 
 
 def chosen(rng, judged, labels, active):
-    """Return (repeats, rows) whether a row is labelled, and the probability: `pareto_sample` for all repeats at once."""
+    """Return (repeats, rows) whether a row is labelled, and the probability: as by `pareto_sample`, all at once."""
     luck = rng.random(judged.shape)
     if not active:
         return ranked(luck, labels), np.full(judged.shape, labels / ROWS)
