@@ -111,3 +111,17 @@ def test_peers_by_hand():
     assert squad["SQuAD EM"] == [0, 1, 0]
     assert meta.bleu(ROWS)["BLEU-1"] == pytest.approx([0.5, 0, 0], abs=1e-9)
     assert meta.rouge(ROWS)["ROUGE-L"] == pytest.approx([4 / 7, 1, 0])
+
+
+@pytest.mark.needs("Java")
+def test_peers_of_java_and_of_the_encoder():
+    """No arithmetic by hand here: the same text is best, nothing in common is worst, the best reference counts."""
+    rows = [*ROWS, {"question": "q", "candidate": "a cat sat", "references": ["dogs ran", "a cat sat"]}]
+    for peer in (meta.meteor, meta.bertscore, meta.cosine):
+        (scores,) = peer(rows).values()
+        assert scores[3] == pytest.approx(1, abs=1e-5)
+        assert scores[3] > scores[0] > scores[2]
+    (cider,) = meta.cider(rows).values()
+    assert cider[3] > cider[0] > cider[2] == 0
+    empty = [{"question": "q", "candidate": "", "references": ["a cat"]}, rows[3]]
+    assert meta.bertscore(empty)["BERTScore"] == pytest.approx([0, 1], abs=1e-5)

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 
 from training.studies.question_similarity import against_people as people
+from training.studies.question_similarity import coverage
 
 
 def same(predictions, references):
@@ -125,3 +126,19 @@ def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
     assert set(results["pairs"]) >= {"SimQG: similarity of two questions", "Quiz design: accepted before rejected"}
     assert str(tmp_path) not in output.read_text()
     assert capsys.readouterr().out.count("| BERTScore |") == 2
+
+
+def test_sets_of_the_study_of_coverage_ask_what_they_say():
+    """Answer i has the questions "iA", the reference, "iB" and "iC"."""
+    passages = [[[f"{i}{letter}" for letter in "ABC"] for i in range(12)]]
+    single, double = coverage.sets_of(passages, seed=0)
+    assert (len(single), len(double)) == (coverage.SETS, 2 * coverage.SETS)
+    for one in [*single, *double]:
+        wanted = {text[:-1] for text in one.references}
+        assert len({text[:-1] for text in one.predictions} & wanted) == one.asked
+        assert sum(text[:-1] in wanted for text in one.predictions) >= one.relevant
+    for copies, words in zip(double[::2], double[1::2], strict=True):
+        assert copies.asked < words.asked
+        assert len(copies.predictions) >= len(words.predictions)
+        assert copies.references[0] in copies.predictions
+        assert not set(words.predictions[: words.asked]) & set(words.references)

@@ -12,7 +12,7 @@ from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
 from training.studies import harness
-from training.studies.judges import compare_judges
+from training.studies.judges import compare_judges, summary
 
 TRAINING = Path(__file__).parent.parent / "training"
 RESULTS = sorted(TRAINING.rglob("results/*.json"))
@@ -115,3 +115,9 @@ def test_what_cannot_be_kept_is_said(keep):
         keep()
     with pytest.raises(ValueError, match=r"--keep: beetle\.dev is not the file that"):
         keep({"command": "earlier", "data": {"beetle.dev": "1"}, "results": {}})
+
+
+def test_the_page_of_the_judges_has_every_dev_set():
+    page = summary.page()
+    assert set(summary.SETS) == {*compare_judges.VERDICTS, *compare_judges.GRADES}
+    assert all(f"| {title}" in page for title, _ in summary.SETS.values())
