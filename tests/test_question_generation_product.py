@@ -8,9 +8,10 @@ import shutil
 import sys
 
 import pytest
+import torch
 from genqa_metrics.core.checkpoints import file_digest
 
-from tests.factories.question_generation import run
+from tests.factories.question_generation import generator, run
 from training.question_generation import ask, export, prepare_pairs
 from training.studies import harness
 from training.studies.question_generation import held_out
@@ -116,6 +117,18 @@ def test_an_encoder_with_other_weights_is_refused(trained, tmp_path):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"encoder_sha256": "0" * 64}))
     with pytest.raises(ValueError, match=r"encoder: the generator was trained with weights 000000000000 of"):
         ask.load(tmp_path / "model")
+
+
+def test_the_output_layer_as_printed():
+    model = generator(output="free")
+    context = torch.randn(2, 8)
+    expected = context @ model.says.weight.T + model.bias  # equation 8, W_o c + b_o
+    torch.testing.assert_close(model.speak(context), expected)
+    assert not hasattr(model, "projects")
+    with pytest.raises(ValueError, match="output: expected one of vectors, free, got 'tied'"):
+        generator(output="tied")
+    with pytest.raises(ValueError, match="hidden: expected an even number of at least 2, got 7"):
+        generator(hidden=7)
 
 
 @pytest.mark.parametrize("name", ask.BUNDLED)

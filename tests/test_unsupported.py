@@ -135,7 +135,7 @@ def test_a_row_without_a_column_of_passages_is_named_or_skipped(tmp_path):
     assert "--on-error skip leaves bad rows out." in err
     assert not (tmp_path / "a.csv").exists()
     out, err = run("explain", path, "-m", "grounding", "--on-error", "skip")
-    assert out.startswith("1 of 1 answers")
+    assert out.startswith("In 1 of 1 answers")
     assert "skipped 1 bad rows; 1 were read" in err
 
 
