@@ -44,7 +44,7 @@ def examples(words=WORDS, **settings):
 
 def generator(words=WORDS, latent=0, layers=1, hidden=8, seed=0, scale=3.0, **settings):
     torch.manual_seed(seed)
-    config = m.Config(words, latent, layers, hidden, vector=6, mean=5, **settings)
+    config = m.Config(words=words, latent=latent, layers=layers, hidden=hidden, vector=6, mean=5, **settings)
     model = m.Generator(config).eval()
     model.vectors.copy_(torch.from_numpy(Vectors()(words)))
     with torch.no_grad():

@@ -8,11 +8,35 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import json_rows, local_file
+from training.common import json_rows, local_file, option
 
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 DEV_SHARE = 0.1
+
+
+@dataclass
+class Settings:
+    """Settings of a generator: arguments of its training, which the model keeps.
+
+    The paper divides no scores by the root of H (equation 9); its W_a could learn that, but at first the softmax is
+    then nearly all at one word and has next to no gradient.
+    """
+
+    latent: int = option("size of the latent variable; 0: the deterministic baseline", 0)
+    hidden: int = option("size of the encoder's two directions together, H", 600)
+    dropout: float = option("share of numbers dropped between layers", 0.3)
+    kl_rate: float = option("weight that every iteration adds to the KL term", 0.03)
+    kl_steps: int = option("training steps that are an iteration of kl_rate", 1)
+    latent_dropout: float = option("probability that z is dropped whole", 0.2)
+    free_bits: float = option("nats per dimension that the KL term leaves free", 0.0)
+    output: str = option("W_o: 'free' (equation 8), or 'vectors': E (P c) with the words' vectors E", "vectors")
+    skip: bool = option("add a map of the word's vector to the context states", True)
+    copies: bool = option("learn which word of the context is copied", True)
+    scaled: bool = option("divide the attention's scores by the root of --hidden", True)
+    max_context: int = option("words of a context that are read", 60)
+    max_question: int = option("words of a question that are learned", 20)
+    encoder: str = option("folder or Hub id of the encoder", "sentence-transformers/all-MiniLM-L6-v2")
 
 
 @dataclass(frozen=True)

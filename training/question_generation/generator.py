@@ -13,52 +13,27 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from training.question_generation.contexts import Settings, WordVectors, encoder_folder
+
 OUTPUTS = ("vectors", "free")
 
 
 @dataclass
-class Config:
-    """What a saved generator needs to be built again.
+class Config(Settings):
+    """What a saved generator needs to be built again: what was given in training, and what was found there.
 
     Attributes:
         words: the output vocabulary, special tokens first.
-        latent: d, the size of the latent variable; 0 is the deterministic baseline.
         layers: LSTM layers of the encoder and of the decoder.
-        hidden: H, the size of the encoder's two directions together and of the decoder.
         vector: size of a word's vector.
         mean: size of the mean state of a question, which the posterior reads.
-        dropout: share of the numbers dropped between layers, and where the encoder reads and the decoder speaks.
-        kl_rate: weight of the KL term that every iteration adds, from 0 to 1.
-        kl_steps: training steps that are an iteration of `kl_rate`.
-        latent_dropout: probability that an example is decoded without its latent variable.
-        free_bits: nats per dimension below which the KL term of a batch does not push.
-        output: "vectors" is W_o c = E (P c) with the words' vectors E; "free" is the matrix W_o of equation 8 itself.
-        skip: add a linear map of the word's vector to the context states b.
-        copies: learn which word of the context UNKNOWN stands for; see contexts.Examples.
-        scaled: divide the scores of the attention by the root of H. Equation 9 does not, and W_a could learn it; but
-            at first the softmax is then nearly all at one word and has next to no gradient.
-        max_context, max_question: see contexts.Examples.
-        encoder, encoder_sha256: Hub id or folder of the encoder whose vectors are read, and the digest of its weights.
+        encoder_sha256: digest of the weights of the encoder whose vectors are read.
     """
 
     words: list[str] = field(default_factory=list)
-    latent: int = 0
     layers: int = 1
-    hidden: int = 600
     vector: int = 384
     mean: int = 384
-    dropout: float = 0.3
-    kl_rate: float = 0.03
-    kl_steps: int = 1
-    latent_dropout: float = 0.2
-    free_bits: float = 0.0
-    output: str = "vectors"
-    skip: bool = True
-    copies: bool = True
-    scaled: bool = False
-    max_context: int = 60
-    max_question: int = 20
-    encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
     encoder_sha256: str = ""
 
 
@@ -219,7 +194,7 @@ class Generator(nn.Module):
         return State(context, tuple(hidden), tuple(cells)), attention
 
     def speak(self, context: torch.Tensor) -> torch.Tensor:
-        """Return the logits of the words, (..., V), for c, (..., H) (equation 8; see `Config.output`)."""
+        """Return the logits of the words, (..., V), for c, (..., H) (equation 8; see `Settings.output`)."""
         if self.config.output == "free":
             return self.says(context).float() + self.bias
         table = self.vectors.T / self.vectors.shape[1] ** 0.5
@@ -327,8 +302,6 @@ def word_vectors(config: Config):
         ValueError: if the encoder is not found, or has other weights than in training.
     """
     from genqa_metrics.core.checkpoints import checkpoint_digest
-
-    from training.question_generation.contexts import WordVectors, encoder_folder
 
     folder = encoder_folder(config.encoder)
     if config.encoder_sha256 and (digest := checkpoint_digest(folder)) != config.encoder_sha256:

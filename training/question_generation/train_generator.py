@@ -3,21 +3,17 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from training.common import option, prepared
+from training.question_generation.contexts import Settings
 
 ACTIVE = 0.01  # nat of mean KL above which a dimension of the latent variable is in use
-# Arguments that the model keeps.
-SHARED = (
-    "latent hidden dropout kl_rate kl_steps latent_dropout free_bits output skip copies scaled max_context "
-    "max_question encoder"
-).split()
 
 
 @dataclass
-class Arguments:
+class Arguments(Settings):
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
     sources: list[str] = option("files NAME.jsonl.gz in data_dir, or NAME or NAME:SPLIT of the Hub", [])
@@ -25,23 +21,9 @@ class Arguments:
     dev_sources: list[str] = option("held-out pairs, as sources; then dev_share is not used", [])
     dev_share: float = option("share of the contexts held out, by their hash", 0.1)
     dev_rows: int | None = option("pairs used of the held-out part, at random", None)
-    encoder: str = option("folder or Hub id of the encoder", "sentence-transformers/all-MiniLM-L6-v2")
-    latent: int = option("size of the latent variable; 0: the deterministic baseline", 0)
     layers: int | None = option("LSTM layers; default 2, with a latent variable 1", None)
-    hidden: int = option("size of the encoder's two directions together", 600)
     vector: int | None = option("principal components of the embeddings; default all", None)
-    dropout: float = option("share of numbers dropped between layers", 0.3)
     min_count: int = option("times a word is in the questions, else it is only copied", 3)
-    max_context: int = option("words of a context that are read", 60)
-    max_question: int = option("words of a question that are learned", 20)
-    kl_rate: float = option("weight that every iteration adds to the KL term", 0.03)
-    kl_steps: int = option("training steps that are an iteration of kl_rate", 1)
-    latent_dropout: float = option("probability that z is dropped whole", 0.2)
-    free_bits: float = option("nats per dimension that the KL term leaves free", 0.0)
-    output: str = option("W_o: 'free' (equation 8), or 'vectors', of the words", "vectors")
-    skip: bool = option("add a map of the word's vector to the context states", True)
-    copies: bool = option("learn which word of the context is copied", True)
-    scaled: bool = option("divide the attention's scores by the root of --hidden", True)
     init: float = option("weights begin between -init and init, all as likely; 0: as PyTorch draws them", 0.0)
     patience: int = option("evaluations without a better loss before it stops; 0 never", 0)
     cache: str | None = option("folder for the encoder's states of the questions", None)
@@ -134,7 +116,7 @@ def train(args: Arguments, training) -> dict:
         vector=vectors.size,
         mean=means.shape[1],
         encoder_sha256=checkpoint_digest(encoder),
-        **{name: getattr(args, name) for name in SHARED},
+        **{field.name: getattr(args, field.name) for field in fields(Settings)},
     )
     model = Generator(config)
     if args.init:
