@@ -352,10 +352,8 @@ def test_a_program_is_accepted_by_mypy(tmp_path):
 
 TOY = '''"""The share of a reference's words that an answer has."""
 
-from collections import Counter
-
 import numpy as np
-from genqa_metrics.core.scorer import Scorer
+from genqa_metrics.core.scorer import RowStatistics, Scorer
 
 
 class ToyScorer(Scorer):
@@ -366,13 +364,13 @@ class ToyScorer(Scorer):
     def configure(self, lower: bool = True) -> None:
         self.lower, self.facts = lower, {"lower": str(lower)}
 
-    def statistics(self, columns):
+    def statistics(self, columns, explain=False):
         rows = []
         for prediction, references in zip(columns["predictions"], columns["references"], strict=True):
             given = set((prediction.lower() if self.lower else prediction).split())
             wanted = set((references[0].lower() if self.lower else references[0]).split())
             rows.append([len(given & wanted) / max(1, len(wanted)), len(given)])
-        return np.array(rows, dtype=float).reshape(-1, 2), Counter()
+        return RowStatistics.of(np.array(rows, dtype=float).reshape(-1, 2))
 '''
 
 

@@ -78,9 +78,9 @@ def test_verdicts_are_those_of_the_scale(calibrated, settings):
         name: [row[one] for row in rows] for name, one in (("questions", "question"), ("predictions", "prediction"))
     }
     columns["references"] = [row["references"] for row in rows]
-    plain, _ = make_scorer("ava", settings).statistics(columns)
+    plain, *_ = make_scorer("ava", settings).statistics(columns)
     scorer = make_scorer("ava", settings | {"calibration": str(path)})
-    found, _, more = scorer.statistics_with_details(columns, explain=True)
+    found, _, more, _ = scorer.statistics(columns, explain=True)
     odds = log_odds(plain[:-1, 1])
     expected = 1 / (1 + np.exp(-(report.calibration["slope"] * odds + report.calibration["intercept"])))
     assert found[:-1, 1] == pytest.approx(expected)

@@ -1,12 +1,11 @@
 """The scorer of AEv: settings, statistics per row, scores, warnings, signature."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from ..core.reading import readable
-from ..core.scorer import Scorer, column_sums
+from ..core.scorer import RowStatistics, Scorer, column_sums
 from .scoring import GRID_ORDERS, Settings, grid_scores, readers, scores, statistics, warnings_for
 
 PRESETS = {"paper": {"effective_order": False}}  # section 3: every order counts, also one without n-grams
@@ -28,42 +27,18 @@ class AevScorer(Scorer):
         "reference_length",
     )
     presets = PRESETS
+    settings_class = Settings
     shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
 
-    def configure(
-        self,
-        alpha: float = Settings.alpha,
-        max_order: int = Settings.max_order,
-        brevity: float = Settings.brevity,
-        wordiness: float = Settings.wordiness,
-        weights: Sequence[float] | None = Settings.weights,
-        stop_words: str | Collection[str] | None = Settings.stop_words,
-        stemmer: str | None = Settings.stemmer,
-        tokenizer: str | Callable[[str], list[str]] = Settings.tokenizer,
-        reference_recall: str = Settings.reference_recall,
-        stop_words_orders: str = Settings.stop_words_orders,
-        effective_order: bool = Settings.effective_order,
-    ) -> None:
+    def configure(self, **settings) -> None:
         """Take settings of `compute`."""
-        self.settings = Settings(
-            alpha=alpha,
-            max_order=max_order,
-            brevity=brevity,
-            wordiness=wordiness,
-            weights=weights,
-            stop_words=stop_words,
-            stemmer=stemmer,
-            tokenizer=tokenizer,
-            reference_recall=reference_recall,
-            stop_words_orders=stop_words_orders,
-            effective_order=effective_order,
-        )
+        self.settings = Settings(**settings)
         self._read = readers(self.settings)
         self.facts = self.settings.facts()
 
-    def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
+    def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
         """Return the n-gram statistics of every row; see `Scorer.statistics`."""
-        return statistics(*_texts(columns), self.settings, read=self._read).astype(float), Counter()
+        return RowStatistics.of(statistics(*_texts(columns), self.settings, read=self._read).astype(float))
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of single rows; orders for which a row is too short are left out (effective order)."""

@@ -13,7 +13,7 @@ from ..core.inference import check_fork, checked_budget
 from ..core.judge_model import AGGREGATIONS, LoadedJudge, checked_threshold
 from ..core.judge_reading import LINEAR, PROMPT
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
-from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, check_setting
+from ..core.scorer import UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer, check_setting
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
 from .faults import FAULTS, fault
@@ -180,9 +180,7 @@ class AvaScorer(Scorer):
         odds = _log_odds(self._judge(self.second).probabilities(*columns))
         return 1 / (1 + np.exp(_log_odds(self.second.threshold) - _log_odds(self.loaded.threshold) - odds))
 
-    def statistics_with_counts(
-        self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
+    def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
         """Return verdict, probability and abstention of every row, counts, and explanations; see `explaining`.
 
         Counted are answers of which the model could not read the end, short answers that the judge does not read,
@@ -212,7 +210,7 @@ class AvaScorer(Scorer):
         for i in unsure:
             of_row[i]["escalated"] = 1
         details = self._explained(rows, unsure) if explain else {}
-        return statistics, language_counts(columns) + counts + like, details, of_row
+        return RowStatistics(statistics, language_counts(columns) + counts + like, details, of_row)
 
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
         """Return the statistics of rows from their scores; see `Scorer.recalled`."""

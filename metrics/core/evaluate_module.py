@@ -236,7 +236,7 @@ class CheckedModule:
         with tqdm(total=rows, desc=name, unit="row", disable=hidden) as bar:
             for chunk in scorer.chunks(columns):
                 part = {name: [column[i] for i in chunk] for name, column in columns.items()}
-                values, counted, more = scorer.statistics_with_details(part, explain)
+                values, counted, more, _ = scorer.statistics(part, explain)
                 statistics = np.zeros((rows, values.shape[1])) if statistics is None else statistics
                 statistics[chunk] = values
                 counts.update(counted)

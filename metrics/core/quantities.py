@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, product
 from math import pi, sqrt
+from unicodedata import numeric
 
 from .reading import language_of
 
@@ -42,75 +43,64 @@ _ORDINALS |= {"twelfth": 12} | {f"{word}th": NUMBER_WORDS[word] for word in _SMA
 _ORDINALS |= {f"{word[:-1]}ieth": NUMBER_WORDS[word] for word in _TENS} | {"hundredth": 100, "thousandth": 1000}
 _PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
 _PARTS |= {word + plural: value for word, value in _ORDINALS.items() if value > 2 for plural in ("", "s")}
-_VULGAR = dict(
-    zip("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", "1/2 1/3 2/3 1/4 3/4 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8".split(), strict=True)
-)
+_VULGAR = {sign: Fraction(numeric(sign)).limit_denominator(8) for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"}
 _FACTORS = {
     word: Fraction(factor)
-    for factor, words in {
-        "1": "once", "2": "twice double doubled doubling twofold two-fold", "1/2": "halved",
-        "3": "thrice triple tripled trebled threefold three-fold", "4": "quadrupled fourfold", "5": "quintupled",
-        "10": "tenfold ten-fold",
-    }.items()
-    for word in words.split()
+    for factor, *words in map(str.split, (
+        "1 once", "2 twice double doubled doubling twofold two-fold", "1/2 halved", "4 quadrupled fourfold",
+        "3 thrice triple tripled trebled threefold three-fold", "5 quintupled", "10 tenfold ten-fold",
+    ))
+    for word in words
 }  # fmt: skip
 
-# kind: size in the smallest unit of the kind, words
+# kind: size in the smallest unit of the kind, words; _ is a blank
 _UNITS = """
 seconds: 0.001 ms msec millisecond milliseconds, 1 s sec secs second seconds, 60 min mins minute minutes
 seconds: 3600 h hr hrs hour hours, 86400 d day days, 604800 wk wks week weeks, 1209600 fortnight fortnights
-months: 1 month months, 12 yr yrs year years, 120 decade decades, 1200 century centuries
+months: 1 month months, 12 yr yrs year years years_old years_of_age, 120 decade decades, 1200 century centuries
 metres: 1e-9 nm nanometre nanometres nanometer nanometers, 1e-3 mm millimetre millimetres millimeter millimeters
 metres: 1e-6 µm micrometre micrometres micrometer micrometers micron microns
 metres: 1e-2 cm centimetre centimetres centimeter centimeters, 1 m metre metres meter meters
 metres: 1e3 km kms kilometre kilometres kilometer kilometers, 0.0254 in inch inches, 0.3048 ft foot feet
-metres: 0.9144 yd yds yard yards, 1609.344 mi mile miles, 1852 nmi
+metres: 0.9144 yd yds yard yards, 1609.344 mi mile miles, 1852 nmi nautical_miles
 grams: 1e-6 µg mcg microgram micrograms, 1e-3 mg milligram milligrams, 1 g gram grams gramme grammes
-grams: 1e3 kg kgs kilo kilos kilogram kilograms kilogrammes, 1e6 tonne tonnes, 453.59237 lb lbs
-grams: 28.349523125 oz ounce ounces, 6350.29318 stone
+grams: 1e3 kg kgs kilo kilos kilogram kilograms kilogrammes, 1e6 tonne tonnes metric_tons metric_tonnes
+grams: 453.59237 lb lbs, 28.349523125 oz ounce ounces, 6350.29318 stone
 litres: 1e-3 ml cc millilitre millilitres milliliter milliliters, 1 l litre litres liter liters
 litres: 1e-2 cl centilitre centilitres centiliter centiliters, 3.785411784 gal gallon gallons, 0.473176473 pint pints
-square metres: 1 m2 m² sqm, 1e6 km2 km², 1e4 ha hectare hectares, 4046.8564224 acre acres
+square metres: 1 m2 m² sqm sq_m square_metres square_meters, 1e6 km2 km² sq_km square_kilometres square_kilometers
+square metres: 1e4 ha hectare hectares, 4046.8564224 acre acres
 bytes: 0.125 bit bits, 1 byte bytes, 1e3 kb kilobyte kilobytes, 1e6 mb megabyte megabytes
 bytes: 1e9 gb gigabyte gigabytes, 1e12 tb terabyte terabytes
 hertz: 1 hz hertz, 1e3 khz kilohertz, 1e6 mhz megahertz, 1e9 ghz gigahertz
 watts: 1 w watt watts, 1e3 kw kilowatt kilowatts, 1e6 mw megawatt megawatts, 1e9 gw gigawatt gigawatts
 volts: 1e-3 mv millivolt millivolts, 1 v volt volts, 1e3 kv kilovolt kilovolts
 joules: 1 j joule joules, 1e3 kj kilojoule kilojoules, 4184 kcal kilocalorie kilocalories
-km/h: 1 km/h kph kmh, 1.609344 mph, 3.6 m/s, 1.852 knot knots
-percent: 1 % percent pct
-percentage points: 1 pp
-celsius: 1 °c celsius centigrade
-fahrenheit: 1 °f fahrenheit
+km/h: 1 km/h kph kmh kilometres_per_hour kilometers_per_hour kilometres_an_hour kilometers_an_hour
+km/h: 1.609344 mph miles_per_hour miles_an_hour, 3.6 m/s metres_per_second meters_per_second, 1.852 knot knots
+percent: 1 % percent pct per_cent
+percentage points: 1 pp percentage_point percentage_points
+celsius: 1 °c celsius centigrade °celsius °centigrade
+fahrenheit: 1 °f fahrenheit °fahrenheit
 degrees: 1 ° degree degrees deg
-dollars: 1 $ us$ usd dollar dollars buck bucks, 0.01 cent cents
+dollars: 1 $ us$ usd dollar dollars us_dollars u.s._dollars american_dollars buck bucks, 0.01 cent cents
 euros: 1 € eur euro euros
-pounds: 1 £ gbp pound pounds sterling quid, 0.01 penny pence
+pounds: 1 £ gbp pound pounds sterling pounds_sterling british_pounds quid, 0.01 penny pence
 yen: 1 ¥ jpy yen
 rupees: 1 ₹ inr rupee rupees
-francs: 1 chf franc francs
+francs: 1 chf franc francs swiss_francs
 yuan: 1 cny rmb yuan renminbi
-Canadian dollars: 1 c$ ca$ cad
-Australian dollars: 1 a$ au$ aud
+Canadian dollars: 1 c$ ca$ cad canadian_dollars
+Australian dollars: 1 a$ au$ aud australian_dollars
 """
 # word -> (kind, size)
 UNITS = {
-    word: (kind, Fraction(size))
+    word.replace("_", " "): (kind, Fraction(size))
     for kind, _, units in (line.partition(": ") for line in _UNITS.split("\n"))
     for size, *words in map(str.split, units.split(",") if units else ())
     for word in words
 }
 _MASS = UNITS["lb"]  # the second reading of "pounds"
-_LONG_UNITS = {
-    "per cent": "%", "miles per hour": "mph", "kilometres per hour": "km/h", "kilometers per hour": "km/h",
-    "metres per second": "m/s", "meters per second": "m/s", "square metres": "m2", "square meters": "m2",
-    "square kilometres": "km2", "square kilometers": "km2", "sq km": "km2", "sq m": "m2", "percentage points": "pp",
-    "percentage point": "pp", "miles an hour": "mph", "kilometres an hour": "km/h", "kilometers an hour": "km/h",
-    "nautical miles": "nmi", "us dollars": "usd", "u.s. dollars": "usd", "american dollars": "usd",
-    "canadian dollars": "cad", "australian dollars": "aud", "pounds sterling": "gbp", "british pounds": "gbp",
-    "metric tons": "tonnes", "metric tonnes": "tonnes", "years old": "years", "years of age": "years",
-    "swiss francs": "chf", "°celsius": "°c", "°fahrenheit": "°f", "°centigrade": "°c",
-}  # fmt: skip
 _SIGN = r"us\$|ca\$|au\$|c\$|a\$|[$€£¥₹]"
 CURRENCIES = {UNITS[code][0] for code in "usd eur gbp jpy inr chf cny cad aud".split()}
 _DOLLARS = {UNITS[code][0] for code in ("usd", "cad", "aud")}
@@ -192,7 +182,7 @@ def quantities(text: str) -> list[NumberInText]:
         if match["sign"]:
             number = -number
         unit = (match["unit"] or "").lower()
-        unit = re.sub(r"^degrees? |\s(?=[cf]$)", "", _LONG_UNITS.get(unit, unit))
+        unit = re.sub(r"^degrees? |\s(?=[cf]$)", "", unit)
         kind, size = UNITS.get(unit, (None, 1)) if unit not in _SINGLE else (None, 1)
         if match["unit"] and kind is None:
             end = match.start("unit")  # not a unit
@@ -401,6 +391,7 @@ def readings(text: str) -> tuple[Quantity, ...]:
 
 _SIGNS = str.maketrans({"−": "-", "–": "-", "—": "-", "\xa0": " ", "\u2009": " ", "\u202f": " ", "’": "'", "×": "*"})
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_RELATIONS = {"le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "neq": "≠", "lt": "<", "gt": ">"}
 _LATEX = [
     (re.compile(pattern), plain)
     for pattern, plain in (
@@ -416,11 +407,6 @@ _LATEX = [
         (r"\\pi", " π"),
         (r"\{,\}", ","),
         (r"\\(?=[$%#&])", ""),
-        (r"\\leq?(?![a-z])", "≤"),
-        (r"\\geq?(?![a-z])", "≥"),
-        (r"\\neq(?![a-z])", "≠"),
-        (r"\\lt(?![a-z])", "<"),
-        (r"\\gt(?![a-z])", ">"),
     )
 ]
 
@@ -436,6 +422,7 @@ def _plain(text: str) -> str:
     if "\\" in text or "$" in text:
         for pattern, plain in _LATEX:
             text = pattern.sub(plain, text)
+        text = re.sub(rf"\\({'|'.join(_RELATIONS)})(?![a-z])", lambda sign: _RELATIONS[sign[1]], text)
     text = re.sub(r"√\s*(\d+)", r"√(\1)", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text).translate(str.maketrans("{}", "()")) if "^{" in text else text
     text = re.sub(r"(?<=10)[⁰¹²³⁴-⁹⁻]+", lambda power: "^" + power[0].translate(_SUPERSCRIPTS), text)
@@ -821,8 +808,7 @@ def _with_unit(value: Fraction, step: Fraction, rest: str, currency: str | None)
     rest = rest.removeprefix("-") if rest.startswith("-") else rest.strip()
     rest = re.sub(r"^of (?:an?|one) (?=[a-z]+$)", "", rest)  # three quarters of an hour
     rest = re.sub(r"^(?:degrees?|°) (?=(?:celsius|centigrade|fahrenheit|c|f)$)", "°", rest)
-    unit = _LONG_UNITS.get(rest, rest)
-    per = re.fullmatch(r"([a-zµ%²]*) ?(?:/|per|an?) ?([a-z]+)", unit)
+    unit, per = rest, re.fullmatch(r"([a-zµ%²]*) ?(?:/|per|an?) ?([a-z]+)", rest)
     if currency and (not rest or UNITS.get(unit, ("", 0))[0] in CURRENCIES):
         yield Quantity(currency, value, step=step)
     elif not rest:
@@ -1146,7 +1132,6 @@ def _asked_units(question: str) -> tuple[tuple[str, Fraction], ...]:
     """Return (kind, size) of the units that a question asks for: how many minutes, in metres, how old."""
     words = re.findall(r"(?i)\bhow many ([a-z]+)|\bin ([a-z°]+(?: per [a-z]+)?)|\bhow (old)\b", question)
     names = ["".join(groups).lower().replace("old", "years") for groups in words]
-    names = [_LONG_UNITS.get(name, name) for name in names]
     return tuple(
         UNITS[name] for name in names if name in UNITS and (len(name) > 2 or name in ("km", "cm", "mm", "kg"))
     )

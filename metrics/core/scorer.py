@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from math import fsum, inf, isfinite
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -231,6 +231,27 @@ def unknown_name_message(name: str, what: str, known: Iterable[str]) -> str:
     return f"{name}: {what}; {hint} are {', '.join(known)}"
 
 
+class RowStatistics(NamedTuple):
+    """What a metric says of rows.
+
+    Attributes:
+        values: (rows, k) floats, whose sum is all that the scores of a corpus need.
+        counts: numbers by name, which can be added up; see `Scorer.warnings`.
+        details: columns with details of every row.
+        counts_of_row: for every row those counts that neither its texts nor its scores show.
+    """
+
+    values: np.ndarray
+    counts: Counter
+    details: dict[str, list]
+    counts_of_row: list[Mapping[str, int]]
+
+    @classmethod
+    def of(cls, values: np.ndarray, counts: Mapping[str, int] | None = None, details: dict | None = None) -> Self:
+        """Return the same without counts of single rows."""
+        return cls(values, Counter(counts), details or {}, [{}] * len(values))
+
+
 class Scorer:
     """A metric. The module of `evaluate` and the verbs compute every score with it.
 
@@ -261,7 +282,8 @@ class Scorer:
         takes_sets: whether a row holds a set of predictions instead of one.
         presets: named settings of `compute`: name -> settings.
         load_settings: parameters of `load` by name.
-        compute_settings: parameters of `configure` by name.
+        compute_settings: parameters of `configure`, or of `settings_class`, by name.
+        settings_class: dataclass of the settings of `compute`, where `configure` makes one.
         setting_names: all settings.
         thresholds: score of a row -> value from which the metric calls the answer correct, if it does.
         device: kind of device that a model runs on; None for a metric without a model.
@@ -290,6 +312,7 @@ class Scorer:
     presets: Mapping[str, Mapping] = {}
     load_settings: Mapping[str, inspect.Parameter] = {}
     compute_settings: Mapping[str, inspect.Parameter] = {}
+    settings_class: type | None = None
     setting_names: tuple[str, ...] = ()
     thresholds: Mapping[str, float] = {}
     device: str | None = None
@@ -307,7 +330,7 @@ class Scorer:
             cls.graded = own.get("graded", cls.main)
         cls.load_settings, cls.compute_settings = (
             {name: p for name, p in inspect.signature(method).parameters.items() if name != "self"}
-            for method in (cls.load, cls.configure)
+            for method in (cls.load, cls.settings_class or cls.configure)
         )
         cls.setting_names = (*cls.compute_settings, *cls.load_settings)
 
@@ -409,47 +432,21 @@ class Scorer:
         rows = len(columns["predictions"])
         yield from (range(start, min(start + 4096, rows)) for start in range(0, rows, 4096))
 
-    def statistics(self, columns: Mapping[str, list]) -> tuple[np.ndarray, Counter]:
-        """Return the statistics of every row, and counts for warnings.
+    def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
+        """Return the statistics of every row.
 
         Args:
             columns: see `checked`.
-
-        Returns:
-            (rows, k) floats, and numbers by name, which can be added up; see `warnings`.
+            explain: whether to add a column "explanation" to the details.
         """
-        return self.statistics_with_details(columns, explain=False)[:2]
-
-    def statistics_with_details(
-        self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list]]:
-        """Return the result of `statistics`, and columns with details of every row.
-
-        Args:
-            columns: see `checked`.
-            explain: whether to add a column "explanation".
-        """
-        return self.statistics_with_counts(columns, explain)[:3]
-
-    def statistics_with_counts(
-        self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
-        """Return the same, and for every row those counts that neither its texts nor its scores show.
-
-        A metric has this method, or `statistics` where there are no details.
-
-        Args:
-            columns: see `checked`.
-            explain: see `statistics_with_details`.
-        """
-        return *self.statistics(columns), {}, [{}] * len(columns["predictions"])
+        raise NotImplementedError
 
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
         """Return one sentence that says why a row has its scores.
 
         Args:
             scores: all scores of the row.
-            details: of the row, from `statistics_with_details`, with its explanation.
+            details: of the row, from `statistics`, with its explanation.
         """
         explained = details.get("explanation")
         if isinstance(explained, Mapping) and "reason" in explained:
@@ -461,7 +458,7 @@ class Scorer:
 
         Args:
             statistics: (rows, k) their statistics.
-            details: see `statistics_with_details`.
+            details: see `RowStatistics`.
         """
         scores = {name: values.tolist() for name, values in self.row_scores(statistics).items()}
         rows = (

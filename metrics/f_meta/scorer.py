@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core.scorer import Scorer, check_setting, is_number
+from ..core.scorer import RowStatistics, Scorer, check_setting, is_number
 from .bases import BUILT_IN, PAPER, Base, base_function, default_base, module_function
 from .scoring import COUNTS, NAMES, best_matches, coverage, matched, reason, score_matrices, statistics
 
@@ -130,9 +130,7 @@ class FMetaScorer(Scorer):
             )
         return base_function(base, kwargs)
 
-    def statistics_with_counts(
-        self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
+    def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
         """Return per context the first four scores and, with a threshold, `COUNTS`; counts contexts not tokenised.
 
         Details are the best matches, what is not asked, and the matrix of scores.
@@ -169,7 +167,7 @@ class FMetaScorer(Scorer):
                 any(_RAW.search(text) for text in [*asked, *wanted])
                 for asked, wanted in zip(predictions, references, strict=True)
             )
-        return rows, counts, details, [{}] * len(rows)
+        return RowStatistics.of(rows, counts, details)
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of single rows; see `Scorer.row_scores`."""

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.inference import check_fork, checked_budget
 from ..core.judge_model import checked_threshold
 from ..core.reading import language_counts, language_warnings
-from ..core.scorer import Scorer, require_extra
+from ..core.scorer import RowStatistics, Scorer, require_extra
 from .judging import WINDOWS, Grounder, explained
 from .loading import load_judge
 
@@ -84,9 +84,7 @@ class GroundingScorer(Scorer):
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "windows": str(windows)}
         self.facts["citations"] = "read" if citations else "ignored"
 
-    def statistics_with_counts(
-        self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
+    def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
         """Return statistics, see the class, counts, explanations, and how much of a row the judge could not read."""
         check_fork(self.device, self._process)
         predictions, contexts = columns["predictions"], columns["contexts"]
@@ -103,11 +101,12 @@ class GroundingScorer(Scorer):
                 row[3] = 1  # an empty answer scores 0
         counts = Counter(truncated=grounder.reader.cut_triples) + self._counts(columns, statistics)
         of_row = [Counter(truncated=grounder.cut_of_row[row]) for row in range(len(rows))]
-        if not explain:
-            return statistics, counts, {}, of_row
-        grounder.find_contradictions(rows, self.threshold)
-        texts = zip(predictions, rows, contexts, strict=True)
-        return statistics, counts, {"explanation": [explained(*row, self.threshold) for row in texts]}, of_row
+        details = {}
+        if explain:
+            grounder.find_contradictions(rows, self.threshold)
+            texts = zip(predictions, rows, contexts, strict=True)
+            details["explanation"] = [explained(*row, self.threshold) for row in texts]
+        return RowStatistics(statistics, counts, details, of_row)
 
     def _counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return the counts of rows that their texts and statistics show."""

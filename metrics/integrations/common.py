@@ -118,7 +118,7 @@ class RowScorer:
         checked, results = scorer.checked(columns), {}
         for numbers in scorer.chunks(checked):
             chunk = {name: [column[i] for i in numbers] for name, column in checked.items()}
-            statistics, _, details = scorer.statistics_with_details(chunk, self.explain)
+            statistics, _, details, _ = scorer.statistics(chunk, self.explain)
             reasons = scorer.reasons(statistics, details) if self.explain else [None] * len(numbers)
             table = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
             for place, (i, reason) in enumerate(zip(numbers, reasons, strict=True)):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.inference import check_fork, checked_budget
 from ..core.reading import language_counts, language_warnings, readable
-from ..core.scorer import Scorer, check_setting, checked_column, is_number
+from ..core.scorer import RowStatistics, Scorer, check_setting, checked_column, is_number
 from .encoding import Encoder, word_pieces
 from .loading import load_models
 from .scoring import (
@@ -162,9 +162,7 @@ class KpqaScorer(Scorer):
         if chunk:
             yield chunk
 
-    def statistics_with_counts(
-        self, columns: Mapping[str, list], explain: bool
-    ) -> tuple[np.ndarray, Counter, dict[str, list], list[Mapping[str, int]]]:
+    def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
         """Return the scores of every row, the references that counted, and the weights of the word pieces.
 
         Counted are texts of which the model could not read the end.
@@ -198,7 +196,8 @@ class KpqaScorer(Scorer):
                 for question, piece, row in zip(questions, pieces, references, strict=False)
             ]
         statistics = np.stack([scores[name] for name in self.names], axis=1)
-        return statistics, language_counts(columns) + Counter(truncated=encoder.cut_texts), details, [{}] * rows
+        counts = language_counts(columns) + Counter(truncated=encoder.cut_texts)
+        return RowStatistics.of(statistics, counts, details)
 
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
         """Say which keyphrases of the reference that counted the answer has and lacks, and which it adds."""

@@ -493,7 +493,7 @@ def statistics_of_items(
         scorer.ready()
         if current_thread().name.startswith(WORKERS) and (torch := sys.modules.get("torch")):
             torch.set_num_threads(1)  # a model that was loaded only now
-        statistics, found_counts, details, counts_of_row = scorer.statistics_with_counts(checked, explain)
+        statistics, found_counts, details, counts_of_row = scorer.statistics(checked, explain)
         parts.append(np.asarray(statistics))
         counts.update(found_counts)
         reasons = scorer.reasons(parts[0], details) if explain else []
@@ -800,7 +800,7 @@ def row_digest(signature: str, texts: object, scores: Sequence[float], counts: M
         signature: of the scorer.
         texts: what it has read, in types that JSON has.
         scores: those of the row, in the order of `Scorer.row_names`.
-        counts: what must be warned of, see `Scorer.statistics_with_counts`.
+        counts: what must be warned of, see `scorer.RowStatistics`.
 
     >>> row_digest("ava|threshold:0.5", ["Who?", "Ann", ["Ann"]], [1.0, 0.9, 0.0], {"truncated": 1})
     'ava|threshold:0.5|row:6400618c-1bf2bb11476bdd4c|truncated:1'

@@ -37,7 +37,7 @@ def judged(question: str, answer: str, references: Sequence[str], settings: Mapp
         told["report"] = html.frame("Why the judge says so", verdict_html(found, verdicts=False))
     else:
         columns = {"questions": [question], "predictions": [answer], "references": [list(references)]}
-        statistics, counts = scorer.statistics(columns)
+        statistics, counts, *_ = scorer.statistics(columns)
         told = {"probability": float(statistics[0, 1]), "reason": TOO_LONG, "report": ""}
         told["warnings"] = scorer.warnings({}, counts)
     return {**told, "threshold": scorer.threshold, "by_reference": by_reference}

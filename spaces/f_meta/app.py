@@ -49,7 +49,7 @@ def results_of(generated: list[str], references: list[str], base: object) -> tup
     check_base(base)
     scorer = FMetaScorer(base=BASES[base])
     columns = {"predictions": [generated], "references": [references]}
-    rows, _, details = scorer.statistics_with_details(columns, explain=True)
+    rows, _, details, _ = scorer.statistics(columns, explain=True)
     return details["explanation"][0], scorer.corpus_scores(rows[0], 1)
 
 

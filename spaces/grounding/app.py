@@ -29,7 +29,7 @@ def scorer() -> GroundingScorer:
 def judged(question: str, answer: str, passages: Sequence[str]) -> dict:
     """Return the scores of one answer by name, and its "explanation" and "warnings"."""
     columns = {"questions": [question], "predictions": [answer], "contexts": [list(passages)]}
-    statistics, counts, details = scorer().statistics_with_details(columns, explain=True)
+    statistics, counts, details, _ = scorer().statistics(columns, explain=True)
     scores = {name: float(values[0]) for name, values in scorer().row_scores(statistics).items()}
     return {**scores, "explanation": details["explanation"][0], "warnings": scorer().warnings({}, counts)}
 

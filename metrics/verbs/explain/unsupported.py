@@ -121,7 +121,7 @@ def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[Grounded
         "predictions": [text for _, text in texts],
         "contexts": [item.contexts for item, _ in texts],
     }
-    _, counts, details = scorer.statistics_with_details(columns, explain=True)
+    _, counts, details, _ = scorer.statistics(columns, explain=True)
     values = []
     for (item, prediction), explained in zip(texts, details["explanation"], strict=True):
         stating = [sentence for sentence in explained["sentences"] if sentence["verdict"] != "states nothing"]

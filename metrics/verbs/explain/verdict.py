@@ -69,7 +69,7 @@ def verdict(question: str, answer: str, references: Sequence[str], settings: Map
 
     scorer = make_scorer("ava", settings)
     columns = scorer.checked({"questions": [question], "predictions": [answer], "references": [list(references)]})
-    statistics, counts, result = scorer.statistics_with_details(columns, explain=True)
+    statistics, counts, result, _ = scorer.statistics(columns, explain=True)
     (explained,) = result["explanation"]
     return Verdict(
         question=columns["questions"][0],

@@ -170,7 +170,7 @@ PEERS = {
 def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> dict[str, list[float]]:
     """Return title -> scores of a scorer of this package, whose scores have those titles."""
     columns = {"questions": "question", "predictions": "candidate", "references": "references"}
-    statistics, _ = scorer.statistics({name: [row[column] for row in rows] for name, column in columns.items()})
+    statistics, *_ = scorer.statistics({name: [row[column] for row in rows] for name, column in columns.items()})
     scores = scorer.row_scores(statistics)
     return {title: [float(value) for value in scores[name]] for name, title in titles.items()}
 
