@@ -10,10 +10,10 @@ import numpy as np
 
 from ..core.answers import attempts
 from ..core.inference import check_fork, checked_budget
-from ..core.judge_model import AGGREGATIONS, LoadedJudge, checked_threshold
+from ..core.judge_model import AGGREGATIONS, LoadedJudge
 from ..core.judge_reading import LINEAR, PROMPT
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
-from ..core.scorer import UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer, check_setting
+from ..core.scorer import PROBABILITY, SWITCH, UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
 from .faults import FAULTS, fault
@@ -21,6 +21,14 @@ from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
 
 PRESETS = {"paper": {"rules": False, "reference_aggregation": "mean"}}  # the model alone, section 4 of the paper
+CHECKS = {
+    "threshold": PROBABILITY,
+    "early_stop": PROBABILITY,
+    "reference_aggregation": (lambda how: how in (None, *AGGREGATIONS), f"one of {', '.join(AGGREGATIONS)}"),
+    "rules": SWITCH,
+    "quantity_guard": SWITCH,
+    "calibration": (lambda file: file is not True, "a file, or False for none"),
+}
 
 
 class AvaScorer(Scorer):
@@ -28,18 +36,6 @@ class AvaScorer(Scorer):
 
     An answer is correct, declined (it gives no answer, and the reference does) or wrong, as in SimpleQA's grading.
 
-    Args:
-        threshold: probability from which an answer counts as correct; None for the checkpoint's own.
-        reference_aggregation: "joined", "max" or "mean"; None for the checkpoint's own.
-        early_stop: probability from which no further reference of a row is read, not below the threshold: no verdict
-            changes, and of probabilities only those above it. None reads all references.
-        rules: whether outputs are unwrapped, and choices, lists, refusals and identical texts compared exactly, see
-            `judging.Rules`; False also switches `quantity_guard` off.
-        quantity_guard: whether answers and references that are one quantity each are compared exactly.
-        calibration: file of `genqa-metrics calibrate`, with scale and threshold for your own data. None for
-            calibration.json beside the checkpoint, if there is one; False for none.
-        batch_tokens: word pieces of a batch at most, padding included.
-        checkpoint, revision, device, dtype, backend, base_model: see `loading.load_judge`.
     """
 
     name = "ava"
@@ -55,31 +51,11 @@ class AvaScorer(Scorer):
     needs_question = True
     presets = PRESETS
     optional = ("short_answers",)
+    checks = CHECKS
     recalls = True
     faults = FAULTS
     fault = staticmethod(fault)
     device = "cpu"  # until the model is loaded
-
-    @classmethod
-    def check(
-        cls,
-        threshold=None,
-        reference_aggregation=None,
-        early_stop=None,
-        rules=True,
-        quantity_guard=True,
-        calibration=None,
-    ):
-        """Refuse values that no judge could have; see `Scorer.check`."""
-        if calibration is True:
-            raise ValueError("calibration: expected a file, or False for none, got True; name the file")
-        checked_threshold(threshold)
-        known = reference_aggregation in (None, *AGGREGATIONS)
-        expected = f"one of {', '.join(AGGREGATIONS)}"
-        check_setting("reference_aggregation", known, expected, reference_aggregation)
-        checked_threshold(early_stop, "early_stop")
-        for name, value in (("rules", rules), ("quantity_guard", quantity_guard)):
-            check_setting(name, isinstance(value, bool), "True or False", value)
 
     def load(
         self,
@@ -126,11 +102,11 @@ class AvaScorer(Scorer):
         calibrated = f", calibrated on {own.content.get('labels')} labels of yours" if own else ""
         self.title = f"AVA ({self._size}{calibrated})"
         default = self.loaded.threshold if own is None else own.threshold
-        self.threshold = default if threshold is None else checked_threshold(threshold)
+        self.threshold = default if threshold is None else float(threshold)
         self.thresholds = {"ava_score": self.threshold}
         default = self.loaded.reference_aggregation if own is None else own.judge.get("references")
         self.aggregation = reference_aggregation or default
-        self.early_stop = checked_threshold(early_stop, "early_stop")
+        self.early_stop = early_stop
         if early_stop is not None and self.aggregation != "max":
             raise ValueError(
                 f"early_stop: only for reference_aggregation='max', here it is {self.aggregation!r}; leave it out"

@@ -43,7 +43,7 @@ from .inference import (
 from .judge_reading import CONFIGURATIONS, LINEAR, MARKS, PROMPT, JudgeReader
 from .onnx_backend import FastModel, FastTokenizer, fast_file
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import UNSURE_FROM, UNSURE_TO, check_setting, is_number, is_whole, quiet
+from .scorer import UNSURE_FROM, UNSURE_TO, is_number, is_whole, quiet
 
 PEER_ATTENTION = ("a2",)
 # Encoder types in transformers; all have their class token first.
@@ -334,16 +334,6 @@ def read_settings(folder: Path) -> dict:
             f"a number from -{MAX_SETTING} to {MAX_SETTING}",
         )
     return read_checked(path, {field.name: field.default for field in fields(JudgeSettings)}, checks)
-
-
-def checked_threshold(threshold: object, name: str = "threshold") -> float | None:
-    """Return a threshold, None for the checkpoint's own.
-
-    Raises:
-        ValueError: if it is not a number from 0 to 1.
-    """
-    check_setting(name, threshold is None or is_number(threshold, 0, 1), "a number from 0 to 1", threshold)
-    return None if threshold is None else float(threshold)
 
 
 def load_model(

@@ -5,7 +5,7 @@ import sys
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from difflib import get_close_matches
@@ -131,6 +131,9 @@ def check_setting(name: str, is_good: bool, expected: str, value: object) -> Non
         raise ValueError(f"{name}: expected {expected}, got {value!r}")
 
 
+# What settings can be, see `Scorer.checks`.
+SWITCH = (lambda value: isinstance(value, bool), "True or False")
+PROBABILITY = (lambda value: value is None or is_number(value, 0, 1), "a number from 0 to 1")
 VERSION = "0.1.0"
 UNSURE_FROM, UNSURE_TO = 0.1, 0.9  # a judge is unsure of an answer with a probability between these
 ALIASES = {  # names of the inputs in other libraries
@@ -284,6 +287,7 @@ class Scorer:
         load_settings: parameters of `load` by name.
         compute_settings: parameters of `configure`, or of `settings_class`, by name.
         settings_class: dataclass of the settings of `compute`, where `configure` makes one.
+        checks: setting of `compute` -> whether a value is good, and what is expected.
         setting_names: all settings.
         thresholds: score of a row -> value from which the metric calls the answer correct, if it does.
         device: kind of device that a model runs on; None for a metric without a model.
@@ -313,6 +317,7 @@ class Scorer:
     load_settings: Mapping[str, inspect.Parameter] = {}
     compute_settings: Mapping[str, inspect.Parameter] = {}
     settings_class: type | None = None
+    checks: Mapping[str, tuple[Callable[[object], bool], str]] = {}
     setting_names: tuple[str, ...] = ()
     thresholds: Mapping[str, float] = {}
     device: str | None = None
@@ -349,6 +354,9 @@ class Scorer:
     @classmethod
     def check(cls, **settings) -> None:
         """Refuse bad settings of `compute` before a model is loaded; `configure` may find more."""
+        for name, (is_good, expected) in cls.checks.items():
+            if name in settings:
+                check_setting(name, is_good(settings[name]), expected, settings[name])
 
     @classmethod
     def check_parts(cls, **settings) -> None:

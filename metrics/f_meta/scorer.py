@@ -64,13 +64,6 @@ class FMetaScorer(Scorer):
 
     With a threshold two further scores count: the share of the reference questions that are asked, where a generated
     question asks at most one, and the share of the generated questions that ask one.
-
-    Args:
-        base: a name of `BUILT_IN`, name or path of a module of `evaluate`, a loaded one, or a function; None for
-            `default_base`.
-        base_kwargs: settings of the base.
-        base_key: for a module, the result that is the list of scores.
-        threshold: score from which two questions ask the same; None for the base's own, if one was learned.
     """
 
     name = "f_meta"

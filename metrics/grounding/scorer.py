@@ -8,9 +8,8 @@ from typing import Self
 import numpy as np
 
 from ..core.inference import check_fork, checked_budget
-from ..core.judge_model import checked_threshold
 from ..core.reading import language_counts, language_warnings
-from ..core.scorer import RowStatistics, Scorer, require_extra
+from ..core.scorer import PROBABILITY, SWITCH, RowStatistics, Scorer, is_whole, require_extra
 from .judging import WINDOWS, Grounder, explained
 from .loading import load_judge
 
@@ -18,6 +17,11 @@ MOST_WINDOWS = 100
 # Of sentences with known verdicts, on none of which it was trained, by training/grounding/results/bundled.json.
 MEASURED_CHECKPOINT = "fe2717909557"  # first digits of its digest
 MEASURED = {"sentences": 3545, "sets": 7, "wrong": 0.41, "least": 0.18, "most": 0.55, "auc": (0.41, 0.86)}
+CHECKS = {
+    "threshold": PROBABILITY,
+    "windows": (lambda number: is_whole(number, 1, MOST_WINDOWS), f"a whole number from 1 to {MOST_WINDOWS}"),
+    "citations": SWITCH,
+}
 
 
 class GroundingScorer(Scorer):
@@ -26,13 +30,6 @@ class GroundingScorer(Scorer):
     The statistics of a row are that share, whether it is 1, the lowest probability of a sentence, whether the row
     counts in these means, and whether the answer states something. An empty answer counts and scores 0; one that only
     declines, asks or greets does not count. Without passages all that an answer states is unsupported.
-
-    Args:
-        threshold: probability from which a sentence is supported; None for the checkpoint's own.
-        windows: parts of the passages that are read for a sentence, those that share most words with it.
-        citations: whether a sentence that cites passages ("[2]") must be supported by those.
-        batch_tokens: word pieces of a batch at most, padding included.
-        checkpoint, revision, device, dtype, backend, base_model: see `loading.load_judge`.
     """
 
     name = "grounding"
@@ -43,17 +40,9 @@ class GroundingScorer(Scorer):
     meta_evaluated = ("grounding_score",)
     evidence = "contexts"
     optional = ("questions",)
+    checks = CHECKS
     recalls = True
     device = "cpu"  # until the model is loaded
-
-    @classmethod
-    def check(cls, threshold=None, windows=WINDOWS, citations=True):
-        """Refuse bad settings before a model is loaded; see `Scorer.check`."""
-        checked_threshold(threshold)
-        if isinstance(windows, bool) or not isinstance(windows, int) or not 1 <= windows <= MOST_WINDOWS:
-            raise ValueError(f"windows: expected a whole number from 1 to {MOST_WINDOWS}, got {windows!r}")
-        if not isinstance(citations, bool):
-            raise ValueError(f"citations: expected True or False, got {citations!r}")
 
     def load(
         self,
@@ -78,7 +67,7 @@ class GroundingScorer(Scorer):
 
     def configure(self, threshold: float | None = None, windows: int = WINDOWS, citations: bool = True) -> None:
         """Take settings of `compute`; None is the checkpoint's own value."""
-        self.threshold = self.loaded.threshold if threshold is None else checked_threshold(threshold)
+        self.threshold = self.loaded.threshold if threshold is None else float(threshold)
         self.thresholds = {"grounding_score": self.threshold}
         self.windows, self.citations = windows, citations
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "windows": str(windows)}

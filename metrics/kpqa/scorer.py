@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.inference import check_fork, checked_budget
 from ..core.reading import language_counts, language_warnings, readable
-from ..core.scorer import RowStatistics, Scorer, check_setting, checked_column, is_number
+from ..core.scorer import SWITCH, RowStatistics, Scorer, checked_column, is_number
 from .encoding import Encoder, word_pieces
 from .loading import load_models
 from .scoring import (
@@ -31,27 +31,15 @@ HEAVY = 0.3  # weight from which a word counts as a keyphrase
 PRESETS = {  # section 3.2 and appendix C.4 as printed: eq. 5, the first hidden layer, IDF in BERTScore
     "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "values": False, "embedding_layer": 1},
 }
+CHECKS = {
+    "beta": (lambda beta: is_number(beta, 0) and beta > 0, "a number above 0"),
+    "rouge_weights": (lambda name: name in ROUGE_WEIGHTS, f"one of {', '.join(ROUGE_WEIGHTS)}"),
+    **dict.fromkeys(("negation", "values", "clipped"), SWITCH),
+}
 
 
 class KpqaScorer(Scorer):
-    """KPQA of Lee et al. (2021): the statistics of a row are its scores.
-
-    Args:
-        beta: weight of recall against precision in ROUGE-L.
-        rouge_weights: whose weights ROUGE-L-KPQA sums: "both", "candidate" (eq. 5 as printed) or "code" (the paper's
-            published code), see `scoring`.
-        idf: weigh the word pieces of BERTScore by their rarity, as the paper did: in the references of a call (True)
-            or in texts of your own.
-        negation: whether a keyphrase that a text denies matches only where the other denies it too, see
-            `encoding.denied_pieces`.
-        clipped: whether a token of the reference matches one token of the prediction in BLEU-1-KPQA; False counts
-            every pair of equal tokens, eq. 1 as printed.
-        values: whether BERTScore-KPQA knows that two numbers, or yes and no, exclude each other, see
-            `encoding.values_of`.
-        batch_tokens: word pieces of a batch at most, padding included.
-        checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend, base_model: see
-            `loading.load_models`.
-    """
+    """KPQA of Lee et al. (2021): the statistics of a row are its scores."""
 
     name = "kpqa"
     title = "KPQA"
@@ -62,7 +50,7 @@ class KpqaScorer(Scorer):
     needs_question = True
     passes = 2  # one for the weights, one for the vectors of BERTScore
     presets = PRESETS
-
+    checks = CHECKS
     only_in_files = tuple(name for name in RESULTS if name.endswith(("_precision", "_recall")))
 
     @classmethod
@@ -72,15 +60,11 @@ class KpqaScorer(Scorer):
             raise ValueError("idf: rows are scored in parts here, and True needs all of them; give a list of texts")
 
     @classmethod
-    def check(cls, beta=1.0, rouge_weights="both", idf=False, negation=True, values=True, clipped=True):
+    def check(cls, idf=False, **settings):
         """Refuse bad settings; see `Scorer.check`."""
-        check_setting("beta", is_number(beta, 0) and beta > 0, "a number above 0", beta)
-        expected = f"one of {', '.join(ROUGE_WEIGHTS)}"
-        check_setting("rouge_weights", rouge_weights in ROUGE_WEIGHTS, expected, rouge_weights)
+        super().check(**settings)
         if not isinstance(idf, bool):
             _checked_corpus(idf)
-        for name, value in (("negation", negation), ("values", values), ("clipped", clipped)):
-            check_setting(name, isinstance(value, bool), "True or False", value)
 
     def load(
         self,
