@@ -39,9 +39,7 @@ def dev_rows(name: str, data: Path, most: int) -> tuple[list[dict], str]:
     path = local_file(f"{name}.dev", [str(data / folder) for folder in FOLDERS])
     if path is None:
         raise SystemExit(f"--data: no {name}.dev.jsonl.gz in {data}")
-    rows = list(json_rows(path))
-    if name in CLAIMS:
-        rows = [as_claim(row) for row in rows]
+    rows = map(as_claim, json_rows(path)) if name in CLAIMS else json_rows(path)
     rows = [row for row in rows if truth(row) is not None]
     return random.Random(0).sample(rows, min(most, len(rows))), file_digest(path)
 
@@ -117,17 +115,13 @@ def fitted(sets: dict, other: int | None = None) -> tuple[float, float]:
         sets: what `measured` returns.
         other: half of the questions that is left out; None for all.
     """
-    odds, labels, weights = [], [], []
-    for name in VERDICTS:
-        if name in sets:
-            kept = np.array(sets[name]["halves"]) != other
-            kept &= np.isin(sets[name]["labels"], (0, 1))
-            odds.append(_odds(sets[name])[kept])
-            labels.append(np.array(sets[name]["labels"])[kept])
-            weights.append(np.full(kept.sum(), 1 / max(1, kept.sum())))
-    weight = np.concatenate(weights)
-    weight *= len(weight) / weight.sum()
-    model = LogisticRegression(C=1e6).fit(np.concatenate(odds)[:, None], np.concatenate(labels), weight)
+    columns = []
+    for own in (sets[name] for name in VERDICTS if name in sets):
+        kept = (np.array(own["halves"]) != other) & np.isin(own["labels"], (0, 1))
+        weight = np.full(kept.sum(), 1 / max(1, kept.sum()))
+        columns.append(np.stack([_odds(own)[kept], np.array(own["labels"])[kept], weight]))
+    odds, labels, weight = np.hstack(columns)
+    model = LogisticRegression(C=1e6).fit(odds[:, None], labels, weight * len(weight) / weight.sum())
     return float(model.coef_[0, 0]), float(model.intercept_[0])
 
 
@@ -137,28 +131,20 @@ def _odds(values: dict) -> np.ndarray:
 
 def scores(sets: dict) -> dict[str, dict[str, float]]:
     """Return {set: scores} of one judge, with one cross-fitted scale and threshold for all answers."""
-    odds = {name: _odds(result) for name, result in sets.items()}
-    labels = {name: np.array(result["labels"]) for name, result in sets.items()}
-    scaled = {name: np.zeros(len(values)) for name, values in odds.items()}
-    for own in (0, 1):
-        slope, intercept = fitted(sets, own)
-        for name in sets:
-            mine = np.array(sets[name]["halves"]) == own
-            scaled[name][mine] = expit(slope * odds[name][mine] + intercept)
-    table = {}
-    for name, values in labels.items():
-        table[name] = {"rows": len(values)}
-        if len(np.unique(values)) > 2:
-            table[name]["r"] = float(pearsonr(scaled[name], values)[0])
-            plain = np.isin(values, (0, 1))
-            if len(np.unique(values[plain])) < 2:
+    fits, table = [fitted(sets, own) for own in (0, 1)], {}
+    for name, own in sets.items():
+        odds, labels = _odds(own), np.array(own["labels"])
+        scaled = expit(np.choose(own["halves"], [slope * odds + intercept for slope, intercept in fits]))
+        table[name] = {"rows": len(labels)}
+        plain = np.isin(labels, (0, 1))
+        if len(np.unique(labels)) > 2:
+            table[name]["r"] = float(pearsonr(scaled, labels)[0])
+            if len(np.unique(labels[plain])) < 2:
                 continue
-        else:
-            plain = np.ones(len(values), dtype=bool)
-        table[name]["AUC"] = float(roc_auc_score(values[plain], odds[name][plain]))
+        table[name]["AUC"] = float(roc_auc_score(labels[plain], odds[plain]))
         if name not in CLAIMS:
-            table[name]["accuracy"] = float(((scaled[name] >= 0.5) == values)[plain].mean())
-            table[name]["calibration error"] = calibration_error(scaled[name][plain], values[plain])
+            table[name]["accuracy"] = float(((scaled >= 0.5) == labels)[plain].mean())
+            table[name]["calibration error"] = calibration_error(scaled[plain], labels[plain])
     return table
 
 

@@ -22,7 +22,7 @@ from scipy.special import expit as sigmoid
 from scipy.special import logit
 from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
 from training.ava.ranking import rank_agreement
 from training.common import command_line, json_rows, markdown_table, put_between_markers
@@ -91,30 +91,29 @@ def half(question: str) -> int:
 
 
 class Dev:
-    """The rows of a dev file and the uncalibrated logits of the judge, for ways to put references together.
+    """The rows of a dev file.
 
     Args:
         rows: rows of human verdicts.
         judge: the judge.
         ways: of `AGGREGATIONS`; "max" and "mean" judge against each reference by itself, which takes long.
+
+    Attributes:
+        logits: way to put references together -> (rows,) logits that are not calibrated.
     """
 
     def __init__(self, rows: list[dict], judge: Judge, ways: tuple[str, ...]):
         self.rows = rows
-        self.labels = np.array([row["score"] if row["label"] is None else row["label"] for row in self.rows], float)
-        self.systems = [f"{row['source']} {row['system']}" for row in self.rows]
-        self.halves = np.array([half(row["question"]) for row in self.rows])
-        columns = [[row[name] for row in self.rows] for name in ("question", "references", "candidate")]
+        self.labels = np.array([row["score"] if row["label"] is None else row["label"] for row in rows], float)
+        self.systems = [f"{row['source']} {row['system']}" for row in rows]
+        self.halves = np.array([half(row["question"]) for row in rows])
+        columns = [[row[name] for row in rows] for name in ("question", "references", "candidate")]
         pairs = {joined: judge.pairs(*columns, joined) for joined in {how == "joined" for how in ways}}
-        self._logits = {}
+        self.logits = {}
         for how in ways:
-            logits, rows = pairs[how == "joined"]
-            probabilities = aggregated(sigmoid(logits), rows, len(self.rows), how)
-            self._logits[how] = logit(np.clip(probabilities, 1e-12, 1 - 1e-12))
-
-    def logits(self, how: str) -> np.ndarray:
-        """Return the uncalibrated logits of the rows."""
-        return self._logits[how]
+            logits, of_row = pairs[how == "joined"]
+            probabilities = aggregated(sigmoid(logits), of_row, len(rows), how)
+            self.logits[how] = logit(np.clip(probabilities, 1e-12, 1 - 1e-12))
 
 
 def fitted(devs: dict[str, Dev], how: str, leave: int | None = None) -> dict:
@@ -129,7 +128,7 @@ def fitted(devs: dict[str, Dev], how: str, leave: int | None = None) -> dict:
     def column(get):
         return np.concatenate([np.asarray(get(devs[name]))[devs[name].halves != leave] for name in CALIBRATION])
 
-    logits, labels = column(lambda d: d.logits(how)), column(lambda d: d.labels)
+    logits, labels = column(lambda d: d.logits[how]), column(lambda d: d.labels)
     settings = dict(zip(("slope", "intercept"), platt(logits, labels), strict=True))
     probabilities = column(lambda d: scaled(d, how, settings))
     columns = labels, list(column(lambda d: d.systems))
@@ -138,29 +137,27 @@ def fitted(devs: dict[str, Dev], how: str, leave: int | None = None) -> dict:
 
 def scaled(dev: Dev, how: str, settings: dict) -> np.ndarray:
     """Return the calibrated probabilities of the rows of a dev file."""
-    return sigmoid(settings["slope"] * dev.logits(how) + settings["intercept"])
+    return sigmoid(settings["slope"] * dev.logits[how] + settings["intercept"])
 
 
 def cross_fitted(devs: dict[str, Dev], how: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return, by file, probabilities and verdicts of its rows, each by a fit on the other half of the questions."""
-    result = {name: (np.zeros(len(dev.labels)), np.zeros(len(dev.labels))) for name, dev in devs.items()}
-    for own in (0, 1):
-        settings = fitted(devs, how, leave=own)
-        for name, dev in devs.items():
-            use = dev.halves == own
-            probabilities = scaled(dev, how, settings)[use]
-            result[name][0][use], result[name][1][use] = probabilities, probabilities >= settings["threshold"]
+    fits, result = [fitted(devs, how, leave=own) for own in (0, 1)], {}
+    for name, dev in devs.items():
+        probabilities = np.choose(dev.halves, [scaled(dev, how, settings) for settings in fits])
+        thresholds = np.choose(dev.halves, [settings["threshold"] for settings in fits])
+        result[name] = probabilities, (probabilities >= thresholds).astype(float)
     return result
 
 
 def row_scores(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """Return accuracy, precision, recall and F1 of "correct", AUC and expected calibration error."""
-    hits, accepted, true = (verdicts * labels).sum(), verdicts.sum(), labels.sum()
+    precision, recall, f1, _ = precision_recall_fscore_support(labels, verdicts, average="binary", zero_division=0)
     return {
         "accuracy": float((verdicts == labels).mean()),
-        "precision": float(hits / max(1, accepted)),
-        "recall": float(hits / max(1, true)),
-        "f1": float(2 * hits / max(1, accepted + true)),
+        "precision": float(precision),
+        "recall": float(recall),
+        "f1": float(f1),
         "auc": float(roc_auc_score(labels, probabilities)),
         "calibration_error": calibration_error(probabilities, labels),
     }
@@ -202,16 +199,14 @@ def report(folder: Path, judgments: Path, how: str | None = None) -> tuple[dict,
         if name in CALIBRATION:
             scores["systems"][name] = system_scores(verdicts, devs[name].labels, devs[name].systems)
     for name in GRADED:
-        dev = devs[name] = Dev(list(json_rows(paths[name])), judge, (how,))
+        dev = Dev(list(json_rows(paths[name])), judge, (how,))
         probabilities = scaled(dev, how, settings)
         scores["graded"][name] = {
             "pearson": float(pearsonr(probabilities, dev.labels)[0]),
             "spearman": float(spearmanr(probabilities, dev.labels)[0]),
         }
-    scores["digests"] = {name: file_digest(path) for name, path in paths.items()} | {
-        "checkpoint": checkpoint_digest(folder)
-    }
-    return settings, scores
+    digests = {name: file_digest(path) for name, path in paths.items()}
+    return settings, scores | {"digests": digests | {"checkpoint": checkpoint_digest(folder)}}
 
 
 def write_calibration(folder: Path, settings: dict) -> None:
@@ -233,24 +228,28 @@ def pairs_passed(judge: Judge) -> dict[str, tuple[int, int]]:
 
 def tables(settings: dict, scores: dict, passed: dict) -> str:
     """Return the scores as Markdown tables."""
-    parts = ["Verdicts, by row, cross-fitted by question (see the head of `evaluate_ava.py`)."]
-    columns = ("accuracy", "precision", "recall", "f1", "auc", "calibration_error")
-    rows = [[name, *(f"{row[c]:.3f}" for c in columns)] for name, row in scores["rows"].items()]
-    parts.append(markdown_table(["file", "accuracy", "precision", "recall", "F1", "AUC", "calibration error"], rows))
-    parts.append("Accuracy of systems, estimated from the verdicts, against that by people.")
-    form = "{mean_absolute_error:.3f}|{rmse:.3f} ± {std:.3f}|{bias:+.3f}|{tau:.3f} ({p:.3f})"
-    rows = [[name, *form.format(**row).split("|")] for name, row in scores["systems"].items()]
-    parts.append(markdown_table(["file", "mean absolute error", "RMSE", "bias", "Kendall's tau-b (p)"], rows))
-    parts.append("Probability against graded judgments; none of the kpqa files was seen in training.")
-    rows = [[name, f"{row['pearson']:.3f}", f"{row['spearman']:.3f}"] for name, row in scores["graded"].items()]
-    parts.append(markdown_table(["file", "Pearson", "Spearman"], rows))
+
+    def table(header: str, rows: dict[str, dict], form: str) -> str:
+        lines = [[name, *form.format(**row).split("|")] for name, row in rows.items()]
+        return markdown_table(header.split("|"), lines)
+
+    every = "{accuracy:.3f}|{precision:.3f}|{recall:.3f}|{f1:.3f}|{auc:.3f}|{calibration_error:.3f}"
+    of_systems = "{mean_absolute_error:.3f}|{rmse:.3f} ± {std:.3f}|{bias:+.3f}|{tau:.3f} ({p:.3f})"
     default, threshold = settings["reference_aggregation"], settings["threshold"]
-    parts.append(f'Several references, on EVOUNA; the default is "{default}", threshold {threshold:g}.')
-    rows = [[how, *(f"{row[c]:.3f}" for c in ("accuracy", "f1", "auc"))] for how, row in scores["aggregation"].items()]
-    parts.append(markdown_table(["references", "accuracy", "F1", "AUC"], rows))
-    parts.append("Minimal pairs (`training/ava/minimal_pairs`): both answers of a pair judged right.")
-    rows = [[kind, good, count, f"{good / count:.2f}"] for kind, (good, count) in passed.items()]
-    return "\n\n".join([*parts, markdown_table(["kind", "passed", "of", "share"], rows)])
+    kinds = {kind: {"good": good, "count": count, "share": good / count} for kind, (good, count) in passed.items()}
+    parts = (
+        "Verdicts, by row, cross-fitted by question (see the head of `evaluate_ava.py`).",
+        table("file|accuracy|precision|recall|F1|AUC|calibration error", scores["rows"], every),
+        "Accuracy of systems, estimated from the verdicts, against that by people.",
+        table("file|mean absolute error|RMSE|bias|Kendall's tau-b (p)", scores["systems"], of_systems),
+        "Probability against graded judgments; none of the kpqa files was seen in training.",
+        table("file|Pearson|Spearman", scores["graded"], "{pearson:.3f}|{spearman:.3f}"),
+        f'Several references, on EVOUNA; the default is "{default}", threshold {threshold:g}.',
+        table("references|accuracy|F1|AUC", scores["aggregation"], "{accuracy:.3f}|{f1:.3f}|{auc:.3f}"),
+        "Minimal pairs (`training/ava/minimal_pairs`): both answers of a pair judged right.",
+        table("kind|passed|of|share", kinds, "{good}|{count}|{share:.2f}"),
+    )
+    return "\n\n".join(parts)
 
 
 def main() -> None:

@@ -22,13 +22,13 @@ from scipy.special import expit as sigmoid
 from scipy.special import logit
 from sklearn.metrics import roc_auc_score
 
-from training.ava.evaluate_ava import best_threshold, calibration_error, half, platt
+from training.ava.compare_sizes import as_claim
+from training.ava.evaluate_ava import best_threshold, calibration_error, half, platt, write_calibration
 from training.common import json_rows, markdown_table, put_between_markers, write_json
 
 JUDGED = ("condaqa.dev", "wice.dev", "factcheck_gpt.dev", "q_squared.dev")  # in DATA/grounding
 PAIRS = ("begin.dev", "summedits.dev")  # in DATA/sentence_pairs: the first text is the passage of the second
 PLAIN = "plain_passages.dev"  # beside this file: sentences as assistants write them, beside short passages
-SUPPORTED = ("entailment", "paraphrase")
 DECIDED = 15.0  # logit of a sentence that is decided without the judge, such as one that stands in the passage
 NOT_CALIBRATED = ("condaqa.dev",)  # every judge so far is at chance there: it would pull all probabilities to .5
 
@@ -47,25 +47,11 @@ def dev_rows(data: Path, name: str) -> list[dict]:
         data: folder of the data sets.
         name: one of `JUDGED` or `PAIRS`, or `PLAIN`.
     """
-    if name in PAIRS:
-        rows = (row for row in json_rows(dev_file(data, name)) if row["label"])
-        return [
-            {
-                "question": "",
-                "context": row["first"],
-                "candidate": row["second"],
-                "label": int(row["label"] in SUPPORTED),
-            }
-            for row in rows
-        ]
     return [
-        {
-            "question": row["question"] or "",
-            "context": row["context"],
-            "candidate": row["candidate"],
-            "label": int(row["label"]),
-        }
-        for row in json_rows(dev_file(data, name))
+        {"question": row["question"] or "", "context": row["context"]}
+        | {"candidate": row["candidate"], "label": int(row["label"])}
+        for row in map(as_claim, json_rows(dev_file(data, name)))
+        if row["label"] is not None
     ]
 
 
@@ -86,11 +72,8 @@ def judge_scores(folder: Path) -> Callable[[Sequence[dict]], np.ndarray]:
 
 def overlap(rows: Sequence[dict]) -> np.ndarray:
     """Return (rows,) shares of the words of a candidate, function words left out, that are in its passage."""
-    values = []
-    for row in rows:
-        wanted = content_keys(row["candidate"])
-        values.append(len(wanted & content_keys(row["context"])) / max(1, len(wanted)))
-    return np.array(values)
+    keys = [(content_keys(row["candidate"]), content_keys(row["context"])) for row in rows]
+    return np.array([len(wanted & known) / max(1, len(wanted)) for wanted, known in keys])
 
 
 def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -159,13 +142,13 @@ def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
 
 def table(scores: dict[str, dict[str, dict]]) -> str:
     """Return the results as a Markdown table."""
-    lines = []
-    for name, methods in scores.items():
-        for method, result in methods.items():
-            numbers = (f"{result[key]:.3f}" for key in ("accuracy", "auc", "calibration_error"))
-            lines.append([name, f"{result['rows']:,}", method, *numbers])
-    header = ["file", "rows", "method", "accuracy", "AUC", "calibration error"]
-    return markdown_table(header, lines)
+    lines = [
+        [name, f"{result['rows']:,}", method]
+        + [f"{result[key]:.3f}" for key in ("accuracy", "auc", "calibration_error")]
+        for name, methods in scores.items()
+        for method, result in methods.items()
+    ]
+    return markdown_table(["file", "rows", "method", "accuracy", "AUC", "calibration error"], lines)
 
 
 def main() -> None:
@@ -188,26 +171,21 @@ def main() -> None:
     everything, logits = [], []
     for name in (*JUDGED, *PAIRS, PLAIN):
         rows = dev_rows(args.data, name)[: args.rows]
-        scores[name] = {}
-        for method, score in methods.items():
-            result = score(rows)
-            scores[name][method] = {"rows": len(rows), **measured(rows, result)}
+        by_method = {method: score(rows) for method, score in methods.items()}
+        scores[name] = {how: {"rows": len(rows), **measured(rows, result)} for how, result in by_method.items()}
         everything += [row | {"file": name} for row in rows]
-        logits.append(result)
+        logits.append(by_method["judge of grounding"])
         print(table({name: scores[name]}), flush=True)
     kept = np.array([row["file"] not in NOT_CALIBRATED for row in everything])
     kept &= np.abs(np.concatenate(logits)) < DECIDED
     settings = fitted([row for row, keep in zip(everything, kept, strict=True) if keep], np.concatenate(logits)[kept])
     print(json.dumps(settings))
     if args.calibrate:
-        path = folder / SETTINGS_FILE
-        content = json.loads(path.read_text(encoding="utf-8")) | settings
-        path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        write_calibration(folder, settings)
     if args.json:
         digests = {name: file_digest(dev_file(args.data, name)) for name in scores}
-        digests["checkpoint"] = checkpoint_digest(folder)
+        result = {"rows": scores, "digests": digests | {"checkpoint": checkpoint_digest(folder)}}
         command = "python -m training.grounding.evaluate_grounding --data DATA"
-        result = {"rows": scores, "digests": digests}
         write_json(args.json, {"command": command, "settings": settings, "scores": result})
     for path in args.write:
         put_between_markers(path, "scores", table(scores))
