@@ -92,12 +92,8 @@ def chosen(names: Sequence[str], known: Sequence[DataSet]) -> list[DataSet]:
     """
     values: dict[str, DataSet] = {}
     for name in names:
-        own = [value for value in known if name in (value.folder, f"{value.folder}/{value.name}", value.name)]
-        own = own or [
-            value
-            for value in known
-            if f"{value.folder}/{value.name}".startswith((f"{name}.", f"{value.folder}/{name}."))
-        ]
+        own = [value for value in known if name in (value.folder, value.name, f"{value.folder}/{value.name}")]
+        own = own or [v for v in known if f"{v.folder}/{v.name}".startswith((f"{name}.", f"{v.folder}/{name}."))]
         folders = sorted({value.folder for value in own})
         if not own:
             listed = ", ".join(dict.fromkeys(value.folder for value in known))
@@ -184,16 +180,7 @@ def fetch(sets: Sequence[DataSet], target: Path, place: str = COPY) -> list[str]
 def table_of(sets: Sequence[DataSet]) -> str:
     """Return a Markdown table of sets."""
     header = ["set", "rows", "source", "licence stated there", "in the copy"]
-    rows = [
-        [
-            f"{result.folder}/{result.name}",
-            f"{result.rows:,}",
-            result.source,
-            result.licence,
-            "yes" if result.free else "no",
-        ]
-        for result in sets
-    ]
+    rows = [[f"{s.folder}/{s.name}", f"{s.rows:,}", s.source, s.licence, "yes" if s.free else "no"] for s in sets]
     return markdown_table(header, rows)
 
 
@@ -219,19 +206,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.data", description=(__doc__ or "").partition("\n")[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("list", help="all sets with source and licence, as Markdown")
-    add_parser = verbs.add_parser("fetch", help="write files of sets")
-    add_parser.add_argument(
-        "names", nargs="+", metavar="NAME", help="a folder (judgments), a set (as2/wikiqa), or a part of it"
-    )
-    add_parser.add_argument(
-        "--to", type=Path, required=True, metavar="DATA", help="folder that they are written below"
-    )
-    add_parser.add_argument(
-        "--from", dest="place", default=COPY, metavar="COPY", help=f"{COPY} (default), a git address, or a folder"
-    )
-    add_parser = verbs.add_parser("pack", help="make a copy of the sets whose licences allow it")
-    add_parser.add_argument("--data", type=Path, required=True, help="folder that has all sets")
-    add_parser.add_argument("--output", type=Path, required=True, help="folder that is made")
+    verb = verbs.add_parser("fetch", help="write files of sets")
+    verb.add_argument("names", nargs="+", metavar="NAME", help="a folder (judgments), a set (as2/wikiqa), or a part")
+    verb.add_argument("--to", type=Path, required=True, metavar="DATA", help="folder that they are written below")
+    where = f"{COPY} (default), a git address, or a folder"
+    verb.add_argument("--from", dest="place", default=COPY, metavar="COPY", help=where)
+    verb = verbs.add_parser("pack", help="make a copy of the sets whose licences allow it")
+    verb.add_argument("--data", type=Path, required=True, help="folder that has all sets")
+    verb.add_argument("--output", type=Path, required=True, help="folder that is made")
     args = parser.parse_args()
     known = data_sets()
     try:

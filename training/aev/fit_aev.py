@@ -19,10 +19,9 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings
+from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings, grid_scores, statistics
 from genqa_metrics.rows.sources import Source, digest
 
-from training.aev.counting import Counted, bleu_statistics
 from training.common import option, parsed
 
 REFERENCES = ("first", "pooled", "best")
@@ -130,6 +129,22 @@ def judged_output(values: dict, where: str, aspect: str) -> dict:
     return {"unit": values["system"], "candidate": candidate, "references": references, "human": score}
 
 
+def bleu_statistics(texts: list[str], references: list[list[str]]) -> np.ndarray:
+    """Return sacrebleu's statistics of every text: rows x 10 integers."""
+    from sacrebleu.metrics import BLEU
+
+    streams = [[row[i] if i < len(row) else None for row in references] for i in range(max(map(len, references)))]
+    return np.array(BLEU(force=True)._extract_corpus_statistics(texts, streams))
+
+
+def bleu_score(total: np.ndarray) -> float:
+    """Return corpus BLEU-4 as sacrebleu computes it by default, from summed statistics."""
+    from sacrebleu.metrics import BLEU
+
+    lengths, counts = total[:2].tolist(), total[2:].tolist()
+    return BLEU.compute_bleu(counts[:4], counts[4:], *lengths, smooth_method="exp").score
+
+
 def r_squared_table(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
     """Return R-squared with the sign of the correlation, so that a cell that ranks systems upside down is not a fit.
 
@@ -203,20 +218,21 @@ def fit(arguments: Arguments) -> dict:
         wordiness=arguments.wordiness,
     )
     outputs = read_outputs(arguments.data, arguments.aspect, arguments.exclude_system)
-    several = sum(len(row["references"]) > 1 for row in outputs)
-    of_bleu = bleu_statistics([row["candidate"] for row in outputs], [row["references"] for row in outputs])
-    if arguments.references == "first":
-        outputs = [{**row, "references": row["references"][:1]} for row in outputs]
-    units = np.array([row["unit"] for row in outputs])
+    texts, every = [row["candidate"] for row in outputs], [row["references"] for row in outputs]
+    first = [references[:1] for references in every]
+    several = sum(len(references) > 1 for references in every)
+    units, human = (np.array([row[name] for row in outputs]) for name in ("unit", "human"))
     names = sorted(set(units.tolist()))
-    human, counted = np.array([row["human"] for row in outputs]), Counted(outputs, settings)
-    counted.bleu = of_bleu
-    human_of_system = np.array([human[units == name].mean() for name in names])
-    grid, bleu = counted.of_systems(units, names)
+    of_system = [units == name for name in names]
+    human_of_system = np.array([human[own].mean() for own in of_system])
+    counts = statistics(texts, first if arguments.references == "first" else every, settings, max(GRID_ORDERS))
+    grid = np.array([grid_scores(counts[own].sum(axis=0), settings)["aev"] for own in of_system])
     table = r_squared_table(human_of_system, grid)
-    bleu_fit = {
-        name: float(r_squared_table(human_of_system, values[:, None, None])[0, 0]) for name, values in bleu.items()
-    }
+    bleu_fit = {}
+    for name, references in (("first", first), ("all", every)):
+        rows = bleu_statistics(texts, references)
+        bleu = np.array([bleu_score(rows[own].sum(axis=0)) for own in of_system])
+        bleu_fit[name] = float(r_squared_table(human_of_system, bleu[:, None, None])[0, 0])
     row, column = best_cell(table)
     chosen = {"alpha": GRID_ALPHAS[column], "max_order": GRID_ORDERS[row]}
     fixed = {name: value for name, value in asdict(settings).items() if name not in ("weights", *chosen)}

@@ -66,34 +66,23 @@ def read_rows(source: str, folder: str | Path | None = None) -> Iterator[dict]:
     """Yield rows with SQuAD's columns (question, context, answers) of a local file or of a data set on the Hub.
 
     Args:
-        source: `NAME` for the file NAME.jsonl.gz or NAME.jsonl in `folder`, else a name on the Hub with "/".
+        source: `NAME` for the file NAME.jsonl.gz or NAME.jsonl in `folder`, else the training split of SQuAD, HotpotQA
+            or MS MARCO on the Hub, or of any data set with SQuAD's columns; a configuration can follow a colon
+            (`hotpotqa/hotpot_qa:distractor`).
         folder: folder of the local files.
 
     Yields:
-        Rows with `question`, `context` and `answers` = {"text": [...], "answer_start": [...]}.
+        Rows with `question`, `context` and `answers` = {"text": [...], "answer_start": [...]}; `whole` is true where
+        all of the context is the answer's sentences.
 
     Raises:
         ValueError: if there is no such file and the name is none of the Hub's.
     """
-    path = local_file(source, folder)
-    if path:
+    if path := local_file(source, folder):
         yield from json_rows(path)
-    elif "/" in source:
-        yield from hub_rows(source)
-    else:
+        return
+    if "/" not in source:
         raise ValueError(f"sources: no {source}.jsonl.gz or {source}.jsonl in {folder}, and no Hub name with '/'")
-
-
-def hub_rows(source: str) -> Iterator[dict]:
-    """Yield rows of the training split of a data set on the Hub.
-
-    Args:
-        source: SQuAD's, HotpotQA's or MS MARCO's Hub name, or any data set with SQuAD's columns; a configuration can
-            follow a colon (`hotpotqa/hotpot_qa:distractor`).
-
-    Yields:
-        Rows with `question`, `context`, `answers`; `whole` is true where all of the context is the answer's sentences.
-    """
     from datasets import load_dataset
 
     name, _, configuration = source.partition(":")
@@ -107,13 +96,8 @@ def located(question: str, context: str, answer: str, whole: bool) -> dict | Non
     start = context.lower().find(answer.lower()) if answer.strip() else -1
     if start < 0 or len(context.lower()) != len(context):  # a few letters change length in lower case
         return None
-    span = context[start : start + len(answer)]
-    return {
-        "question": question,
-        "context": context,
-        "answers": {"text": [span], "answer_start": [start]},
-        "whole": whole,
-    }
+    answers = {"text": [context[start : start + len(answer)]], "answer_start": [start]}
+    return {"question": question, "context": context, "answers": answers, "whole": whole}
 
 
 def hotpot_row(row: dict) -> dict | None:
@@ -127,14 +111,10 @@ def hotpot_row(row: dict) -> dict | None:
 def marco_row(row: dict) -> dict | None:
     """Return an MS MARCO row with a passage that holds an answer, a selected one if possible; None if none does."""
     passages = sorted(zip(row["passages"]["is_selected"], row["passages"]["passage_text"], strict=True), reverse=True)
-    for answer in row["answers"]:
-        if answer.strip().lower().rstrip(".") in ("", "yes", "no", "no answer present"):
-            continue
-        for _, passage in passages:
-            result = located(row["query"], passage, answer.strip(), False)
-            if result:
-                return result
-    return None
+    no_span = ("", "yes", "no", "no answer present")
+    answers = [text.strip() for text in row["answers"] if text.strip().lower().rstrip(".") not in no_span]
+    rows = (located(row["query"], passage, answer, False) for answer in answers for _, passage in passages)
+    return next(filter(None, rows), None)
 
 
 def keyphrase_labels(
@@ -266,9 +246,8 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
             if new and m.start() >= len(text) - len(new) and token.isalnum():
                 value = RESTATED if token in known else 0.0 if token in FUNCTION_WORDS else 0.5
             labels[m.start() : m.end()] = [value] * (m.end() - m.start())
-        rows.append(Answer(question, text + rng.choice(["", "", " .", "."]), tuple(labels), "yes_no"))
-        if len(rows[-1].text) > len(text):
-            rows[-1] = Answer(question, rows[-1].text, (*labels, *[0.0] * (len(rows[-1].text) - len(text))), "yes_no")
+        ending = rng.choice(["", "", " .", "."])
+        rows.append(Answer(question, text + ending, (*labels, *[0.0] * len(ending)), "yes_no"))
     return rows
 
 

@@ -45,13 +45,13 @@ class Judgments:
     clusters: np.ndarray
 
 
-def read_judgments(folder: str, names: Collection[str], column: str = "score") -> dict[str, Judgments]:
+def read_judgments(folder: str, names: Collection[str]) -> dict[str, Judgments]:
     """Return name -> judgments of files NAME.dev.jsonl.gz."""
     result = {}
     for name in names:
         rows = list(json_rows(Path(folder) / f"{name}.dev.jsonl.gz"))
         clusters = np.unique([row["question"] for row in rows], return_inverse=True)[1]
-        result[name] = Judgments(rows, np.array([row[column] for row in rows]), clusters)
+        result[name] = Judgments(rows, np.array([row["score"] for row in rows]), clusters)
     return result
 
 
