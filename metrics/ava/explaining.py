@@ -163,7 +163,7 @@ def reason(
         start += f"in {_short(one_line(answer[first:last]), SHOWN)}: "
         blamed = [word for word in blamed if first <= word[2] < last]
     named = strongest(blamed, probability, threshold, len(blamed))
-    telling = [word for word in named if abs(word[1]) >= STRONG and not _is_common(word[0])]
+    telling = [word for word in named if abs(word[1]) >= STRONG and (_content(word[0]) or _NEGATION.search(word[0]))]
     named = (telling or named)[:NAMED]
     named = [word for word in named if abs(word[1]) >= max(STRONG, abs(named[0][1]) / 2)]
     missing = "" if right or unsure else _missing_items(reference, answer)
@@ -273,11 +273,6 @@ def _stands_in(part: str, reference: str) -> bool:
 
 def _content(text: str) -> set[str]:
     return {key for key in keys(text) if key not in COMMON}
-
-
-def _is_common(part: str) -> bool:
-    """Return whether a part of an answer has only function words; a negation is none."""
-    return not _content(part) and not _NEGATION.search(part)
 
 
 def _quoted(words: Sequence[Sequence]) -> str:

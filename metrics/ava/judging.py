@@ -117,16 +117,12 @@ class Rules:
 
     def _verdicts(self, question: str, references: Sequence[str], answer: str) -> list[Verdict | None]:
         """Return what exact comparisons say of an answer and each reference."""
-        result: list[Verdict | None] = []
-        several = len(set(references)) > 1
-        values = _Values(question, answer)
+        several, comparisons = len(set(references)) > 1, _Comparisons(question, answer)
+        result = []
         for reference in references:
-            verdict = None
-            for rule, comparison in _COMPARISONS.items():
-                right = comparison(values, reference) if rule in self.names and verdict is None else None
-                if right is not None and not (rule == "list" and several and not right):
-                    verdict = Verdict(right, rule)
-            result.append(verdict)
+            verdicts = ((getattr(comparisons, rule)(reference), rule) for rule in EXACT if rule in self.names)
+            sure = (Verdict(right, rule) for right, rule in verdicts if right is not None)
+            result.append(next((v for v in sure if v.right or v.rule != "list" or not several), None))
         return result
 
     def declines(self, answer: str) -> bool:
@@ -134,30 +130,52 @@ class Rules:
         return "abstention" in self.names and declines(answer)
 
 
-class _Values:
-    """The values of a row, each found when it is asked for."""
+class _Comparisons:
+    """Says by each rule of `EXACT` whether an answer is a reference; None where that rule does not decide."""
 
     def __init__(self, question: str, answer: str):
         self.question, self.answer = question, answer
         self.options = options(question)
 
-    def of(self, text: str) -> tuple[str, ...]:
+    def forms(self, text: str) -> tuple[str, ...]:
         return short_forms(text, self.question, is_number_word)
-
-    def choice(self, text: str) -> frozenset[str] | None:
-        return next(filter(None, (chosen(form, self.options) for form in self.of(text)[:8])), None)
 
     def quantities(self, text: str) -> Iterator[str]:
         """Yield the forms of a text that are one quantity, the longest first."""
         if NUMBER_IN_TEXT.search(text):
-            whole, *shorter = self.of(text)
+            whole, *shorter = self.forms(text)
             if readings(whole):
                 yield whole
             kept = (form for form in shorter if form.strip(" .").lower() != "one")  # a pronoun
             yield from (form for form in kept if any(reading.kind != "named" for reading in readings(form)))
 
-    def quantity(self, text: str) -> str | None:
-        return next(self.quantities(text), None)
+    def identity(self, reference: str) -> bool | None:
+        return identical(self.answer, reference, self.question) or None
+
+    def abstention(self, reference: str) -> bool | None:
+        return abstention(self.question, reference, self.answer)
+
+    def choice(self, reference: str) -> bool | None:
+        def letters(text: str) -> frozenset[str] | None:
+            return next(filter(None, (chosen(form, self.options) for form in self.forms(text)[:8])), None)
+
+        known = self.options or len(reference.strip(" .()*")) == 1 or reference[1:2] == ")"
+        given = letters(reference) if known else None
+        said = letters(self.answer) if given else None
+        return given == said if given and said else None
+
+    def quantity(self, reference: str) -> bool | None:
+        given = next(self.quantities(reference), None)
+        said = next(self.quantities(self.answer), None) if given else None
+        return compare(given, said, self.question) if said else None
+
+    def list(self, reference: str) -> bool | None:
+        given = items(reference)
+        if not given or (len(given) < 2 and len(items(self.answer) or ()) < 2):
+            return None
+        forms = short_forms(self.answer, self.question)[:60]
+        verdicts = [same_list(self.question, reference, form) for form in forms]
+        return True if True in verdicts else verdicts[0]
 
 
 def said_quantity(question: str, answer: str) -> str:
@@ -166,40 +184,8 @@ def said_quantity(question: str, answer: str) -> str:
     >>> said_quantity("When did it end?", "It ended in 1944."), said_quantity("Who?", "Ann")
     ('1944.', 'Ann')
     """
-    *_, shortest = answer, *_Values(question, answer).quantities(answer)
+    *_, shortest = answer, *_Comparisons(question, answer).quantities(answer)
     return shortest
-
-
-def _same_choice(values: _Values, reference: str) -> bool | None:
-    known = values.options or len(reference.strip(" .()*")) == 1 or reference[1:2] == ")"
-    given = values.choice(reference) if known else None
-    said = values.choice(values.answer) if given else None
-    return None if not given or not said else given == said
-
-
-def _same_quantity(values: _Values, reference: str) -> bool | None:
-    given = values.quantity(reference)
-    said = values.quantity(values.answer) if given else None
-    return compare(given, said, values.question) if said else None
-
-
-def _same_list(values: _Values, reference: str) -> bool | None:
-    given = items(reference)
-    if not given or (len(given) < 2 and len(items(values.answer) or ()) < 2):
-        return None
-    verdicts = [
-        same_list(values.question, reference, form) for form in short_forms(values.answer, values.question)[:60]
-    ]
-    return True if True in verdicts else verdicts[0]
-
-
-_COMPARISONS: dict[str, Callable[[_Values, str], bool | None]] = {
-    "identity": lambda values, reference: identical(values.answer, reference, values.question) or None,
-    "abstention": lambda values, reference: abstention(values.question, reference, values.answer),
-    "choice": _same_choice,
-    "quantity": _same_quantity,
-    "list": _same_list,
-}
 
 
 _OPTION = re.compile(r"(?m)^[ \t]*\(?([A-J])[).:][ \t]+(\S.*?)[ \t]{0,9}$")

@@ -145,12 +145,6 @@ class AvaScorer(Scorer):
     def _judge(self, loaded: LoadedJudge) -> Judge:
         return Judge(loaded, self.batch_tokens, self.rules)
 
-    def _unsure(self, scores: np.ndarray) -> np.ndarray:
-        """Return the indices of the rows that the second judge reads."""
-        if self.second is None:
-            return np.zeros(0, dtype=int)
-        return np.flatnonzero((scores > self.loaded.unsure_from) & (scores < self.loaded.unsure_to))
-
     def _by_second(self, *columns: Sequence) -> np.ndarray:
         """Return the probabilities of the second judge, shifted so that both judges have one threshold."""
         odds = _log_odds(self._judge(self.second).probabilities(*columns))
@@ -173,7 +167,8 @@ class AvaScorer(Scorer):
         stop = self.early_stop
         stop = stop if stop is None or self.calibration is None else self.calibration.unscaled(stop)
         scores = judge.probabilities(*rows, self.aggregation, short, stop)
-        cut, unsure = judge.cut_triples, self._unsure(scores)
+        cut, low, high = judge.cut_triples, self.loaded.unsure_from, self.loaded.unsure_to
+        unsure = np.flatnonzero((self.second is not None) & (scores > low) & (scores < high))
         if len(unsure):
             scores[unsure] = self._by_second(*_taken(rows, unsure))
         like = profile(columns["references"], columns["predictions"], scores)
@@ -230,12 +225,6 @@ class AvaScorer(Scorer):
         shares = correct / every, probability / every, declined / every, (rows - correct - declined) / every
         return dict(zip(self.names, (*shares, correct / np.maximum(rows - declined, 1)), strict=True))
 
-    def _language_warnings(self, counts: Mapping[str, int]) -> list[str]:
-        if self.loaded.configuration != PROMPT:
-            return language_warnings(counts)
-        known = [f"language:{name}" for name in MEASURED]
-        return language_warnings({name: n for name, n in counts.items() if name not in known}, OTHER_LANGUAGES)
-
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return warnings: rows that are not English, truncated, or escalated, and inputs that were not read."""
         configuration, longest = self.loaded.configuration, self.loaded.max_length
@@ -246,8 +235,13 @@ class AvaScorer(Scorer):
             f"({configuration}) judged without them",
             "escalated": "{:,} rows of which the judge is unsure were read by the second one",
         }
+        languages, means = counts, {}
+        if configuration == PROMPT:
+            measured = [f"language:{name}" for name in MEASURED]
+            languages = {name: number for name, number in counts.items() if name not in measured}
+            means = {"reads": OTHER_LANGUAGES}
         said = [sentence.format(counts[name]) for name, sentence in sentences.items() if counts.get(name)]
-        return [*self._language_warnings(counts), *said]
+        return [*language_warnings(languages, **means), *said]
 
 
 def _shown(checkpoint: str | os.PathLike) -> str:

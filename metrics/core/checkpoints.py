@@ -392,11 +392,17 @@ def load_tokenizer(folder: Path, source: Path):
     Args:
         folder: of the checkpoint; its own tokenizer is used if it has one.
         source: of its encoder, whose tokenizer is used otherwise.
+
+    Raises:
+        CheckpointError: if its settings name other files than its own.
     """
     from transformers import AutoTokenizer
 
     folder = folder if (folder / "tokenizer.json").is_file() else source
-    check_tokenizer(folder)
+    path = folder / "tokenizer_config.json"
+    for name, value in read_json(path).items() if path.is_file() else ():
+        if _NAMES_FILES.search(name) and value:
+            raise CheckpointError(f"checkpoint: {path}: {name}: expected none, got {value!r:.60}; remove it")
     return AutoTokenizer.from_pretrained(folder, use_fast=True, **NO_CODE)
 
 
@@ -535,6 +541,8 @@ def check_config(folder: Path) -> None:
         CheckpointError: if it has an adapter beside it, is quantized, names an attention that would be fetched, has
             more layers than tensors, or a setting that its architecture does not know and that may name a file.
     """
+    from safetensors import safe_open
+
     check_files(folder)
     path = folder / "config.json"
     config = read_json(path)
@@ -548,7 +556,8 @@ def check_config(folder: Path) -> None:
     for name in ("attn_implementation", "_attn_implementation", "experts_implementation"):
         if config.get(name) not in _ATTENTIONS:
             raise CheckpointError(f"checkpoint: {path}: {name}: expected eager or sdpa, got {config[name]!r:.60}")
-    tensors = _tensors(folder / WEIGHTS[1])
+    with one_error(folder / WEIGHTS[1]), safe_open(folder / WEIGHTS[1], framework="numpy") as file:
+        tensors = len(file.keys())
     for name, value in config.items():
         if _LAYERS.search(name) and isinstance(value, int) and value > tensors:
             raise CheckpointError(
@@ -564,17 +573,6 @@ def check_config(folder: Path) -> None:
             )
 
 
-def _tensors(path: Path) -> int:
-    """Return the number of tensors in a file of weights."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return len(file.keys())
-    except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"checkpoint: {path} cannot be read: {error}; fetch or train it again") from error
-
-
 def _settings_of(model_type: object) -> set[str]:
     """Return the names of the settings of an architecture of transformers; empty if it has no such architecture."""
     from transformers import AutoConfig
@@ -583,18 +581,6 @@ def _settings_of(model_type: object) -> set[str]:
     if model_type not in CONFIG_MAPPING:
         return set()
     return set(AutoConfig.for_model(model_type).to_dict())
-
-
-def check_tokenizer(folder: Path) -> None:
-    """Refuse a tokenizer whose settings name other files than its own.
-
-    Raises:
-        CheckpointError: if there is such a setting; names it.
-    """
-    path = folder / "tokenizer_config.json"
-    for name, value in read_json(path).items() if path.is_file() else ():
-        if _NAMES_FILES.search(name) and value:
-            raise CheckpointError(f"checkpoint: {path}: {name}: expected none, got {value!r:.60}; remove it")
 
 
 def check_onnx(path: Path) -> None:

@@ -75,7 +75,9 @@ def _shown(text: str) -> str:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if _ODD.search(text):
         text = _OVERRIDE.sub(lambda run: run[1][::-1].translate(_MIRRORED), text)
-        text = _plain_letters(text)
+        text = unicodedata.normalize("NFC", "".join(map(_letter, text)))
+        if _OTHER_SCRIPT.search(text) and _LATIN.search(text):
+            text = _WORD.sub(lambda word: _latin(word[0]) if _LATIN.search(word[0]) else word[0], text)
     if ("[" in text or "<" in text) and _SPECIAL.search(text):
         text = _SPECIAL.sub(" ", text).strip()  # a space, so that no other token appears
     return text
@@ -93,13 +95,6 @@ def _letter(character: str) -> str:
     if not form or form + ">" in _KEPT or letters.startswith(" 0020"):  # spacing accents
         return character
     return unicodedata.normalize("NFKC", character)
-
-
-def _plain_letters(text: str) -> str:
-    text = unicodedata.normalize("NFC", "".join(map(_letter, text)))
-    if _OTHER_SCRIPT.search(text) and _LATIN.search(text):
-        text = _WORD.sub(lambda word: _latin(word[0]) if _LATIN.search(word[0]) else word[0], text)
-    return text
 
 
 def _latin(word: str) -> str:

@@ -187,14 +187,6 @@ def _same_question(predictions: list[str], references: list[str]) -> np.ndarray:
     return same_question_scores(overlap, _cosine(predictions, references))
 
 
-def _check_encoder(base: str) -> None:
-    """Raise an ImportError that says what the encoder needs, before any work is done."""
-    try:
-        require_extra("models", "torch", "transformers")
-    except ImportError as error:
-        raise ImportError(f'base: "{base}": {error}', name=error.name) from error
-
-
 def _from_callable(function: Callable, kwargs: Mapping) -> Base:
     name = _name_of(function)
 
@@ -331,7 +323,10 @@ def base_function(base: str | Callable, base_kwargs: Mapping | None = None) -> B
     if base == "meteor":
         return Base("'meteor'", {"base": "meteor", "meteor": "1.5-en-norm"}, _meteor(_meteor_command()))
     if not known:
-        _check_encoder(base)
+        try:
+            require_extra("models", "torch", "transformers")
+        except ImportError as error:
+            raise ImportError(f'base: "{base}": {error}', name=error.name) from error
         encoder = f"{BASE_MODEL.split('/')[1]}@{ENCODERS[BASE_MODEL].sha256[:12]}"
         pairs = _cosine if base == "cosine" else _same_question
         return Base(f"'{base}'", {"base": base, "encoder": encoder}, pairs, threshold=THRESHOLDS[base])

@@ -43,27 +43,13 @@ def _starts(references: Sequence[Sequence[str]]) -> np.ndarray:
     return np.cumsum([0, *(len(texts) for texts in references[:-1])])
 
 
-def bleu_from_counts(matches: np.ndarray, length: np.ndarray, reference_length: np.ndarray) -> np.ndarray:
-    """Return sentence BLEU-4 as pycocoevalcap computes it, from clipped counts.
-
-    Args:
-        matches: clipped counts of the orders 1 to 4, rows x 4.
-        length: tokens of the candidates, rows.
-        reference_length: tokens of the references, the one closest in length to the candidate, rows.
-
-    Returns:
-        Rows; from 0 to 1 (up to the constants).
-    """
-    length = np.asarray(length, dtype=np.float64)
-    guesses = np.maximum(length[:, None] - np.arange(MAX_ORDER), 0)
-    bleu = ((np.asarray(matches) + _TINY) / (guesses + _SMALL)).prod(axis=1) ** (1 / MAX_ORDER)
-    ratio = (length + _TINY) / (np.asarray(reference_length) + _SMALL)
-    return bleu * np.exp(np.minimum(0, 1 - 1 / ratio))
-
-
 def bleu(tokenize: Tokenize, predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
     """Return sentence BLEU-4 of every prediction, its references clipped together."""
-    return bleu_from_counts(*bleu_counts(tokenize, predictions, references))
+    matches, length, reference_length = bleu_counts(tokenize, predictions, references)
+    guesses = np.maximum(length[:, None] - np.arange(MAX_ORDER), 0)
+    precision = ((matches + _TINY) / (guesses + _SMALL)).prod(axis=1) ** (1 / MAX_ORDER)
+    ratio = (length + _TINY) / (reference_length + _SMALL)
+    return precision * np.exp(np.minimum(0, 1 - 1 / ratio))
 
 
 def bleu_counts(
@@ -81,26 +67,16 @@ def bleu_counts(
     return np.array(counts).reshape(-1, MAX_ORDER), np.array(lengths), np.array(closest)
 
 
-def rouge_from_parts(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:
-    """Return ROUGE-L with beta 1.2 as pycocoevalcap computes it; 0 where precision or recall is 0.
-
-    Args:
-        precision: LCS / tokens of the candidate, rows.
-        recall: LCS / tokens of the reference, rows.
-    """
-    denominator = recall + BETA**2 * precision
-    good = (precision > 0) & (recall > 0)
-    return np.where(good, (1 + BETA**2) * precision * recall / np.where(good, denominator, 1), 0)
-
-
 def rouge(tokenize: Tokenize, predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
     """Return ROUGE-L of every prediction, from the best precision and the best recall of its references."""
     tokens = _tokens(tokenize, predictions, references)
     left = [tokens[text] for text, row in zip(predictions, references, strict=True) for _ in row]
     right = [tokens[text] for row in references for text in row]
     common = cpdist(left, right, scorer=LCSseq.similarity, dtype=np.int64)
-    best = [
+    precision, recall = (
         np.maximum.reduceat(common / np.maximum([len(of) for of in side], 1), _starts(references))
         for side in (left, right)
-    ]
-    return rouge_from_parts(*best)
+    )
+    good = (precision > 0) & (recall > 0)
+    denominator = np.where(good, recall + BETA**2 * precision, 1)
+    return np.where(good, (1 + BETA**2) * precision * recall / denominator, 0)

@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,20 +43,6 @@ def _locked(function: Callable) -> Callable:
             return function(*arguments)
 
     return call
-
-
-def check_sizes(predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:
-    """Refuse a context with more pairs than fit into memory.
-
-    Raises:
-        ValueError: names the row, its numbers and the limit.
-    """
-    for i, (asked, wanted) in enumerate(zip(predictions, references, strict=True)):
-        if len(asked) * len(wanted) > MAX_PAIRS:
-            raise ValueError(
-                f"predictions, row {i}: {len(asked):,} questions against {len(wanted):,} references are "
-                f"{len(asked) * len(wanted):,} pairs; the limit is {MAX_PAIRS:,}: split the context into several rows"
-            )
 
 
 class FMetaScorer(Scorer):
@@ -129,7 +115,12 @@ class FMetaScorer(Scorer):
         Details are the best matches, what is not asked, and the matrix of scores.
         """
         predictions, references = columns["predictions"], columns["references"]
-        check_sizes(predictions, references)
+        for i, (asked, wanted) in enumerate(zip(predictions, references, strict=True)):
+            if (pairs := len(asked) * len(wanted)) > MAX_PAIRS:
+                raise ValueError(
+                    f"predictions, row {i}: {len(asked):,} questions against {len(wanted):,} references are {pairs:,} "
+                    f"pairs; the limit is {MAX_PAIRS:,}: split the context into several rows"
+                )
         matrices = score_matrices(predictions, references, self.base)
         rows = statistics(predictions, references, self.base, matrices)
         rows = rows[:, [NAMES.index(name) for name in self.names[: len(NAMES)]]]

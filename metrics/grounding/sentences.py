@@ -172,12 +172,8 @@ def states_something(text: str) -> bool:
         return False
     if declines(claim) or _CHAT.match(claim) or (_REFERRAL.match(claim) and not _URL.search(claim)):
         return False
-    return not _names_sources(claim)
-
-
-def _names_sources(claim: str) -> bool:
-    """Return whether a line only names sources ("Sources: https://..."); an address alone can be the answer."""
-    return not _URL.match(claim) and _SOURCES.match(_URL.sub("", claim)) is not None
+    # A line that only names sources states nothing; an address alone can be the answer.
+    return _URL.match(claim) is not None or not _SOURCES.match(_URL.sub("", claim))
 
 
 def sentences_of(answer: str) -> list[Sentence]:

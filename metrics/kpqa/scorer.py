@@ -18,7 +18,6 @@ from .scoring import (
     METRICS,
     RESULTS,
     ROUGE_WEIGHTS,
-    Tokens,
     inverse_document_frequencies,
     pair_statistics,
     row_scores,
@@ -173,7 +172,10 @@ class KpqaScorer(Scorer):
         scores, winners = row_scores(pairs, numbers, self.beta)
         details = {f"{metric}_reference": winners[metric].tolist() for metric in METRICS}
         if explain:
-            pieces = [_weighted_pieces(*it) for it in zip(texts, tokens, offsets, strict=True)]
+            pieces = [
+                [[text[a:b], weight, a, b] for weight, (a, b) in zip(of.weights.tolist(), spans.tolist(), strict=True)]
+                for text, of, spans in zip(texts, tokens, offsets, strict=True)
+            ]
             others = iter(pieces[rows:])
             details["explanation"] = [
                 {"question": question, "prediction": piece, "references": [next(others) for _ in row]}
@@ -213,11 +215,6 @@ def _checked_corpus(idf: object) -> list[str]:
     if not texts:
         raise ValueError("idf: expected True, False or at least one text, got an empty list")
     return texts
-
-
-def _weighted_pieces(text: str, tokens: Tokens, offsets: np.ndarray) -> list[list]:
-    weights = tokens.weights.tolist()
-    return [[text[a:b], weight, a, b] for weight, (a, b) in zip(weights, offsets.tolist(), strict=True)]
 
 
 def _words(pieces: Sequence[Sequence]) -> dict[str, float]:

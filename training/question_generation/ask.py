@@ -10,7 +10,7 @@ it reads one sentence a line from standard input. It writes JSON lines with `con
 import json
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,16 +133,8 @@ class QuestionGenerator:
         wanted = count * MAX_DRAWS if distinct else count
 
         def drawn(places: Sequence[int], top: int) -> list[list[str]]:
-            result = generate(
-                self.model,
-                self.examples,
-                [contexts[i] for i in places],
-                [wanted] * len(places),
-                seed,
-                width,
-                top,
-                no_repeat=no_repeat,
-            )
+            chosen, counts = [contexts[i] for i in places], [wanted] * len(places)
+            result = generate(self.model, self.examples, chosen, counts, seed, width, top, no_repeat=no_repeat)
             return [[readable(q, texts[i]) if raw else q for q in own] for i, own in zip(places, result, strict=True)]
 
         asked = drawn(range(len(texts)), top)
@@ -158,16 +150,13 @@ class QuestionGenerator:
 
 def find(name: str | Path, revision: str | None = None) -> Path:
     """Return the folder of a generator, see `load`."""
-    from genqa_metrics.core.checkpoints import hub_folder
-
-    def is_generator(folder: Path) -> bool:
-        return (folder / "config.json").is_file() and (folder / "model.safetensors").is_file()
+    from genqa_metrics.core.checkpoints import hub_folder, is_checkpoint
 
     folder = CHECKPOINTS / name if name in BUNDLED else Path(name)
     if folder.is_dir():
         return folder
     tried: list[str] = []
-    result = hub_folder(str(name), revision, is_generator, tried)
+    result = hub_folder(str(name), revision, is_checkpoint, tried)
     if result is None:
         raise ValueError(f"model: expected a folder or a Hub id, got {str(name)!r}; {'; '.join(tried)}")
     return result
@@ -191,11 +180,6 @@ def load(name: str | Path = "diverse", revision: str | None = None, device: str 
     return QuestionGenerator(model, generator.word_vectors(model.config))
 
 
-def rows_of(texts: Sequence[str], asked: Sequence[Sequence[str]]) -> list[Mapping]:
-    """Return rows with `context` and `predictions`."""
-    return [{"context": text, "predictions": list(questions)} for text, questions in zip(texts, asked, strict=True)]
-
-
 def main() -> None:
     """Load, ask, write."""
     args = parsed(Arguments)
@@ -206,8 +190,8 @@ def main() -> None:
         asked = load(args.model, args.revision).ask(texts, args.count, args.seed, args.top)
     except ValueError as error:
         sys.exit(f"error: {error}")
-    for row in rows_of(texts, asked):
-        print(json.dumps(row, ensure_ascii=False))
+    for text, questions in zip(texts, asked, strict=True):
+        print(json.dumps({"context": text, "predictions": questions}, ensure_ascii=False))
 
 
 if __name__ == "__main__":

@@ -61,12 +61,6 @@ def treebank(text: str) -> str:
     return " ".join(NLTKWordTokenizer().tokenize(text, convert_parentheses=True)).lower()
 
 
-def _tokenised(text: str, done: bool) -> str:
-    from genqa_metrics.f_meta.overlap import words
-
-    return " ".join(text.split() if done else words(text))
-
-
 def _column(row: Mapping, names: Sequence[str], where: str) -> object:
     for name in names:
         if row.get(name):
@@ -100,14 +94,16 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
         rows = load_dataset(name, split=split or "train")
     else:
         raise ValueError(f"sources: no {source}.jsonl.gz or {source}.jsonl in {folder}, and no Hub name with '/'")
+    from genqa_metrics.f_meta.overlap import words
+
     values: dict[str, dict[str, None]] = {}
     for i, row in enumerate(rows):
         where = f"{source}, row {i}"
-        done = bool(row.get("tokenized")) or source.startswith("squad_du2017")
-        text = _tokenised(_column(row, ("sentence", "context"), where), done)
+        tokens = str.split if row.get("tokenized") or source.startswith("squad_du2017") else words
+        text = " ".join(tokens(_column(row, ("sentence", "context"), where)))
         questions = _column(row, ("references", "question"), where)
         questions = [questions] if isinstance(questions, str) else questions
-        asked = [_tokenised(question, done) for question in questions]
+        asked = [" ".join(tokens(question)) for question in questions]
         if not text or not all(asked):
             raise ValueError(f"{where}: expected text and questions with words, got {text!r:.60} and {asked!s:.60}")
         values.setdefault(text, {}).update(dict.fromkeys(asked))

@@ -40,10 +40,6 @@ def _repeated(tensors, times: int):
     )  # fmt: skip
 
 
-def _chosen(state: State, rows: torch.Tensor) -> State:
-    return State(state.context[rows], tuple(x[rows] for x in state.hidden), tuple(x[rows] for x in state.cell))
-
-
 @torch.inference_mode()
 def beam_search(
     model: Generator,
@@ -108,7 +104,8 @@ def beam_search(
         scores, best = totals.topk(width, dim=1)
         parents = (first + best // steps.shape[1]).flatten()
         chosen = (best % steps.shape[1]).flatten()
-        state, place, ended = _chosen(state, parents), place[parents], ended[parents]
+        layers = (tuple(layer[parents] for layer in memory) for memory in (state.hidden, state.cell))
+        state, place, ended = State(state.context[parents], *layers), place[parents], ended[parents]
         words = torch.cat([words[parents], chosen[:, None]], 1)
         copied = torch.cat([copied[parents], place[:, None]], 1)
         ended = ended | (chosen == END)

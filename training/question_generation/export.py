@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import option, parsed
+from training.common import markdown_table, option, parsed
 from training.question_generation.prepare_pairs import NOT_STATED
 
 MAX_BYTES = 25 * 2**20
@@ -38,15 +38,13 @@ def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: 
     sources = licence = warning = ""
     if pairs:
         digests, licences = pairs["data_digests"], pairs["licences"]
-        lines = ["| source | pairs | licence | SHA-256 of the file |", "| --- | ---: | --- | --- |"]
-        lines += [
-            f"| {name} | {count} | {licences[name]} | `{digests[name + '.jsonl.gz']}` |"
+        lines = [
+            (name, count, licences[name], f"`{digests[name + '.jsonl.gz']}`")
             for name, count in pairs["pairs"]["by source"].items()
         ]
-        sources = "\n".join(lines)
-        sources += (
-            f"\n\nNothing of {', '.join(pairs['arguments']['test'])} is in it: no article, sentence or question."
-        )
+        sources = markdown_table(["source", "pairs", "licence", "SHA-256 of the file"], lines)
+        tests = ", ".join(pairs["arguments"]["test"])
+        sources += f"\n\nNothing of {tests} is in it: no article, sentence or question."
         unknown = [name for name, text in licences.items() if text == NOT_STATED]
         licence = "" if unknown else "license: cc-by-sa-4.0\n"  # the strictest of licences.json
         if unknown:

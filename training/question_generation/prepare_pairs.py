@@ -66,12 +66,9 @@ def sentence_of(passage: str, start: int, length: int) -> str:
     """
     from sentencex import get_sentence_boundaries
 
-    values = [
-        (bound["start_index"], bound["end_index"])
-        for bound in get_sentence_boundaries("en", passage)
-        if bound["start_index"] < start + max(length, 1) and bound["end_index"] > start
-    ]
-    return passage[values[0][0] : values[-1][1]].strip() if values else passage.strip()
+    bounds = [(bound["start_index"], bound["end_index"]) for bound in get_sentence_boundaries("en", passage)]
+    inside = [(first, last) for first, last in bounds if first < start + max(length, 1) and last > start]
+    return passage[inside[0][0] : inside[-1][1]].strip() if inside else passage.strip()
 
 
 def source_file(folder: Path, name: str, parts: Sequence[str]) -> Path:
@@ -96,14 +93,10 @@ def pairs_of(rows: Iterable[Mapping], articles: bool = False) -> list[dict]:
             result += [{**common, "question": text} for text in row["references"]]
             continue
         start, span = row["answers"]["answer_start"][0], row["answers"]["text"][0]
-        result.append(
-            {
-                "sentence": treebank(sentence_of(row["context"], start, len(span))),
-                "question": treebank(row["question"]),
-                "passage": row["context"],
-                "article": (row.get("title") or None) if articles else None,
-            }
-        )
+        texts = {"sentence": sentence_of(row["context"], start, len(span)), "question": row["question"]}
+        article = (row.get("title") or None) if articles else None
+        plain = {name: treebank(text) for name, text in texts.items()}
+        result.append({**plain, "passage": row["context"], "article": article})
     return result
 
 
@@ -126,9 +119,8 @@ class LeakCheck:
         test = list(test)
         self.questions = {letters(text) for row in test for text in row["references"]}
         self.sentences = {letters(row["context"]) for row in test}
-        self._long = sorted(text for text in self.sentences if len(text) >= EVIDENCE)
         self._of_start: dict[str, list[str]] = {}
-        for text in self._long:
+        for text in (text for text in self.sentences if len(text) >= EVIDENCE):
             self._of_start.setdefault(text[:EVIDENCE], []).append(text)
         self.runs = {run for row in test for run in runs(row["context"])}
         self._known: dict[str, bool] = {}
@@ -174,11 +166,6 @@ def runs(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + RUN]) for i in range(len(words) - RUN + 1)}
 
 
-def without_repetitions(pairs: Iterable[Mapping]) -> list[Mapping]:
-    """Return the first of the pairs that differ in blanks and marks at most."""
-    return list({(letters(p["sentence"]), letters(p["question"])): p for p in reversed(list(pairs))}.values())[::-1]
-
-
 def dev_part(pairs: Sequence[Mapping], contexts: int, seed: int) -> set[str]:
     """Return the sentences of the dev part: drawn in blocks of neighbours, which in Du's files are of one article."""
     sentences = list(dict.fromkeys(pair["sentence"] for pair in pairs))
@@ -209,7 +196,7 @@ def prepare(args: Arguments) -> dict:
         report[name] = {"rows": len(pairs), "pairs": len(clean), "dropped": dict(sorted(dropped.items()))}
         print(f"{name}: {len(pairs)} rows, {len(clean)} pairs, dropped {dict(dropped)}", file=sys.stderr, flush=True)
         kept += clean
-    kept = without_repetitions(kept)
+    kept = list({(letters(p["sentence"]), letters(p["question"])): p for p in kept[::-1]}.values())[::-1]  # the first
     chosen = dev_part([pair for pair in kept if pair["source"] == args.dev_of], args.dev_contexts, args.seed)
     dev = [pair for pair in kept if pair["source"] == args.dev_of and pair["sentence"] in chosen]
     others = [pair for pair in kept if pair["source"] != args.dev_of or pair["sentence"] not in chosen]
@@ -228,16 +215,12 @@ def prepare(args: Arguments) -> dict:
         },
         "sentences": {"train": len({p["sentence"] for p in train}), "dev": len({p["sentence"] for p in dev})},
         f"train sentences that share {RUN} words in a row with the test set": check.copied(train),
-        "data_digests": {},
     }
     for part, pairs in (("train", train), ("dev", dev)):
         rows = ({name: pair[name] for name in ("sentence", "question", "source")} for pair in pairs)
         write_rows(output / f"{args.name}.{part}.jsonl.gz", (row | {"tokenized": True} for row in rows))
-    for path in [*paths.values(), *tests]:
-        facts["data_digests"][path.name] = file_digest(path)
-    for part in ("train", "dev"):
-        path = output / f"{args.name}.{part}.jsonl.gz"
-        facts["data_digests"][path.name] = file_digest(path)
+    written = [output / f"{args.name}.{part}.jsonl.gz" for part in ("train", "dev")]
+    facts["data_digests"] = {path.name: file_digest(path) for path in [*paths.values(), *tests, *written]}
     (output / f"{args.name}.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     return facts
 
