@@ -51,7 +51,8 @@ COCO = {"bleu": coco_bleu, "rouge": coco_rouge}
 
 
 def one_context(predictions, references, base, **kwargs):
-    return corpus_scores(statistics([predictions], [references], base_function(base, **kwargs)))
+    (values,) = statistics([predictions], [references], base_function(base, **kwargs))
+    return dict(zip(NAMES, values.tolist(), strict=True))
 
 
 def test_example_of_the_paper_with_rouge():

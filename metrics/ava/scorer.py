@@ -9,11 +9,11 @@ from typing import Self
 import numpy as np
 
 from ..core.answers import attempts
-from ..core.inference import check_fork, checked_budget
+from ..core.inference import check_fork
 from ..core.judge_model import AGGREGATIONS, LoadedJudge
 from ..core.judge_reading import LINEAR, PROMPT
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
-from ..core.scorer import PROBABILITY, SWITCH, UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer
+from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
 from .faults import FAULTS, fault
@@ -22,6 +22,7 @@ from .loading import load_judge
 
 PRESETS = {"paper": {"rules": False, "reference_aggregation": "mean"}}  # the model alone, section 4 of the paper
 CHECKS = {
+    "batch_tokens": AT_LEAST_1,
     "threshold": PROBABILITY,
     "early_stop": PROBABILITY,
     "reference_aggregation": (lambda how: how in (None, *AGGREGATIONS), f"one of {', '.join(AGGREGATIONS)}"),
@@ -73,7 +74,7 @@ class AvaScorer(Scorer):
         `escalate` names the checkpoint of a second judge, such as "base". It reads the rows of which the first is
         unsure: their probability lies between `unsure_from` and `unsure_to` of its ava_config.json.
         """
-        self.batch_tokens = checked_budget(batch_tokens)
+        self.batch_tokens = batch_tokens
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)
         self._size = f"{_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''}"

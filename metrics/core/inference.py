@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .scorer import check_setting, is_whole, require_extra
+from .scorer import check_setting, require_extra
 
 
 def cores() -> int:
@@ -170,16 +170,6 @@ def report_done(share: float) -> None:
     listener = _LISTENER.get()
     if listener:
         listener(share)
-
-
-def checked_budget(batch_tokens: object) -> int:
-    """Return the token budget of a batch.
-
-    Raises:
-        ValueError: if it is not a whole number of at least 1.
-    """
-    check_setting("batch_tokens", is_whole(batch_tokens, 1), "a whole number of at least 1", batch_tokens)
-    return batch_tokens
 
 
 def budget_on(device_type: str, batch_tokens: int, fast: bool = False) -> int:

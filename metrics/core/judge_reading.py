@@ -6,14 +6,14 @@ pooled outputs side by side.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
 import numpy as np
 
 from .causal_judge import answer_prompt, prompt_logits
-from .inference import budget_on, budgeted, checked_budget, padded, tensors
+from .inference import budget_on, budgeted, padded, tensors
 from .onnx_backend import FastModel
 from .quantities import NUMBER_WORDS, equal, quantities
 from .scorer import Stemmer
@@ -165,18 +165,14 @@ def keys(text: str) -> list[str]:
     return [_stem(word) for word in words(text)]
 
 
-def _same(marks: str) -> Callable[[str], str]:
-    """Return a function from lower-case words to keys; words that count as the same have one key."""
-    return str if marks == "shared" else _stem
-
-
 @lru_cache(2**12)
 def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, object]]:
     """Return the keys of the words of a text with their positions, and the quantities among them by key.
 
     With "valued" a number is one word together with its unit; its key is its value.
     """
-    same, numbers = _same(marks), quantities(text) if marks == "valued" else []
+    same = str if marks == "shared" else _stem  # words that count as the same have one key
+    numbers = quantities(text) if marks == "valued" else []
     taken = {place for number in numbers for place in range(number.start, number.end)}
     values = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
     values += [(number.key, number.start, number.end) for number in numbers]
@@ -203,7 +199,7 @@ def misspelt(word: str, other: str) -> bool:
 def word_marks(
     question: str, reference: str, candidate: str, marks: str, longest: int | None = None
 ) -> dict[str, int]:
-    """Return the marks of the words that are not 0, by the keys of `_same`.
+    """Return the marks of the words that are not 0, by the keys of `_keyed`.
 
     Args:
         question: the question.
@@ -290,7 +286,7 @@ class JudgeReader:
 
     def __init__(self, loaded, batch_tokens: int = 4096):
         self.loaded = loaded
-        self.batch_tokens = checked_budget(batch_tokens)
+        self.batch_tokens = batch_tokens
         self.cut_triples = 0
         self.cut: set[tuple] = set()
 

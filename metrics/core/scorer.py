@@ -133,6 +133,7 @@ def check_setting(name: str, is_good: bool, expected: str, value: object) -> Non
 
 # What settings can be, see `Scorer.checks`.
 SWITCH = (lambda value: isinstance(value, bool), "True or False")
+AT_LEAST_1 = (lambda value: is_whole(value, 1), "a whole number of at least 1")
 PROBABILITY = (lambda value: value is None or is_number(value, 0, 1), "a number from 0 to 1")
 VERSION = "0.1.0"
 UNSURE_FROM, UNSURE_TO = 0.1, 0.9  # a judge is unsure of an answer with a probability between these
@@ -287,7 +288,7 @@ class Scorer:
         load_settings: parameters of `load` by name.
         compute_settings: parameters of `configure`, or of `settings_class`, by name.
         settings_class: dataclass of the settings of `compute`, where `configure` makes one.
-        checks: setting of `compute` -> whether a value is good, and what is expected.
+        checks: setting -> whether a value is good, and what is expected.
         setting_names: all settings.
         thresholds: score of a row -> value from which the metric calls the answer correct, if it does.
         device: kind of device that a model runs on; None for a metric without a model.
@@ -345,7 +346,7 @@ class Scorer:
                 raise TypeError(unknown_name_message(name, f"not a setting of {self.name}", self.setting_names))
         loading = {name: value for name, value in settings.items() if name in self.load_settings}
         others = {name: value for name, value in settings.items() if name not in loading}
-        self.check(**others)
+        self.check(**settings)
         self.load(**loading)
         self.configure(**others)
         if ready:
@@ -353,7 +354,7 @@ class Scorer:
 
     @classmethod
     def check(cls, **settings) -> None:
-        """Refuse bad settings of `compute` before a model is loaded; `configure` may find more."""
+        """Refuse bad settings before a model is loaded; `load` and `configure` may find more."""
         for name, (is_good, expected) in cls.checks.items():
             if name in settings:
                 check_setting(name, is_good(settings[name]), expected, settings[name])

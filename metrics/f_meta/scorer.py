@@ -20,23 +20,6 @@ MAX_PAIRS = 4_000_000  # scores in the matrix of a context, about 200 MB with al
 _ONE_AT_A_TIME = threading.RLock()  # a module of `evaluate` stores its rows
 
 
-def loaded_module(base: str):
-    """Return a module of `evaluate` by its name or path.
-
-    Raises:
-        ValueError: if there is none.
-    """
-    import evaluate
-
-    try:
-        return evaluate.load(base, keep_in_memory=True)
-    except OSError as error:
-        raise ValueError(
-            f"base: expected {', '.join(map(repr, BUILT_IN))}, the name or path of a module of evaluate, or a "
-            f"function of two lists of strings, got {base!r}, which is none of them: {error}"
-        ) from error
-
-
 def _locked(function: Callable) -> Callable:
     def call(*arguments):
         with _ONE_AT_A_TIME:
@@ -80,6 +63,18 @@ class FMetaScorer(Scorer):
         self.names = self.row_names = type(self).names if counted else type(self).names[:-2]
         self.facts = {**self.base.facts, **({"threshold": f"{self.threshold:g}"} if counted else {})}
 
+    @staticmethod
+    def _module(name: str):
+        import evaluate
+
+        try:
+            return evaluate.load(name, keep_in_memory=True)
+        except OSError as error:
+            raise ValueError(
+                f"base: expected {', '.join(map(repr, BUILT_IN))}, the name or path of a module of evaluate, or a "
+                f"function of two lists of strings, got {name!r}, which is none of them: {error}"
+            ) from error
+
     def _base(self, base: object, base_kwargs: dict | None, base_key: str | None) -> Base:
         kwargs = {} if base_kwargs is None else base_kwargs
         if not isinstance(kwargs, dict) or not all(isinstance(name, str) for name in kwargs):
@@ -98,7 +93,7 @@ class FMetaScorer(Scorer):
         if isinstance(base, str | Path) and base not in BUILT_IN:
             with _ONE_AT_A_TIME:
                 if str(base) not in self._modules:
-                    self._modules[str(base)] = loaded_module(str(base))
+                    self._modules[str(base)] = self._module(str(base))
             base = self._modules[str(base)]
         if hasattr(base, "compute") and hasattr(base, "features"):
             result = module_function(base, kwargs, base_key)

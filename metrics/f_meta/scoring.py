@@ -181,15 +181,6 @@ def statistics(
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(NAMES))
 
 
-def corpus_scores(statistics: np.ndarray) -> dict[str, float]:
-    """Return the mean of every column over the contexts (equation 18), by name; 0 for no contexts.
-
-    >>> corpus_scores(np.array([[0.5, 0.25, 0.333, 0.5], [0.0, 0.0, 0.0, 0.0]]))["f_meta_recall"]
-    0.125
-    """
-    return {name: _mean(column) for name, column in zip(NAMES, statistics.T.tolist(), strict=True)}
-
-
 def best_matches(matrix: np.ndarray) -> dict[str, list[dict]]:
     """Return the best match of every prediction and of every reference of one context, the first of equals.
 

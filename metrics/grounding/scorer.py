@@ -7,9 +7,9 @@ from typing import Self
 
 import numpy as np
 
-from ..core.inference import check_fork, checked_budget
+from ..core.inference import check_fork
 from ..core.reading import language_counts, language_warnings
-from ..core.scorer import PROBABILITY, SWITCH, RowStatistics, Scorer, is_whole, require_extra
+from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, RowStatistics, Scorer, is_whole, require_extra
 from .judging import WINDOWS, Grounder, explained
 from .loading import load_judge
 
@@ -18,6 +18,7 @@ MOST_WINDOWS = 100
 MEASURED_CHECKPOINT = "fe2717909557"  # first digits of its digest
 MEASURED = {"sentences": 3545, "sets": 7, "wrong": 0.41, "least": 0.18, "most": 0.55, "auc": (0.41, 0.86)}
 CHECKS = {
+    "batch_tokens": AT_LEAST_1,
     "threshold": PROBABILITY,
     "windows": (lambda number: is_whole(number, 1, MOST_WINDOWS), f"a whole number from 1 to {MOST_WINDOWS}"),
     "citations": SWITCH,
@@ -56,7 +57,7 @@ class GroundingScorer(Scorer):
     ) -> None:
         """Load the judge; see `loading.load_judge`, and `inference.budget_on` for `batch_tokens`."""
         require_extra("models", "sentencex")
-        self.batch_tokens = checked_budget(batch_tokens)
+        self.batch_tokens = batch_tokens
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.checkpoints import token_limit
-from ..core.inference import budget_on, checked_budget, run_padded, tensors
+from ..core.inference import budget_on, run_padded, tensors
 from ..core.onnx_backend import FastModel
 from ..core.quantities import NUMBER_WORDS
 from .loading import FastEmbedder
@@ -42,7 +42,7 @@ class Encoder:
         self.embedder, self.embedding_tokenizer = models.embedder, models.embedding_tokenizer
         self.layer = models.layer
         fast = isinstance(self.predictor, FastModel)
-        self.batch_tokens = budget_on(self.predictor.device.type, checked_budget(batch_tokens), fast)
+        self.batch_tokens = budget_on(self.predictor.device.type, batch_tokens, fast)
         self.settings = models.settings
         self.cut_texts = 0
 

@@ -9,9 +9,9 @@ from typing import Self
 
 import numpy as np
 
-from ..core.inference import check_fork, checked_budget
+from ..core.inference import check_fork
 from ..core.reading import language_counts, language_warnings, readable
-from ..core.scorer import SWITCH, RowStatistics, Scorer, checked_column, is_number
+from ..core.scorer import AT_LEAST_1, SWITCH, RowStatistics, Scorer, checked_column, is_number
 from .encoding import Encoder, word_pieces
 from .loading import load_models
 from .scoring import (
@@ -31,6 +31,7 @@ PRESETS = {  # section 3.2 and appendix C.4 as printed: eq. 5, the first hidden 
     "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "values": False, "embedding_layer": 1},
 }
 CHECKS = {
+    "batch_tokens": AT_LEAST_1,
     "beta": (lambda beta: is_number(beta, 0) and beta > 0, "a number above 0"),
     "rouge_weights": (lambda name: name in ROUGE_WEIGHTS, f"one of {', '.join(ROUGE_WEIGHTS)}"),
     **dict.fromkeys(("negation", "values", "clipped"), SWITCH),
@@ -78,7 +79,7 @@ class KpqaScorer(Scorer):
         base_model: str | os.PathLike | None = None,
     ) -> None:
         """Load predictor and encoder; see `loading.load_models`, and `inference.budget_on` for `batch_tokens`."""
-        self.batch_tokens = checked_budget(batch_tokens)
+        self.batch_tokens = batch_tokens
         self._process = os.getpid()
         self.models = load_models(
             checkpoint, revision, device, dtype, embedding_model, embedding_layer, backend, base_model
