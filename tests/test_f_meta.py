@@ -11,7 +11,6 @@ from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import (
     NAMES,
     best_matches,
-    corpus_scores,
     matched,
     score_matrices,
     statistics,
