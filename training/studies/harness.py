@@ -136,12 +136,17 @@ def read(path: str | Path) -> dict:
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def rendered(template: Path, **values: object) -> str:
-    """Return a page from a template of jinja2."""
-    from jinja2 import Environment, StrictUndefined
+def rendered(template: str, **values: object) -> str:
+    """Return a template of jinja2, a file below this folder, with values in it."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    text, options = template.read_text(encoding="utf-8"), {"trim_blocks": True, "keep_trailing_newline": True}
-    return Environment(undefined=StrictUndefined, **options).from_string(text).render(values)
+    loader, options = FileSystemLoader(Path(__file__).parent), {"trim_blocks": True, "keep_trailing_newline": True}
+    return Environment(loader=loader, undefined=StrictUndefined, **options).get_template(template).render(values)
+
+
+def filled(template: str, **shared: object) -> Callable[[Mapping], str]:
+    """Return a function from the content of a result file to a template with it, see `rendered`."""
+    return lambda result: rendered(template, **result, **shared, result=result)
 
 
 def digests(names: Iterable[str], folders: str | Path | Iterable[str | Path]) -> dict[str, str]:

@@ -29,7 +29,7 @@ from genqa_metrics.verbs.labelling import pareto_sample, probabilities
 
 from training import common
 from training.common import option
-from training.studies.harness import Output, Study, digests, read, rendered, versions
+from training.studies.harness import Output, Study, digests, filled, read, versions
 
 HERE = Path(__file__).parent
 TRUTHS = {"these rows": True, "questions like these": False}
@@ -162,20 +162,6 @@ def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
     return groups | ({"all": systems} if len(groups) > 1 else {})
 
 
-def page(report: dict) -> str:
-    """Return the page of results."""
-    alone = report["without labels"]
-    return rendered(
-        Path(__file__).with_name("page.md.j2"),
-        **report,
-        groups=groups_of(report["systems"]),
-        titles=WAYS,
-        percent="{:.1%}".format,
-        alone=alone,
-        width=np.mean([value["high"] - value["low"] for value in alone]) if alone else 0,
-    )
-
-
 def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
     """Return what was found of every system, and the digests of the sets."""
     rng, systems = np.random.default_rng(args.seed), []
@@ -266,7 +252,8 @@ def study(args: Arguments) -> dict:
     }
 
 
-STUDY = Study(__spec__.name, Arguments, study, page, {None: "accuracy"})
+PAGE = filled("accuracy/page.md.j2", groups_of=groups_of, WAYS=WAYS)
+STUDY = Study(__spec__.name, Arguments, study, PAGE, {None: "accuracy"})
 
 if __name__ == "__main__":
     STUDY.main()

@@ -51,7 +51,7 @@ def page(*fits: dict) -> str:
     """Return the tables of all fits."""
     results = dict(zip(FITS, fits, strict=True))
     functions = {function.__name__: function for function in (table_lines, cell_name, sureness, bleu_line)}
-    return rendered(HERE / "tables.md.j2", summary=summary(results), results=results, **functions)
+    return rendered("aev_fits/tables.md.j2", summary=summary(results), results=results, **functions)
 
 
 def main() -> None:

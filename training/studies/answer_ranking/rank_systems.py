@@ -23,7 +23,7 @@ from training.ava.ranking import MEASURES, is_usable, rank_agreement, ranking_sc
 from training.ava.triples import as2_rows
 from training.studies.answer_ranking.candidates import Question, questions_of, words
 from training.studies.answer_ranking.rankers import SOURCES, all_rankers
-from training.studies.harness import Output, Study, digests, rendered, versions
+from training.studies.harness import Output, Study, digests, filled, versions
 
 CORPORA = {"TREC-QA": "trecqa", "WikiQA": "wikiqa"}  # name -> NAME.train, NAME.dev, NAME.test in the folder of data
 SPLITS = ("dev", "test")
@@ -173,11 +173,6 @@ def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[st
     return result
 
 
-def tables(result: dict) -> str:
-    """Return the agreement as Table 5, and the measures of every ranker on test, in Markdown."""
-    return rendered(Path(__file__).with_name("tables.md.j2"), judged=result["judged"], TITLES=TITLES)
-
-
 def probabilities_of(loaded) -> Probabilities:
     """Return a loaded judge as what its model says, calibrated, without any rule around it."""
 
@@ -216,7 +211,7 @@ def study(args: Arguments) -> dict:
 
 
 PLACES = {"small_and_base": "small_and_base"}
-STUDY = Study(__spec__.name, Arguments, study, tables, PLACES)
+STUDY = Study(__spec__.name, Arguments, study, filled("answer_ranking/tables.md.j2", TITLES=TITLES), PLACES)
 
 if __name__ == "__main__":
     STUDY.main()

@@ -22,7 +22,7 @@ from genqa_metrics.core.judge_reading import CONFIGURATIONS, LINEAR
 from training.ava import triples as t
 from training.common import option, train_once
 from training.studies.ava_configurations.claims import best_threshold, resampled, summary, verdict
-from training.studies.harness import Output, Study, digests, rendered
+from training.studies.harness import Output, Study, digests, filled
 
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
 DEV = ("trecqa.dev", "wikiqa.dev")
@@ -125,13 +125,6 @@ def write_kept(path: str, data: dict[str, str], runs: dict[str, dict]) -> None:
     np.savez_compressed(path, digests=json.dumps(data), **values)
 
 
-def tables(result: dict) -> str:
-    """Return the scores of all configurations, and what they say of the paper's claims, as Markdown."""
-    claims = zip(*(test["claims"] for test in result["tests"].values()), strict=True)
-    place, names = Path(__file__).with_name("tables.md.j2"), {"CONFIGURATIONS": CONFIGURATIONS, "verdict": verdict}
-    return rendered(place, **result, **names, claims=claims)
-
-
 def run_facts(folder: Path) -> dict:
     """Return what is noted of a run: steps, best AUC on dev, digest."""
     states = sorted(folder.glob("checkpoint-*/trainer_state.json"), key=lambda path: int(path.parent.name[11:]))
@@ -188,7 +181,8 @@ def study(args: Arguments, more: list[str]) -> dict:
 
 
 PLACES = {"configurations": "configurations"}
-STUDY = Study(__spec__.name, Arguments, study, tables, PLACES, more=True)
+TABLES_OF = filled("ava_configurations/tables.md.j2", CONFIGURATIONS=CONFIGURATIONS, verdict=verdict, zip=zip)
+STUDY = Study(__spec__.name, Arguments, study, TABLES_OF, PLACES, more=True)
 
 if __name__ == "__main__":
     STUDY.main()

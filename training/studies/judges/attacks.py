@@ -15,7 +15,7 @@ from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 
 from training.common import json_rows, option
-from training.studies.harness import ExtendableOutput, Study, rendered
+from training.studies.harness import ExtendableOutput, Study, filled
 
 ROWS = Path(__file__).with_name("attacks.jsonl")
 PLAIN = "none"
@@ -154,11 +154,6 @@ def measured(rows: Sequence[Row], judge: Judge) -> dict[str, dict[str, int]]:
     return result
 
 
-def table(result: dict) -> str:
-    """Return the table: per attack and judge, wrong answers accepted and right ones lost."""
-    return rendered(Path(__file__).with_name("attacks.md.j2"), results=result["results"], ATTACKS=ATTACKS)
-
-
 @dataclass
 class Arguments(ExtendableOutput):
     """What is measured on what."""
@@ -177,7 +172,8 @@ def study(args: Arguments) -> dict:
     return {"results": results}
 
 
-STUDY = Study(__spec__.name, Arguments, study, table, {"attacks": "attacks"})
+TABLE = filled("judges/attacks.md.j2", ATTACKS=ATTACKS)
+STUDY = Study(__spec__.name, Arguments, study, TABLE, {"attacks": "attacks"})
 
 if __name__ == "__main__":
     STUDY.main()

@@ -15,8 +15,8 @@ import numpy as np
 from genqa_metrics.ava.judging import EXACT, READING, Judge, Rules
 from genqa_metrics.ava.loading import load_judge
 
-from training.common import json_rows, markdown_table, option
-from training.studies.harness import Output, Study
+from training.common import json_rows, option
+from training.studies.harness import Output, Study, filled
 from training.studies.judges.compare_judges import columns
 
 RULES = READING + EXACT
@@ -77,15 +77,6 @@ def measured(judge: RememberingJudge, rows: Sequence[dict]) -> dict[str, dict]:
     return result
 
 
-def table(results: dict) -> str:
-    """Return the Markdown table: a line per rule, its changes summed over the files."""
-    lines = []
-    for rule in (*RULES, "all"):
-        total = [sum(result[rule][name] for result in results["files"].values()) for name in CHANGES]
-        lines.append([rule, *total, results["right answers rejected"].get(rule, "")])
-    return markdown_table(["rule", *CHANGES, "of the right answers rejected"], lines, "---:")
-
-
 @dataclass
 class Arguments(Output):
     """What is measured on what."""
@@ -108,7 +99,8 @@ def study(args: Arguments) -> dict:
     return {"data": data, "results": {"files": files, "right answers rejected": rejected}}
 
 
-STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["results"]), {"rules": "rules"})
+TABLE = filled("judges/rules.md.j2", RULES=RULES, CHANGES=CHANGES)
+STUDY = Study(__spec__.name, Arguments, study, TABLE, {"rules": "rules"})
 
 if __name__ == "__main__":
     STUDY.main()

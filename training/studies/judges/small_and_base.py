@@ -23,9 +23,9 @@ from genqa_metrics.scale.exporting import with_exported
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
-from training.common import markdown_table, option
+from training.common import option
 from training.similarity import best_cosines
-from training.studies.harness import Output, Study, Table, digests
+from training.studies.harness import Output, Study, Table, digests, filled
 from training.studies.judges import compare_judges as c
 
 SETS = tuple(name for name in (*c.VERDICTS, *c.GRADES) if name != c.BURIED)
@@ -111,23 +111,6 @@ def costs(judgments: list[str], rows: int) -> dict[str, dict[str, float]]:
     return result
 
 
-def bands_table(result: dict) -> str:
-    """Return the table of bands."""
-    rows = []
-    for name, value in result["sets"].items():
-        key = next(key for key in TITLES if key in value["small"])
-        cells = [f"{b[key]:.3f} ({b['escalated']:.0%}, {b['cost']:.0%})" for b in value["bands"].values()]
-        rows.append([name, TITLES[key], f"{value['small'][key]:.3f}", *cells, f"{value['base'][key]:.3f}"])
-    bands = next(iter(result["sets"].values()))["bands"]
-    return markdown_table(["set", "score", "small", *bands, "base"], rows)
-
-
-def costs_table(result: dict) -> str:
-    """Return the table of costs."""
-    rows = [[way, f"{f['rows_per_second']:.0f}", f"{f['mb']:.0f}"] for way, f in result["costs"].items()]
-    return markdown_table(["way", "rows a second", "peak memory, MB"], rows)
-
-
 @dataclass
 class Arguments(Output):
     """What is measured on what."""
@@ -154,8 +137,9 @@ def study(args: Arguments) -> dict:
 
 
 FILE = "studies/judges/results/small_and_base"
-STUDY = Study(__spec__.name, Arguments, study, lambda r: f"{bands_table(r)}\n\n{costs_table(r)}")
-TABLES = [Table("bands", FILE, bands_table), Table("costs", FILE, costs_table)]
+BANDS_TABLE, COSTS_TABLE = filled("judges/bands.md.j2", TITLES=TITLES), filled("judges/costs.md.j2")
+STUDY = Study(__spec__.name, Arguments, study, lambda result: f"{BANDS_TABLE(result)}\n{COSTS_TABLE(result)}")
+TABLES = [Table("bands", FILE, BANDS_TABLE), Table("costs", FILE, COSTS_TABLE)]
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--cost_of"]:  # in a process of its own, see `costs`

@@ -118,7 +118,7 @@ def page() -> str:
     quality = [line(name, "accuracy" if name in VERDICTS else "r") for name in SETS]
     about = [[called, what, "verdicts" if name in VERDICTS else "grades"] for name, (called, what) in SETS.items()]
     return rendered(
-        Path(__file__).with_name("page.md.j2"),
+        "judges/page.md.j2",
         finding=finding(),
         quality=markdown_table(header, quality + cost_lines(), "---:"),
         band=BAND,

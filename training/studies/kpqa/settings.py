@@ -5,7 +5,6 @@ differences are real: Holm's correction over all of them, at 0.05.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from genqa_metrics.statistics import correlation as agreement
@@ -13,7 +12,7 @@ from genqa_metrics.statistics.resampling import adjust_p_values
 
 from training.common import option
 from training.kpqa import evaluate_kpqa as evaluation
-from training.studies.harness import Output, Study, rendered
+from training.studies.harness import Output, Study, filled
 
 PAPER_LAYER = 1
 # Setting -> the metrics that it changes, and what it is: settings of `compute`, and "layer".
@@ -83,11 +82,6 @@ def compared(base: np.ndarray, other: np.ndarray, judged: evaluation.Judgments, 
     return {"pearson": pearson, "spearman": spearman, "difference": shown, "p": round(float(p_value), 5)}
 
 
-def text(result: dict) -> str:
-    """Return the table of all variants, real differences in bold, with what stands above it."""
-    return rendered(Path(__file__).with_name("variants.md.j2"), **result, METRICS=evaluation.METRICS)
-
-
 def study(args: Arguments) -> dict:
     """Return the agreement with people under every setting."""
     from genqa_metrics.kpqa.encoding import Encoder
@@ -113,7 +107,8 @@ def study(args: Arguments) -> dict:
     return result | evaluation.facts(args.judgments, args.sets)
 
 
-STUDY = Study(__spec__.name, Arguments, study, text, {"variants": "variants"})
+TABLE = filled("kpqa/variants.md.j2", METRICS=evaluation.METRICS)
+STUDY = Study(__spec__.name, Arguments, study, TABLE, {"variants": "variants"})
 
 if __name__ == "__main__":
     STUDY.main()

@@ -134,7 +134,7 @@ def page(facts: Mapping) -> str:
         return by_metric(sets, columns)
 
     return rendered(
-        Path(__file__).with_name("page.md.j2"),
+        "meta_evaluation/page.md.j2",
         **{**facts, "families": families, "named": named, "curves": CURVES, "rank_gap": RANK_GAP},
         correlations=partial(titled, "{name} ({rows:,})", _correlations),
         of_paper=next(iter(FAMILIES)),

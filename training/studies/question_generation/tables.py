@@ -1,7 +1,6 @@
 """The page of results of the studies of question generation, made of their result files."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
 
 from training.studies.harness import Table, rendered
@@ -62,7 +61,7 @@ def _filled(template: str, **values: object) -> str:
     """Return a template of this folder with values, and with what all of them need, in it."""
     shared = {"BASES": BASES, "DIVERSITY": DIVERSITY, "FINDINGS": FINDINGS, "MODELS": MODELS, "SYSTEMS": SYSTEMS}
     functions = {function.__name__: function for function in (named, points, mean, pairs_of, study_section)}
-    return rendered(Path(__file__).with_name(template), **shared, **functions, **values)
+    return rendered(f"question_generation/{template}", **shared, **functions, **values)
 
 
 def study_section(title: str, results: Mapping) -> str:

@@ -18,7 +18,7 @@ from genqa_metrics.statistics.resampling import bootstrap, interval
 
 from training.common import json_rows, option
 from training.similarity import cosines
-from training.studies.harness import Output, Study, digests, rendered
+from training.studies.harness import Output, Study, digests, filled
 
 BERTSCORE_LAYER = 6  # the encoder's last
 TITLES = {
@@ -241,11 +241,6 @@ def agreement(scores: Mapping[str, np.ndarray], task: Task, number: int, seed: i
     return estimates(functions, task.clusters, number, seed, BASELINE)
 
 
-def tables(results: Mapping) -> str:
-    """Return the tables of the README."""
-    return rendered(Path(__file__).with_name("people.md.j2"), **results, TITLES=TITLES, BASELINE=BASELINE)
-
-
 def study(args: Arguments) -> dict:
     """Return how all bases agree with people."""
     folder = Path(args.data_dir, "question_generation")
@@ -268,7 +263,8 @@ def study(args: Arguments) -> dict:
     return facts | {"pairs": of_pairs}
 
 
-STUDY = Study(__spec__.name, Arguments, study, tables, {"people": "people"})
+TABLES_OF = filled("question_similarity/people.md.j2", TITLES=TITLES, BASELINE=BASELINE)
+STUDY = Study(__spec__.name, Arguments, study, TABLES_OF, {"people": "people"})
 
 if __name__ == "__main__":
     STUDY.main()

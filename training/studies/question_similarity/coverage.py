@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from training.common import json_rows, option
-from training.studies.harness import Output, Study, digests, rendered
+from training.studies.harness import Output, Study, digests, filled
 from training.studies.question_similarity.against_people import TITLES as BASES
 from training.studies.question_similarity.against_people import base, votes_of
 
@@ -244,12 +244,8 @@ def measure(args: Arguments) -> dict:
     }
 
 
-def tables(results: Mapping) -> str:
-    """Return the tables of the page."""
-    return rendered(Path(__file__).with_name("coverage.md.j2"), **results, TITLES=TITLES, COLUMNS=COLUMNS)
-
-
-STUDY = Study(__spec__.name, Arguments, measure, tables, {"coverage": "coverage"})
+TABLES_OF = filled("question_similarity/coverage.md.j2", TITLES=TITLES, COLUMNS=COLUMNS)
+STUDY = Study(__spec__.name, Arguments, measure, TABLES_OF, {"coverage": "coverage"})
 
 if __name__ == "__main__":
     STUDY.main()
