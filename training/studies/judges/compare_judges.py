@@ -24,9 +24,9 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava import triples as t
-from training.common import json_rows, local_file, markdown_table, option
+from training.common import json_rows, local_file, option
 from training.similarity import best_cosines
-from training.studies.harness import ROOT, ExtendableOutput, Study, digests
+from training.studies.harness import ROOT, ExtendableOutput, Study, digests, filled
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
@@ -188,33 +188,6 @@ def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) ->
     return result
 
 
-def table(results: dict[str, dict]) -> str:
-    """Return the Markdown table of all methods."""
-    rows = []
-
-    def line(name, score, key):
-        values = [r.get("sets", {}).get(name, {}).get(key) for r in results.values()]
-        if any(value is not None for value in values):
-            rows.append([name, score, *("" if value is None else f"{value:.3f}" for value in values)])
-
-    for name in (*VERDICTS, "evouna together"):
-        line(name, "accuracy", "accuracy")
-        line(name, "AUC", "auc")
-        line(name, "right above wrong", "right_above_wrong")
-        if name == "evouna together":
-            line(name, "calibration error", "calibration_error")
-            line(name, "error of system accuracies", "system_error")
-    for name in GRADES:
-        line(name, "Pearson", "r")
-    for kind in next((r["minimal_pairs"] for r in results.values() if r.get("minimal_pairs")), {}):
-        cells = []
-        for r in results.values():
-            passed = r.get("minimal_pairs", {}).get(kind)
-            cells.append(f"{passed[0] / passed[1]:.2f}" if passed else "")
-        rows.append([f"minimal pairs: {kind}", "passed", *cells])
-    return markdown_table(["set", "score", *results], rows)
-
-
 def simple_set(name: str, rows: list[dict], kpqa) -> dict[str, dict[str, float]]:
     """Return the numbers of the simple metrics on a dev set."""
     labels, result = labels_of(rows), {}
@@ -260,7 +233,8 @@ def study(args: Arguments) -> dict:
     return {"data": kept["data"] | data, "results": dict(both)}
 
 
-STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["results"]), {"judges": "judges"})
+TABLE = filled("judges/judges.md.j2", VERDICTS=VERDICTS, GRADES=GRADES)
+STUDY = Study(__spec__.name, Arguments, study, TABLE, {"judges": "judges"})
 
 if __name__ == "__main__":
     STUDY.main()
