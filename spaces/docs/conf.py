@@ -50,24 +50,18 @@ html_theme_options = {
     "source_directory": "spaces/docs/pages/",
 }
 
-# Files of the repository that a page of the site shows: links to them lead there.
-PAGES = {
-    "metrics/aev/README.md": "reference/aev.md",
-    "metrics/ava/README.md": "reference/ava.md",
-    "metrics/f_meta/README.md": "reference/f_meta.md",
-    "metrics/grounding/README.md": "reference/grounding.md",
-    "metrics/kpqa/README.md": "reference/kpqa.md",
-    "tests/programs/benchmarks/results/benchmarks.md": "results/6-speed.md",
-    "training/studies/meta_evaluation/results/tables.md": "results/2-agreement.md",
-    "training/aev/README.md": "results/4-aev.md",
-    "training/ava/README.md": "results/3-judge.md",
-    "training/kpqa/README.md": "results/5-kpqa.md",
-    "training/question_generation/README.md": "results/7-question-generation.md",
-    "training/studies/answer_ranking/README.md": "results/10-ranking.md",
-    "training/studies/ava_configurations/README.md": "results/11-configurations.md",
-    "training/studies/question_generation/README.md": "results/8-what-f-meta-sees.md",
-    "training/studies/question_similarity/README.md": "results/9-similarity.md",
-}
+
+def page_beginnings() -> dict[Path, str]:
+    """Return {file of the repository: page that begins with it}; links to the file lead to the page."""
+    found = {}
+    for page in (HERE / "pages").rglob("*.md"):
+        head = page.read_text(encoding="utf-8").split("\n")[:5]
+        if match := re.search(r"\{include\} (\S+)", " ".join(head)):
+            found[(page.parent / match[1]).resolve()] = page.relative_to(HERE / "pages").as_posix()
+    return found
+
+
+PAGES = page_beginnings()
 
 
 def with_links_of_the_site(text: str, file: Path) -> str:
@@ -87,7 +81,7 @@ def with_links_of_the_site(text: str, file: Path) -> str:
         if words.startswith("!") or path.is_relative_to(HERE / "pages"):
             place = f"/{relpath(path, HERE / 'pages')}"
         else:
-            place = f"/{PAGES[name]}" if name in PAGES else f"{FILES}/{name}"
+            place = f"/{PAGES[path]}" if path in PAGES else f"{FILES}/{name}"
         return f"{words}({place}{anchor})"
 
     parts = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
