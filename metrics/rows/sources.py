@@ -22,7 +22,6 @@ from typing import Any, BinaryIO
 
 from .errors import Advice, FileError, RowError
 from .formats import (
-    COLUMNS_READ,
     TOOL_FORMATS,
     detect_tool_format,
     document_rows,
@@ -129,7 +128,6 @@ class Source:
     Args:
         path: name of the file, or its address (https://, s3://, hf:// ..., see `fsspec`), or "-" for JSON lines on
             standard input; None for rows in memory.
-        columns: the columns that are needed, for formats that can leave out the others; None for all.
         opened: opens the file where the path is only a name, as of what lies on another machine.
         options: how rows are read; None for the defaults.
         memory: rows in memory, one mapping from columns to values per row; NaN is a missing value.
@@ -149,7 +147,6 @@ class Source:
     def __init__(
         self,
         path: str | os.PathLike | None = None,
-        columns: Sequence[str] | None = None,
         opened: Callable[[], BinaryIO] | None = None,
         options: ReadOptions | None = None,
         *,
@@ -157,7 +154,7 @@ class Source:
         name: str = "rows",
         inputs: Sequence[str | os.PathLike] = (),
     ):
-        self.path, self.columns, self.memory = None if path is None else str(path), columns, memory
+        self.path, self.memory = None if path is None else str(path), memory
         self.options = options or ReadOptions()
         self.form = self.options.form
         self.size: int | None = None
@@ -317,8 +314,7 @@ class Source:
         """Yield the rows as they are in the file."""
         raw, name = self._raw, self.name
         if self.format == "Parquet":
-            columns = None if self.columns is None else [*self.columns, *COLUMNS_READ, *self.options.systems]
-            return parquet_rows(raw, name, columns, after, self._share)
+            return parquet_rows(raw, name, after, self._share)
         if self.format in PACKED:
             self._sheets.clear()
             excel = partial(excel_rows, sheet=self.options.sheet, sheets=self._sheets)
@@ -363,13 +359,12 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
     return _joined(values, options.form == "squad") or values
 
 
-def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "rows") -> list[Source]:
+def sources_of(rows: Any, name: str = "rows") -> list[Source]:
     """Return sources of rows.
 
     Args:
         rows: a path or a list of paths; or a list of dicts, a pandas DataFrame (NaN is a missing value), or a
             `datasets.Dataset`.
-        columns: see `Source`.
         name: see `Source`.
 
     Raises:
@@ -383,8 +378,6 @@ def sources_of(rows: Any, columns: Sequence[str] | None = None, name: str = "row
     if isinstance(rows, Sequence) and rows and all(isinstance(path, str | os.PathLike) for path in rows):
         rows = files(rows)
     if isinstance(rows, Sequence) and rows and all(isinstance(source, Source) for source in rows):
-        for source in rows:
-            source.columns = source.columns or columns
         return list(rows)
     if hasattr(rows, "iterrows"):  # pandas
         check_columns(list(rows.columns), name)

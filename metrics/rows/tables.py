@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from . import packed
 from .errors import FileError
-from .values import Row, plain_name
+from .values import Row
 
 MAX_COLUMNS = 10_000
 
@@ -31,13 +31,12 @@ def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
         raise FileError(f"{path}{where}: two columns are named {double!r}; rename one of them")
 
 
-def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after: int, progress: list) -> Iterator[Row]:
+def parquet_rows(raw: BinaryIO, path: str, after: int, progress: list) -> Iterator[Row]:
     """Yield the rows of Parquet behind row `after`.
 
     Args:
         raw: the file.
         path: its name.
-        columns: names of columns that are needed, in any case, also KEY of KEY.INNER; None for all.
         after: number of a row.
         progress: its first item becomes the share of the rows that was read, 0 to 1.
 
@@ -49,29 +48,18 @@ def parquet_rows(raw: BinaryIO, path: str, columns: Sequence[str] | None, after:
 
     try:
         file = pyarrow.parquet.ParquetFile(raw, pre_buffer=False)
-        names = file.schema_arrow.names
-        check_columns(names, path)
-        plain = None if columns is None else {plain_name(name) for name in columns}
-        wanted = (
-            None
-            if plain is None
-            else [
-                name for name in names if not plain.isdisjoint((plain_name(name), plain_name(name.partition(".")[0])))
-            ]
-        )
-        # Leaving out columns must not hide them from a message that lists the columns found.
-        unread = dict.fromkeys(name for name in names if wanted is not None and name not in wanted)
+        check_columns(file.schema_arrow.names, path)
         number, groups = 0, list(range(file.num_row_groups))
         while groups and number + file.metadata.row_group(groups[0]).num_rows <= after:
             number += file.metadata.row_group(groups.pop(0)).num_rows
-        for batch in file.iter_batches(batch_size=500, row_groups=groups, columns=wanted):
+        for batch in file.iter_batches(batch_size=500, row_groups=groups):
             if number + len(batch) <= after:
                 number += len(batch)
                 continue
             for values in batch.to_pylist(maps_as_pydicts="strict") if batch.num_columns else [{}] * batch.num_rows:
                 number += 1
                 if number > after:
-                    yield Row(number, {**values, **unread} if unread else values)
+                    yield Row(number, values)
             progress[0] = number / max(file.metadata.num_rows, 1)
     except (pyarrow.ArrowException, OSError) as error:
         raise FileError(f"{path}: not a Parquet file that can be read: {error}") from error

@@ -155,14 +155,14 @@ def _is_input(name: str) -> bool:
         return False
 
 
-def source_of(file: Mapping, columns: Sequence[str] | None = None) -> Source:
-    """Return one of the `listed` files as rows; `columns` as in `sources.Source`."""
+def source_of(file: Mapping) -> Source:
+    """Return one of the `listed` files as rows."""
 
     def opened():
         system, inner = file_system(file["path"])
         return io.BufferedReader(system.open_input_file(inner))
 
-    return Source(file["name"], columns, opened)
+    return Source(file["name"], opened)
 
 
 def write_file(folder: str, name: str, content: bytes | memoryview) -> None:
@@ -199,7 +199,7 @@ def score_share(
     """
     problems: list[str] = []
     skips, keeps = Skips(job["skip"], problems.append), None if job["extra"] is None else "typed"
-    source = source_of(file, job["wanted"])
+    source = source_of(file)
     reading = Reading([source], job["columns"], skips, asks=lambda row_kind: job["needs"], keeps=keeps)
     reading.row_kind, reading.extra = job["row_kind"], job["extra"]
     scorers, tally, parts = _scorers(job["metrics"]), Tally(), {}
@@ -289,7 +289,7 @@ class RayRun(Run):
         self.files = listed(inputs)
         if len({file["path"] for file in self.files}) < len(self.files):
             raise FileError("input: the same file is named twice; name it once")
-        self.sources = [source_of(file, self._wanted()) for file in self.files]
+        self.sources = list(map(source_of, self.files))
         if self.output is not None:
             if "://" not in self.output and not is_folder(self.output):
                 raise FileError(f"output: ray writes parts into a folder; name it with a slash, {self.output}/")
@@ -340,7 +340,6 @@ class RayRun(Run):
             "skip": self.skips,
             "row_kind": row_kind,
             "window": WINDOWS[None if not has_model else "cuda" if gpus else "cpu"],
-            "wanted": self._wanted(),
             "needs": self._needs(row_kind),
             "extra": extra,
             "output": self.output,

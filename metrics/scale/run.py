@@ -9,7 +9,6 @@ metric read and of its scores, and what must be warned of. Scores without it are
 
 import hashlib
 import json
-import re
 import sys
 import warnings
 from collections import Counter, deque
@@ -26,7 +25,7 @@ import numpy as np
 from .. import __version__
 from ..core.inference import cores, listening
 from ..core.scorer import Scorer
-from ..registry import SCORERS, scorer_class
+from ..registry import scorer_class
 from ..rows.errors import Advice, FileError, RecordedScoresWarning, too_many_systems
 from ..rows.reading import (
     DIGEST,
@@ -44,7 +43,6 @@ from ..rows.reading import (
     is_judged,
 )
 from ..rows.sources import format_of, sources_of
-from ..rows.values import COLUMNS
 from ..rows.writing import Writer
 from .options import (
     OnError,
@@ -225,7 +223,7 @@ class Run:
             self.keeps = "typed" if typed else "any"
         if resume and not self.in_parts:
             raise ValueError("resume: only the output to a folder can be resumed; end its name with a slash")
-        self.sources = sources_of(inputs, self._wanted())
+        self.sources = sources_of(inputs)
         if resume and any(source.path == "-" for source in self.sources):
             raise ValueError("resume: standard input cannot be read again; name files")
         if self.output == "-":
@@ -233,16 +231,6 @@ class Run:
         if self.output is not None and not self.in_parts:
             Writer(self.output, {}, {}, [source.path for source in self.sources])
         check_columns(self.sources, self.columns)
-
-    def _wanted(self) -> list[str] | None:
-        """Return the columns of the input that may be needed; None for all, where they are kept."""
-        if self.keeps:
-            return None
-        wanted = {self.columns.get(name, default) for name, names in COLUMNS.items() for default in names}
-        for metric in [name for name in (*self.metrics, *self.settings) if name in SCORERS] or ["ava"]:
-            if (scorer := scorer_class(metric)).recalls:  # what an earlier run may have written
-                wanted |= {*scorer.row_names, metric + DIGEST}
-        return sorted(wanted | {re.split(r"[.\[]", name)[0] for name in wanted})
 
     def _facts(self) -> dict:
         """Return everything but the input that the numbers depend on, as JSON."""

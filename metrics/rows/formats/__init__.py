@@ -28,7 +28,6 @@ from . import (
     ragas,
     truthfulqa,
 )
-from .shared import CONTEXTS, EXPECTED
 
 # The first that fits a row is taken. "squad" is of two files, see `joined_rows`.
 TOOL_FORMATS: dict[str, ModuleType | None] = {
@@ -49,13 +48,6 @@ TOOL_FORMATS: dict[str, ModuleType | None] = {
 }
 WITH_PREDICTIONS = ("opencompass", "bioasq", "truthfulqa")  # formats whose rows have our column of predictions
 OWN_GRADES = ("promptfoo",)  # formats whose column `score` is the grade of the tool, not of a person
-# Columns that a format reads beside those that it needs, for files of which only some columns are read.
-COLUMNS_READ = (
-    *sorted({name for tool in TOOL_FORMATS.values() if tool for columns in tool.NEEDED for name in columns}),
-    *openai_evals.ANSWER_COLUMNS, *EXPECTED, *CONTEXTS, "doc_id", "filter", "arguments", "answers", "metadata", "item",
-    "evaluations", "request", "prompt", "testIdx", "error", "example_id", "timestamp", "ideal_answer", "exact_answer",
-    "type", "answerable", "is_impossible", "turn_id",
-)  # fmt: skip
 
 
 def _has(columns: Sequence[str], values: Mapping) -> bool:
