@@ -247,6 +247,7 @@ def test_a_demo_shows_the_report_of_explain(spaces, name):
     assert page.startswith("<!DOCTYPE html>")
     assert "<script" not in page
     assert "&lt;script&gt;window.hacked=1" in page
+    assert f"{status}{page}".count("counts as right") == (name == "ava")  # the verdict is said once
 
 
 def test_the_judge_of_a_demo_is_that_of_the_setting(spaces, repository, monkeypatch):

@@ -82,18 +82,40 @@ def calibrated_by_question(number: int, rows: int = 10, repeats: int = REPEATS) 
     return float(np.mean(held))
 
 
-def agreement_of_probabilities(number: int, repeats: int = REPEATS) -> float:
-    """Return how often Pearson's interval holds: a judge's probabilities, most near 0 or 1, and graded labels."""
+def _probabilities(rng, size):
+    """A judge's probabilities, most near 0 or 1 and 6% of them reversed, and graded labels."""
+    quality = rng.normal(0, 1, size)
+    judged = 1 / (1 + np.exp(-4 * (quality + 0.8)))
+    judged = np.where(rng.random(size) < 0.06, 1 - judged, judged)
+    return judged, np.clip(np.round(2 * (quality + rng.normal(0, 0.6, size) + 1)) / 4, 0, 1)
 
-    def world(rng, size):
-        quality = rng.normal(0, 1, size)
-        judged = 1 / (1 + np.exp(-4 * (quality + 0.8)))
-        judged = np.where(rng.random(size) < 0.06, 1 - judged, judged)
-        return judged, np.clip(np.round(2 * (quality + rng.normal(0, 0.6, size) + 1)) / 4, 0, 1)
 
-    truth, held = pearson(*world(np.random.default_rng(0), 400_000)), []
+def _normal(rng, size):
+    """Normal scores that correlate by .7."""
+    score, noise = rng.normal(0, 1, (2, size))
+    return score, 0.7 * score + 0.51**0.5 * noise
+
+
+def _heavy(rng, size):
+    """The same with heavy tails: Student's t with 5 degrees of freedom."""
+    return np.array(_normal(rng, size)) * np.sqrt(5 / rng.chisquare(5, size))
+
+
+def _labels(rng, size):
+    """The same with labels 0 and 1 on one side."""
+    score, quality = _normal(rng, size)
+    return score, (quality > -0.5).astype(float)
+
+
+WORLDS = {"probabilities": _probabilities, "normal": _normal, "heavy": _heavy, "labels": _labels}
+
+
+def agreement(number: int, world: str = "probabilities", repeats: int = 2000) -> float:
+    """Return how often Pearson's interval holds in a world of `WORLDS`, in so many rows."""
+    draw = WORLDS[world]
+    truth, held = pearson(*draw(np.random.default_rng(0), 400_000)), []
     for seed in range(repeats):
-        low, high = pearson_limits(*world(np.random.default_rng([seed, number]), number), np.arange(number), 400, seed)
+        low, high = pearson_limits(*draw(np.random.default_rng([seed, number]), number), np.arange(number))
         held.append(bool(np.isnan(low) or low <= truth <= high))
     return float(np.mean(held))
 
@@ -142,8 +164,12 @@ def table() -> list[tuple[str, str, str]]:
         ),
         (
             "`agree`, Pearson's r, probabilities near 0 or 1, 15, 40, 100 rows: interval holds",
-            shares(agreement_of_probabilities, 15, 40, 100),
+            shares(agreement, 15, 40, 100),
             ".95",
+        ),
+        *(
+            (f"the same, {name}", shares(lambda rows, world=world: agreement(rows, world), 15, 40, 100), ".95")
+            for name, world in (("normal scores", "normal"), ("heavy tails", "heavy"), ("labels 0 and 1", "labels"))
         ),
         ("labels and judge, accuracy .98, .99, 1: interval holds", shares(nearly_perfect, 0.98, 0.99, 1.0), ".95"),
     ]

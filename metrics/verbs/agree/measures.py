@@ -97,7 +97,7 @@ def _correlations(
     }
     if "pearson" in kinds and draw.number >= draw.least:
         for name, values in scores.items():
-            low, high = correlation.pearson_limits(values, human, draw.questions, draw.samples, draw.seed)
+            low, high = correlation.pearson_limits(values, human, draw.questions)
             estimates[name]["pearson"] |= {"low": low, "high": high}
     return estimates, samples
 

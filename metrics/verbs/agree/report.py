@@ -233,7 +233,7 @@ class AgreeReport(Report):
     """
 
     title = "Agreement with human judgments"
-    open_tables = 1
+    open_tables = 2
 
     genqa_metrics: str
     inputs: list[dict[str, Any]]
@@ -327,8 +327,8 @@ class AgreeReport(Report):
         return self._tables(_worst(self, whole=True))
 
     def _tables(self, worst: list[Table]) -> list[Table]:
-        one_each = _correlations(self), _pairs(self), _system_scores(self), *_group_tables(self)
-        return [table for table in (*one_each, _thresholds(self), _verdicts(self), *worst) if table]
+        further = _pairs(self), _system_scores(self), *_group_tables(self), _thresholds(self), _verdicts(self)
+        return [_correlations(self), *worst, *filter(None, further)]
 
     def show(self, console) -> None:
         """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything.
@@ -383,7 +383,7 @@ class AgreeReport(Report):
             ),
             *self._inputs(),
             *self.signatures.values(),
-            f"intervals: {settings['interval']}",
+            f"intervals: {settings['interval']}; of Pearson's r the jackknife of Fisher's z with Student's t",
             f"genqa-metrics {self.genqa_metrics}, {settings['resamples']:,} bootstrap samples, "
             f"{settings['permutations']:,} permutations, seed {settings['seed']}",
         ]
@@ -604,13 +604,14 @@ def _worst(report: AgreeReport, whole: bool = False) -> list[Table]:
         for row in value:
             question, answer, references = row["question"] or "", row["prediction"], " | ".join(row["references"])
             short = f"{_cut(question)} {_cut(answer)} [{_cut(references)}]"
-            texts = [question, answer or "(empty)", references] if whole else [short]
+            name_of_row = row["id"] or f"line {row['line']}"
+            texts = [name_of_row, question, answer or "(empty)", references] if whole else [short]
             rows.append([*texts, f"{row[name]:.3f}", f"{row['human']:g}"])
-        header = [*(["question", "answer", "references"] if whole else ["question, answer [references]"]), name]
+        header = [*(["row", "question", "answer", "references"] if whole else ["question, answer [references]"]), name]
         title = f"Where {name} and the humans differ most"
         said = "Answers whose verdict the humans do not share, the largest differences first"
         if rows and whole:
-            tables.append(Table(title, [*header, "human"], rows, f"{said}.", texts=(0, 1, 2)))
+            tables.append(Table(title, [*header, "human"], rows, f"{said}.", texts=(0, 1, 2, 3)))
         elif rows:
             tables.append(Table(title, [*header, "human"], rows, f"{said}; whole in JSON and HTML.", wraps=True))
     return tables
