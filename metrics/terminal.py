@@ -513,21 +513,12 @@ def output_console(stream=None, width: int | None = None):
     return Console(stderr=stream is sys.stderr, width=None if (stream or sys.stdout).isatty() else width)
 
 
-def print_result(
-    form: str, as_json: Callable[[], str], as_markdown: Callable[[], str], print_tables: Callable
-) -> None:
-    """Print the result of a command in the form of --format.
-
-    Args:
-        form: "table", "json" or "markdown".
-        as_json: makes the result's JSON.
-        as_markdown: makes its Markdown.
-        print_tables: prints its tables on a `rich` console.
-    """
+def print_result(form: str, shown: report.Report, verbose: bool = False) -> None:
+    """Print a report in the form of --format: "table", "json" or "markdown"."""
     if form == "table":
-        print_tables(output_console())
+        (shown.show_all if verbose else shown.show)(output_console())
     else:
-        text = as_json() if form == "json" else as_markdown()
+        text = shown.to_json() if form == "json" else shown.to_markdown()
         if form == "json":  # has a way to write what the encoding lacks
             encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
             text = text.encode(encoding, "json").decode(encoding)
@@ -651,7 +642,7 @@ def carry_out(
     say_forms(() if as_paths else sources)
     after(report)
     write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})
-    print_result(form, report.to_json, report.to_markdown, report.show_all if verbose else report.show)
+    print_result(form, report, verbose)
     if demands:
         check_demands(demands, report.systems)
 

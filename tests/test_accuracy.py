@@ -14,7 +14,7 @@ from genqa_metrics.statistics.estimation import (
     prediction_powered,
     question_sums,
 )
-from genqa_metrics.statistics.intervals import Calibration, rogan_gladen
+from genqa_metrics.statistics.intervals import Counts, rogan_gladen
 from statsmodels.stats.proportion import proportion_confint
 
 from training.ava.ranking import rank_agreement, ranking_scores
@@ -95,9 +95,8 @@ def test_errors_of_the_judge_do_not_move_the_estimate():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Calibration(5, 4, 1, 2), "accepted: expected 0 to 4, the number of correct answers, got 5"),
-        (lambda: Calibration(0.9, 1, 1, 2), "accepted: expected a whole number, got 0.9"),
-        (lambda: Calibration(1, 1, 0, 0), "incorrect: expected at least 1 answer, got 0"),
+        (lambda: Counts(5, 4, 1, 2), "accepted: expected 0 to 4, the number of correct answers, got 5"),
+        (lambda: Counts(1, 1, 0, 0), "incorrect: expected answers, got 0"),
         (
             lambda: prediction_powered(np.ones(3), np.array([1, np.nan, np.nan]), np.ones(3)),
             "labels: expected at least 2 labelled rows, got 1",

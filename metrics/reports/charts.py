@@ -158,7 +158,7 @@ CURVES = {  # title: what lies across and up
 }
 
 
-def _draw_curves(axes, title: str, report: Mapping, names: Sequence[str]) -> None:
+def draw_curves(axes, title: str, report: Mapping, names: Sequence[str]) -> None:
     """Draw one of `CURVES` for every metric."""
     for name, look in styles(names).items():
         value = report["metrics"][name]["classifier"]
@@ -179,28 +179,15 @@ def _draw_curves(axes, title: str, report: Mapping, names: Sequence[str]) -> Non
         axes.plot([0, 1], [0, 1], color="#888888", linewidth=0.8, linestyle="--")
 
 
-def curves_figure(report: Mapping, names: list[str]):
-    """Return a figure of ROC, precision-recall and calibration curves."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 4.2))
-    for axes, title in zip(figure.subplots(1, 3), CURVES, strict=True):
-        _draw_curves(axes, title, report, names)
-    figure.tight_layout()
-    handles = figure.axes[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=7, frameon=False)
-    return figure
-
-
 def curve_panels(report: Mapping, names: list[str]):
-    """Return the same curves as three charts and a legend (`markupsafe.Markup`), below each other on phones."""
+    """Return ROC, precision-recall and calibration curves (`markupsafe.Markup`), below each other on phones."""
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
     figures = []
     for title in CURVES:
         figures.append(Figure(figsize=(3.6, 3.6)))
-        _draw_curves(figures[-1].subplots(), title, report, names)
+        draw_curves(figures[-1].subplots(), title, report, names)
     legend = Figure(figsize=(4.5, 0.3))
     legend.legend(*figures[0].axes[0].get_legend_handles_labels(), loc="upper left", ncols=3, frameon=False)
     return Markup('<div class="panels">{}</div>').format(Markup("").join(map(svg_of, [*figures, legend])))

@@ -141,17 +141,7 @@ COUNTS = ("accepted", "correct", "rejected", "incorrect")
 
 @dataclass(frozen=True)
 class Counts:
-    """How often a judge was right about correct and about incorrect answers; counts may be fractional."""
-
-    accepted: float
-    correct: float
-    rejected: float
-    incorrect: float
-
-
-@dataclass(frozen=True)
-class Calibration(Counts):
-    """How a judge did on answers that humans judged too.
+    """How often a judge was right about answers that people judged too; counts may be fractional.
 
     Attributes:
         accepted: correct answers that the judge accepted.
@@ -160,22 +150,19 @@ class Calibration(Counts):
         incorrect: incorrect answers.
 
     Raises:
-        ValueError: if a count is not a whole number in its range.
+        ValueError: if a count is out of range.
     """
 
-    accepted: int
-    correct: int
-    rejected: int
-    incorrect: int
+    accepted: float
+    correct: float
+    rejected: float
+    incorrect: float
 
     def __post_init__(self):
-        for part, whole in (("accepted", "correct"), ("rejected", "incorrect")):
+        for part, whole in (COUNTS[:2], COUNTS[2:]):
             hits, total = getattr(self, part), getattr(self, whole)
-            for name, count in ((whole, total), (part, hits)):
-                if isinstance(count, bool) or not isinstance(count, int | np.integer):
-                    raise ValueError(f"{name}: expected a whole number, got {count!r}; pass how many answers")
-            if total < 1:
-                raise ValueError(f"{whole}: expected at least 1 answer, got {total}; judge some by hand")
+            if not total > 0:
+                raise ValueError(f"{whole}: expected answers, got {total}; judge some by hand")
             if not 0 <= hits <= total:
                 raise ValueError(f"{part}: expected 0 to {total}, the number of {whole} answers, got {hits}")
 
@@ -191,11 +178,11 @@ def pooled(groups: Sequence[Counts]) -> tuple[float, float, float, float]:
         groups: counts of the answers of one system each.
 
     Returns:
-        accepted, correct, rejected and incorrect, as in `Calibration`, possibly fractional.
+        accepted, correct, rejected and incorrect, as in `Counts`.
 
-    >>> pooled([Calibration(90, 100, 40, 50), Calibration(90, 100, 40, 50)])
+    >>> pooled([Counts(90, 100, 40, 50), Counts(90, 100, 40, 50)])
     (180.0, 200.0, 80.0, 100.0)
-    >>> [round(count, 1) for count in pooled([Calibration(95, 100, 42, 50), Calibration(85, 100, 38, 50)])]
+    >>> [round(count, 1) for count in pooled([Counts(95, 100, 42, 50), Counts(85, 100, 38, 50)])]
     [15.4, 17.1, 80.0, 100.0]
     """
     hits = np.array([[group.accepted, group.rejected] for group in groups], dtype=float)

@@ -96,20 +96,6 @@ def swaps(rows: int, samples: int, seed: int) -> Iterator[np.ndarray]:
         yield np.unpackbits(bits, axis=1, count=rows).astype(float)
 
 
-def resampled_sums(weights: Iterable[np.ndarray], statistics: np.ndarray) -> np.ndarray:
-    """Return the weighted sums of the rows' statistics.
-
-    Args:
-        weights: chunks of (samples, rows) weights.
-        statistics: (rows, systems, k) statistics of every row.
-
-    Returns:
-        (samples, systems, k) sums over the rows.
-    """
-    flat = np.ascontiguousarray(statistics, dtype=float).reshape(len(statistics), -1)
-    return np.concatenate([chunk @ flat for chunk in weights]).reshape(-1, *statistics.shape[1:])
-
-
 def interval(scores: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the expanded percentile interval of bootstrap scores.
 

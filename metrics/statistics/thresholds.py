@@ -65,29 +65,6 @@ def held_out(
     return float(_criterion(criterion, (called & positive).sum(), (called & ~positive).sum(), right, wrong))
 
 
-def confusion(scores: np.ndarray, positive: np.ndarray, threshold: float) -> dict[str, int]:
-    """Return how often calling answers correct from a score on is right and wrong.
-
-    Args:
-        scores: (rows,) scores of a metric.
-        positive: (rows,) booleans, which answers humans accept.
-        threshold: score from which an answer is called correct.
-
-    Returns:
-        Numbers of rows: "accepted" and "missed" of those that humans accept, "rejected" and "let_through" of the rest.
-
-    >>> confusion(np.array([0.1, 0.9, 0.95]), np.array([False, True, False]), 0.5)
-    {'accepted': 1, 'missed': 0, 'rejected': 1, 'let_through': 1}
-    """
-    called = scores >= threshold
-    return {
-        "accepted": int((called & positive).sum()),
-        "missed": int((~called & positive).sum()),
-        "rejected": int((~called & ~positive).sum()),
-        "let_through": int((called & ~positive).sum()),
-    }
-
-
 def calibration(scores: np.ndarray, positive: np.ndarray, bins: int = 10) -> dict[str, object]:
     """Return how far scores are probabilities: bins of equal width, expected calibration error, Brier score.
 

@@ -12,7 +12,7 @@ see that, the judge alone tells nothing.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..core.scorer import Scorer
@@ -26,7 +26,7 @@ from ..statistics.estimation import (
     QuestionSums,
     estimate_accuracy,
 )
-from ..statistics.intervals import COUNTS, Calibration, Counts, pooled, wilson
+from ..statistics.intervals import COUNTS, Counts, pooled, wilson
 from .labels import LABELS_TO_BEGIN
 
 MEASURED_FILE = "measured.json"
@@ -76,12 +76,10 @@ class Measured:
     Attributes:
         groups: counts of the answers of one system each.
         facts: what stands in the file: "data", "command" and so on.
-        unlike: in what the rows differ from those that it was measured on, in words.
     """
 
     groups: Sequence[Counts]
     facts: Mapping[str, Any]
-    unlike: Sequence[str] = ()
 
     @property
     def pooled(self) -> tuple[float, float, float, float]:
@@ -92,11 +90,6 @@ class Measured:
     def method(self) -> str:
         """Key of `METHODS`."""
         return "calibrated" if "labels" in self.facts else "measured"
-
-    def on(self, rows: Mapping[str, float]) -> "Measured":
-        """Return the same for rows of which the counts of `ava.scorer.profile`, and of labels in them, are known."""
-        totals = {name: sum(getattr(group, name) for group in self.groups) for name in COUNTS}
-        return replace(self, unlike=[*disagreements(totals, rows), *differences(_profile(self.facts), rows)])
 
 
 def measured_for(scorer: Scorer) -> Measured | None:
@@ -116,7 +109,7 @@ def measured_for(scorer: Scorer) -> Measured | None:
         return None
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
-        groups = [Calibration(*(group[name] for name in COUNTS)) for group in facts["systems"]]
+        groups = [Counts(*(group[name] for name in COUNTS)) for group in facts["systems"]]
         of = {name: str(facts[name]) for name in MUST_BE_EQUAL}
         list(facts["data"])
         sum(_profile(facts).values())
@@ -138,8 +131,6 @@ def _calibrated(scorer: Scorer) -> Measured | None:
     facts = scorer.calibration.content
     try:
         errors = Counts(*(float(facts["errors"][name]) for name in COUNTS))
-        if not (0 <= errors.accepted <= errors.correct > 0 and 0 <= errors.rejected <= errors.incorrect > 0):
-            raise ValueError("counts out of range")
         if not isinstance(facts["labels"], int) or facts["labels"] < 1:
             raise ValueError("labels: expected a whole number above 0")
         measured_fact(facts)
@@ -165,11 +156,13 @@ class JudgeErrors:
         measured: how often it was right, None where that is not known.
         unknown: why that is not known, or not for these rows; "" where it is.
         ignored: the errors are to be ignored.
+        unlike: in what these rows differ from those that it was measured on, in words.
     """
 
     measured: Measured | None
     unknown: str = ""
     ignored: bool = False
+    unlike: Sequence[str] = ()
 
     @classmethod
     def of(cls, scorer: Scorer, rows: Mapping[str, float], ignored: bool = False) -> "JudgeErrors":
@@ -179,10 +172,10 @@ class JudgeErrors:
         measured = measured_for(scorer)
         if measured is None:
             return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
-        measured = measured.on(rows)
-        reasons = "; ".join(measured.unlike)
-        unlike = f"they may be unlike those that the judge's errors were measured on ({reasons})"
-        return cls(measured, unlike if reasons else "")
+        totals = {name: sum(getattr(group, name) for group in measured.groups) for name in COUNTS}
+        unlike = [*disagreements(totals, rows), *differences(_profile(measured.facts), rows)]
+        reasons = f"they may be unlike those that the judge's errors were measured on ({'; '.join(unlike)})"
+        return cls(measured, reasons if unlike else "", unlike=unlike)
 
     def accuracy(self, sums: QuestionSums, **options: Any) -> tuple[dict[str, Any], AccuracyEstimate]:
         """Return the accuracy of a system, as all reports have it, and the estimate.
@@ -277,7 +270,7 @@ def judged_systems(
         "errors_counted": IGNORED not in bases,
         "confidence": 0.95,
         "measured": measured_fact(measured.facts) if measured and {MEASURED, NOTHING} & bases else None,
-        "unlike": list(measured.unlike) if measured else [],
+        "unlike": list(errors.unlike),
         "notes": errors.notes(systems),
         "systems": systems,
     }

@@ -410,7 +410,7 @@ def accuracy(
             },
             "raters": known.raters if known else None,
             "measured": dict(measured.facts) if measured else None,
-            "unlike": list(measured.unlike) if measured else [],
+            "unlike": list(errors.unlike),
             "systems": systems,
             "differences": [
                 {"first": pair[0], "second": pair[1]}

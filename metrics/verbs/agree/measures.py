@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...scale.tally import CONFUSION, agreement
+from ...scale.tally import CONFUSION, agreement, confusion_counts
 from ...statistics import correlation, thresholds
 from ...statistics.resampling import FEW, Resampler, adjust_p_values
 from ..inputs import question_numbers, rounded
@@ -136,15 +136,15 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> 
 
 
 def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: Resampler) -> dict[str, object]:
-    """Return how good a judge's own verdicts are: threshold, agreement, kappa, the counts of `confusion`, shares."""
+    """Return how good a judge's own verdicts are: threshold, agreement, kappa, the counts of `CONFUSION`, shares."""
     right = ((scores >= threshold) == correct).astype(float)
     means = draw.values({"agreement": lambda counts: counts @ right / counts.sum(axis=1)})
-    result = thresholds.confusion(scores, correct, threshold)
+    counts = confusion_counts(scores >= threshold, correct).sum(axis=0).astype(int).tolist()
     return {
         "threshold": threshold,
-        **agreement([result[name] for name in CONFUSION]),
+        **agreement(counts),
         "agreement": _estimate("share", float(right.mean()), means["agreement"], draw),
-        **result,
+        **dict(zip(CONFUSION, counts, strict=True)),
     }
 
 

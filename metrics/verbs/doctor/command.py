@@ -32,4 +32,4 @@ def doctor(
         sources = terminal.read_inputs(inputs, *values)
     with terminal.failures("doctor"):
         report = diagnose(sources, columns, reading)
-    terminal.print_result(form, report.to_json, report.to_markdown, report.show)
+    terminal.print_result(form, report)

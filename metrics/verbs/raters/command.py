@@ -43,4 +43,4 @@ def raters(
         columns = terminal.name_values("--column", column)
     with terminal.failures("raters"), terminal.skipped_rows() as problem:
         report = combine_ratings(inputs, columns, limit, drop, output, on_error, problem)
-    terminal.print_result(format_, report.to_json, report.to_markdown, report.show)
+    terminal.print_result(format_, report)

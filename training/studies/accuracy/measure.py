@@ -23,7 +23,7 @@ from genqa_metrics.ava.scorer import profile
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
-from genqa_metrics.statistics.intervals import COUNTS, Calibration, pooled, rogan_gladen
+from genqa_metrics.statistics.intervals import COUNTS, Counts, pooled, rogan_gladen
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, MUST_BE_EQUAL
 from genqa_metrics.verbs.labelling import pareto_sample, probabilities
 
@@ -129,7 +129,7 @@ def without_labels(systems: list[dict]) -> list[dict]:
     """Return for every system the interval of the judge alone, measured on the other systems."""
     intervals = []
     for place, system in enumerate(systems):
-        others = [Calibration(*(result[name] for name in COUNTS)) for i, result in enumerate(systems) if i != place]
+        others = [Counts(*(result[name] for name in COUNTS)) for i, result in enumerate(systems) if i != place]
         rows = system["correct"] + system["incorrect"]
         accepted, truth = system["accepted"] + system["incorrect"] - system["rejected"], system["correct"] / rows
         errors = pooled(others) if others else (1, 1, 1, 1)  # of one system the judge's rate

@@ -19,7 +19,7 @@ import numpy as np
 from genqa_metrics.core.checkpoints import base_encoder, checkpoint_digest, file_digest
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.registry import SCORERS, make_scorer
-from genqa_metrics.reports.charts import curves_figure, svg_of
+from genqa_metrics.reports import charts
 from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.verbs.agree.measures import PERMUTATIONS, Judgments, analyse, length_group
 from genqa_metrics.verbs.agree.question_types import question_type
@@ -258,6 +258,19 @@ def without_points(report: dict) -> dict:
     return report
 
 
+def curves_figure(report: dict, names: list[str]):
+    """Return a figure of ROC, precision-recall and calibration curves."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13, 4.2))
+    for axes, title in zip(figure.subplots(1, 3), charts.CURVES, strict=True):
+        charts.draw_curves(axes, title, report, names)
+    figure.tight_layout()
+    handles = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=7, frameon=False)
+    return figure
+
+
 def study(args: Arguments) -> dict:
     """Compute or read the scores, and return what they say of every set; the curves are drawn."""
     warnings.filterwarnings("ignore", module="bert_score|transformers|torch")
@@ -279,7 +292,7 @@ def study(args: Arguments) -> dict:
         shown = [title for title in NAMES["in_figures"] if title in sets[CURVES]["metrics"]]
         path = output / f"results/meta_curves_{CURVES}.svg"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(svg_of(curves_figure(sets[CURVES], shown)), encoding="utf-8")
+        path.write_text(charts.svg_of(curves_figure(sets[CURVES], shown)), encoding="utf-8")
     return {
         "python": platform.python_version(),
         "versions": versions("genqa-metrics", "numpy", "scipy", "scikit-learn", "torch", "transformers"),

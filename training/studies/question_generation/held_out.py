@@ -8,7 +8,7 @@ import numpy as np
 from genqa_metrics.core.checkpoints import file_digest
 from genqa_metrics.f_meta.bases import PAPER, base_function
 from genqa_metrics.f_meta.scoring import statistics
-from genqa_metrics.statistics.resampling import bootstrap_counts, interval, resampled_sums
+from genqa_metrics.statistics.resampling import bootstrap, interval
 
 from training.common import markdown_table, option
 from training.question_generation.ask import BUNDLED, find, load
@@ -47,7 +47,8 @@ def rows_of(questions: list[list[str]], references: list[list[str]]) -> np.ndarr
 def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
     """Return per model of (contexts, models, columns) the means and, against the first, differences with intervals."""
     differences = rows - rows[:, :1]
-    low, high = interval(resampled_sums(bootstrap_counts(len(rows), resamples, 0), differences) / len(rows), len(rows))
+    sums = bootstrap({"sums": lambda counts: np.tensordot(counts, differences, 1)}, len(rows), resamples, 0)["sums"]
+    low, high = interval(sums / len(rows), len(rows))
     means, middle = rows.mean(axis=0), differences.mean(axis=0)
     return [
         {

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-from genqa_metrics.statistics.resampling import bootstrap_counts, interval, resampled_sums
+from genqa_metrics.statistics.resampling import bootstrap, interval
 
 from training.similarity import cosines
 
@@ -150,7 +150,8 @@ def resampled_means(rows: np.ndarray, samples: int, seed: int, names: Sequence[s
     """
     contexts, systems, seeds, k = rows.shape
     flat = rows.reshape(contexts, systems * seeds, k)
-    sums = resampled_sums(bootstrap_counts(contexts, samples, seed), flat).reshape(samples, systems, seeds, k)
+    sums = bootstrap({"sums": lambda counts: np.tensordot(counts, flat, 1)}, contexts, samples, seed)["sums"]
+    sums = sums.reshape(samples, systems, seeds, k)
     rng = np.random.default_rng([seed, 2])
     draws = {model: rng.integers(seeds, size=(samples, seeds)) for model in MODELS}
     chosen = np.stack([draws[model] for model, _ in map(SYSTEMS.get, names)], axis=1)[..., None]
