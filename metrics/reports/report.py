@@ -149,6 +149,15 @@ class Report:
             print_table(table, console)
         say(console, self.facts())
 
+    def _show_findings(self, console, title: str, most: int) -> None:
+        """Print a title, the findings and so many of the notes."""
+        from rich.text import Text
+
+        for line in (title, *(f"-> {finding}" for finding in self.findings)):
+            console.print(Text(visible(line), style="bold"))
+        notes, more = [f"note: {note}" for note in self.notes[:most]], len(self.notes) - most
+        say(console, [*notes, *[f"note: ... and {more} more: --verbose"] * (more > 0)], "yellow")
+
     def show_all(self, console) -> None:
         """Print everything: all tables, and what the numbers rest on.
 

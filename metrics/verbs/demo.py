@@ -97,28 +97,23 @@ def show_all(console) -> None:
 
 
 def _report(name: str, metrics: Sequence[str]):
-    from ..scale.run import Run
-    from .score.report import ScoreReport
+    from .score.report import score
 
-    run = Run([str(EXAMPLES / name)], metrics)
-    return ScoreReport.of(run, run.score())
+    return score(str(EXAMPLES / name), metrics, keep=False)
 
 
 def _steps() -> dict[str, object]:
     """Return a question, a wrong answer to it that shares most words with the right one, and its scores by name."""
-    from ..registry import make_scorer
-    from ..rows.reading import Item
-    from ..scale.run import statistics_of_items
+    from .score.report import score
 
-    question = "How many steps are involved in a hypothesis test?"
-    answer = "There are seven steps involved in a hypothesis test ."
-    right = "Four steps are involved in a hypothesis test."
-    values: dict[str, object] = {"question": question, "answer": answer}
-    item = Item("", 1, None, "", question, [answer], [right], (None, None))
-    for metric, name in (("aev", "aev"), ("kpqa", "rougeL_kpqa"), ("ava", "ava_score")):
-        scorer = make_scorer(metric)
-        values[name] = float(scorer.row_scores(statistics_of_items(scorer, [item])[0])[name][0])
-    return values
+    values: dict[str, object] = {
+        "question": "How many steps are involved in a hypothesis test?",
+        "answer": "There are seven steps involved in a hypothesis test .",
+    }
+    row = {"question": values["question"], "prediction": values["answer"]}
+    row["references"] = "Four steps are involved in a hypothesis test."
+    scores = score([row], ("aev", "kpqa", "ava")).to_pandas()
+    return values | {name: float(scores[name][0]) for name in ("aev", "rougeL_kpqa", "ava_score")}
 
 
 def _filled(template: str, **values: object) -> str:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.scorer import Scorer
+from ..reports.table import Table, number
+from ..scale.tally import CONFUSION
 from ..statistics.estimation import (
     IGNORED,
     LABELS,
@@ -310,6 +312,16 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
     if worth - labelled < 1:
         return f"{said}; its verdicts make no interval narrower: label more, or take another judge"
     return f"{said}; with its verdicts the {labelled:,} labels give intervals as narrow as {worth:,.0f} labels alone"
+
+
+def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], said: str) -> Table:
+    """Return how the judge agrees with labels: of every system the counts of `tally.CONFUSION` and its agreement."""
+    rows = []
+    for system, values in systems.items():
+        counts = [values[name] for name in CONFUSION]
+        shares = [number(values["agreement"]), number(values["kappa"])]
+        rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
+    return Table(title, ["system", "labelled", "agreement", "kappa", *CONFUSION], rows, said)
 
 
 def measured_fact(measured: Mapping[str, Any]) -> str:

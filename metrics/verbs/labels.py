@@ -465,13 +465,9 @@ def labels_beside(
     Raises:
         FileError: if a file cannot be read, a row is bad, or no label is of a row.
     """
-    readers: dict = {}
+    from .accuracy.run import read_answers
 
-    def convert(source: Source, row: Row) -> list[Item]:
-        needs = {"question": "ava", "references": "ava"}
-        return readers.setdefault(source.name, RowReader(source, columns, lambda kind: needs)).read(row)
-
-    items = [item for _, _, of_row in good_rows(sources, convert, skips) for item in of_row]
+    items, *_ = read_answers(sources, columns, skips)
     labels = read_labels(label_sources, items, [], columns, skips, notes)
     known = np.flatnonzero(~np.isnan(labels.mean))
     weights = 1 / labels.probability[known]

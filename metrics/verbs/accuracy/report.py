@@ -17,7 +17,7 @@ from ...scale.options import OnError, Settings, check_options, with_calibration
 from ...scale.tally import CONFUSION, question_key
 from ...statistics.estimation import row_sums
 from ..inputs import digested_sources
-from ..judge_errors import JudgeErrors, help_of_judge, measured_fact, methods
+from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, measured_fact, methods
 from ..labels import agreement_fact, read_labels, selection_notes
 from .run import (
     JudgedAnswers,
@@ -84,7 +84,7 @@ class AccuracyReport(Report):
         result = [self._systems()]
         if any("confusion" in values for values in self.systems.values()):
             result.append(self._agreement())
-        result += [table] if (table := accuracy_table(self._report)) else []
+        result += [table] if (table := self._by_slice()) else []
         if any("needed" in values for values in self.systems.values()):
             result.append(self._needed())
         if self.differences:
@@ -130,7 +130,7 @@ class AccuracyReport(Report):
         )
 
     def _print_slices(self, console: Any) -> None:
-        if table := accuracy_table(self._report):
+        if table := self._by_slice():
             console.print()
             print_table(table, console)
 
@@ -205,18 +205,13 @@ class AccuracyReport(Report):
         return Table(SYSTEMS, header, rows, said, short=short_names(header) | {"ava_accuracy": "judged"})
 
     def _agreement(self) -> Table:
-        rows = []
-        for system, result in self.systems.items():
-            if "confusion" in result:
-                counts = [f"{result['confusion'][name]:,}" for name in CONFUSION]
-                rows.append(
-                    [system, f"{result['labelled']:,}", number(result["agreement"]), number(result["kappa"]), *counts]
-                )
+        labelled = {name: result for name, result in self.systems.items() if "confusion" in result}
         said = (
             "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
             "being drawn. Missed: correct but rejected; let through: wrong but accepted."
         )
-        return Table("Judge and people", ["system", "labelled", "agreement", "kappa", *CONFUSION], rows, said)
+        agreed = {name: {**result, **result["confusion"]} for name, result in labelled.items()}
+        return confusion_table("Judge and people", agreed, said)
 
     def _needed(self) -> Table:
         planned = {system: result for system, result in self.systems.items() if "needed" in result}
@@ -235,6 +230,31 @@ class AccuracyReport(Report):
         )
         said += "many questions like these they would. -: too many labels are wrong."
         return Table("How many more labels", header, rows, said)
+
+    def _by_slice(self) -> Table | None:
+        """Return the accuracy of every system in every slice; None without `by`."""
+        report = self._report
+        if not report["slices"]:
+            return None
+        column, values = report["slices"]["column"], report["slices"]["values"]
+        labelled = bool(report["labels"])
+        header = [column, "system", "accuracy", "wrong", "declined", "answers", *["labelled"] * labelled]
+        rows = []
+        for name, systems in values.items():
+            for system, result in systems.items():
+                cells = [
+                    name,
+                    system,
+                    accuracy_cell(result),
+                    number(result["wrong"]),
+                    number(result["declined"]),
+                    f"{result['rows']:,}",
+                ]
+                rows.append(cells + [f"{result['labelled']:,}"] * labelled)
+        told = sum(result["low"] is not None for systems in values.values() for result in systems.values())
+        said = f"Each interval by itself: of {told:,} intervals about "
+        said += f"{told * (1 - report['settings']['confidence']):.1f} miss the truth."
+        return Table(f"Accuracy by {column}", header, rows, said if told else "")
 
     def _differences(self) -> Table:
         rows, marked = [], set()
@@ -425,32 +445,3 @@ def accuracy(
             ],
         }
     )
-
-
-def accuracy_table(report: Mapping) -> Table | None:
-    """Return the accuracy of every system in every slice; None without `--by`.
-
-    Args:
-        report: see `AccuracyReport`.
-    """
-    if not report["slices"]:
-        return None
-    column, values = report["slices"]["column"], report["slices"]["values"]
-    labelled = bool(report["labels"])
-    header = [column, "system", "accuracy", "wrong", "declined", "answers", *["labelled"] * labelled]
-    rows = []
-    for name, systems in values.items():
-        for system, result in systems.items():
-            cells = [
-                name,
-                system,
-                accuracy_cell(result),
-                number(result["wrong"]),
-                number(result["declined"]),
-                f"{result['rows']:,}",
-            ]
-            rows.append(cells + [f"{result['labelled']:,}"] * labelled)
-    told = sum(result["low"] is not None for systems in values.values() for result in systems.values())
-    said = f"Each interval by itself: of {told:,} intervals about "
-    said += f"{told * (1 - report['settings']['confidence']):.1f} miss the truth."
-    return Table(f"Accuracy by {column}", header, rows, said if told else "")

@@ -338,12 +338,8 @@ class AgreeReport(Report):
         """
         from rich.text import Text
 
-        console.print(Text(f"{self.title}: {self.rows:,} answers to {self.questions:,} questions", style="bold"))
-        for line in self.findings:
-            console.print(Text(f"-> {visible(line)}", style="bold"))
-        more = len(self.notes) - FIRST_NOTES
-        say(console, [f"note: {note}" for note in self.notes[:FIRST_NOTES]], "yellow")
-        say(console, [f"note: ... and {more} more: --verbose"] if more > 0 else [], "yellow")
+        title = f"{self.title}: {self.rows:,} answers to {self.questions:,} questions"
+        self._show_findings(console, title, FIRST_NOTES)
         console.print()
         table = _correlations(self)
         kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]

@@ -444,14 +444,12 @@ class CompareReport(Report):
 
     def tables(self) -> list[Table]:
         """Return the tables."""
-        values = []
-        for metric, tests in self.tests.items():
-            values += [
-                systems_table(self, metric),
-                *(pairs_table(self, metric, name) for name in tests),
-            ]
-            values += slice_tables(self, metric)
-        return [*values, *change_tables(self)]
+        return [*(table for metric in self.metrics for table in self._of_metric(metric)), *change_tables(self)]
+
+    def _of_metric(self, metric: str, most_pairs: int | None = None) -> list[Table]:
+        """Return the tables of a metric; of more pairs than `most_pairs` those of neighbours in the ranking."""
+        pairs = (pairs_table(self, metric, name, most_pairs) for name in self.tests[metric])
+        return [systems_table(self, metric), *pairs, *slice_tables(self, metric)]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -471,9 +469,8 @@ class CompareReport(Report):
         """Return the comparison in Markdown."""
         parts = ["# Comparison of systems", *(f"**Note:** {markdown(note)}" for note in self.notes)]
         parts.append("\n".join(f"- {markdown(line)}" for line in self.findings))
-        for metric, tests in self.tests.items():
-            pairs = (pairs_table(self, metric, name) for name in tests)
-            for table in (systems_table(self, metric), *pairs, *slice_tables(self, metric)):
+        for metric in self.metrics:
+            for table in self._of_metric(metric):
                 parts.append(f"## {markdown(table.title)}\n\n{markdown(table.explanation)}\n\n{markdown_table(table)}")
             parts += [f"## {markdown(metric)}: rows that differ most"] * bool(self.rows[metric])
             for row in self.rows[metric]:
@@ -508,12 +505,7 @@ class CompareReport(Report):
         """
         from rich.text import Text
 
-        console.print(Text(self.title, style="bold"))
-        for line in self.findings:
-            console.print(Text(f"-> {visible(line)}", style="bold"))
-        more = len(self.notes) - MAX_NOTES
-        rest = [f"note: ... and {more} more: --verbose"] if more > 0 else []
-        say(console, [*(f"note: {note}" for note in self.notes[:MAX_NOTES]), *rest], "yellow")
+        self._show_findings(console, self.title, MAX_NOTES)
         for metric in self.metrics:
             console.print()
             print_table(short_table(self, metric), console)
@@ -540,11 +532,8 @@ class CompareReport(Report):
         """
         say(console, self.findings, "bold")
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
-        for metric, tests in self.tests.items():
-            print_table(systems_table(self, metric), console)
-            for name in tests:
-                print_table(pairs_table(self, metric, name, MAX_PAIRS), console)
-            for table in slice_tables(self, metric):
+        for metric in self.metrics:
+            for table in self._of_metric(metric, MAX_PAIRS):
                 print_table(table, console)
             if not self.changes:
                 self._show_rows(console, metric)

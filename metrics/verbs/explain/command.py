@@ -89,31 +89,33 @@ def explain(
             raise ValueError("--set: only grounding has settings here; leave it out, or add --metric grounding")
         if checkpoint and settings.setdefault("checkpoint", checkpoint) != checkpoint:
             raise ValueError("--checkpoint: given twice, as an option and as a setting; drop one of the two")
-        of_rows = prediction is None and context is None and reference is None
-        if of_rows and by_passages:
-            files = {"--html": html, "--output": None if output is None else Path(output)}
-            terminal.check_outputs(files, texts)
-            run = _run(texts, of_files, reading, settings)
-        elif of_rows and all(map(os.path.exists, texts)):
-            if output:
+        sources, texts_of_one = None, (prediction, context, reference)
+        if texts_of_one == (None, None, None) and (by_passages or all(map(os.path.exists, texts))):
+            if output and not by_passages:
                 raise ValueError("--output: only grounding writes its sentences; leave it out, or see `score -o`")
-            terminal.check_outputs({"--html": html}, [*texts, idf])
-            run = _scoring(texts, of_files, reading, metric, checkpoint)
+            terminal.check_outputs({"--html": html, "--output": output and Path(output)}, [*texts, idf])
+            sources = terminal.read_inputs(texts, *reading)
         else:
             _check_one_answer(texts, metric, by_passages, prediction, reference, context, of_files)
             terminal.check_outputs({"--html": html}, [idf])
-            run = None
+        of_rows = {"columns": terminal.name_values("--column", column), "worst": worst or WORST}
+        of_rows["on_error"] = on_error or "fail"
     out = terminal.output_console(width=80)
     if by_passages:
         from .unsupported import one_answer, print_unsupported, unsupported_html
 
         with terminal.failures("explain"):
-            found = _found(run) if run else one_answer(texts[0], prediction, context, settings)
+            if sources:
+                found = _unsupported(sources, of_rows, settings, output)
+            else:
+                found = one_answer(texts[0], prediction, context, settings)
         terminal.write_outputs({"--html": (html, lambda: unsupported_html(found))})
         print_unsupported(found, out)
         return
-    with terminal.failures("explain" if run else ""):
-        answers = _answers_to_read(run) if run else [("", (texts[0], prediction, reference))]
+    with terminal.failures("explain" if sources else ""):
+        answers = [("", (texts[0], prediction, reference))]
+        if sources:
+            answers = _answers_to_read(sources, of_rows, metric, checkpoint)
         corpus = _references_of(idf) if idf else None
         explain_one, show, as_html = _one_answer(judges, checkpoint)
         of_idf = {"corpus": corpus} if idf else {}
@@ -151,36 +153,18 @@ def _one_answer(judges: bool, checkpoint: str | None) -> tuple[Callable, Callabl
     return partial(explanation, models=load_models(checkpoint)), print_explanation, explanation_html
 
 
-def _run(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any], settings: Mapping[str, Any]):
-    """Return the run over files; a ValueError if an option is bad."""
-    from .unsupported import UnsupportedRun
-
-    sources = terminal.read_inputs(paths, *reading)
-    columns = terminal.name_values("--column", given["column"])
-    return UnsupportedRun(
-        sources, columns, settings, given["worst"] or WORST, given["output"], given["on_error"] == "skip"
-    )
-
-
-def _scoring(paths: list[str], given: Mapping[str, Any], reading: Sequence[Any], metric: str, checkpoint: str | None):
-    """Return the run that scores files, to find the answers that should be read first."""
+def _answers_to_read(
+    sources: Sequence[Any], of_rows: Mapping[str, Any], metric: str, checkpoint: str | None
+) -> list[tuple[str, tuple[str, str, list[str]]]]:
+    """Return which answers of files should be read first, each with its question, itself and its references."""
+    from ...rows.errors import bad_usage
     from ...scale.run import Run
 
-    return Run(
-        terminal.read_inputs(paths, *reading),
-        [metric],
-        {metric: {"checkpoint": checkpoint}} if checkpoint else None,
-        columns=terminal.name_values("--column", given["column"]),
-        on_error=given["on_error"] or "fail",
-        worst=given["worst"] or WORST,
-    )
-
-
-def _answers_to_read(run) -> list[tuple[str, tuple[str, str, list[str]]]]:
-    """Return which answers of files should be read first, each with its question, itself and its references."""
+    with bad_usage():
+        run = Run(sources, [metric], {metric: {"checkpoint": checkpoint}} if checkpoint else None, **of_rows)
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         answers = run.score(terminal.say, problem, partial(progress, "scoring")).to_read.first
-    terminal.say_forms(run.sources)
+    terminal.say_forms(sources)
     return [(_name(answer), (answer.question or "", answer.prediction, answer.references)) for answer in answers]
 
 
@@ -190,11 +174,21 @@ def _name(answer) -> str:
     return f"{name_of_row(answer)}{label}"
 
 
-def _found(run):
-    """Return what a run over files finds; messages go to standard error."""
+def _unsupported(sources: Sequence[Any], of_rows: Mapping[str, Any], settings: Mapping[str, Any], output: str | None):
+    """Return what is found in files; messages go to standard error."""
+    from .unsupported import unsupported_sentences
+
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
-        result = run.found(terminal.say, problem, progress)
-    terminal.say_forms(run.sources)
+        result = unsupported_sentences(
+            sources,
+            settings=settings,
+            output=output,
+            **of_rows,
+            notify=terminal.say,
+            problem=problem,
+            progress=progress,
+        )
+    terminal.say_forms(sources)
     if result.skipped:
         terminal.warn(f"skipped {result.skipped:,} bad rows; {sum(result.read.values()):,} were read")
     return result

@@ -4,17 +4,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from ...core.scorer import Scorer
 from ...registry import make_scorer
 from ...reports.report import print_field, say
 from ...reports.table import page, render, visible
-from ...rows.errors import Advice, FileError
+from ...rows.errors import bad_usage
 from ...rows.reading import Item, Message, Progress, Reading, Skips, check_columns, ignore
 from ...rows.sources import Source
 from ...rows.writing import Writer
-from ...scale.options import checked_columns, needed_columns
+from ...scale.options import OnError, checked_columns, needed_columns
 from ...scale.run import WINDOW_CHARACTERS, counted, map_in_order, window_predictions, worker_count
 from ..inputs import name_of_row
 
@@ -35,8 +36,7 @@ COLUMNS = {  # of the file with one line for every sentence that no passage supp
 }
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(NamedTuple):
     """A sentence that states something.
 
     Attributes:
@@ -174,8 +174,18 @@ def one_answer(
     )
 
 
-class UnsupportedRun:
-    """Finds the sentences of files that no passage supports, in memory that does not grow with them.
+def unsupported_sentences(
+    sources: Sequence[Source],
+    columns: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    worst: int = 5,
+    output: str | None = None,
+    on_error: OnError = "fail",
+    notify: Message = ignore,
+    problem: Message = ignore,
+    progress: Progress = ignore,
+) -> Grounded:
+    """Find the sentences of files that no passage supports, in memory that does not grow with them.
 
     Args:
         sources: the files, see `sources.files`.
@@ -183,79 +193,49 @@ class UnsupportedRun:
         settings: settings of grounding.
         worst: number of answers to return.
         output: file for all sentences that no passage supports, one a line; its ending says the format.
-        skip: leave bad rows out.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        notify: called with what a user must know about the input.
+        problem: called with each bad row that is left out.
+        progress: called with the metric, the answers that are done, and None.
 
     Raises:
-        ValueError: if an argument is bad. Nothing has been written yet.
+        ValueError: if an argument or a row is bad, or a file cannot be read or written.
     """
-
-    def __init__(
-        self,
-        sources: Sequence[Source],
-        columns: Mapping[str, str] | None = None,
-        settings: Mapping[str, Any] | None = None,
-        worst: int = 5,
-        output: str | None = None,
-        skip: bool = False,
-    ):
-        self.sources, self.columns, self.worst, self.skip = sources, checked_columns(columns), worst, skip
-        try:
-            check_columns(sources, self.columns)
-            self.writer = (
-                Writer(output, COLUMNS, {}, [source.path for source in sources]) if output is not None else None
-            )
-        except FileError as error:
-            raise ValueError(Advice(error)) from error
-        self.scorer = make_scorer("grounding", settings)
-
-    def found(self, notify: Message = ignore, problem: Message = ignore, progress: Progress = ignore) -> Grounded:
-        """Read, judge and write.
-
-        Args:
-            notify: called with what a user must know about the input.
-            problem: called with each bad row that is left out.
-            progress: called with the metric, the answers that are done, and None.
-
-        Raises:
-            FileError: if a file cannot be read or written, or a row is bad.
-        """
-        reading = Reading(self.sources, self.columns, Skips(self.skip, problem), notify, self._needs)
-        worst: list[GroundedAnswer] = []
-        read, unsupported, counts = Counter(), Counter(), Counter()
-        with self.writer or nullcontext() as writer:
-            for answers, counts_of_window in self._judged(reading, progress):
-                counts.update(counts_of_window)
-                read.update(answer.item.system for answer in answers)
-                bad = [answer for answer in answers if answer.unsupported]
-                unsupported.update(answer.item.system for answer in bad)
-                worst = sorted(worst + bad, key=_badness)[: self.worst]
-                if writer:
-                    writer.write(_lines(bad))
-        return Grounded(
-            answers=tuple(worst),
-            read=dict(read),
-            unsupported={system: unsupported[system] for system in read},
-            skipped=reading.skips.skipped,
-            threshold=self.scorer.threshold,
-            error_rate=self.scorer.error_rate,
-            warnings=tuple(self.scorer.warnings({}, counts)),
-            signature=self.scorer.signature,
-        )
-
-    def _judged(self, reading: Reading, progress: Progress) -> Iterator[tuple[list[GroundedAnswer], Counter]]:
-        limits = window_predictions([self.scorer]), WINDOW_CHARACTERS
-        run = counted(
-            lambda window: judged_answers(self.scorer, window.items),
-            lambda done: progress("grounding", done, None),
-            self.scorer.passes,
-            lambda window: len(window.items),
-        )
-        windows = reading.windows(lambda row_kind: limits)
-        for _, value in map_in_order(run, windows, worker_count([self.scorer])):
-            yield value
-
-    def _needs(self, row_kind) -> dict[str, str]:
-        return needed_columns({"grounding": self.scorer}, row_kind)
+    with bad_usage():
+        columns = checked_columns(columns)
+        check_columns(sources, columns)
+        writer = None if output is None else Writer(output, COLUMNS, {}, [source.path for source in sources])
+        scorer = make_scorer("grounding", settings)
+    needs = partial(needed_columns, {"grounding": scorer})
+    reading = Reading(sources, columns, Skips(on_error == "skip", problem), notify, needs)
+    judge = counted(
+        lambda window: judged_answers(scorer, window.items),
+        lambda done: progress("grounding", done, None),
+        scorer.passes,
+        lambda window: len(window.items),
+    )
+    windows = reading.windows(lambda row_kind: (window_predictions([scorer]), WINDOW_CHARACTERS))
+    found: list[GroundedAnswer] = []
+    read, unsupported, counts = Counter(), Counter(), Counter()
+    with writer or nullcontext():
+        for _, (answers, counts_of_window) in map_in_order(judge, windows, worker_count([scorer])):
+            counts.update(counts_of_window)
+            read.update(answer.item.system for answer in answers)
+            bad = [answer for answer in answers if answer.unsupported]
+            unsupported.update(answer.item.system for answer in bad)
+            found = sorted(found + bad, key=_badness)[:worst]
+            if writer:
+                writer.write(_lines(bad))
+    return Grounded(
+        answers=tuple(found),
+        read=dict(read),
+        unsupported={system: unsupported[system] for system in read},
+        skipped=reading.skips.skipped,
+        threshold=scorer.threshold,
+        error_rate=scorer.error_rate,
+        warnings=tuple(scorer.warnings({}, counts)),
+        signature=scorer.signature,
+    )
 
 
 def _badness(answer: GroundedAnswer) -> tuple[float, float]:
@@ -264,18 +244,19 @@ def _badness(answer: GroundedAnswer) -> tuple[float, float]:
 
 def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:
     """Return the columns of the file."""
-    pairs = [(answer, sentence) for answer in answers for sentence in answer.unsupported]
-    return {
-        **{name: [getattr(value.item, name) for value, _ in pairs] for name in ("file", "line", "id", "system")},
-        "question": [value.item.text for value, _ in pairs],
-        "prediction": [value.prediction for value, _ in pairs],
-        "grounding": [value.score for value, _ in pairs],
-        "sentence": [sentence.text for _, sentence in pairs],
-        **{
-            name: [getattr(sentence, name) for _, sentence in pairs]
-            for name in ("verdict", "probability", "passage", "nearest", "instead")
-        },
-    }
+    rows = [
+        {
+            **{name: getattr(answer.item, name) for name in ("file", "line", "id", "system")},
+            "question": answer.item.text,
+            "prediction": answer.prediction,
+            "grounding": answer.score,
+            "sentence": sentence.text,
+            **sentence._asdict(),
+        }
+        for answer in answers
+        for sentence in answer.unsupported
+    ]
+    return {name: [row[name] for row in rows] for name in COLUMNS}
 
 
 SYSTEMS = 10  # systems that are listed

@@ -59,7 +59,7 @@ from ...scale.tally import (
 from ...statistics import estimation
 from ...statistics.intervals import newcombe
 from ..explain.report import METRICS as EXPLAINED
-from ..judge_errors import METHODS, help_of_judge, judged_systems, whose
+from ..judge_errors import METHODS, confusion_table, help_of_judge, judged_systems, whose
 
 if TYPE_CHECKING:
     import pandas
@@ -157,10 +157,15 @@ def score(
             explain=explain,
         )
     try:
-        return ScoreReport.of(run, run.score(notify, problem, partial(progress, "scoring")), ignore_judge_errors)
+        found = run.score(notify, problem, partial(progress, "scoring"))
     except FileError as error:
         error.finished_parts = run.finished_parts
         raise
+    judge, accuracy = judge_among(found.scores), None
+    if judge and not found.sets:
+        sums = {system: totals.question_sums for system, totals in found.questions.items()}
+        accuracy = judged_systems(sums, run.scorers[judge], ignore_judge_errors, found.counts.get(judge))
+    return ScoreReport(found, accuracy)
 
 
 def why_to_read(answer: AnswerToRead, fault: str = "") -> str:
@@ -226,22 +231,6 @@ class ScoreReport(Report):
         if found.total:
             self.skipped[found.total] = found.skipped
         self.notes, self.warnings = found.notes, found.warnings
-
-    @classmethod
-    def of(cls, run: Run, found: Scores, ignore_judge_errors: bool = False) -> "ScoreReport":
-        """Return the report of a run.
-
-        Args:
-            run: what was run.
-            found: what it returned.
-            ignore_judge_errors: see `score`.
-        """
-        judge = judge_among(found.scores)
-        if judge is None or found.sets:
-            return cls(found)
-        sums = {system: totals.question_sums for system, totals in found.questions.items()}
-        counts = found.counts.get(judge)
-        return cls(found, judged_systems(sums, run.scorers[judge], ignore_judge_errors, counts))
 
     def __repr__(self) -> str:
         shown = []
@@ -450,17 +439,11 @@ class ScoreReport(Report):
         }
 
     def _labels(self) -> Table:
-        header = ["system", "labelled", "agreement", "kappa", *CONFUSION]
-        rows = []
-        for system, label in self.labels.items():
-            counts = [label[name] for name in CONFUSION]
-            shares = [number(label["agreement"]), number(label["kappa"])]
-            rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
         said = (
             "AVA's verdicts beside the labels in the rows. Missed: correct but rejected; let through: wrong but "
             "accepted."
         )
-        return Table(LABELLED, header, rows, said)
+        return confusion_table(LABELLED, self.labels, said)
 
     @property
     def next_steps(self) -> list[str]:
