@@ -1,14 +1,19 @@
-"""What several verbs read in the same way: digests, scores in columns, rows of one question; and what they round."""
+"""What several verbs read in the same way: digests, numbers in columns, answers, slices; and what they round."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from ..core.scorer import Scorer
-from ..rows.errors import SKIP_BAD_ROWS, Advice
-from ..rows.reading import MAX_SCORE, RowError, RowReader
+from ..rows.errors import SKIP_BAD_ROWS, Advice, FileError
+from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows
 from ..rows.sources import Source, sources_of
+from ..rows.values import MAX_NAMES, Row
+
+NONE = "(none)"  # the slice of rows without a value
+MAX_SLICES = 100
+FEW = 30  # rows of a slice, below which its intervals are rough
 
 
 def digested_sources(rows: object, name: str = "rows") -> list[Source]:
@@ -45,6 +50,55 @@ def calibrated_on(scorers: Iterable[Scorer], inputs: Sequence[Mapping]) -> list[
                 "others; measure it on rows that it was not calibrated on"
             )
     return notes
+
+
+def as_number(value: object) -> float:
+    """Return a value as a number, NaN if it is none.
+
+    >>> as_number("0.5"), as_number(None)
+    (0.5, nan)
+    """
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def share_of(name: str, value: object) -> float:
+    """Return a number from 0 to 1.
+
+    Raises:
+        RowError: if it is none.
+    """
+    number = as_number(value)
+    if not 0 <= number <= 1:
+        raise RowError(f"{name}: expected a number from 0 to 1, got {value!r:.40}; scale it, or name another column")
+    return number
+
+
+def plan_of(values: Mapping) -> tuple[float | None, float | None]:
+    """Return the probability with which a labelled row was drawn, and the planned number of labels of its system.
+
+    `genqa-metrics label` writes both; each is None where the row has none.
+
+    Args:
+        values: the row.
+
+    Raises:
+        RowError: if one is no number, or out of range.
+    """
+    items: list[float | None] = []
+    for name in ("probability", "planned"):
+        value = values.get(name)
+        items.append(None if value in (None, "") else as_number(value))
+        if items[-1] is not None and math.isnan(items[-1]):
+            raise RowError(f"{name}: expected a number, got {value!r:.40}; label with genqa-metrics label")
+    probability, planned = items
+    if probability is not None and not 0 < probability <= 1:
+        raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}; leave it out")
+    if planned is not None and not planned >= 1:
+        raise RowError(f"planned: expected a number of rows, at least 1, got {planned:g}; leave it out")
+    return probability, planned
 
 
 def score_in_column(column: str, values: Mapping[str, object], missing: bool = False) -> float:
@@ -124,3 +178,118 @@ def rounded(value: object) -> object:
     if isinstance(value, float):
         return float(f"{value:.6g}") if math.isfinite(value) else None
     return value
+
+
+def read_answers(
+    sources: Sequence[Source],
+    columns: Mapping[str, str],
+    skips: Skips,
+    judge_column: str | None = None,
+    by: str | None = None,
+    judged: bool = True,
+) -> tuple[list[Item], np.ndarray, list[str], list[tuple[float | None, float | None]], int]:
+    """Read the answers of all rows.
+
+    Args:
+        sources: where the rows are from.
+        columns: where a column has another name.
+        skips: what to do about bad rows.
+        judge_column: the column with the judge's verdicts or probabilities; None: AVA judges.
+        by: the column with slices.
+        judged: AVA will judge the answers, so that they need question and references.
+
+    Returns:
+        The answers; (answers,) the judge's numbers in its column, NaN without one; the slice of every answer;
+        probability and plan of its label; and the number of values of score and label that are no labels.
+    """
+    readers: dict[str, RowReader] = {}
+    asked = {"question": "ava", "references": "ava"} if judged and judge_column is None else {}
+
+    def convert(source: Source, row: Row) -> list[tuple]:
+        reader = readers.setdefault(source.name, RowReader(source, columns, lambda kind: asked))
+        if reader.row_kind(row.values).sets:
+            raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
+        value = math.nan
+        if judge_column is not None:
+            if judge_column not in row.values:
+                raise RowError(f"no column {judge_column!r}, which is to have the judge's verdicts")
+            value = share_of(judge_column, row.values[judge_column])
+        name = slice_of(by, row.values) if by else ""
+        read = reader.read(row)
+        labelled = any(item.human[1] is not None for item in read)
+        plan = plan_of(row.values) if labelled else (None, None)
+        return [(item, value, name, plan) for item in read]
+
+    rows = [answer for _, _, answers in good_rows(sources, convert, skips) for answer in answers]
+    if not rows:
+        names = ", ".join(source.name for source in sources)
+        raise FileError(f"{names}: no rows with an answer; is this the right file?")
+    items, given, slices, plans = map(list, zip(*rows, strict=True))
+    return items, np.array(given), slices, plans, sum(reader.not_numbers for reader in readers.values())
+
+
+def slice_of(column: str, values: Mapping[str, object]) -> str:
+    """Return the slice that a row belongs to.
+
+    Args:
+        column: a column, or with dots what is in its objects: "meta.topic".
+        values: the row.
+
+    Raises:
+        RowError: if there is no such column, or it holds no single value.
+
+    >>> slice_of("topic", {"topic": "law"}), slice_of("meta.hops", {"meta": {"hops": 2}}), slice_of("a", {"a": None})
+    ('law', '2', '(none)')
+    """
+    value: object = values
+    for part in [column] if column in values else column.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            known = ", ".join(list(values)[:MAX_NAMES]) or "none"
+            raise RowError(f"no column {column!r}, which --by names; columns found: {known}")
+        value = value[part]
+    if isinstance(value, list | Mapping):
+        raise RowError(f"{column}: expected one value for --by, got {value!r:.40}; name a column with one value a row")
+    return NONE if value is None or value == "" else str(value)
+
+
+def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
+    """Return the places of the rows of each slice, in the order of their names.
+
+    Args:
+        column: its name, for the message.
+        slices: the slice of every row.
+
+    Raises:
+        FileError: if there are too many slices.
+
+    >>> places_of("topic", ["law", "art", "law"])
+    {'art': array([1]), 'law': array([0, 2])}
+    """
+    values: dict[str, list[int]] = {}
+    for place, name in enumerate(slices):
+        values.setdefault(name, []).append(place)
+    if len(values) > MAX_SLICES:
+        raise FileError(
+            f"by: column {column!r} has {len(values):,} values, more than {MAX_SLICES}; name a column with few "
+            "values, such as a topic"
+        )
+    return {name: np.array(values[name]) for name in sorted(values)}
+
+
+def slice_notes(column: str, rows: Mapping[str, int], what: str, told: Container[str]) -> list[str]:
+    """Return notes on slices: that some are small, and that some rows have no value.
+
+    Args:
+        column: its name.
+        rows: slice -> number of its rows.
+        what: what they are, "questions" or "answers".
+        told: slices with an interval.
+    """
+    few = [name for name, number in rows.items() if number < FEW and name in told]
+    notes = []
+    if few:
+        more = f" and {len(few) - 3:,} more" if len(few) > 3 else ""
+        notes.append(f"by {column}: fewer than {FEW} {what} in {', '.join(few[:3])}{more}: their intervals are rough")
+    if NONE in rows:
+        notes.append(f"by {column}: {rows[NONE]:,} {what} have no value, see {NONE}")
+    return notes

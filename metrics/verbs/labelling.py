@@ -26,7 +26,7 @@ from ..rows.sources import check_regular, sources_of
 from ..rows.values import Row
 from ..rows.writing import lock_folder, write_text
 from ..scale.options import OnError, Settings, check_options
-from .inputs import digested_sources
+from .inputs import digested_sources, read_answers
 from .labels import LABELS_TO_BEGIN, key_of
 
 _WRITING = Lock()  # raters of one page write into one file
@@ -79,7 +79,7 @@ def tasks_of(
         FileError: if a file cannot be read, a row is bad, or there is none.
     """
     if form not in OF_SETS:
-        from .accuracy.run import checked_judge, judge_answers, read_answers
+        from .accuracy.report import checked_judge, judge_answers
 
         check_options(on_error, settings=settings, columns=columns)
         named, judge = checked_judge(columns, settings)

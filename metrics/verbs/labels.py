@@ -15,6 +15,7 @@ from ..rows.reading import Item, RowError, RowReader, Skips, good_rows
 from ..rows.sources import Source
 from ..rows.values import Row
 from ..statistics.estimation import cluster_sums
+from .inputs import plan_of, read_answers, share_of
 from .raters.report import COLUMNS
 
 LABELS_TO_BEGIN = 30  # of a system; of fewer an interval is rough
@@ -41,47 +42,6 @@ class Labels:
     number: np.ndarray
     raters: dict[str, float | int | None]
     error: float = 0.0
-
-
-def share_of(name: str, value: object) -> float:
-    """Return a number from 0 to 1.
-
-    Raises:
-        RowError: if it is none.
-    """
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
-    if not 0 <= number <= 1:
-        raise RowError(f"{name}: expected a number from 0 to 1, got {value!r:.40}; scale it, or name another column")
-    return number
-
-
-def plan_of(values: Mapping) -> tuple[float | None, float | None]:
-    """Return the probability with which a labelled row was drawn, and the planned number of labels of its system.
-
-    `genqa-metrics label` writes both; each is None where the row has none.
-
-    Args:
-        values: the row.
-
-    Raises:
-        RowError: if one is no number, or out of range.
-    """
-    items: list[float | None] = []
-    for name in ("probability", "planned"):
-        value = values.get(name)
-        try:
-            items.append(None if value in (None, "") else float(value))
-        except (TypeError, ValueError):
-            raise RowError(f"{name}: expected a number, got {value!r:.40}; label with genqa-metrics label") from None
-    probability, planned = items
-    if probability is not None and not 0 < probability <= 1:
-        raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}; leave it out")
-    if planned is not None and not planned >= 1:
-        raise RowError(f"planned: expected a number of rows, at least 1, got {planned:g}; leave it out")
-    return probability, planned
 
 
 def read_labels(
@@ -465,8 +425,6 @@ def labels_beside(
     Raises:
         FileError: if a file cannot be read, a row is bad, or no label is of a row.
     """
-    from .accuracy.run import read_answers
-
     items, *_ = read_answers(sources, columns, skips)
     labels = read_labels(label_sources, items, [], columns, skips, notes)
     known = np.flatnonzero(~np.isnan(labels.mean))

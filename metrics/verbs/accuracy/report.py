@@ -1,37 +1,190 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from ...core.answers import attempts
+from ...core.scorer import Scorer
+from ...registry import make_scorer
 from ...reports.charts import accuracy_chart
 from ...reports.report import Report, highest_accuracy, print_first_screen, short_names
 from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
 from ...rows.errors import FileError, bad_usage
-from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
-from ...scale.options import OnError, Settings, check_options, with_calibration
-from ...scale.tally import CONFUSION, question_key
-from ...statistics.estimation import row_sums
-from ..inputs import digested_sources
-from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, measured_fact, methods
-from ..labels import agreement_fact, read_labels, selection_notes
-from .run import (
-    JudgedAnswers,
-    accuracy_of_slices,
-    checked_judge,
-    judge_answers,
-    label_notes,
-    read_answers,
-    shown_answer,
-    worst_answers,
+from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of, is_judged
+from ...rows.sources import Source
+from ...scale.options import OnError, Settings, check_options, checked_columns, with_calibration
+from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts, question_key
+from ...statistics.estimation import (
+    MIN_LABELS,
+    AccuracyEstimate,
+    LabelPlan,
+    Powered,
+    difference,
+    paired_difference,
+    row_sums,
+    wider,
 )
+from ...statistics.intervals import newcombe
+from ..inputs import calibrated_on, digested_sources, places_of, read_answers, slice_notes
+from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, measured_fact, methods
+from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes
 
+POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
 SYSTEMS = "Accuracy of the systems"  # a table
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
+
+
+def accuracy(
+    rows: Any,
+    labels: Any = None,
+    columns: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+    *,
+    finite_population: bool = False,
+    by: str | None = None,
+    rater_error: float | None = None,
+    confidence: float = 0.95,
+    ignore_judge_errors: bool = False,
+    calibration: str | None = None,
+    on_error: OnError = "fail",
+    problem: Message = ignore,
+    progress: Progress = ignore,
+) -> "AccuracyReport":
+    """Estimate how many answers of each system are correct, as `genqa-metrics accuracy` does.
+
+    Args:
+        rows: as for `score`, one answer a row.
+        labels: labels of people for some of the rows, as `label` writes them: label with question and prediction, or
+            with id; system; the probability of being drawn. Default: those in a column label of the rows.
+        columns: where a column has another name; {"judge": column} takes the verdicts or probabilities of another
+            judge from a column.
+        settings: settings of ava, such as threshold or checkpoint.
+        finite_population: intervals of these very rows, not of questions like them: narrower, for a fixed test set.
+            Needs labels.
+        by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
+        rater_error: share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default:
+            what the disagreement of several raters shows; 0 where every row has one label.
+        confidence: probability that an interval holds the truth.
+        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
+        calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
+            is one.
+        on_error: "fail" at the first bad row, or "skip" and count bad rows.
+        problem: called with each row that is left out.
+        progress: called with what is scored, rows that are done, and all rows.
+
+    Returns:
+        `.systems` {system: {"judged", "accuracy", "low", "high", "method", ...}}, `.differences`, `.to_pandas()`.
+
+    Raises:
+        ValueError: if an argument or a row is bad.
+
+    >>> answers = [{"question": f"{n}?", "prediction": "a", "references": "a", "by": n % 2} for n in range(200)]
+    >>> labels = [{"question": f"{n}?", "prediction": "a", "system": "rows", "label": n % 2} for n in range(60)]
+    >>> accuracy(answers, labels, columns={"judge": "by"})
+    AccuracyReport(rows 0.500 [0.427, 0.573])
+    """
+    from ... import __version__
+
+    with bad_usage():
+        check_options(on_error, settings=settings, columns=columns, by=by)
+        settings = with_calibration(settings or {}, calibration)
+        columns, judge_column = checked_judge(columns, settings, labels is not None)
+        if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
+            raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
+        is_number = isinstance(rater_error, int | float) and not isinstance(rater_error, bool)
+        if rater_error is not None and not (is_number and 0 <= rater_error < 0.5):
+            raise ValueError(f"rater_error: expected a share of wrong labels, 0 to below 0.5, got {rater_error!r}")
+        sources = digested_sources(rows)
+        label_sources = None if labels is None else digested_sources(labels, "labels")
+    skips, notes = Skips(on_error == "skip", problem), []
+    items, judged, slices, plans, not_numbers = read_answers(sources, columns, skips, judge_column, by)
+    inputs = inputs_of(sources, skips)
+    if not_numbers:
+        notes.append(
+            f"{not_numbers:,} values of score or label are no numbers, nor words such as correct or wrong; "
+            "they were not used"
+        )
+    if not label_sources and all(item.human[1] is None for item in items):
+        for name, value in (("finite_population", finite_population), ("rater_error", rater_error)):
+            if value:
+                raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
+    if judge_column is None:
+        judged, verdicts, scorer, errors, judge_notes = judge_answers(
+            items, settings, sources, ignore_judge_errors, progress
+        )
+        notes += judge_notes
+        judge, judged_by = scorer.signature, scorer.title
+    else:
+        unknown = "the errors of a judge in a column are only known from labels"
+        verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown, ignore_judge_errors)
+        judge, judged_by = f"column:{judge_column}", f"the column {judge_column}"
+    known = read_labels(label_sources, items, plans, columns, skips, notes, rater_error)
+    places = defaultdict(list)
+    for place, item in enumerate(items):
+        places[item.system].append(place)
+    tried = [bool(verdict) or attempts(item.predictions[0]) for item, verdict in zip(items, verdicts, strict=True)]
+    means, chances = (known.mean, known.probability) if known else (np.nan, 1.0)
+    answers = JudgedAnswers(
+        judged=judged,
+        verdicts=verdicts,
+        asked=np.array([question_key(item) for item in items]),
+        sums=row_sums(judged, verdicts, means, chances).T,
+        tried=np.array(tried),
+        labels=known,
+        errors=errors,
+        by_ava=judge_column is None,
+        finite=finite_population,
+        confidence=confidence,
+    )
+    systems: dict[str, dict] = {}
+    estimates: dict[str, Any] = {}
+    for system, mine in places.items():
+        systems[system], estimates[system] = answers.accuracy(np.array(mine))
+        if known:
+            notes += selection_notes(system, judged[mine], known.probability[mine], answers.asked[mine])
+    notes += [*label_notes(systems, known is not None), *errors.notes(systems)]
+    sliced = None
+    if by:
+        sliced, slice_notes = accuracy_of_slices(by, slices, places, answers, label_sources is not None)
+        notes += slice_notes
+    measured = errors.measured
+    pairs = combinations(systems, 2) if len(systems) <= MAX_PAIRS_OF else ()
+    return AccuracyReport(
+        {
+            "genqa_metrics": __version__,
+            "inputs": inputs,
+            "labels": inputs_of(label_sources, skips) if label_sources else [] if known else None,
+            "judge": judge,
+            "judged_by": judged_by,
+            "settings": {
+                "confidence": confidence,
+                "truth": "these rows" if finite_population else "questions like these",
+                "rater_error": known.error if known else None,
+                "columns": columns | ({"judge": judge_column} if judge_column else {}),
+            },
+            "raters": known.raters if known else None,
+            "measured": dict(measured.facts) if measured else None,
+            "unlike": list(errors.unlike),
+            "systems": systems,
+            "differences": [
+                {"first": pair[0], "second": pair[1]}
+                | answers.difference(*([of[system] for system in pair] for of in (places, estimates)))
+                for pair in pairs
+            ],
+            "slices": sliced,
+            "bad_rows": skips.skipped,
+            "notes": notes,
+            "worst": [
+                shown_answer(items[place], judged[place], known, place) for place in worst_answers(judged, known)
+            ],
+        }
+    )
 
 
 class AccuracyReport(Report):
@@ -111,11 +264,7 @@ class AccuracyReport(Report):
         return help_of_judge(systems, confusion)
 
     def show(self, console: Any) -> None:
-        """Print one line a system, the finding and what it rests on; `show_all` prints all tables.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
+        """Print one line a system, the finding and what it rests on; `show_all` prints all tables."""
         answers = sum(values["rows"] for values in self.systems.values())
         labels = sum(values["labelled"] for values in self.systems.values())
         of = f"{answers:,} answer{'s' * (answers != 1)} of {len(self.systems)} system{'s' * (len(self.systems) != 1)}"
@@ -286,6 +435,233 @@ class AccuracyReport(Report):
         return [*facts, f"genqa-metrics {report['genqa_metrics']}"]
 
 
+@dataclass(frozen=True)
+class JudgedAnswers:
+    """Answers of all systems, judged, some of them labelled.
+
+    Attributes:
+        judged: (answers,) the judge's probabilities or verdicts, 0 to 1.
+        verdicts: (answers,) 1 where the judge accepts, else 0.
+        asked: (answers,) the question of every answer, see `questions.question_key`.
+        sums: (answers, 9) see `estimation.row_sums`.
+        tried: (answers,) whether an answer is correct or an attempt.
+        labels: labels of people, None without any.
+        errors: what is known of the judge's errors.
+        by_ava: whether the judge is AVA, which names the share of verdicts "ava_accuracy" as `score` and `compare` do.
+        finite: see `estimation.powered`.
+        confidence: probability that an interval holds the truth.
+    """
+
+    judged: np.ndarray
+    verdicts: np.ndarray
+    asked: np.ndarray
+    sums: np.ndarray
+    tried: np.ndarray
+    labels: Labels | None
+    errors: JudgeErrors
+    by_ava: bool
+    finite: bool
+    confidence: float
+
+    def accuracy(self, mine: np.ndarray) -> tuple[dict[str, Any], AccuracyEstimate]:
+        """Return the accuracy of some answers, and the shares of them that decline and that are wrong.
+
+        Args:
+            mine: (n,) their places.
+
+        Returns:
+            What `accuracy` says of a system; and the estimate.
+        """
+        values, result = self._estimated(mine)
+        attempted = mine[self.tried[mine]]
+        declined = 1 - len(attempted) / len(mine)
+        given = None
+        if len(attempted):
+            ends = values if not declined else self._estimated(attempted)[0]
+            given = {"value": ends["accuracy"], "low": ends["low"], "high": ends["high"]}
+        accuracy = values["accuracy"]
+        wrong = None if accuracy is None else max(0.0, 1 - declined - accuracy)
+        return values | {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given}, result
+
+    def _estimated(self, mine: np.ndarray) -> tuple[dict[str, Any], AccuracyEstimate]:
+        labels = self.labels
+        totals = QuestionTotals(self.asked[mine], self.sums[mine])
+        sums = totals.question_sums
+        values, result = self.errors.accuracy(
+            sums,
+            finite=self.finite,
+            confidence=self.confidence,
+            label_error=labels.error if labels else 0.0,
+        )
+        rate = values["judged"]
+        values |= {
+            "rows": len(mine),
+            "questions": len(totals.keys),
+            **({"ava_accuracy": rate} if self.by_ava else {}),
+            "labels": int(labels.number[mine].sum()) if labels else 0,
+        }
+        if result.powered is not None:
+            values |= self._with_labels(mine, result.powered)
+            if not np.isnan(result.powered.low):
+                values |= self._more_labels(LabelPlan.of(result.powered, sums, self.finite, self.confidence))
+            whole = np.zeros(len(self._questions))
+            whole[np.searchsorted(self._questions, totals.keys)] = result.powered.influence
+            result = replace(result, powered=replace(result.powered, influence=whole))
+        return values, result
+
+    @cached_property
+    def _questions(self) -> np.ndarray:
+        return np.unique(self.asked)
+
+    def _with_labels(self, mine: np.ndarray, estimate: Powered) -> dict[str, Any]:
+        """Return what labels say of the judge on some answers."""
+        human = self.labels.mean[mine]
+        known = ~np.isnan(human)
+        weight = 1 / np.where(known, self.labels.probability[mine], 1)
+        cases = confusion_counts(self.verdicts[mine][known], human[known])
+        alone = estimate.labels_high - estimate.labels_low
+        width = estimate.high - estimate.low
+        return {
+            "gain": float((alone / width) ** 2) if width > 0 else 1.0,
+            **agreement((weight[known][:, None] * cases).sum(axis=0)),
+            "confusion": dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True)),
+        }
+
+    def _more_labels(self, plan: LabelPlan) -> dict[str, Any]:
+        """Return how many more labels, or questions, are needed, and what labels of all rows would give."""
+        left = {f"{points:g}": points - self.labels.error for points in POINTS}  # of the half width, beside the error
+        return {
+            "needed": {points: plan.labels_needed(half) for points, half in left.items()},
+            "questions_needed": {points: plan.questions_needed(half) for points, half in left.items()},
+            "half_width_of_all": plan.half_width() + self.labels.error,
+        }
+
+    def difference(self, places: Sequence[Sequence[int]], estimates: Sequence[AccuracyEstimate]) -> dict[str, Any]:
+        """Return the difference of the accuracies of two systems with its limits, and how many questions they share.
+
+        Args:
+            places: of the answers of both.
+            estimates: what `accuracy` returned of both.
+        """
+        value = low = high = None
+        told = all(estimate.low is not None for estimate in estimates)
+        powered = [estimate.powered for estimate in estimates if estimate.labels_alone]
+        if len(powered) == 2 and told:
+            ends = self._paired(places) or difference(*powered)
+            value, (low, high) = float(ends[0]), wider(ends[1], ends[2], 2 * self.labels.error, -1.0)
+        elif told:
+            value, low, high = map(
+                float, newcombe(*((estimate.value, estimate.low, estimate.high) for estimate in estimates))
+            )
+        return {
+            "shared_questions": len(np.intersect1d(*(self.asked[mine] for mine in places))),
+            "difference": {"value": value, "low": low, "high": high},
+        }
+
+    def _paired(self, places: Sequence[Sequence[int]]) -> tuple | None:
+        """Return the difference of two systems with labels for the same questions, drawn alike; None for others."""
+        pair = [np.array(mine)[np.argsort(self.asked[mine], kind="stable")] for mine in places]
+        value, other = (self.asked[mine] for mine in pair)
+        if len(np.unique(value)) < len(value) or not np.array_equal(value, other):
+            return None
+        human, odds, judged = (
+            np.stack([column[mine] for mine in pair])
+            for column in (self.labels.mean, self.labels.probability, self.judged)
+        )
+        if not np.array_equal(*np.isnan(human)) or not np.allclose(*odds, equal_nan=True):
+            return None
+        return paired_difference(judged, human, odds[0], self.finite, self.confidence)
+
+
+def checked_judge(
+    columns: Mapping[str, str] | None, settings: Settings | None, label_file: bool = False
+) -> tuple[dict[str, str], str | None]:
+    """Return names of columns without that of the judge, and the column that has another judge's verdicts.
+
+    Raises:
+        ValueError: if a name is bad, AVA has settings but does not judge, or the column has the labels of people.
+    """
+    result = checked_columns(columns, ["judge"])
+    judge = result.pop("judge", None)
+    if judge and settings:
+        raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
+    if judge and not label_file and judge == result.get("label", "label"):
+        raise ValueError(
+            f"judge: column {judge!r} has the labels of people, with which the judge is compared; "
+            "name another column, or leave the labels unread by naming no column for label (label=)"
+        )
+    return result, judge
+
+
+def judge_answers(
+    items: Sequence[Item], settings: Settings, sources: Sequence[Source], ignore_judge_errors: bool, progress: Progress
+) -> tuple[np.ndarray, np.ndarray, Scorer, JudgeErrors, list[str]]:
+    """Return AVA's (items,) probabilities and verdicts, AVA, what is known of its errors, and notes."""
+    from ...scale.run import item_statistics
+
+    scorer = make_scorer("ava", settings, ready=not is_judged(sources))
+    sums, counts = item_statistics(items, {"ava": scorer}, progress)
+    notes = scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
+    notes += calibrated_on([scorer], inputs_of(sources, Skips()))
+    errors = JudgeErrors.of(scorer, counts["ava"], ignore_judge_errors)
+    return sums["ava"][:, 1], sums["ava"][:, 0], scorer, errors, notes
+
+
+def accuracy_of_slices(
+    column: str, slices: Sequence[str], places: Mapping[str, Sequence[int]], answers: JudgedAnswers, label_file: bool
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the accuracy of every system on the rows of every slice, and notes on the slices."""
+    values: dict[str, dict] = {}
+    by_slice = places_of(column, slices)
+    for name, of_slice in by_slice.items():
+        values[name] = {}
+        for system, mine in places.items():
+            mine = np.intersect1d(mine, of_slice)
+            if len(mine):
+                values[name][system] = answers.accuracy(mine)[0]
+    told = [name for name, of in values.items() if any(value["low"] is not None for value in of.values())]
+    notes = slice_notes(column, {name: len(mine) for name, mine in by_slice.items()}, "answers", told)
+    few = [name for name, of in values.items() if any(value["labelled"] < MIN_LABELS for value in of.values())]
+    if few and label_file:
+        notes.append(f"by {column}: fewer than {MIN_LABELS} labels in {', '.join(few)}: what the judge alone says")
+    return {"column": column, "values": values}, notes
+
+
+def label_notes(systems: Mapping[str, Mapping], labelled: bool) -> list[str]:
+    """Return notes on systems with few labels."""
+    notes, few = [], []
+    for system, result in systems.items():
+        if labelled and result["labelled"] < MIN_LABELS:
+            notes.append(f"{system}: no labels, or only one; what is said of it is by the judge")
+        if "gain" not in result or result["low"] is None:
+            continue
+        if result["labelled"] < min(LABELS_TO_BEGIN, result["rows"]):
+            few.append(f"{system} {result['labelled']}")
+    if few:
+        notes.append(f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}")
+    return notes
+
+
+def worst_answers(judged: np.ndarray, labels: Labels | None, number: int = 10) -> list[int]:
+    """Return the rows most likely to be wrong: by their labels, and without one by the judge."""
+    value = judged if labels is None else np.where(np.isnan(labels.mean), judged, labels.mean * 1.001 - 0.001)
+    return np.argsort(value, kind="stable")[:number].tolist()
+
+
+def shown_answer(item: Item, judged: float, labels: Labels | None, place: int) -> dict[str, Any]:
+    """Return what the report has of an answer, by its place."""
+    label = None if labels is None or np.isnan(labels.mean[place]) else float(labels.mean[place])
+    return {
+        "system": item.system,
+        "place": f"{item.file}:{item.line}",
+        "question": item.text,
+        "references": item.references,
+        "prediction": item.predictions[0],
+        "judged": float(judged),
+        "label": label,
+    }
+
+
 def rounded(count: int) -> str:
     """Return a count with two significant digits.
 
@@ -298,150 +674,3 @@ def rounded(count: int) -> str:
 def _is_clear(difference: Mapping) -> bool:
     """Return whether a difference has an interval without 0."""
     return difference["low"] is not None and not difference["low"] <= 0 <= difference["high"]
-
-
-def accuracy(
-    rows: Any,
-    labels: Any = None,
-    columns: Mapping[str, str] | None = None,
-    settings: Settings | None = None,
-    *,
-    finite_population: bool = False,
-    by: str | None = None,
-    rater_error: float | None = None,
-    confidence: float = 0.95,
-    ignore_judge_errors: bool = False,
-    calibration: str | None = None,
-    on_error: OnError = "fail",
-    problem: Message = ignore,
-    progress: Progress = ignore,
-) -> AccuracyReport:
-    """Estimate how many answers of each system are correct, as `genqa-metrics accuracy` does.
-
-    Args:
-        rows: as for `score`, one answer a row.
-        labels: labels of people for some of the rows, as `label` writes them: label with question and prediction, or
-            with id; system; the probability of being drawn. Default: those in a column label of the rows.
-        columns: where a column has another name; {"judge": column} takes the verdicts or probabilities of another
-            judge from a column.
-        settings: settings of ava, such as threshold or checkpoint.
-        finite_population: intervals of these very rows, not of questions like them: narrower, for a fixed test set.
-            Needs labels.
-        by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
-        rater_error: share of the labels that are wrong, 0.05 for 5%: intervals are wider by it on both sides. Default:
-            what the disagreement of several raters shows; 0 where every row has one label.
-        confidence: probability that an interval holds the truth.
-        ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
-        calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
-            is one.
-        on_error: "fail" at the first bad row, or "skip" and count bad rows.
-        problem: called with each row that is left out.
-        progress: called with what is scored, rows that are done, and all rows.
-
-    Returns:
-        `.systems` {system: {"judged", "accuracy", "low", "high", "method", ...}}, `.differences`, `.to_pandas()`.
-
-    Raises:
-        ValueError: if an argument or a row is bad.
-
-    >>> answers = [{"question": f"{n}?", "prediction": "a", "references": "a", "by": n % 2} for n in range(200)]
-    >>> labels = [{"question": f"{n}?", "prediction": "a", "system": "rows", "label": n % 2} for n in range(60)]
-    >>> accuracy(answers, labels, columns={"judge": "by"})
-    AccuracyReport(rows 0.500 [0.427, 0.573])
-    """
-    from ... import __version__
-
-    with bad_usage():
-        check_options(on_error, settings=settings, columns=columns, by=by)
-        settings = with_calibration(settings or {}, calibration)
-        columns, judge_column = checked_judge(columns, settings, labels is not None)
-        if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
-            raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
-        is_number = isinstance(rater_error, int | float) and not isinstance(rater_error, bool)
-        if rater_error is not None and not (is_number and 0 <= rater_error < 0.5):
-            raise ValueError(f"rater_error: expected a share of wrong labels, 0 to below 0.5, got {rater_error!r}")
-        sources = digested_sources(rows)
-        label_sources = None if labels is None else digested_sources(labels, "labels")
-    skips, notes = Skips(on_error == "skip", problem), []
-    items, judged, slices, plans, not_numbers = read_answers(sources, columns, skips, judge_column, by)
-    inputs = inputs_of(sources, skips)
-    if not_numbers:
-        notes.append(
-            f"{not_numbers:,} values of score or label are no numbers, nor words such as correct or wrong; "
-            "they were not used"
-        )
-    if not label_sources and all(item.human[1] is None for item in items):
-        for name, value in (("finite_population", finite_population), ("rater_error", rater_error)):
-            if value:
-                raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
-    if judge_column is None:
-        judged, verdicts, scorer, errors, judge_notes = judge_answers(
-            items, settings, sources, ignore_judge_errors, progress
-        )
-        notes += judge_notes
-        judge, judged_by = scorer.signature, scorer.title
-    else:
-        unknown = "the errors of a judge in a column are only known from labels"
-        verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown, ignore_judge_errors)
-        judge, judged_by = f"column:{judge_column}", f"the column {judge_column}"
-    known = read_labels(label_sources, items, plans, columns, skips, notes, rater_error)
-    places = defaultdict(list)
-    for place, item in enumerate(items):
-        places[item.system].append(place)
-    tried = [bool(verdict) or attempts(item.predictions[0]) for item, verdict in zip(items, verdicts, strict=True)]
-    means, chances = (known.mean, known.probability) if known else (np.nan, 1.0)
-    answers = JudgedAnswers(
-        judged=judged,
-        verdicts=verdicts,
-        asked=np.array([question_key(item) for item in items]),
-        sums=row_sums(judged, verdicts, means, chances).T,
-        tried=np.array(tried),
-        labels=known,
-        errors=errors,
-        by_ava=judge_column is None,
-        finite=finite_population,
-        confidence=confidence,
-    )
-    systems: dict[str, dict] = {}
-    estimates: dict[str, Any] = {}
-    for system, mine in places.items():
-        systems[system], estimates[system] = answers.accuracy(np.array(mine))
-        if known:
-            notes += selection_notes(system, judged[mine], known.probability[mine], answers.asked[mine])
-    notes += [*label_notes(systems, known is not None), *errors.notes(systems)]
-    sliced = None
-    if by:
-        sliced, slice_notes = accuracy_of_slices(by, slices, places, answers, label_sources is not None)
-        notes += slice_notes
-    measured = errors.measured
-    pairs = combinations(systems, 2) if len(systems) <= MAX_PAIRS_OF else ()
-    return AccuracyReport(
-        {
-            "genqa_metrics": __version__,
-            "inputs": inputs,
-            "labels": inputs_of(label_sources, skips) if label_sources else [] if known else None,
-            "judge": judge,
-            "judged_by": judged_by,
-            "settings": {
-                "confidence": confidence,
-                "truth": "these rows" if finite_population else "questions like these",
-                "rater_error": known.error if known else None,
-                "columns": columns | ({"judge": judge_column} if judge_column else {}),
-            },
-            "raters": known.raters if known else None,
-            "measured": dict(measured.facts) if measured else None,
-            "unlike": list(errors.unlike),
-            "systems": systems,
-            "differences": [
-                {"first": pair[0], "second": pair[1]}
-                | answers.difference(*([of[system] for system in pair] for of in (places, estimates)))
-                for pair in pairs
-            ],
-            "slices": sliced,
-            "bad_rows": skips.skipped,
-            "notes": notes,
-            "worst": [
-                shown_answer(items[place], judged[place], known, place) for place in worst_answers(judged, known)
-            ],
-        }
-    )

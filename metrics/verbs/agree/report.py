@@ -331,11 +331,7 @@ class AgreeReport(Report):
         return [_correlations(self), *worst, *filter(None, further)]
 
     def show(self, console) -> None:
-        """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
+        """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything."""
         from rich.text import Text
 
         title = f"{self.title}: {self.rows:,} answers to {self.questions:,} questions"

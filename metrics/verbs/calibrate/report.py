@@ -186,11 +186,7 @@ class CalibrateReport(Report):
         return [f"calibration helps: it agrees {said}", to_do]
 
     def show(self, console: Any) -> None:
-        """Print whether calibration helps, and what to do; `show_all` prints what it rests on too.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
+        """Print whether calibration helps, and what to do; `show_all` prints what it rests on too."""
         (table,) = self.tables()
         content = self.calibration
         print_first_screen(

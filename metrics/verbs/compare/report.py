@@ -1,5 +1,6 @@
 """Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,18 +16,25 @@ from ...reports.table import Table, latex_table, markdown, markdown_code, markdo
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
-from ...scale.options import OnError, Settings, check_options, checked_columns, listed_names, with_calibration
+from ...scale.options import (
+    OnError,
+    Settings,
+    check_options,
+    checked_columns,
+    length_note,
+    listed_names,
+    with_calibration,
+)
 from ...scale.run import item_statistics
 from ...scale.tally import fault_counts, label_of, named_faults
 from ...statistics.estimation import LABELS, TOGETHER
-from ...statistics.resampling import CONFIDENCE, CORRECTIONS, LEVEL
+from ...statistics.intervals import MIN_QUESTIONS, kish
+from ...statistics.resampling import CONFIDENCE, CORRECTIONS, FEW, LEVEL, smallest_p
 from ..explain.kpqa import Explanation, explanation
-from ..inputs import digested_sources, question_numbers, rounded
+from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import judged_systems
 from ..labels import read_labels
-from ..slices import places_of, slice_notes
 from .analysis import INTERVAL, Column, Judged, analyse, most_different, row_scores, sliced_comparison
-from .notes import length_notes, metric_warnings, question_notes, skipped_notes, unreachable_notes
 from .page import MAX_NOTES, comparison_page
 from .rows import Matched, SystemRows
 from .tables import (
@@ -192,14 +200,14 @@ def compare(
         slices=rounded(slices),
         changes=rounded(changes(matched, scorers, statistics, of_run)) if reading.runs else None,
         notes=[
-            *length_notes(numbers),
+            *_length_notes(numbers),
             *slice_remarks,
-            *skipped_notes(matched, skips),
+            *_skipped_notes(matched, skips),
             *label_notes,
             *(accuracy["notes"] if accuracy else []),
-            *question_notes(sizes),
-            *unreachable_notes(sizes, tests, resamples, correction),
-            *metric_warnings(matched, scorers, statistics, counts),
+            *_question_notes(sizes),
+            *_unreachable_notes(sizes, tests, resamples, correction),
+            *_metric_warnings(matched, scorers, statistics, counts),
         ],
         _matched=matched,
         _scorers=scorers,
@@ -498,11 +506,7 @@ class CompareReport(Report):
         return self._latex(parts)
 
     def show(self, console) -> None:
-        """Print the finding, one line a system, and the rows that decide; `show_all` prints everything.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
+        """Print the finding, one line a system, and the rows that decide; `show_all` prints everything."""
         from rich.text import Text
 
         self._show_findings(console, self.title, MAX_NOTES)
@@ -525,11 +529,7 @@ class CompareReport(Report):
         console.print(Text("All tests, what they rest on, and signatures: --verbose", style="dim"))
 
     def show_all(self, console) -> None:
-        """Print the whole comparison.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
+        """Print the whole comparison."""
         say(console, self.findings, "bold")
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         for metric in self.metrics:
@@ -622,3 +622,94 @@ def _slices(
     }
     notes = slice_notes(by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions", told)
     return {"column": by, "metrics": metrics}, notes
+
+
+def _question_notes(sizes: np.ndarray) -> list[str]:
+    """Return notes on repeated questions and on too few of them for intervals.
+
+    Args:
+        sizes: (questions,) number of rows of each.
+    """
+    questions, rows, number = len(sizes), int(sizes.sum()), float(kish(sizes))
+    notes = []
+    if questions < rows:
+        notes.append(f"{rows:,} rows of {questions:,} questions: rows of one question count together")
+    if number < questions - 1 and number < FEW:
+        said = f"one question has {sizes.max():,} of {rows:,} rows: all count as about {number:.0f} equal questions"
+    else:
+        said = f"only {questions:,} questions" if questions > 1 else "only one question"
+    if number < MIN_QUESTIONS - 1e-9:
+        notes.append(f"{said}: too few for intervals, which need {MIN_QUESTIONS}")
+    elif number < FEW:
+        notes.append(f"{said}: only clear differences can be told from chance")
+    return notes
+
+
+def _unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction: str) -> list[str]:
+    """Return a note where no corrected p of so many tests can be below the level; none elsewhere."""
+    questions = float(kish(sizes))
+    times = tests if correction in ("holm", "bonferroni") else 1
+    asked = "one question" if len(sizes) == 1 else f"{len(sizes):,} questions"
+    with_tests = f" and {tests} tests" if times > 1 else ""
+    if smallest_p(questions) * times >= LEVEL:
+        return [f"with {asked}{with_tests} no p-value can be below {LEVEL:g}, whatever the scores are"]
+    if times / (1 + resamples) >= LEVEL:
+        return [
+            f"with {tests} tests and {resamples} bootstrap samples hardly a corrected p can be below {LEVEL:g}; use "
+            f"--resamples {math.ceil(2 * times / LEVEL)}"
+        ]
+    return []
+
+
+def _length_notes(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return notes on systems whose answers differ in length; see `options.length_note`."""
+    notes = []
+    for metric, numbers in metrics.items():
+        systems: dict[str, dict[str, float]] = {}
+        for name, by_system in numbers["scores"].items():
+            for system, value in by_system.items():
+                systems.setdefault(system, {})[name] = value["value"]
+        notes.append(length_note(metric, systems))
+    return [note for note in notes if note]
+
+
+def _skipped_notes(matched: Matched, skips: Skips) -> list[str]:
+    """Return a note on bad rows, whose questions were left out for all systems."""
+    if not skips.skipped:
+        return []
+    text = ", ".join(f"{system} {rows:,}" for system, rows in skips.by_system.items())
+    return [
+        f"bad rows were skipped ({text or f'{skips.skipped:,} of no known system'}), and their questions for all "
+        f"systems: {len(matched.rows):,} questions are left, which may be easier than the others; "
+        'write "" for a system that gave no answer, which scores 0'
+    ]
+
+
+def _metric_warnings(
+    matched: Matched, scorers: Mapping[str, Scorer], statistics: Mapping[str, np.ndarray], counts: Mapping
+) -> list[str]:
+    """Return what the metrics warn of; what is the same for several systems once."""
+    notes = []
+    for metric, scorer in scorers.items():
+        sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
+        notes += [scorer.error_rate] * bool(scorer.error_rate)
+        warnings = scorer.warnings(sums, counts.get(metric, {}))
+        notes += [f"{metric}: {warning}" for warning in _gathered(warnings, matched.systems)]
+    return notes
+
+
+def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
+    """Write warnings that are the same for several systems once.
+
+    >>> _gathered(["a: too long", "b: too long", "b: too short"], ["a", "b"])
+    ['a, b: too long', 'b: too short']
+    """
+    of: dict[str, list[str]] = {}
+    for warning in warnings:
+        system = next((system for system in systems if warning.startswith(f"{system}: ")), "")
+        of.setdefault(warning.removeprefix(f"{system}: "), []).extend([system] * bool(system))
+    notes = []
+    for warning, names in of.items():
+        who = "all systems" if len(names) > 2 and len(names) == len(systems) else ", ".join(names)
+        notes.append(f"{who}: {warning}" if who else warning)
+    return notes

@@ -12,8 +12,7 @@ from ...rows.reading import Item, RowError, RowKind, RowReader, Skips, check_col
 from ...rows.sources import Source, files_of_runs
 from ...rows.values import Row
 from ...scale.options import Settings, default_metrics, make_scorers, needed_columns
-from ..inputs import digested_sources, optional_texts, score_in_column
-from ..slices import slice_of
+from ..inputs import digested_sources, optional_texts, score_in_column, slice_of
 
 MAX_SYSTEMS = 100
 

@@ -19,8 +19,8 @@ from ...rows.reading import RowError, RowReader
 from ...rows.sources import Source
 from ...rows.values import COLUMNS, recognized
 from ...scale.options import LONG, default_metrics
+from ..inputs import MAX_SLICES, as_number
 from ..labels import LABELS_TO_BEGIN
-from ..slices import MAX_SLICES
 
 MAX_ROWS = 10_000  # that are read of each file
 FEW_VALUES = 20  # values of a column that makes slices
@@ -118,11 +118,7 @@ class DoctorReport(Report):
         return [*files, *([f"systems: {few}"] if systems else []), *cut]
 
     def show(self, console) -> None:
-        """Print the report; commands are lines of their own, which can be copied.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
+        """Print the report; commands are lines of their own, which can be copied."""
         from rich.text import Text
 
         say(console, self.facts())
@@ -203,9 +199,9 @@ def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any
     if any(isinstance(value, list | dict) for value in filled):
         return result | {"values": "lists or objects"}
     texts = Counter(map(str, filled))
-    numbers = [_number(value) for value in filled]
+    numbers = [as_number(value) for value in filled]
     few = 1 < len(texts) <= FEW_VALUES and len(filled) >= MIN_SLICE * len(texts)
-    if all(number is not None for number in numbers):
+    if all(map(math.isfinite, numbers)):
         low, high = min(numbers), max(numbers)
         result["values"] = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
         if result["read_as"] is None and name not in RECORDED and len(filled) >= MIN_JUDGED:
@@ -219,14 +215,6 @@ def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any
     words = sum(count * len(text.split()) for text, count in texts.items()) / len(filled)
     length = f"texts of {words:.1f} words" if words > 1 else "single words"
     return result | {"values": f"{length}, {len(texts):,} different"}
-
-
-def _number(value: object) -> float | None:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _supported(

@@ -19,7 +19,7 @@ from ...rows.reading import MAX_SCORE, Message, RowError, Skips, good_rows, igno
 from ...rows.sources import Source
 from ...rows.values import PlainCell, Row
 from ...rows.writing import Writer
-from ..inputs import digested_sources, rounded
+from ..inputs import as_number, digested_sources, rounded
 
 if TYPE_CHECKING:
     import pandas
@@ -268,10 +268,7 @@ def _read(sources: Sequence[Source], columns: Mapping[str, str], skips: Skips) -
     def convert(source: Source, row: Row) -> tuple[str, str, float]:
         item, rater, value = (cell(row.values, name) for name in COLUMNS)
         item, rater = str(item), str(rater)
-        try:
-            score = float(value)
-        except (ValueError, TypeError, OverflowError):
-            score = math.nan
+        score = as_number(value)
         if not abs(score) <= MAX_SCORE:
             fix = "drop the row, or write the rating as a number"
             raise RowError(f"score: expected a number, got {value!r:.60}; {fix}")

@@ -516,11 +516,7 @@ class ScoreReport(Report):
         return "\n\n".join([*parts, *map(markdown, self._remarks())])
 
     def show(self, console: Any) -> None:
-        """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
+        """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         result, accuracy = self.found, self.accuracy or {"notes": []}
         print_first_screen(
             console,
@@ -541,11 +537,7 @@ class ScoreReport(Report):
         return f"Why: genqa-metrics explain FILE -m {metric}. All tables: --verbose"
 
     def show_all(self, console: Any) -> None:
-        """Print the notes, one table per metric with its signature, and the answers to read first.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
+        """Print the notes, one table per metric with its signature, and the answers to read first."""
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         for table in self.tables():
             if table.title.startswith(READ):
