@@ -7,7 +7,7 @@
 import ast
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -299,8 +299,7 @@ def compare(reference: str, answer: str, question: str = "") -> bool | None:
     >>> compare("1500", "1.500", "Wie viele waren es im Jahr 1990?"), compare("1500", "1.500", "Of 1,234.5 in all?")
     (True, False)
     """
-    if _EITHER.search(reference + " " + answer) and (mark := decimal_mark(question)):
-        reference, answer = (with_decimal_mark(text, mark) for text in (reference, answer))
+    reference, answer = in_one_notation((reference, answer), question)
     verdicts: dict[bool, set] = {True: set(), False: set()}
     for item, other in product(readings(reference), readings(answer)):
         same, certain = _same(item, other, question), item.certain and other.certain
@@ -340,6 +339,16 @@ def with_decimal_mark(text: str, mark: str) -> str:
     ('about 1500 km', 'about 1.5000 km')
     """
     return _EITHER.sub(r"\1\2" if mark == "," else r"\1.\g<2>0", text)
+
+
+def in_one_notation(texts: Sequence[str], context: str) -> list[str]:
+    """Return texts with numbers such as 1.500 written so that they have one reading, where the context settles it.
+
+    >>> in_one_notation(["1500", "1.500"], "Wie weit ist es dorthin?"), in_one_notation(["1.500"], "How far is it?")
+    (['1500', '1500'], ['1.500'])
+    """
+    mark = decimal_mark(context) if any(map(_EITHER.search, texts)) else ""
+    return [with_decimal_mark(text, mark) for text in texts] if mark else list(texts)
 
 
 def unsettled(reference: str, answer: str, question: str = "") -> str:

@@ -69,7 +69,7 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
 
     Returns:
         The first that neither question nor answer has, numbers of as many digits before others; None if there is none,
-        or the part is in the question or the reference, or is neither number nor name.
+        or the part is in the question or the reference, also in another form, or is neither number nor name.
 
     >>> instead("When?", "on 8 May 1945", "In May 1944", "1944"), instead("When?", "1945", "In May 1944", "In")
     ('1945', None)
@@ -87,13 +87,12 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
         return None
     if kind is None or any(re.search(rf"(?i)(?<!\w){re.escape(part)}(?!\w)", text) for text in (question, reference)):
         return None
+    if kind is _NUMBER and any(compare(text, part) or unsettled(text, part) for text in kind.findall(reference)):
+        return None  # the reference has it, such as 1500 and 1,500, or may have it, such as 1500 and 1.500
     known = f"{question} {answer}".lower()
     values = [text for text in kind.findall(reference) if text.lower() not in known]
     values = list(filter(None, map(_without_first, values))) if kind is _NAME else values
-    if kind is _NUMBER:  # what may be the same number, such as 1.500 and 1500, is no other one
-        values = [text for text in values if not compare(text, part) and not unsettled(text, part)]
-    else:
-        values = [text for text in values if not _NUMBER.fullmatch(text)]
+    values = [text for text in values if kind is _NUMBER or not _NUMBER.fullmatch(text)]
     alike = [text for text in values if len(text) == len(part)] if kind is _NUMBER else []
     return (alike or values or [None])[0]
 

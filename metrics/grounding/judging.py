@@ -10,6 +10,7 @@ import numpy as np
 from ..core.answers import extract_answer
 from ..core.causal_judge import claim_prompt
 from ..core.judge_reading import PROMPT, STATEMENT, JudgeReader
+from ..core.quantities import in_one_notation
 from ..core.reading import readable
 from ..core.replacing import instead, parts
 from .sentences import Sentence, sentences_of
@@ -146,10 +147,9 @@ class Grounder:
         return self.reader.loaded.configuration == PROMPT
 
     def _logits(self, asked: Sequence[tuple[tuple[str, ...], str]]) -> np.ndarray:
-        """Return the logits of (what is read before a claim, claim)."""
-        if self.reads_prompts:
-            return self.reader.prompt_logits([(prompt, claim) for (prompt,), claim in asked])
-        return self.reader.logits([(*read, claim) for read, claim in asked])
+        """Return the logits of (what is read before a claim, claim); 1.500 and 1500 are written alike if they are."""
+        texts = [tuple(in_one_notation((*read, claim), " ".join((*read, claim)))) for read, claim in asked]
+        return (self.reader.prompt_logits if self.reads_prompts else self.reader.logits)(texts)
 
     def _probabilities(self, logits: Iterable[float]) -> np.ndarray:
         logits = np.asarray(logits, dtype=float)

@@ -113,9 +113,9 @@ def explain(
         print_unsupported(found, out)
         return
     with terminal.failures("explain" if sources else ""):
-        answers = [("", (texts[0], prediction, reference))]
+        shown, answers = "", [("", (texts[0], prediction, reference))]
         if sources:
-            answers = _answers_to_read(sources, of_rows, metric, checkpoint)
+            shown, answers = _answers_to_read(sources, of_rows, metric, checkpoint)
         corpus = _references_of(idf) if idf else None
         explain_one, show, as_html = _one_answer(judges, checkpoint)
         of_idf = {"corpus": corpus} if idf else {}
@@ -125,11 +125,11 @@ def explain(
         terminal.say("no answer to read: none is judged wrong or unsure")
         return
     terminal.write_outputs({"--html": (html, lambda: as_html(*explained, headings=headings))})
+    say(out, [shown] * bool(shown), "bold")
     for heading, result in zip(headings, explained, strict=True):
+        say(out, [""] * bool(shown))
         say(out, [heading] * bool(heading), "bold")
         show(result, out, legend=result is explained[-1])
-        if result is not explained[-1]:
-            out.print()
 
 
 def _one_answer(judges: bool, checkpoint: str | None) -> tuple[Callable, Callable, Callable]:
@@ -155,17 +155,20 @@ def _one_answer(judges: bool, checkpoint: str | None) -> tuple[Callable, Callabl
 
 def _answers_to_read(
     sources: Sequence[Any], of_rows: Mapping[str, Any], metric: str, checkpoint: str | None
-) -> list[tuple[str, tuple[str, str, list[str]]]]:
-    """Return which answers of files should be read first, each with its question, itself and its references."""
+) -> tuple[str, list[tuple[str, tuple[str, str, list[str]]]]]:
+    """Return how many answers of files are shown, and which: each with its question, itself and its references."""
     from ...rows.errors import bad_usage
     from ...scale.run import Run
 
     with bad_usage():
         run = Run(sources, [metric], {metric: {"checkpoint": checkpoint}} if checkpoint else None, **of_rows)
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
-        answers = run.score(terminal.say, problem, partial(progress, "scoring")).to_read.first
+        to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
     terminal.say_forms(sources)
-    return [(_name(answer), (answer.question or "", answer.prediction, answer.references)) for answer in answers]
+    first, every = to_read.first, sum(to_read.counts.values())
+    answers = [(_name(answer), (answer.question or "", answer.prediction, answer.references)) for answer in first]
+    more = f"; --worst {every} shows all" * (every > len(first))
+    return f"Why the answers to read first were scored so ({len(first)} of {every:,}{more})", answers
 
 
 def _name(answer) -> str:
