@@ -4,14 +4,10 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.scorer import Scorer, unknown_name_message
 from ..registry import make_scorer, scorer_class
-from ..verbs.score.report import ScoreReport, score
-
-if TYPE_CHECKING:
-    import pandas
 
 _LOCK = threading.Lock()  # a model is loaded once, also where a tool scores its first rows in several threads
 
@@ -130,23 +126,6 @@ class RowScorer:
     def one(self, question: str | None, prediction: Texts, references: Texts) -> Result:
         """Return the result of one row; see `__call__`."""
         return self([question], [prediction], [references])[0]
-
-
-def explained(
-    rows: Any, metrics: str | Sequence[str] | None = None, settings: Mapping[str, Mapping[str, Any]] | None = None
-) -> tuple[ScoreReport, "pandas.DataFrame"]:
-    """Return the report on rows, and a table with one line a row: texts, scores, and why, in columns METRIC_reason.
-
-    Args:
-        rows: see `genqa_metrics.score`.
-        metrics: see `genqa_metrics.score`.
-        settings: see `genqa_metrics.score`, in types that JSON has.
-
-    Raises:
-        ValueError: if an argument or a row is bad.
-    """
-    report = score(rows, metrics, settings, explain=True)
-    return report, report.to_pandas().dropna(axis="columns", how="all")
 
 
 @lru_cache(maxsize=8)

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from ..core.scorer import require_extra
-from .common import RowScorer, explained
+from .common import RowScorer
 
 require_extra("mlflow", "mlflow")
 
@@ -18,6 +18,7 @@ from mlflow.models import EvaluationMetric, make_metric
 
 from ..rows.formats.shared import QUESTIONS, expected_answers, named_text, passages_of
 from ..verbs.score.report import ScoreReport
+from ..verbs.score.report import score as score_rows
 
 
 def scorer(
@@ -102,7 +103,8 @@ def log_scores(
     Returns:
         The report.
     """
-    report, table = explained(rows, metrics, settings)
+    report = score_rows(rows, metrics, settings, explain=True)
+    table = report.to_pandas().dropna(axis="columns", how="all")
     mlflow.log_metrics(
         {
             f"{prefix}.{system}.{name}": value

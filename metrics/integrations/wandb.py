@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.scorer import require_extra
-from ..verbs.score.report import ScoreReport
-from .common import explained
+from ..verbs.score.report import ScoreReport, score
 
 require_extra("wandb", "wandb")
 
@@ -34,7 +33,8 @@ def log_scores(
     Returns:
         The report.
     """
-    report, table = explained(rows, metrics, settings)
+    report = score(rows, metrics, settings, explain=True)
+    table = report.to_pandas().dropna(axis="columns", how="all")
     values = {
         f"{prefix}/{system}/{name}": value
         for system, scores in report.systems.items()
