@@ -5,11 +5,10 @@ The short table in AVA's card and the page of the site, which `page` makes when 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from training.common import markdown_table
 from training.studies.harness import Table, rendered
 from training.studies.judges.compare_judges import GRADES, VERDICTS
 from training.studies.judges.compare_judges import NAMES as TITLES
@@ -21,9 +20,6 @@ NAMES = {"small": "bundled", "base": "base", "cosine": "embedding cosine"}  # na
 COLUMNS = ("small", "base", "both", "token F1", "ROUGE-L-KPQA", "BERTScore", "cosine")
 IN_CARD = ("small", "base", "both", "ROUGE-L-KPQA", "BERTScore")
 SETS = TITLES["sets"]  # name -> what tables call it, and whose answers people judged
-SPEEDS = {"float32": "", "bfloat16": ", bfloat16", "8-bit integers": ", int8"}
-PAIRS = {"number": "minimal pairs of numbers: passed", "word_order": "of word order: passed"}
-CARD_ROWS = ("evouna_nq.dev", "evouna_tq.dev", "financebench.dev", "beetle.dev", "assistant.dev", "kpqa_marco.dev")
 
 
 @cache
@@ -32,7 +28,7 @@ def results() -> tuple[dict, dict]:
     return tuple(json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in ("judges", "small_and_base"))
 
 
-def scores(name: str, key: str) -> dict[str, float | None]:
+def scores(name: str, key: str, columns: Sequence[str] = COLUMNS) -> dict[str, float | None]:
     """Return a score of every column on a dev set, None where it was not measured.
 
     Those of the judges come from the run that judged with both, where it has the set, so that they can be compared.
@@ -46,7 +42,7 @@ def scores(name: str, key: str) -> dict[str, float | None]:
     }
     values |= {column: together[column][key] for column in ("small", "base") if key in together.get(column, {})}
     values["both"] = together.get("bands", {}).get(BAND, {}).get(key)
-    return {column: values[column] for column in COLUMNS}
+    return {column: values[column] for column in columns}
 
 
 def best(found: Mapping[str, float | None]) -> set[str]:
@@ -59,37 +55,6 @@ def best(found: Mapping[str, float | None]) -> set[str]:
         return set()
     most = max(round(value, 3) for value in found.values())
     return {name for name, value in found.items() if round(value, 3) == most}
-
-
-def line(name: str, key: str, columns: tuple[str, ...] = COLUMNS) -> list[str]:
-    """Return the row of a dev set: the best in bold, empty where nothing was measured."""
-    values = {column: value for column, value in scores(name, key).items() if column in columns}
-    cells = {column: "" if value is None else f"{value:.3f}" for column, value in values.items()}
-    cells |= {column: f"**{cells[column]}**" for column in best(values)}
-    rows = results()[1]["sets"].get(name, {}).get("rows")
-    return [SETS[name][0] + (f" ({rows:,})" if rows else ""), *(cells[column] for column in columns)]
-
-
-def cost_lines(columns: tuple[str, ...] = COLUMNS) -> list[list[str]]:
-    """Return the rows of speed and memory."""
-    costs = results()[1]["costs"]
-    lines = []
-    for title, key in (("rows a second", "rows_per_second"), ("peak memory, MB", "mb")):
-        for kind, ending in SPEEDS.items():
-            names = [NAMES["cosine"] if column == "cosine" else column for column in columns]
-            values = [costs.get(f"{name}{ending}") for name in names]
-            if any(values):
-                lines.append([f"{title}, {kind}", *(f"{value[key]:,.0f}" if value else "" for value in values)])
-    return lines
-
-
-def pair_lines(columns: tuple[str, ...]) -> list[list[str]]:
-    """Return the rows of minimal pairs: in how many both answers are judged rightly."""
-    lines = []
-    for kind, title in PAIRS.items():
-        values = [results()[0]["results"].get(NAMES.get(c, c), {}).get("minimal_pairs", {}).get(kind) for c in columns]
-        lines.append([title, *(f"{value[0]} of {value[1]}" if value else "" for value in values)])
-    return lines
 
 
 def finding() -> str:
@@ -112,29 +77,21 @@ def finding() -> str:
     return " ".join(sentences)
 
 
+def _filled(template: str) -> str:
+    judges, pairs = results()
+    functions = {"scores": scores, "best": best, "finding": finding}
+    names = {"NAMES": NAMES, "COLUMNS": COLUMNS, "IN_CARD": IN_CARD, "SETS": SETS, "BAND": BAND}
+    return rendered(template, judges=judges, pairs=pairs, VERDICTS=VERDICTS, GRADES=GRADES, **functions, **names)
+
+
 def page() -> str:
     """Return the page of the documentation site, without its title."""
-    header, verdicts = ["", *COLUMNS], [name for name in SETS if name in VERDICTS]
-    quality = [line(name, "accuracy" if name in VERDICTS else "r") for name in SETS]
-    about = [[called, what, "verdicts" if name in VERDICTS else "grades"] for name, (called, what) in SETS.items()]
-    return rendered(
-        "judges/page.md.j2",
-        finding=finding(),
-        quality=markdown_table(header, quality + cost_lines(), "---:"),
-        band=BAND,
-        auc=markdown_table(header, [line(name, "auc") for name in verdicts], "---:"),
-        sets=markdown_table(["set", "answers", "people gave"], about),
-    )
+    return _filled("judges/page.md.j2")
 
 
 def card() -> str:
     """Return the short table of AVA's card."""
-    rows = []
-    for name in CARD_ROWS:
-        key = "r" if name in GRADES else "accuracy"
-        called, *cells = line(name, key, IN_CARD)
-        rows.append([f"{called}: {key}", *cells])
-    return markdown_table(["", *IN_CARD], rows + pair_lines(IN_CARD) + cost_lines(IN_CARD), "---:")
+    return _filled("judges/card.md.j2")
 
 
 TABLES = [Table(PLACE, "", card, "metrics/ava/README.md")]
