@@ -252,8 +252,8 @@ def study(args: Arguments) -> dict:
     }
 
 
-PAGE = filled("accuracy/page.md.j2", groups_of=groups_of, WAYS=WAYS)
-STUDY = Study(__spec__.name, Arguments, study, PAGE, {None: "accuracy"})
+TEXT = filled("accuracy/page.md.j2", groups_of=groups_of, WAYS=WAYS)
+STUDY = Study(__spec__.name, Arguments, study, TEXT, {None: "accuracy"})
 
 if __name__ == "__main__":
     STUDY.main()

@@ -181,8 +181,8 @@ def study(args: Arguments, more: list[str]) -> dict:
 
 
 PLACES = {"configurations": "configurations"}
-TABLES_OF = filled("ava_configurations/tables.md.j2", CONFIGURATIONS=CONFIGURATIONS, verdict=verdict, zip=zip)
-STUDY = Study(__spec__.name, Arguments, study, TABLES_OF, PLACES, more=True)
+TEXT = filled("ava_configurations/tables.md.j2", CONFIGURATIONS=CONFIGURATIONS, verdict=verdict, zip=zip)
+STUDY = Study(__spec__.name, Arguments, study, TEXT, PLACES, more=True)
 
 if __name__ == "__main__":
     STUDY.main()

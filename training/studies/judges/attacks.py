@@ -172,8 +172,8 @@ def study(args: Arguments) -> dict:
     return {"results": results}
 
 
-TABLE = filled("judges/attacks.md.j2", ATTACKS=ATTACKS)
-STUDY = Study(__spec__.name, Arguments, study, TABLE, {"attacks": "attacks"})
+TEXT = filled("judges/attacks.md.j2", ATTACKS=ATTACKS)
+STUDY = Study(__spec__.name, Arguments, study, TEXT, {"attacks": "attacks"})
 
 if __name__ == "__main__":
     STUDY.main()

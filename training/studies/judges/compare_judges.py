@@ -233,8 +233,8 @@ def study(args: Arguments) -> dict:
     return {"data": kept["data"] | data, "results": dict(both)}
 
 
-TABLE = filled("judges/judges.md.j2", VERDICTS=VERDICTS, GRADES=GRADES)
-STUDY = Study(__spec__.name, Arguments, study, TABLE, {"judges": "judges"})
+TEXT = filled("judges/judges.md.j2", VERDICTS=VERDICTS, GRADES=GRADES)
+STUDY = Study(__spec__.name, Arguments, study, TEXT, {"judges": "judges"})
 
 if __name__ == "__main__":
     STUDY.main()

@@ -99,8 +99,8 @@ def study(args: Arguments) -> dict:
     return {"data": data, "results": {"files": files, "right answers rejected": rejected}}
 
 
-TABLE = filled("judges/rules.md.j2", RULES=RULES, CHANGES=CHANGES)
-STUDY = Study(__spec__.name, Arguments, study, TABLE, {"rules": "rules"})
+TEXT = filled("judges/rules.md.j2", RULES=RULES, CHANGES=CHANGES)
+STUDY = Study(__spec__.name, Arguments, study, TEXT, {"rules": "rules"})
 
 if __name__ == "__main__":
     STUDY.main()

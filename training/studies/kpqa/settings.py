@@ -107,8 +107,8 @@ def study(args: Arguments) -> dict:
     return result | evaluation.facts(args.judgments, args.sets)
 
 
-TABLE = filled("kpqa/variants.md.j2", METRICS=evaluation.METRICS)
-STUDY = Study(__spec__.name, Arguments, study, TABLE, {"variants": "variants"})
+TEXT = filled("kpqa/variants.md.j2", METRICS=evaluation.METRICS)
+STUDY = Study(__spec__.name, Arguments, study, TEXT, {"variants": "variants"})
 
 if __name__ == "__main__":
     STUDY.main()

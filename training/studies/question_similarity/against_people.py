@@ -263,8 +263,8 @@ def study(args: Arguments) -> dict:
     return facts | {"pairs": of_pairs}
 
 
-TABLES_OF = filled("question_similarity/people.md.j2", TITLES=TITLES, BASELINE=BASELINE)
-STUDY = Study(__spec__.name, Arguments, study, TABLES_OF, {"people": "people"})
+TEXT = filled("question_similarity/people.md.j2", TITLES=TITLES, BASELINE=BASELINE)
+STUDY = Study(__spec__.name, Arguments, study, TEXT, {"people": "people"})
 
 if __name__ == "__main__":
     STUDY.main()

@@ -244,8 +244,8 @@ def measure(args: Arguments) -> dict:
     }
 
 
-TABLES_OF = filled("question_similarity/coverage.md.j2", TITLES=TITLES, COLUMNS=COLUMNS)
-STUDY = Study(__spec__.name, Arguments, measure, TABLES_OF, {"coverage": "coverage"})
+TEXT = filled("question_similarity/coverage.md.j2", TITLES=TITLES, COLUMNS=COLUMNS)
+STUDY = Study(__spec__.name, Arguments, measure, TEXT, {"coverage": "coverage"})
 
 if __name__ == "__main__":
     STUDY.main()
