@@ -242,8 +242,6 @@ class CompareReport(Report):
         scores: {metric: {score: {system: {"value", "low", "high"}}}}.
         tests: {metric: {score: {"systems": {system: cluster and ranks}, "pairs": [tests of a pair]}}}.
         rows: {metric: [rows that differ most]}.
-        findings: for every metric in one sentence which systems are first; slices in which it is the other way round;
-            and of two runs what changed.
     """
 
     genqa_metrics: str
