@@ -135,7 +135,7 @@ def test_the_proposed_commands_run(tmp_path):
     report = json.loads(run("doctor", path, "-f", "json")[0])
     score, explain = (shlex.split(entry["command"])[1:] for entry in report["can"])
     assert explain == ["explain", str(path), "-m", "grounding"]
-    assert run(*explain)[0].startswith("0 of 1 answers")
+    assert run(*explain)[0].startswith("In 0 of 1 answers")
     assert "grounding" in run(*score)[0]
     rows = [row(n, system, label=n % 2, topic="ab"[n % 2]) for n in range(12) for system in ("a", "b")]
     path = save(tmp_path / "rows.jsonl", [{"answer_text": one.pop("prediction"), **one} for one in rows])

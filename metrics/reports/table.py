@@ -89,6 +89,15 @@ def p_value(value: float | None) -> str:
     return "<0.001" if value is not None and value < 0.001 else number(value)
 
 
+def probability(value: float) -> str:
+    """Return a probability as text, never as 0 or 1.
+
+    >>> probability(0.9999), probability(0.123), probability(0.0)
+    ('above 0.99', '0.12', 'below 0.01')
+    """
+    return "above 0.99" if value > 0.99 else "below 0.01" if value < 0.01 else f"{value:.2f}"
+
+
 def estimate(found: Mapping | None, digits: int = 3, limit_digits: int | None = None, name: str = "value") -> str:
     """Return an estimate with its interval as text; `name` is the key of the estimate beside "low" and "high".
 

@@ -156,6 +156,19 @@ def name_of_row(row) -> str:
     return name if row.system in name else f"{name} of {row.system}"
 
 
+def unscored_item(source: Source, row: Row, texts: Mapping) -> Item:
+    """Return the item of a row whose score is in the file, which needs neither answer nor references.
+
+    Args:
+        source: its file.
+        row: the row.
+        texts: see `optional_texts`.
+    """
+    system = source.stem if texts["system"] is None else texts["system"]
+    answers, references = texts["prediction"], texts["references"]
+    return Item(source.name, row.number, texts["id"], system, texts["text"], answers, references, (None, None))
+
+
 def question_numbers(texts: Sequence[str | None]) -> np.ndarray:
     """Return the number of every row's question: 0, 1, ... in the order in which they come.
 

@@ -351,17 +351,27 @@ class Labelled:
     unlabelled: int
 
 
-def labelled_rows(sources: Sequence[Source], columns: Mapping[str, str], skips: Skips) -> Labelled:
+def labelled_rows(
+    sources: Sequence[Source],
+    columns: Mapping[str, str],
+    skips: Skips,
+    label_sources: Sequence[Source] = (),
+    notes: list[str] | None = None,
+) -> Labelled:
     """Return the labelled answers of files, as `genqa-metrics label` writes them, or any rows with a label.
 
     Args:
         sources: where the rows are from.
         columns: see `reading.RowReader`.
         skips: what to do about bad rows.
+        label_sources: files of labels of the rows, see `read_labels`; none: the rows have labels.
+        notes: what a reader must know of these is added to it.
 
     Raises:
         FileError: if a file cannot be read, a row is bad, or no row has a label.
     """
+    if label_sources:
+        return _labelled_beside(sources, columns, skips, label_sources, [] if notes is None else notes)
     readers: dict = {}
 
     def convert(source: Source, row: Row) -> tuple[Item, float | None, float | None]:
@@ -406,25 +416,13 @@ def labelled_rows(sources: Sequence[Source], columns: Mapping[str, str], skips: 
     )
 
 
-def labels_beside(
+def _labelled_beside(
     sources: Sequence[Source],
-    label_sources: Sequence[Source],
     columns: Mapping[str, str],
     skips: Skips,
+    label_sources: Sequence[Source],
     notes: list[str],
 ) -> Labelled:
-    """Return the labelled answers of rows whose labels stand in other files, see `labels.read_labels`.
-
-    Args:
-        sources: where the rows are from.
-        label_sources: where the labels are from.
-        columns: see `reading.RowReader`.
-        skips: what to do about bad rows.
-        notes: what a reader must know is added to it.
-
-    Raises:
-        FileError: if a file cannot be read, a row is bad, or no label is of a row.
-    """
     items, *_ = read_answers(sources, columns, skips)
     labels = read_labels(label_sources, items, [], columns, skips, notes)
     known = np.flatnonzero(~np.isnan(labels.mean))

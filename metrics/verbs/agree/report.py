@@ -41,7 +41,7 @@ from ...scale.options import (
 )
 from ...scale.run import item_statistics
 from ...statistics.resampling import CONFIDENCE, adjust_p_values
-from ..inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column
+from ..inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column, unscored_item
 from ..labels import read_labels
 from ..score.report import excerpt
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse, differing, length_group
@@ -672,10 +672,7 @@ def _read(
                 )
             (item,) = items
         else:
-            names = texts["id"], texts["system"] or source.stem, texts["text"]
-            item = Item(
-                source.name, row.number, *names, texts["prediction"] or [""], texts["references"], (None, None)
-            )
+            item = unscored_item(source, row, {**texts, "prediction": texts["prediction"] or [""]})
         groups = {name: values.get(name) for name in (*group_columns, "question_type", "source")}
         prediction = item.predictions[0] if scorers and item.predictions else reader.optional(values, "prediction")
         return _Row(

@@ -22,7 +22,7 @@ from ...scale.options import OnError, Settings, check_options, checked_columns
 from ...statistics.intervals import COUNTS
 from ..inputs import digested_sources
 from ..judge_errors import measured_fact
-from ..labels import Labelled, labelled_rows, labels_beside
+from ..labels import Labelled, labelled_rows
 from .calibration import (
     LEAST_EACH,
     LEAST_LABELS,
@@ -92,10 +92,7 @@ def calibrate(
                 raise ValueError(f"output: {error}") from error
         scorer = make_scorer("ava", settings | {"calibration": False}, not is_judged(sources))
     skips, notes = Skips(on_error == "skip", problem), []
-    if label_sources:
-        labelled = labels_beside(sources, label_sources, columns, skips, notes)
-    else:
-        labelled = labelled_rows(sources, columns, skips)
+    labelled = labelled_rows(sources, columns, skips, label_sources, notes)
     names, number = ", ".join(source.name for source in inputs), len(labelled.items)
     if number < LEAST_LABELS:
         raise FileError(f"{names}: expected labels of at least {LEAST_LABELS} answers, got {number}; label more")

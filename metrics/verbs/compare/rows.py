@@ -12,7 +12,7 @@ from ...rows.reading import Item, RowError, RowKind, RowReader, Skips, check_col
 from ...rows.sources import Source, files_of_runs
 from ...rows.values import Row
 from ...scale.options import Settings, default_metrics, make_scorers, needed_columns
-from ..inputs import digested_sources, optional_texts, score_in_column, slice_of
+from ..inputs import digested_sources, optional_texts, score_in_column, slice_of, unscored_item
 
 MAX_SYSTEMS = 100
 
@@ -208,7 +208,7 @@ class SystemRows:
         if scorers:
             items = reader.items(row.number, row.values, row_kind, needed_columns(scorers, row_kind))
         else:
-            items = [_unscored_item(reader, source, row.number, row.values, row_kind)]
+            items = [unscored_item(source, row, optional_texts(reader, row.values, row_kind.text))]
         if given and len(items) != 1:
             raise RowError(
                 f"expected one system, with its score in column {self.score_columns[0]!r}, got {len(items)}; write "
@@ -248,22 +248,6 @@ def _check_row_kind(source: Source, row_kind: RowKind, before: RowKind | None, s
     for metric, scorer in scorers.items():
         if scorer.needs_question and row_kind.text != "question":
             raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")
-
-
-def _unscored_item(reader: RowReader, source: Source, line: int, values: dict, row_kind: RowKind) -> Item:
-    """Return the item of a row whose score is in the file, which needs neither answer nor references."""
-    result = optional_texts(reader, values, row_kind.text)
-    system = source.stem if result["system"] is None else result["system"]
-    return Item(
-        source.name,
-        line,
-        result["id"],
-        system,
-        result["text"],
-        result["prediction"],
-        result["references"],
-        (None, None),
-    )
 
 
 def _recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:

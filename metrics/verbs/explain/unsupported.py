@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...core.scorer import Scorer
 from ...registry import make_scorer
 from ...reports.report import print_field, say
-from ...reports.table import page, render, visible
+from ...reports.table import page, probability, render, visible
 from ...rows.errors import bad_usage
 from ...rows.reading import Item, Message, Progress, Reading, Skips, check_columns, ignore
 from ...rows.sources import Source
@@ -260,15 +260,6 @@ def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:
 
 
 SYSTEMS = 10  # systems that are listed
-
-
-def probability(value: float) -> str:
-    """Return a probability as text, never as 0 or 1.
-
-    >>> probability(0.9999), probability(0.123), probability(0.0)
-    ('above 0.99', '0.12', 'below 0.01')
-    """
-    return "above 0.99" if value > 0.99 else "below 0.01" if value < 0.01 else f"{value:.2f}"
 
 
 def headline(found: Grounded) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...reports.report import print_field, say
-from ...reports.table import page, render, visible
+from ...reports.table import page, probability, render, visible
 
 
 class Word(NamedTuple):
@@ -97,10 +97,10 @@ def headline(found: Verdict) -> str:
     >>> headline(Verdict("q", "a", ("r",), 0, 0.9999, 0.5, (), "", (), ""))
     'judged right: probability above 0.99; 0.50 or more counts as right'
     """
-    shown = "above 0.99" if found.probability > 0.99 else "below 0.01" if found.probability < 0.01 else None
-    shown = shown or f"{found.probability:.2f}"
     called = "right" if found.correct else "wrong"
-    return f"judged {called}: probability {shown}; {found.threshold:.2f} or more counts as right"
+    return (
+        f"judged {called}: probability {probability(found.probability)}; {found.threshold:.2f} or more counts as right"
+    )
 
 
 def _parts(found: Verdict) -> Iterator[tuple[str, float | None]]:

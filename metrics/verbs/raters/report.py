@@ -4,7 +4,6 @@ Filtering as in section 4.2 of Lee et al. (2021): within each item, ratings whos
 at most five of them are dropped, the largest first, and the mean of the rest is the item's score.
 """
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from ...reports.table import Table, number
 from ...rows.errors import FileError, bad_usage, name_column
 from ...rows.reading import MAX_SCORE, Message, RowError, Skips, good_rows, ignore, inputs_of
 from ...rows.sources import Source
-from ...rows.values import PlainCell, Row
+from ...rows.values import Row, list_in_cell
 from ...rows.writing import Writer
 from ..inputs import as_number, digested_sources, rounded
 
@@ -296,17 +295,10 @@ def _write(output: str, items: Mapping[str, "pandas.Series"], passed: Mapping[st
     rows: dict[str, list] = {"id": list(passed)}
     for name, kind in kinds.items():
         values = [of_item.get(name) for of_item in passed.values()]
-        texts = kind == "texts"
-        rows[name] = [_listed(value) if texts and isinstance(value, str) else value for value in values]
+        if kind == "texts":
+            values = [list_in_cell(value) if isinstance(value, str) else value for value in values]
+            values = [[value] if isinstance(value, str) else value for value in values]
+        rows[name] = values
     rows |= {name: values.tolist() for name, values in items.items()}
     with Writer(output, columns, {}) as writer:
         writer.write(rows)
-
-
-def _listed(text: str) -> list[str]:
-    """Return the texts of a cell, which may be a JSON list."""
-    try:
-        values = json.loads(text) if text.startswith("[") and not isinstance(text, PlainCell) else None
-    except ValueError:
-        values = None
-    return [str(value) for value in values] if isinstance(values, list) else [text]
