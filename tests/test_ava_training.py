@@ -509,14 +509,14 @@ def test_calibration_is_written_and_undone(monkeypatch, capsys, files, tiny_enco
     for name in ("BINARY", "CALIBRATION"):
         monkeypatch.setattr(evaluate_ava, name, ("made.dev",))
     monkeypatch.setattr(evaluate_ava, "GRADED", ("made.dev",))
-    card = tmp_path / "card.md"
+    card = final / "README.md"
     printed = []
     capsys.readouterr()
     for _ in range(2):
         card.write_text("before <!-- scores -->old<!-- end of scores --> after")
-        command = f"evaluate_ava.py --judgments {files} --checkpoint {final} --calibrate --write {card}"
+        command = f"evaluate_ava.py --judgments {files} --checkpoint {final} --calibrate"
         monkeypatch.setattr(sys, "argv", [*command.split(), "--json", str(tmp_path / "scores.json")])
-        evaluate_ava.main()
+        evaluate_ava.STUDY.main()
         printed.append(capsys.readouterr().out)
     assert printed[0].splitlines()[:5] == printed[1].splitlines()[:5]
     settings = judge_model.read_settings(final)

@@ -59,12 +59,9 @@ def data(tmp_path_factory):
 def test_a_judge_of_answers_is_measured_and_calibrated(data, judges, tmp_path, monkeypatch):
     final = shutil.copytree(judges(), tmp_path / "judge")
     (final / "README.md").write_text("# Judge\n\n<!-- scores -->\n<!-- end of scores -->\n")
-    command = (
-        f"evaluate --data {data} --rows 40 --checkpoint {final} --calibrate --json {tmp_path}/r.json"
-        f" --write {final}/README.md"
-    )
+    command = f"evaluate --data {data} --rows 40 --checkpoint {final} --calibrate --json {tmp_path}/r.json"
     monkeypatch.setattr(sys, "argv", command.split())
-    evaluate_grounding.main()
+    evaluate_grounding.STUDY.main()
     found = json.loads((tmp_path / "r.json").read_text())
     expected = {*evaluate_grounding.JUDGED, *evaluate_grounding.PAIRS, evaluate_grounding.PLAIN}
     assert set(found["scores"]["rows"]) == expected

@@ -1,7 +1,6 @@
 """Measure judges of several sizes on the same dev rows: accuracy at one threshold, AUC, r, calibration error.
 
     python -m training.ava.compare_sizes --checkpoints small base large base+large --data DATA --json RESULT.json
-    python -m training.ava.compare_sizes --tables RESULT.json
 
 Scale and threshold of a judge are one for all sets, fitted by Platt scaling on all sets with verdicts, each set with
 the same weight; they are cross-fitted: those for one half of the questions come from the other half.
@@ -162,7 +161,7 @@ def tables(result: dict) -> str:
 
 
 def main() -> None:
-    """Measure, or print the tables of a result file."""
+    """Measure, print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--checkpoints", nargs="+", help="small, base, large, folders; base+large: both, after each")
     parser.add_argument("--data", type=Path, help="folder of the data sets")
@@ -173,11 +172,7 @@ def main() -> None:
     parser.add_argument("--batch_tokens", type=int, default=4096, help="tokens that are read at once")
     parser.add_argument("--json", type=Path, help="result file; judges that it has are kept")
     parser.add_argument("--calibrate", action="store_true", help="write scale and threshold into the one folder")
-    parser.add_argument("--tables", type=Path, help="print the tables of this result file")
     args = parser.parse_args()
-    if args.tables:
-        print(tables(json.loads(args.tables.read_text(encoding="utf-8"))))
-        return
     result = json.loads(args.json.read_text(encoding="utf-8")) if args.json and args.json.is_file() else {"judges": {}}
     for checkpoint in args.checkpoints:
         first, _, second = checkpoint.partition("+")

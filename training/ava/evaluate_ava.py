@@ -6,11 +6,9 @@ reported of the files that this is fitted to is cross-fitted: scaling and thresh
 from the other half.
 """
 
-import argparse
 import hashlib
 import json
-import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
 from training.ava.ranking import rank_agreement
-from training.common import command_line, json_rows, markdown_table, put_between_markers
+from training.common import json_rows, markdown_table, option, put_between_markers
+from training.studies.harness import Output, Study
 
 BINARY = ("evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev")
 _GRADED = "sas_nqopen sas_squad mohler squality kpqa_marco kpqa_avsd kpqa_narrativeqa kpqa_semeval kpqa_marcomulti"
@@ -35,6 +34,16 @@ BINS = 10
 CALIBRATED_HERE = (
     "These rows calibrated the judge. The scores of their verdicts are cross-fitted; on other rows measure again."
 )
+
+
+@dataclass
+class Arguments(Output):
+    """Which judge is measured."""
+
+    judgments: str = option("folder of the files of human verdicts")
+    checkpoint: str = option("folder of the judge")
+    references: str | None = option("max, mean or joined: how references are combined; default: by the rows", None)
+    calibrate: bool = option(f"write the fitted settings to its {SETTINGS_FILE}, and the tables to its card", False)
 
 
 def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
@@ -209,11 +218,13 @@ def report(folder: Path, judgments: Path, how: str | None = None) -> tuple[dict,
     return settings, scores | {"digests": digests | {"checkpoint": checkpoint_digest(folder)}}
 
 
-def write_calibration(folder: Path, settings: dict) -> None:
-    """Write fitted settings beside the weights of a judge."""
-    path = folder / SETTINGS_FILE
+def write_calibration(folder: Path, settings: dict, tables: str = "") -> None:
+    """Write fitted settings beside the weights of a judge, and the tables into its card, if that has a place."""
+    path, card = folder / SETTINGS_FILE, folder / "README.md"
     content = json.loads(path.read_text(encoding="utf-8")) | settings
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    if tables and card.is_file() and "<!-- scores -->" in card.read_text(encoding="utf-8"):
+        put_between_markers(card, "scores", tables)
 
 
 def pairs_passed(judge: Judge) -> dict[str, tuple[int, int]]:
@@ -252,34 +263,26 @@ def tables(settings: dict, scores: dict, passed: dict) -> str:
     return "\n\n".join(parts)
 
 
-def main() -> None:
-    """Calibrate, evaluate, write."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--judgments", type=Path, required=True, help="folder of the files of human verdicts")
-    parser.add_argument("--checkpoint", type=Path, required=True, help="folder of the judge")
-    parser.add_argument(
-        "--references", choices=AGGREGATIONS, help="how several references are combined; default: by the rows"
-    )
-    parser.add_argument("--calibrate", action="store_true", help=f"write the fitted settings to its {SETTINGS_FILE}")
-    parser.add_argument("--write", type=Path, nargs="+", default=[], help="files with <!-- scores -->, for the tables")
-    parser.add_argument("--json", type=Path, help="result file")
-    args = parser.parse_args()
+def text(result: dict) -> str:
+    """Return the tables of a result."""
+    return tables(result["settings"], result["scores"], result["minimal_pairs"])
 
-    settings, scores = report(args.checkpoint, args.judgments, args.references)
-    if args.calibrate:
-        write_calibration(args.checkpoint, settings)
-    passed = pairs_passed(Judge(load_judge(args.checkpoint)))
-    text = tables(settings, scores, passed)
-    if args.calibrate:
-        text = f"{CALIBRATED_HERE}\n\n{text}"
-    print(text)
-    if args.json:
-        result = {"command": command_line("training.ava.evaluate_ava", sys.argv[1:])}
-        result |= {"settings": settings, "scores": scores, "minimal_pairs": passed}
-        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    for path in args.write:
-        put_between_markers(path, "scores", text)
 
+def study(args: Arguments) -> dict:
+    """Measure a judge; with --calibrate write its settings and the tables of its card."""
+    if args.references not in (None, *AGGREGATIONS):
+        raise ValueError(f"references: expected one of {', '.join(AGGREGATIONS)}, got {args.references!r}")
+    folder = Path(args.checkpoint)
+    settings, scores = report(folder, Path(args.judgments), args.references)
+    if args.calibrate:
+        write_calibration(folder, settings)
+    result = {"settings": settings, "scores": scores, "minimal_pairs": pairs_passed(Judge(load_judge(folder)))}
+    if args.calibrate:
+        write_calibration(folder, settings, f"{CALIBRATED_HERE}\n\n{text(result)}")
+    return result
+
+
+STUDY = Study(__spec__.name, Arguments, study, text)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

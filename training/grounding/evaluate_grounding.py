@@ -5,9 +5,9 @@ best window. Accuracy and calibration error are cross-fitted: scaling and thresh
 from the other half, for every method alike.
 """
 
-import argparse
-import json
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +24,24 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava.compare_sizes import as_claim
 from training.ava.evaluate_ava import best_threshold, calibration_error, half, platt, write_calibration
-from training.common import json_rows, markdown_table, put_between_markers, write_json
+from training.common import json_rows, markdown_table, option
+from training.studies.harness import Output, Study
 
 JUDGED = ("condaqa.dev", "wice.dev", "factcheck_gpt.dev", "q_squared.dev")  # in DATA/grounding
 PAIRS = ("begin.dev", "summedits.dev")  # in DATA/sentence_pairs: the first text is the passage of the second
 PLAIN = "plain_passages.dev"  # beside this file: sentences as assistants write them, beside short passages
 DECIDED = 15.0  # logit of a sentence that is decided without the judge, such as one that stands in the passage
 NOT_CALIBRATED = ("condaqa.dev",)  # every judge so far is at chance there: it would pull all probabilities to .5
+
+
+@dataclass
+class Arguments(Output):
+    """Which judge is measured on what."""
+
+    data: str = option("folder with grounding and sentence_pairs")
+    checkpoint: str | None = option("folder of the judge; default: the bundled one", None)
+    rows: int | None = option("rows of every file at most, the first ones; default all", None)
+    calibrate: bool = option(f"write the fit to the checkpoint's {SETTINGS_FILE}, and the table to its card", False)
 
 
 def dev_file(data: Path, name: str) -> Path:
@@ -151,18 +162,9 @@ def table(scores: dict[str, dict[str, dict]]) -> str:
     return markdown_table(["file", "rows", "method", "accuracy", "AUC", "calibration error"], lines)
 
 
-def main() -> None:
-    """Measure, calibrate, write."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with grounding and sentence_pairs")
-    parser.add_argument("--checkpoint", type=Path, help="folder of the judge; default: the bundled one")
-    parser.add_argument("--rows", type=int, help="rows of every file at most, the first ones; default all")
-    parser.add_argument("--calibrate", action="store_true", help=f"write the fit to the checkpoint's {SETTINGS_FILE}")
-    parser.add_argument("--write", type=Path, nargs="+", default=[], help="files with <!-- scores -->, for the table")
-    parser.add_argument("--json", type=Path, help="result file, such as training/grounding/results/bundled.json")
-    args = parser.parse_args()
-
-    folder = args.checkpoint or checkpoint_folder()
+def study(args: Arguments) -> dict:
+    """Measure, calibrate."""
+    data, folder = Path(args.data), Path(args.checkpoint) if args.checkpoint else checkpoint_folder()
     methods = {"token overlap": overlap}
     if checkpoint_digest(folder) != checkpoint_digest(judge_folder()):
         methods["judge of answers"] = judge_scores(judge_folder())
@@ -170,26 +172,22 @@ def main() -> None:
     scores: dict[str, dict[str, dict]] = {}
     everything, logits = [], []
     for name in (*JUDGED, *PAIRS, PLAIN):
-        rows = dev_rows(args.data, name)[: args.rows]
+        rows = dev_rows(data, name)[: args.rows]
         by_method = {method: score(rows) for method, score in methods.items()}
         scores[name] = {how: {"rows": len(rows), **measured(rows, result)} for how, result in by_method.items()}
         everything += [row | {"file": name} for row in rows]
         logits.append(by_method["judge of grounding"])
-        print(table({name: scores[name]}), flush=True)
+        print(table({name: scores[name]}), file=sys.stderr, flush=True)
     kept = np.array([row["file"] not in NOT_CALIBRATED for row in everything])
     kept &= np.abs(np.concatenate(logits)) < DECIDED
     settings = fitted([row for row, keep in zip(everything, kept, strict=True) if keep], np.concatenate(logits)[kept])
-    print(json.dumps(settings))
     if args.calibrate:
-        write_calibration(folder, settings)
-    if args.json:
-        digests = {name: file_digest(dev_file(args.data, name)) for name in scores}
-        result = {"rows": scores, "digests": digests | {"checkpoint": checkpoint_digest(folder)}}
-        command = "python -m training.grounding.evaluate_grounding --data DATA"
-        write_json(args.json, {"command": command, "settings": settings, "scores": result})
-    for path in args.write:
-        put_between_markers(path, "scores", table(scores))
+        write_calibration(folder, settings, table(scores))
+    digests = {name: file_digest(dev_file(data, name)) for name in scores} | {"checkpoint": checkpoint_digest(folder)}
+    return {"settings": settings, "scores": {"rows": scores, "digests": digests}}
 
+
+STUDY = Study(__spec__.name, Arguments, study, lambda result: table(result["scores"]["rows"]))
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()

@@ -22,19 +22,14 @@ def grounding(small: Mapping, base: Mapping) -> str:
     return rendered("cards/grounding.md.j2", cell=cell, small=small, base=base)
 
 
-def bundled(result: Mapping) -> str:
-    """Return the tables of the bundled small judge."""
-    return evaluate_ava.tables(result["settings"], result["scores"], result["minimal_pairs"])
-
-
 BASE = filled("cards/base_grounder.md.j2", cell=cell)
 KEYPHRASES = filled("cards/keyphrases.md.j2", WEIGHTED=evaluate_kpqa.WEIGHTED)
 TABLES = [
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "metrics/ava/checkpoint_large/README.md"),
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "spaces/docs/pages/explanation/3-judge-limits.md"),
     Table("adapting", "ava/results/adapting", filled("cards/adapting.md.j2"), "training/ava/README.md"),
-    Table("scores", "ava/results/bundled", bundled),
-    Table("scores", "ava/results/bundled", bundled, "metrics/ava/checkpoint/README.md"),
+    Table("scores", "ava/results/bundled", evaluate_ava.text),
+    Table("scores", "ava/results/bundled", evaluate_ava.text, "metrics/ava/checkpoint/README.md"),
     Table("best", "kpqa/results/agreement", KEYPHRASES, "training/kpqa/README.md"),
     Table("base", "grounding/results/base", BASE, "training/grounding/README.md"),
     Table("judges", "grounding/results/bundled grounding/results/base", grounding, "metrics/grounding/README.md"),
