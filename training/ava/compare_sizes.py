@@ -6,11 +6,9 @@ Scale and threshold of a judge are one for all sets, fitted by Platt scaling on 
 the same weight; they are cross-fitted: those for one half of the questions come from the other half.
 """
 
-import argparse
-import json
 import random
-import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +23,25 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from training.ava.evaluate_ava import calibration_error, half, write_calibration
-from training.common import command_line, json_rows, local_file, markdown_table
+from training.common import json_rows, local_file, markdown_table, option, write_json
+from training.studies.harness import Output, Study, read
 
 FOLDERS = ("judgments", "judgments_more", "written", "grounding", "sentence_pairs")
 VERDICTS = "assistant written evouna_nq evouna_tq financebench truthfulqa scientsbank beetle saf_german".split()
 GRADES = "ar_asag kpqa_marco kpqa_avsd".split()
 CLAIMS = "condaqa wice factcheck_gpt q_squared begin summedits".split()
+
+
+@dataclass
+class Arguments(Output):
+    """Which judges are measured on what."""
+
+    checkpoints: list[str] = option("small, base, large, folders; base+large: both, after each")
+    data: str = option("folder of the data sets")
+    sets: list[str] = option("names of dev files", [*VERDICTS, *GRADES, *CLAIMS])
+    rows: int = option("rows of a set at most", 400)
+    dtype: str = option("float32 or bfloat16", "float32")
+    calibrate: bool = option("write scale and threshold into the one folder", False)
 
 
 def dev_rows(name: str, data: Path, most: int) -> tuple[list[dict], str]:
@@ -160,39 +171,29 @@ def tables(result: dict) -> str:
     return markdown_table(header, rows)
 
 
-def main() -> None:
-    """Measure, print the tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--checkpoints", nargs="+", help="small, base, large, folders; base+large: both, after each")
-    parser.add_argument("--data", type=Path, help="folder of the data sets")
-    parser.add_argument("--sets", nargs="+", default=[*VERDICTS, *GRADES, *CLAIMS], help="names of dev files")
-    parser.add_argument("--rows", type=int, default=400, help="rows of a set at most")
-    parser.add_argument("--dtype", default="float32", help="float32 or bfloat16")
-    parser.add_argument("--device", default="cpu", help="torch device")
-    parser.add_argument("--batch_tokens", type=int, default=4096, help="tokens that are read at once")
-    parser.add_argument("--json", type=Path, help="result file; judges that it has are kept")
-    parser.add_argument("--calibrate", action="store_true", help="write scale and threshold into the one folder")
-    args = parser.parse_args()
-    result = json.loads(args.json.read_text(encoding="utf-8")) if args.json and args.json.is_file() else {"judges": {}}
+def study(args: Arguments) -> dict:
+    """Measure judges, one after the other; those that the result file has are kept."""
+    result = read(args.json) if args.json and Path(args.json).is_file() else {"data": {}, "judges": {}}
+    result.pop("command", None)
     for checkpoint in args.checkpoints:
         first, _, second = checkpoint.partition("+")
         name, digests = Path(checkpoint).name, {}
         if second:
             sets = paired(result["judges"], first, second)
         else:
-            settings = {"device": args.device, "dtype": args.dtype, "batch_tokens": args.batch_tokens}
-            sets, digests = measured(checkpoint, args.data, args.rows, args.sets, **settings)
-        result["data"] = result.get("data", {}) | digests
+            sets, digests = measured(checkpoint, Path(args.data), args.rows, args.sets, args.dtype)
+        result["data"] |= digests
         result["judges"][name] = result["judges"].get(name, {}) | sets
-        result["command"] = command_line("training.ava.compare_sizes", sys.argv[1:])
         if args.json:
-            args.json.write_text(json.dumps(result, separators=(",", ":")) + "\n", encoding="utf-8")
+            write_json(args.json, {"command": "interrupted"} | result)
         if args.calibrate:
             slope, intercept = fitted(sets)
             settings = {"slope": round(slope, 6), "intercept": round(intercept, 6), "threshold": 0.5}
             write_calibration(Path(checkpoint), settings)
-    print(tables(result))
+    return result
 
+
+STUDY = Study(__spec__.name, Arguments, study, tables)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main()
