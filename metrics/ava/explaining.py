@@ -74,10 +74,8 @@ def explanations(
         [[references[i][number]] for i, number in rows],
         [predictions[i] for i, _ in rows],
     )
-    deciding, best = [0] * len(predictions), [-1.0] * len(predictions)
-    for (i, number), probability in zip(rows, single, strict=True):
-        if probability > best[i]:
-            deciding[i], best[i] = number, float(probability)
+    of_row = np.split(np.asarray(single), np.cumsum([len(given) for given in references])[:-1])
+    deciding, best = [int(values.argmax()) for values in of_row], [float(values.max()) for values in of_row]
     whole = probabilities(questions, references, predictions)
 
     values = [parts(text) for text in predictions]

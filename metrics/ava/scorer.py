@@ -168,7 +168,7 @@ class AvaScorer(Scorer):
         stop = self.early_stop
         stop = stop if stop is None or self.calibration is None else self.calibration.unscaled(stop)
         scores = judge.probabilities(*rows, self.aggregation, short, stop)
-        cut, low, high = judge.cut_triples, self.loaded.unsure_from, self.loaded.unsure_to
+        cut, low, high = len(judge.cut), self.loaded.unsure_from, self.loaded.unsure_to
         unsure = np.flatnonzero((self.second is not None) & (scores > low) & (scores < high))
         if len(unsure):
             scores[unsure] = self._by_second(*_taken(rows, unsure))

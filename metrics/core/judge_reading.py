@@ -280,14 +280,12 @@ class JudgeReader:
         batch_tokens: word pieces of a batch at most, padding included; see `inference.budget_on`.
 
     Attributes:
-        cut_triples: number of triples so far of which the model could not read the end.
-        cut: these triples.
+        cut: the triples so far of which the model could not read the end.
     """
 
     def __init__(self, loaded, batch_tokens: int = 4096):
         self.loaded = loaded
         self.batch_tokens = batch_tokens
-        self.cut_triples = 0
         self.cut: set[tuple] = set()
 
     def logits(self, triples: Sequence[tuple]) -> np.ndarray:
@@ -317,13 +315,11 @@ class JudgeReader:
         lengths = [max(len(column[i]["input_ids"]) for column in columns) for i in range(len(rows))]
         full = [row for row, length in zip(rows, lengths, strict=True) if length >= loaded.max_length]
         whole = encoded(loaded.tokenizer, loaded.configuration, full, None) if full else [[]]
-        cut = [
+        self.cut.update(
             row
             for i, row in enumerate(full)
             if any(len(column[i]["input_ids"]) > loaded.max_length for column in whole)
-        ]
-        self.cut_triples += len(cut)
-        self.cut.update(cut)
+        )
         values = np.zeros(len(rows))
         fast = isinstance(loaded.model, FastModel)
         for batch in budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens, fast)):

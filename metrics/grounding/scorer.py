@@ -89,7 +89,7 @@ class GroundingScorer(Scorer):
                 row[:] = supported.mean(), supported.all(), array.min(), 1, 1
             elif not any(letter.isalnum() for letter in prediction):
                 row[3] = 1  # an empty answer scores 0
-        counts = Counter(truncated=grounder.reader.cut_triples) + self._counts(columns, statistics)
+        counts = Counter(truncated=len(grounder.reader.cut)) + self._counts(columns, statistics)
         of_row = [Counter(truncated=grounder.cut_of_row[row]) for row in range(len(rows))]
         details = {}
         if explain:

@@ -276,14 +276,13 @@ def off_topic(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
     return result
 
 
-def span_triples(rows: Iterable, answers: Answers, rng: random.Random, kind: str = "span") -> Iterator[Triple]:
+def span_triples(rows: Iterable, answers: Answers, rng: random.Random) -> Iterator[Triple]:
     """Yield triples of extractive QA: sentences that hold the answer, the answer alone, and wrong ones of both.
 
     Args:
         rows: `Answer` rows of `training/kpqa/data.py`: question, sentence, label per character.
         answers: where wrong answers come from.
         rng: source of randomness.
-        kind: kind of the triples.
 
     Yields:
         For each row a correct and an incorrect triple; reference and candidate are the span or the sentence by turns.
@@ -292,7 +291,7 @@ def span_triples(rows: Iterable, answers: Answers, rng: random.Random, kind: str
         span = row.span
         if not span:
             continue
-        right = Triple(row.question, (span,), row.text, 1.0, kind)
+        right = Triple(row.question, (span,), row.text, 1.0, "span")
         wrong = with_wrong_answer(right, answers, rng)
         shape = rng.random()
         if shape < 0.25:  # spans on both sides
@@ -303,6 +302,6 @@ def span_triples(rows: Iterable, answers: Answers, rng: random.Random, kind: str
             candidate, bad, references = span, answers.wrong_one(row.question, [span], rng), (row.text,)
         else:  # sentences on both sides, only the answer in common
             candidate, bad, references = row.text, wrong, (row.text,)
-        yield Triple(row.question, references, candidate, 1.0, kind)
+        yield Triple(row.question, references, candidate, 1.0, "span")
         if bad and normalised(bad) != normalised(candidate):
-            yield Triple(row.question, references, bad, 0.0, f"{kind}_wrong")
+            yield Triple(row.question, references, bad, 0.0, "span_wrong")
