@@ -745,18 +745,21 @@ def with_adapter(model, folder: Path):
     return adapted.merge_and_unload()
 
 
-def whole_model(auto, folder: Path, new: str = "", **kwargs: Mapping):
-    """Return a transformers model whose weights are all in the folder.
+def whole_model(auto, source: str | os.PathLike, new: str = "", **kwargs: Mapping):
+    """Return a transformers model whose weights are all in a folder, or one of the Hub.
 
     Args:
         auto: the Auto class, or the class.
-        folder: config.json and model.safetensors.
+        source: folder with config.json and model.safetensors, or Hub id.
         new: regular expression of tensors that may be missing.
         **kwargs: passed to `from_pretrained`.
 
     Raises:
         CheckpointError: if the config asks for more, or weights are missing or not finite.
     """
+    folder = Path(source)
+    if not folder.is_dir():
+        return auto.from_pretrained(source, **SAFE_WEIGHTS, **kwargs)
     check_config(folder)
     check_weights(folder / WEIGHTS[1])
     model, result = auto.from_pretrained(folder, output_loading_info=True, **SAFE_WEIGHTS, **kwargs)

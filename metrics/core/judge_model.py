@@ -15,7 +15,6 @@ from .causal_judge import PROMPT_VERSION, WINDOW, load_causal
 from .checkpoints import (
     GGUF,
     NO_CODE,
-    SAFE_WEIGHTS,
     WEIGHTS,
     CheckpointError,
     ThreadTokenizer,
@@ -94,20 +93,15 @@ def judge_model(source, configuration: str, marks: str | None = None, new: str =
     """
     from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
-    def loaded(auto, **kwargs):
-        if Path(source).is_dir():
-            return whole_model(auto, Path(source), new, **kwargs)
-        return auto.from_pretrained(source, **SAFE_WEIGHTS, **kwargs)
-
     checked_encoder(AutoConfig.from_pretrained(source, **NO_CODE).model_type, configuration)
     if len(CONFIGURATIONS[configuration]) == 1:
         with quiet():
-            model = loaded(AutoModelForSequenceClassification, num_labels=1)
+            model = whole_model(AutoModelForSequenceClassification, source, new, num_labels=1)
         if marks:
             _widen_types(model.base_model, MARKS[marks])
         return model
     ava_config, ava_model = ava_classes()
-    encoder = loaded(AutoModel)
+    encoder = whole_model(AutoModel, source, new)
     if marks:
         _widen_types(encoder, MARKS[marks])
     model = ava_model(ava_config(configuration=configuration, encoder=encoder.config.to_dict()))

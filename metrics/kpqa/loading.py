@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from ..core.checkpoints import (
-    SAFE_WEIGHTS,
     WEIGHTS,
     CheckpointError,
     ThreadTokenizer,
@@ -137,22 +136,18 @@ HEAD_SIZE = 768  # Lee et al., section 5.1: a fully connected layer with tanh be
 checkpoint_folder = partial(find_checkpoint, code=Path(__file__).parent, hub_names=HUB_CHECKPOINTS)
 
 
-def token_classifier(source: str | os.PathLike, head: str = "linear", **kwargs):
+def token_classifier(source: str | os.PathLike, head: str = "linear"):
     """Return a token classifier of two classes over an encoder.
 
     Args:
         source: folder or Hub id of the encoder, or of a saved token classifier with a linear head.
         head: "linear", or "tanh" for the paper's extra layer.
-        **kwargs: passed to `from_pretrained`.
     """
     import torch
     from transformers import AutoModelForTokenClassification
 
     with quiet():
-        if Path(source).is_dir():
-            model = whole_model(AutoModelForTokenClassification, Path(source), NEW_HEAD, num_labels=2, **kwargs)
-        else:
-            model = AutoModelForTokenClassification.from_pretrained(source, num_labels=2, **SAFE_WEIGHTS, **kwargs)
+        model = whole_model(AutoModelForTokenClassification, source, NEW_HEAD, num_labels=2)
     if head == "tanh":
         size = model.config.hidden_size
         model.classifier = torch.nn.Sequential(
