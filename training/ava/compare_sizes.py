@@ -41,6 +41,8 @@ class Arguments(Output):
     sets: list[str] = option("names of dev files", [*VERDICTS, *GRADES, *CLAIMS])
     rows: int = option("rows of a set at most", 400)
     dtype: str = option("float32 or bfloat16", "float32")
+    device: str = option("torch device", "cpu")
+    batch_tokens: int = option("tokens that are read at once", 4096)
     calibrate: bool = option("write scale and threshold into the one folder", False)
 
 
@@ -181,7 +183,8 @@ def study(args: Arguments) -> dict:
         if second:
             sets = paired(result["judges"], first, second)
         else:
-            sets, digests = measured(checkpoint, Path(args.data), args.rows, args.sets, args.dtype)
+            settings = {"device": args.device, "dtype": args.dtype, "batch_tokens": args.batch_tokens}
+            sets, digests = measured(checkpoint, Path(args.data), args.rows, args.sets, **settings)
         result["data"] |= digests
         result["judges"][name] = result["judges"].get(name, {}) | sets
         if args.json:
