@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ... import terminal
-from ..inputs import name_of_row
 
 WORST = 10  # answers of files that are shown, as many as `score` lists
 _METRIC = (
@@ -173,6 +172,8 @@ def _answers_to_read(
 
 def _name(answer) -> str:
     """Return which row an answer is, and what its label says."""
+    from ..inputs import name_of_row
+
     label = "" if answer.label is None else f"; label {answer.label:g}"
     return f"{name_of_row(answer)}{label}"
 
