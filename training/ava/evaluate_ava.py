@@ -23,8 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
 from training.ava.ranking import rank_agreement
-from training.common import json_rows, markdown_table, option, put_between_markers
-from training.studies.harness import Output, Study
+from training.common import json_rows, option, put_between_markers
+from training.studies.harness import Output, Study, filled
 
 BINARY = ("evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev")
 _GRADED = "sas_nqopen sas_squad mohler squality kpqa_marco kpqa_avsd kpqa_narrativeqa kpqa_semeval kpqa_marcomulti"
@@ -237,35 +237,7 @@ def pairs_passed(judge: Judge) -> dict[str, tuple[int, int]]:
     return minimal_pairs.pass_rates(verdicts)
 
 
-def tables(settings: dict, scores: dict, passed: dict) -> str:
-    """Return the scores as Markdown tables."""
-
-    def table(header: str, rows: dict[str, dict], form: str) -> str:
-        lines = [[name, *form.format(**row).split("|")] for name, row in rows.items()]
-        return markdown_table(header.split("|"), lines)
-
-    every = "{accuracy:.3f}|{precision:.3f}|{recall:.3f}|{f1:.3f}|{auc:.3f}|{calibration_error:.3f}"
-    of_systems = "{mean_absolute_error:.3f}|{rmse:.3f} ± {std:.3f}|{bias:+.3f}|{tau:.3f} ({p:.3f})"
-    default, threshold = settings["reference_aggregation"], settings["threshold"]
-    kinds = {kind: {"good": good, "count": count, "share": good / count} for kind, (good, count) in passed.items()}
-    parts = (
-        "Verdicts, by row, cross-fitted by question (see the head of `evaluate_ava.py`).",
-        table("file|accuracy|precision|recall|F1|AUC|calibration error", scores["rows"], every),
-        "Accuracy of systems, estimated from the verdicts, against that by people.",
-        table("file|mean absolute error|RMSE|bias|Kendall's tau-b (p)", scores["systems"], of_systems),
-        "Probability against graded judgments; none of the kpqa files was seen in training.",
-        table("file|Pearson|Spearman", scores["graded"], "{pearson:.3f}|{spearman:.3f}"),
-        f'Several references, on EVOUNA; the default is "{default}", threshold {threshold:g}.',
-        table("references|accuracy|F1|AUC", scores["aggregation"], "{accuracy:.3f}|{f1:.3f}|{auc:.3f}"),
-        "Minimal pairs (`training/ava/minimal_pairs`): both answers of a pair judged right.",
-        table("kind|passed|of|share", kinds, "{good}|{count}|{share:.2f}"),
-    )
-    return "\n\n".join(parts)
-
-
-def text(result: dict) -> str:
-    """Return the tables of a result."""
-    return tables(result["settings"], result["scores"], result["minimal_pairs"])
+text = filled("cards/judge.md.j2")  # from a result to its tables
 
 
 def study(args: Arguments) -> dict:
