@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import markdown_table, option, parsed
+from jinja2 import Template
+
+from training.common import option, parsed
 from training.question_generation.prepare_pairs import NOT_STATED
 
 MAX_BYTES = 25 * 2**20
 
-_CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
+_CARD = Template(
+    Path(__file__).with_name("card.md.j2").read_text(encoding="utf-8"), trim_blocks=True, keep_trailing_newline=True
+)
 
 
 @dataclass
@@ -34,40 +38,9 @@ def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: 
         digest: of the weights.
         repository: Hub id or folder, for the example.
     """
-    config, dev = model.config, facts["dev"]
-    sources = licence = warning = ""
-    if pairs:
-        digests, licences = pairs["data_digests"], pairs["licences"]
-        lines = [
-            (name, count, licences[name], f"`{digests[name + '.jsonl.gz']}`")
-            for name, count in pairs["pairs"]["by source"].items()
-        ]
-        sources = markdown_table(["source", "pairs", "licence", "SHA-256 of the file"], lines)
-        tests = ", ".join(pairs["arguments"]["test"])
-        sources += f"\n\nNothing of {tests} is in it: no article, sentence or question."
-        unknown = [name for name, text in licences.items() if text == NOT_STATED]
-        licence = "" if unknown else "license: cc-by-sa-4.0\n"  # the strictest of licences.json
-        if unknown:
-            warning = f"\n**No licence, or a non-commercial one, is stated of: {', '.join(unknown)}.**\n"
     arguments = {n: v for n, v in facts["arguments"].items() if n not in ("data_dir", "cache", "encoder")}
-    return _CARD.format(
-        encoder=config.encoder,
-        kind=f"with a latent variable of {config.latent} dimensions" if config.latent else "deterministic",
-        latent=" with a latent variable" if config.latent else "",
-        repository=repository,
-        digest=digest,
-        pairs=facts["pairs"],
-        steps=facts["steps"],
-        seed=facts["seed"],
-        held_out=facts["held_out"],
-        perplexity=f"{dev['perplexity']:.1f}" if dev else "not measured",
-        kl=f", KL {dev['kl']:.2f} nats" if dev and config.latent else "",
-        sources=sources,
-        licence=licence,
-        warning=warning,
-        arguments=json.dumps(arguments, indent=1),
-        words=len(config.words),
-    )
+    values = {"config": model.config, "facts": facts, "pairs": pairs, "digest": digest, "repository": repository}
+    return _CARD.render(values, arguments=json.dumps(arguments, indent=1), NOT_STATED=NOT_STATED)
 
 
 def export(args: Arguments) -> Path:
