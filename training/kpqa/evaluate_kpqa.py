@@ -15,8 +15,8 @@ import numpy as np
 from genqa_metrics.statistics import correlation as agreement
 from genqa_metrics.statistics.resampling import bootstrap, interval
 
-from training.common import json_rows, markdown_table, option
-from training.studies.harness import Output, Study, digests, versions
+from training.common import json_rows, option
+from training.studies.harness import Output, Study, digests, filled, rendered, versions
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -161,45 +161,12 @@ def compared(measured: Mapping, judgments: Mapping[str, Judgments], resamples: i
     return result
 
 
-def _title(name: str) -> str:
-    return name.removeprefix("kpqa_")
-
-
-def comparison_table(result: dict) -> str:
+def comparison_table(compared: dict) -> str:
     """Return the Markdown table of `compared`."""
-
-    def cell(values: dict) -> str:
-        text = f"{values['pearson']:.3f} / {values['spearman']:.3f}"
-        if "difference" in values:
-            _, low, high = values["difference"]
-            text += f" ({low:+.3f} to {high:+.3f})"
-        return text
-
-    names = list(next(iter(result.values())))
-    lines = [
-        [label, metric, *(cell(sets[name][metric]) for name in names)]
-        for label, sets in result.items()
-        for metric in WEIGHTED
-    ]
-    return markdown_table(["checkpoint", "metric", *map(_title, names)], lines)
+    return rendered("kpqa/comparison.md.j2", compared=compared, WEIGHTED=WEIGHTED).strip()
 
 
-def tables(result: dict) -> str:
-    """Return the Markdown tables of a result."""
-
-    def cell(values: dict) -> str:
-        return " / ".join(f"{r:.3f} ({low:.2f} to {high:.2f})" for r, low, high in values.values())
-
-    sets = result["agreement"]
-    parts = ["Agreement with human judgments, Pearson / Spearman with 95% intervals (Tables 3 and 6)."]
-    lines = [[metric, *(cell(sets[name][metric]) for name in sets)] for metric in METRICS]
-    parts.append(markdown_table(["metric", *map(_title, sets)], lines))
-    if "comparison" in result:
-        parts.append(
-            "Checkpoints, Pearson / Spearman (95% interval of Pearson's difference to the first checkpoint; Table 4)."
-        )
-        parts.append(comparison_table(result["comparison"]))
-    return "\n\n".join(parts)
+tables = filled("kpqa/agreement.md.j2", METRICS=METRICS, WEIGHTED=WEIGHTED)
 
 
 def study(args: Arguments) -> dict:
