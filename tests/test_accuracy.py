@@ -14,7 +14,8 @@ from genqa_metrics.statistics.estimation import (
     prediction_powered,
     question_sums,
 )
-from genqa_metrics.statistics.intervals import Counts, rogan_gladen
+from genqa_metrics.statistics.intervals import Counts, rogan_gladen, wilson
+from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from training.ava.ranking import rank_agreement, ranking_scores
@@ -40,6 +41,16 @@ def ours(human, judged, unlabelled, confidence=0.95):
     labels = np.r_[np.asarray(human, dtype=float), np.full(len(unlabelled), np.nan)]
     chance = np.full(len(labels), len(human) / len(labels))
     return prediction_powered(np.r_[judged, unlabelled], labels, chance, confidence=confidence)
+
+
+@pytest.mark.parametrize("number", [100, 200, 400])
+@pytest.mark.parametrize("share", [*ACCURACIES, 0.03, 0.1])
+def test_wilson_covers_the_share_judged_correct(number, share):
+    """Exact: the probability of each possible count, summed over those whose interval holds the share."""
+    counts = np.arange(number + 1)
+    low, high = wilson(counts / number, number, stats.norm.ppf(0.975))
+    holds = (low <= share) & (share <= high)
+    assert stats.binom.pmf(counts, number, share)[holds].sum() == pytest.approx(0.95, abs=0.02)
 
 
 @pytest.mark.parametrize(("accepted", "number", "confidence"), [(0, 7, 0.95), (33, 40, 0.9), (500, 500, 0.99)])
@@ -84,6 +95,26 @@ def test_corrected_covers_the_accuracy(judge, number, sample):
 def test_a_judge_no_better_than_chance_tells_nothing():
     assert np.isnan(rogan_gladen(1, 2, 5, 10, 5, 10)).all()
     assert np.isnan(rogan_gladen(1, 2, 1, 1, 10, 1000)).all()
+
+
+@pytest.mark.parametrize(
+    ("human", "judged", "unlabelled", "confidence", "expected"),
+    [  # estimate and limits: ppi_py 0.2.3, ppi_mean_pointestimate and ppi_mean_ci
+        (
+            [1, 1, 0, 1, 1, 0, 1, 0, 1, 1],
+            [0.9, 0.8, 0.3, 0.7, 0.2, 0.1, 0.95, 0.6, 0.85, 0.75],
+            [0.9, 0.1, 0.8, 0.7, 0.95, 0.2, 0.85, 0.6, 0.99, 0.4, 0.75, 0.05],
+            0.95,
+            (0.69653821, 0.44210713, 0.95096929),
+        ),
+        ([1, 1, 0, 1] * 5, [1, 1, 0, 0] * 5, [1, 1, 1, 0] * 20, 0.9, (0.86785714, 0.73240776, 1.0)),  # 1.0033 cut
+    ],
+)
+def test_it_is_near_ppi_as_published(human, judged, unlabelled, confidence, expected):
+    """Ours adds rows for the interval, and has Wilson's form."""
+    result = ours(human, judged, unlabelled, confidence)
+    assert result.value == pytest.approx(expected[0], abs=0.06)
+    assert result.high - result.low > 0.85 * (expected[2] - expected[1])
 
 
 def test_errors_of_the_judge_do_not_move_the_estimate():

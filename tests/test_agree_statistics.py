@@ -66,6 +66,17 @@ def test_constant_sides_are_not_defined(resampled):
     assert (np.isnan(resampled(one_differs, np.arange(12.0), counts)) == missing).all()
 
 
+def test_resamples_draw_whole_clusters_and_keep_their_number(rng):
+    clusters = rng.integers(25, size=100)
+    clusters = np.unique(clusters, return_inverse=True)[1]
+    counts = np.concatenate(list(resampling.bootstrap_counts(clusters, 50, seed=5)))
+    size = clusters.max() + 1
+    first = np.array([np.flatnonzero(clusters == c)[0] for c in range(size)])
+    assert (counts == counts[:, first][:, clusters]).all()
+    assert (counts[:, first].sum(axis=1) == size).all()
+    assert counts.shape == (50, 100)
+
+
 def test_interval_needs_defined_samples():
     half, one = [np.nan, 0.2, 0.5, np.nan], [np.nan, 0.2, 0.5, 0.4]
     assert np.isnan(resampling.interval(np.array(half), 10**9)).all()

@@ -11,13 +11,13 @@ import pytest
 from genqa_metrics.kpqa.encoding import denied_pieces
 from genqa_metrics.kpqa.scoring import UNKNOWN, Tokens, pair_statistics
 from genqa_metrics.rows.errors import InputWarning
-from genqa_metrics.rows.reading import Reading, RowError, RowReader, Skips
+from genqa_metrics.rows.reading import Reading, RowError, Skips
 from genqa_metrics.rows.sources import files, sources_of
 from genqa_metrics.rows.values import NO_ANSWER, answers_of, recognized, verdict_of
 from genqa_metrics.verbs.calibrate.calibration import area_under_curve
 from genqa_metrics.verbs.doctor.report import diagnose
 
-from tests.factories.files import run, save
+from tests.factories.files import items, run, save
 
 WHERE = "Where is the mill?"
 pytestmark = pytest.mark.filterwarnings("ignore::genqa_metrics.rows.errors.InputWarning")
@@ -49,8 +49,7 @@ def write(path, content):
     ],
 )
 def test_right_answers_as_data_sets_write_them(value, references):
-    (source,) = sources_of([{"question": WHERE, "answer": value, "model_answer": "x"}])
-    (item,) = RowReader(source, {}).read(next(source.rows()))
+    _, (item,) = items([{"question": WHERE, "answer": value, "model_answer": "x"}])
     assert (item.references, item.predictions) == (references, ["x"])
 
 
@@ -80,25 +79,20 @@ def test_answers_in_a_frame_of_pandas(tmp_path):
     ]
     pandas.DataFrame(rows).to_parquet(tmp_path / "a.parquet")
     for given in (pandas.read_parquet(tmp_path / "a.parquet"), str(tmp_path / "a.parquet")):
-        (source,) = sources_of(given)
-        reader = RowReader(source, {})
-        found = [reader.read(row)[0].references for row in source.rows()]
-        assert found == [["Kent", "in Kent"], [NO_ANSWER]]
+        found = Reading(sources_of(given), {}, Skips()).good_rows()
+        assert [item.references for (item,) in found] == [["Kent", "in Kent"], [NO_ANSWER]]
 
 
 def test_passages_as_ms_marco_has_them():
     passages = {"is_selected": [0, 1], "passage_text": ["A mill.", "In Kent."]}
     for value in (passages, [{"passage_text": "A mill."}, {"passage_text": "In Kent."}]):
-        row = {"query": WHERE, "answers": ["Kent"], "prediction": "Kent", "passages": value}
-        (source,) = sources_of([row])
-        (item,) = RowReader(source, {}).read(next(source.rows()))
+        _, (item,) = items([{"query": WHERE, "answers": ["Kent"], "prediction": "Kent", "passages": value}])
         assert (item.text, item.references, item.contexts) == (WHERE, ["Kent"], ["A mill.", "In Kent."])
 
 
 def test_flags_of_a_question_without_an_answer():
     for flag in ({"answerable": False}, {"is_impossible": True}):
-        (source,) = sources_of([{"question": WHERE, "prediction": "Kent", "references": ["Kent"], **flag}])
-        (item,) = RowReader(source, {}).read(next(source.rows()))
+        _, (item,) = items([{"question": WHERE, "prediction": "Kent", "references": ["Kent"], **flag}])
         assert item.references == [NO_ANSWER]
 
 
@@ -129,12 +123,10 @@ def test_one_list_of_names(names, roles):
 def test_a_column_that_was_named_has_no_other_role(tmp_path):
     """Beside `response`, `answer` would be the references: named as the prediction it is not compared with itself."""
     row = {"question": WHERE, "answer": "Kent", "response": "Rome", "gold": "In Kent"}
-    (source,) = sources_of([row])
-    (item,) = RowReader(source, {"prediction": "answer"}).read(next(source.rows()))
+    _, (item,) = items([row], {"prediction": "answer"})
     assert (item.predictions, item.references) == (["Kent"], ["In Kent"])
-    (source,) = sources_of([{name: row[name] for name in ("question", "answer", "response")}])
     with pytest.raises(RowError, match="no references"):
-        RowReader(source, {"prediction": "answer"}).read(next(source.rows()))
+        items([{name: row[name] for name in ("question", "answer", "response")}], {"prediction": "answer"})
 
 
 GOLD = {
@@ -203,17 +195,14 @@ FORMATS = {
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_files_of_tools(form, tmp_path):
-    path = write(tmp_path / "a.json", FORMATS[form])
-    (source,) = files([path])
-    ((row,),) = Reading([source], {}, Skips()).good_rows()
+    source, (row,) = items(write(tmp_path / "a.json", FORMATS[form]))
     assert source.form == form
     assert (row.text, row.predictions, row.references[0]) == (WHERE, ["Kent"], "in Kent")
     assert row.contexts == (["A mill in Kent."] if form == "azure" else [])
 
 
-def test_all_items_of_a_list_question_are_one_answer(tmp_path):
-    row = {"type": "list", "body": "Which?", "exact_answer": [["A", "A-1"], ["B"]], "prediction": "A and B"}
-    ((item,), _) = read(save(tmp_path / "a.jsonl", [row]))
+def test_all_items_of_a_list_question_are_one_answer():
+    _, (item,) = items([{"type": "list", "body": "?", "exact_answer": [["A", "A-1"], ["B"]], "prediction": "A and B"}])
     assert item.references == ["A, B"]
 
 
@@ -226,9 +215,9 @@ def test_all_items_of_a_list_question_are_one_answer(tmp_path):
     ],
 )
 @pytest.mark.parametrize("target", ["B", 1, " (B)", "Mercury"])
-def test_options_of_lm_eval(doc, target, tmp_path):
+def test_options_of_lm_eval(doc, target):
     row = {"doc_id": 1, "doc": {"question": "Which metal is liquid?", **doc}, "target": target}
-    ((item,), _) = read(save(tmp_path / "a.jsonl", [row | {"filtered_resps": ["B"], "filter": "none"}]))
+    _, (item,) = items([row | {"filtered_resps": ["B"], "filter": "none"}])
     assert item.text == "Which metal is liquid?\nA. Iron\nB. Mercury"
     assert item.references == ["B. Mercury", "B", "Mercury"]
 
@@ -254,12 +243,9 @@ def test_labels_as_words_are_read_with_a_note(tmp_path):
 
 def test_the_letters_of_simpleqa_are_not_those_of_inspect():
     rows = [{"prediction": "a", "references": "a", "label": label} for label in "CA"]
-    (source,) = sources_of(rows)
-    reader = RowReader(source, {})
-    first, second = source.rows()
-    assert reader.read(first)[0].human[1] == 1.0
+    assert items(rows[:1])[1][0].human[1] == 1.0
     with pytest.raises(RowError, match="A, B and C are grades of SimpleQA"):
-        reader.read(second)
+        items(rows)
 
 
 BRACKETS = ["[1] Marlow Ltd.", "[sic] in Kent", '["red", "blue"]', "[2, 5]", "[]"]

@@ -13,11 +13,10 @@ import tracemalloc
 import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
-from genqa_metrics.rows.reading import RowError, RowReader
-from genqa_metrics.rows.sources import sources_of
+from genqa_metrics.rows.reading import RowError
 from genqa_metrics.scale.run import WINDOWS, Run
 
-from tests.factories.files import ANSWERS, QUESTIONS, lines, run, save, scores
+from tests.factories.files import ANSWERS, QUESTIONS, items, lines, run, save, scores
 
 
 @pytest.fixture
@@ -259,12 +258,8 @@ BAD_ROWS = [
 
 @pytest.mark.parametrize(("line", "problem"), BAD_ROWS)
 def test_a_bad_row_says_what_is_wrong(tmp_path, line, problem):
-    (source,) = sources_of([{"prediction": "four", "references": ["four"]}, json.loads(line)])
-    first, second = source.rows()
-    reader = RowReader(source, {})
-    reader.read(first)
     with pytest.raises(RowError, match=re.escape(problem)):
-        reader.read(second)
+        items([{"prediction": "four", "references": ["four"]}, json.loads(line)])
 
 
 def test_a_bad_row_is_reported_with_file_line_reason_and_fix(tmp_path):

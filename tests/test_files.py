@@ -116,12 +116,12 @@ def test_lines_are_counted_as_an_editor_counts_them(tmp_path):
     ]
 
 
-def test_csv_cells_with_line_breaks_quotes_and_a_byte_order_mark(tmp_path):
+def test_csv_cells_that_are_long_with_line_breaks_quotes_and_a_byte_order_mark(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_bytes(b'\xef\xbb\xbfid,text\r\n1,"a ""b""\nc"\r\n\r\n2,d\r\n')
+    path.write_bytes(b'\xef\xbb\xbfid,text\r\n1,"a ""b""\nc"\r\n\r\n2,' + b"d" * 200_000 + b"\r\n")
     assert [(row.number, row.values) for row in Source(path).rows()] == [
         (2, {"id": "1", "text": 'a "b"\nc'}),
-        (5, {"id": "2", "text": "d"}),
+        (5, {"id": "2", "text": "d" * 200_000}),
     ]
 
 

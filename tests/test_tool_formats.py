@@ -9,15 +9,14 @@ import pyarrow as pa
 import pytest
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.reading import RowReader
-from genqa_metrics.rows.sources import ReadOptions, Source, files, sources_of
+from genqa_metrics.rows.sources import ReadOptions, Source, files
 
-from tests.factories.files import lines, run, save, scores, workbook
+from tests.factories.files import items, lines, run, save, scores, workbook
 
 WHO = "Who wrote Frankenstein?"
 HERS = ["Mary Shelley", "Shelley"]
 CHAT = [{"role": "system", "content": "Be short."}, {"role": "user", "content": WHO}]
 SAID = {"role": "assistant", "content": "Mary Shelley"}
-LM_EVAL = {"doc_id": 7, "doc": {"question": WHO, "answer": {"aliases": HERS}}, "target": HERS, "filter": "none"}
 SAMPLE = {"id": 7, "epoch": 1, "input": CHAT, "target": HERS, "scores": {"match": {"value": "C"}}}
 SAMPLE["output"] = {"model": "m", "choices": [{"message": SAID}], "completion": "Mary Shelley"}
 LOG = {"version": 2, "status": "success", "eval": {"task": "qa", "model": "mock/a"}, "samples": [SAMPLE]}
@@ -72,59 +71,31 @@ def test_answers_beside_their_passages_need_no_reference(form, row, tmp_path):
     assert [note for note in source.notices if "references" in note] == []
 
 
-@pytest.mark.parametrize("form", ["langfuse", "promptfoo"])
-def test_an_answer_needs_a_reference_or_passages(form, tmp_path):
-    rows = {
-        "langfuse": {"input": WHO, "output": "Mary", "expectedOutput": None},
-        "promptfoo": {"provider": "m", "vars": {"question": WHO}, "testCase": {}, "response": {"output": "Mary"}},
-    }
-    (source,) = files([str(save(tmp_path / "rows.jsonl", [rows[form]]))])
-    (row,) = source.rows()
-    assert row.problem.startswith({"langfuse": "expectedOutput: is empty", "promptfoo": "no right answer"}[form])
-
-
-@pytest.mark.parametrize(
-    ("contexts", "message"),
-    [
-        (3, "contexts: expected passages, a text or a list of texts, got int 3; say which one it is with --column "),
-        (["a", 0.5], "contexts: expected passages, a text or a list of texts, got float 0.5; say which one it is"),
-    ],
-)
-def test_bad_passages(contexts, message, tmp_path):
+@pytest.mark.parametrize(("contexts", "got"), [(3, "int 3"), (["a", 0.5], "float 0.5")])
+def test_bad_passages(contexts, got, tmp_path):
     path = save(tmp_path / "a.jsonl", [{"question": WHO, "prediction": "Mary", "contexts": contexts}] * 2)
-    assert message in run("score", path, "-m", "grounding", status=1)[1]
+    told = run("score", path, "-m", "grounding", status=1)[1]
+    assert f"contexts: expected passages, a text or a list of texts, got {got}; say which one it is with --col" in told
 
 
-def test_a_question_with_log_likelihoods_has_no_answer(tmp_path):
-    row = LM_EVAL | {"filtered_resps": [[-3.5, False]]}
-    _, told = run("score", save(tmp_path / "samples.jsonl", [row]), "--metric", "aev", status=2)
-    assert "filtered_resps: expected a text, got log-likelihoods" in told
-
-
-def zip_with_zstd(path, files):
-    """Write a zip file as Inspect does, packed with zstd, which zipfile cannot before Python 3.14."""
+def zipped(path, files, zstd):
+    """Write a zip file; with zstd, as Inspect packs, which zipfile cannot before Python 3.14."""
     with zipfile.ZipFile(path, "w") as log:
         for name, content in files.items():
-            packed = pa.compress(content.encode(), codec="zstd", asbytes=True)
-            log.writestr(name, packed)
-            facts = log.getinfo(name)
-            facts.compress_type, facts.file_size = 93, len(content.encode())
+            log.writestr(name, pa.compress(content.encode(), codec="zstd", asbytes=True) if zstd else content)
+            if zstd:
+                facts = log.getinfo(name)
+                facts.compress_type, facts.file_size = 93, len(content.encode())
 
 
 @pytest.mark.parametrize("ending", [".json", ".eval", ".zstd.eval"])
 def test_logs_of_inspect(ending, tmp_path):
     path = tmp_path / f"log{ending}"
-    if ending == ".zstd.eval":
-        zip_with_zstd(
-            path,
-            {"header.json": json.dumps({**LOG, "samples": None}), "samples/7_epoch_1.json": json.dumps(SAMPLE)},
-        )
-    elif ending == ".json":
+    if ending == ".json":
         path.write_text(json.dumps(LOG, indent=2))
     else:
-        with zipfile.ZipFile(path, "w") as log:
-            log.writestr("header.json", json.dumps({**LOG, "samples": None}))
-            log.writestr("samples/7_epoch_1.json", json.dumps(SAMPLE))
+        members = {"header.json": {**LOG, "samples": None}, "samples/7_epoch_1.json": SAMPLE}
+        zipped(path, {name: json.dumps(content) for name, content in members.items()}, zstd="zstd" in ending)
     source, rows = read(path)
     assert source.form == "inspect"
     assert rows == [{"question": WHO, "prediction": "Mary Shelley", "references": HERS, "id": 7, "system": "mock/a"}]
@@ -214,14 +185,6 @@ def test_addresses_are_read_with_fsspec(tmp_path):
     assert "Protocol not known: nosuch" in run("score", "nosuch://a/b.jsonl", "--metric", "aev", status=2)[1]
 
 
-def test_columns_by_number(tmp_path):
-    path = save(tmp_path / "a.jsonl", [{"choices": [{"text": "four steps"}], "gold": ["4", "four steps"]}])
-    named = ["--column", "prediction=choices.0.text", "--column", "references=gold.1"]
-    assert scores(path, "--metric", "aev", *named)["a"]["aev"] == 1.0
-    told = run("score", path, "--metric", "aev", "-c", "prediction=choices.1.text", status=2)[1]
-    assert "no column 'choices.1.text'" in told
-
-
 @pytest.mark.parametrize("command", ["score", "compare"])
 def test_a_wrong_column_is_found_before_a_model_is_loaded(command, tmp_path, monkeypatch):
     def loaded(*arguments):
@@ -251,16 +214,12 @@ def test_a_wrong_column_is_found_before_a_model_is_loaded(command, tmp_path, mon
 )
 def test_retrieved_passages_are_contexts(given, found, tmp_path):
     row = {"question": "Who won?", "prediction": "Ann", "references": "Ann", **given}
-    path = save(tmp_path / "a.jsonl", [row])
-    for source in (*files([path]), *sources_of([row])):
-        (item,) = RowReader(source, {}).read(next(source.rows()))
-        assert item.contexts == found
+    for place in (save(tmp_path / "a.jsonl", [row]), [row]):
+        assert items(place)[1][0].contexts == found
 
 
 def test_retrieved_passages_of_csv_and_of_a_named_column(tmp_path):
     row = {"prediction": "Ann", "references": "Ann", "docs": json.dumps(["Ann won.", "Bo lost."]), "contexts": "[1] x"}
-    (source,) = files([save(tmp_path / "a.csv", [row])])
-    (item,) = RowReader(source, {"contexts": "docs"}).read(next(source.rows()))
-    assert item.contexts == ["Ann won.", "Bo lost."]
-    (item,) = RowReader(source, {}).read(next(source.rows()))
-    assert item.contexts == ["[1] x"]
+    path = save(tmp_path / "a.csv", [row])
+    for columns, found in (({"contexts": "docs"}, ["Ann won.", "Bo lost."]), ({}, ["[1] x"])):
+        assert items(path, columns)[1][0].contexts == found

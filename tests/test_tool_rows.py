@@ -5,10 +5,9 @@ import json
 import pandas
 import pytest
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.rows.reading import RowReader
-from genqa_metrics.rows.sources import ReadOptions, files, sources_of
+from genqa_metrics.rows.sources import files
 
-from tests.factories.files import lines, run, save, scores, workbook
+from tests.factories.files import items, lines, run, save, scores, workbook
 
 WHO, HERS, PASSAGES = "Who wrote Frankenstein?", ["Mary Shelley", "Shelley"], ["It is by Mary Shelley."]
 CHAT = {"messages": [{"role": "user", "content": WHO}]}
@@ -27,7 +26,8 @@ ROWS = {
                         "reference": HERS[0]},
     "lm-eval": {"doc_id": 7, "doc": {"question": WHO, "answer": {"aliases": HERS}}, "target": HERS,
                 "filtered_resps": ["Mary Shelley"], "filter": "none"},
-    "lm-eval, listed": {"doc_id": 7, "doc": {"x": 1}, "arguments": {"gen_args_0": {"arg_0": WHO}}, "target": HERS[0],
+    "lm-eval, listed": {"doc_id": 7, "doc": {"answers": {"text": HERS}}, "target": HERS[0],
+                        "arguments": {"gen_args_0": {"arg_0": WHO}},
                         "filtered_resps": [["Mary Shelley"]], "filter": "strict"},
     "openai-evals": {"input": CHAT["messages"], "ideal": HERS,
                      "output": {"role": "assistant", "content": "Mary Shelley"}},
@@ -55,16 +55,6 @@ ROWS = {
 }  # fmt: skip
 
 
-def items(*paths, columns=None, **kwargs):
-    (source,) = files([str(path) for path in paths], ReadOptions(**kwargs))
-    reader = RowReader(source, columns or {})
-    found = []
-    for row in source.rows():
-        assert row.values is not None, row.problem
-        found += reader.read(row)
-    return source, found
-
-
 MIXED = ("openai-evals", "langfuse", "langsmith, runs", "mlflow, genai", "promptfoo")  # types that Arrow lacks
 
 
@@ -79,6 +69,7 @@ def test_rows_of_a_tool_are_recognised(kind, ending, tmp_path):
     assert item.references in (HERS, HERS[:1])
     assert item.contexts in (PASSAGES, [])
     if "lm-eval" in kind:
+        assert item.references == HERS
         assert (item.id, item.system) == ("7", "strict" if "listed" in kind else "rows")
     assert item.human == (None, None)  # the grade of a tool is no human score
     if "retriev" in str(ROWS[kind]) or "context" in str(ROWS[kind]):
@@ -108,9 +99,6 @@ def test_results_of_promptfoo(tmp_path):
     assert [item.system for item in found] == ["gpt: Answer: {{question}}", "gpt: {{question}}"]
     assert found[1].predictions == ['{"answer": "Byron"}']
     assert "has no output: rate limit" in run("score", tmp_path / "bad.json", "-m", "aev", status=1)[1]
-    rubric = PROMPTFOO | {"testCase": {"assert": [{"type": "llm-rubric", "value": "polite"}]}, "vars": {"q": WHO}}
-    told = run("score", save(tmp_path / "rubric.jsonl", [rubric]), "-m", "aev", status=2)[1]
-    assert "no right answer: none of the vars q is one of expected" in told
 
 
 @pytest.mark.parametrize("new", [False, True])
@@ -161,10 +149,20 @@ def test_the_event_log_of_openai_evals(tmp_path):
         files([tmp_path / "none.jsonl"])
 
 
-def test_samples_of_openai_evals_without_answers_are_named(tmp_path):
-    path = save(tmp_path / "samples.jsonl", [{"input": WHO, "ideal": HERS}])
-    told = run("score", path, "-m", "aev", status=2)[1]
-    assert "a sample of a data set, without an answer; name the log of the run" in told
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"input": WHO, "ideal": HERS}, "a sample of a data set, without an answer; name the log of the run"),
+        ({"input": WHO, "output": "Mary", "expectedOutput": None, "id": "a"}, "expectedOutput: is empty"),
+        (PROMPTFOO | {"testCase": {}, "vars": {"q": WHO}}, "no right answer: none of the vars q is one of expected"),
+        (
+            ROWS["lm-eval"] | {"filtered_resps": [[-3.5, False]]},
+            "expected a text, got log-likelihoods",
+        ),
+    ],
+)
+def test_a_row_of_a_tool_without_answers_says_so(row, message, tmp_path):
+    assert message in run("score", save(tmp_path / "rows.jsonl", [row]), "-m", "aev", status=2)[1]
 
 
 @pytest.mark.parametrize("orient", ["columns", "split", "records", "table", "index"])
@@ -194,11 +192,17 @@ def test_rows_inside_a_document(tmp_path):
     assert "--rows-at data.rows: expected a list of rows there; the document has meta, data, runs" in told
 
 
-def test_all_items_of_a_list_in_a_column(tmp_path):
+@pytest.mark.parametrize(
+    ("prediction", "references", "found"),
+    [("out[0].text", "gold[*].text", HERS), ("out.0.text", "gold.1.text", HERS[1:])],
+)
+def test_items_of_a_list_in_a_column(prediction, references, found, tmp_path):
     row = {"question": WHO, "out": [{"text": "Mary Shelley"}], "gold": [{"text": text} for text in HERS]}
-    columns = {"prediction": "out[0].text", "references": "gold[*].text"}
-    _, (item,) = items(save(tmp_path / "a.jsonl", [row]), columns=columns)
-    assert (item.predictions, item.references) == (["Mary Shelley"], HERS)
+    path = save(tmp_path / "a.jsonl", [row])
+    _, (item,) = items(path, {"prediction": prediction, "references": references})
+    assert (item.predictions, item.references) == (["Mary Shelley"], found)
+    told = run("score", path, "-m", "aev", "-c", "prediction=out.1.text", status=2)[1]
+    assert "no column 'out.1.text'" in told
 
 
 def test_sheets_are_named(tmp_path):
@@ -217,8 +221,7 @@ def test_lists_that_pandas_wrote_as_text(tmp_path):
 
 
 def test_a_printed_list_in_rows_is_read_with_a_warning():
-    (source,) = sources_of([{"prediction": "30 days", "references": "['30 days', 'thirty days']"}])
-    (item,) = RowReader(source, {}).read(next(source.rows()))
+    source, (item,) = items([{"prediction": "30 days", "references": "['30 days', 'thirty days']"}])
     assert item.references == ["30 days", "thirty days"]
     assert "printed lists, such as" in source.notices[0]
 
@@ -226,7 +229,7 @@ def test_a_printed_list_in_rows_is_read_with_a_warning():
 def test_separators_between_references(tmp_path):
     path = save(tmp_path / "a.csv", [{"prediction": "thirty days", "references": "30 days | thirty days"}])
     told = run("score", path, "-m", "aev")[1]
-    assert "if it stands between several, add --split-references '|'" in " ".join(told.split())
+    assert "if it stands between several, add --split-references '|'" in told
     assert items(path, split="|")[1][0].references == ["30 days", "thirty days"]
     out, told = run("score", path, "-m", "aev", "--split-references", "|", "-f", "json")
     assert json.loads(out)["systems"]["a"]["aev_precision"] == 1.0
@@ -239,11 +242,8 @@ def test_separators_between_references(tmp_path):
 def test_a_guessed_column_is_said(tmp_path):
     path = save(tmp_path / "a.csv", [{"Question": WHO, "Answer": "Mary Shelley", "Expected": "Mary Shelley"}])
     told = run("score", path, "-m", "aev")[1]
-    assert "column 'Answer' was read as the prediction; another one: --column prediction=NAME" in " ".join(
-        told.split()
-    )
-    assert "column 'Expected' was read as the references" in " ".join(told.split())
-    (source,) = sources_of([{"Question": WHO, "Prediction": "Mary", "Reference": "Mary"}])
-    reader = RowReader(source, {})
-    assert reader.read(next(source.rows()))[0].text == WHO
+    assert "column 'Answer' was read as the prediction; another one: --column prediction=NAME" in told
+    assert "column 'Expected' was read as the references" in told
+    source, (item,) = items([{"Question": WHO, "Prediction": "Mary", "Reference": "Mary"}])
+    assert item.text == WHO
     assert not source.notices

@@ -9,6 +9,8 @@ import zipfile
 import pyarrow as pa
 import pyarrow.parquet as pq
 from genqa_metrics.cli import app
+from genqa_metrics.rows.reading import RowReader
+from genqa_metrics.rows.sources import ReadOptions, files, sources_of
 from genqa_metrics.scale.run import Run
 from typer.testing import CliRunner
 
@@ -94,6 +96,16 @@ def made_rows(count, start=0):
         }
         for i in range(count)
     ]
+
+
+def items(place, columns=None, **options):
+    """Return a file, or rows, as a source, and the items that are read from it."""
+    (source,) = sources_of(place) if isinstance(place, list) else files([str(place)], ReadOptions(**options))
+    reader, found = RowReader(source, columns or {}), []
+    for row in source.rows():
+        assert row.values is not None, row.problem
+        found += reader.read(row)
+    return source, found
 
 
 def contents(folder):
