@@ -105,6 +105,19 @@ def test_permutations_are_those_of_the_definition(rng):
     assert p == pytest.approx(extreme / 2**8, abs=0.012)
 
 
+def test_permutations_of_pairs_at_once_and_of_constant_sides(rng):
+    scores = rng.normal(size=(3, 50))
+    scores[2] = 1.0
+    human, clusters = rng.normal(size=50), np.arange(50)
+    pairs = [(0, 1), (0, 2), (1, 0)]
+    x, y = (scores[[pair[side] for pair in pairs]] for side in (0, 1))
+    found = correlation.permutation_p(x, y, human, clusters, 500, seed=1)
+    alone = correlation.permutation_p(x[:1], y[:1], human, clusters, 500, seed=1)
+    assert found[0] == alone[0] == found[2]
+    assert np.isnan(found[1])
+    assert np.isnan(correlation.permutation_p(x, y, np.ones(50), clusters, 500, seed=1)).all()
+
+
 def test_answer_pairs_are_those_of_the_definition(rng):
     questions, human = rng.integers(6, size=40).tolist(), np.round(rng.random(40), 1)
     systems = rng.integers(3, size=40).tolist()

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 
 import pytest
+from genqa_metrics.core import checkpoints
 
 from training.publish.assemble import assemble
 
@@ -51,3 +52,12 @@ def test_a_copied_folder_finds_its_checkpoint_also_after_a_move(tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     for before, after in json.loads(done.stdout.splitlines()[-1]).values():
         assert after == before
+
+
+def test_the_folder_that_evaluate_loads_goes_before_the_one_in_its_note(tmp_path, monkeypatch):
+    code = tmp_path / "cache"
+    code.mkdir()
+    (code / "ava.json").write_text(json.dumps({"original file path": str(tmp_path / "old/ava.py")}))
+    monkeypatch.setattr(checkpoints, "loaded_from", lambda: tmp_path / "new/ava.py")
+    folders = checkpoints.bundled_checkpoints(code)
+    assert folders == [code / "checkpoint", tmp_path / "new/checkpoint", tmp_path / "old/checkpoint"]

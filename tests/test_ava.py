@@ -146,6 +146,16 @@ def test_long_references_have_a_scaling_of_their_own(tiny_encoder, tmp_path):
     assert judge.probabilities(*rows, "joined") == pytest.approx(expected)
 
 
+def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
+    from transformers import DistilBertConfig, DistilBertModel
+
+    DistilBertModel(DistilBertConfig(vocab_size=9, dim=4, n_heads=2, n_layers=1, hidden_dim=4)).save_pretrained(
+        tmp_path
+    )
+    with pytest.raises(ValueError, match="marks: DistilBertModel has no token types"):
+        judge_model.judge_model(tmp_path, "a1-r_qt", "shared")
+
+
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_every_configuration_is_the_plain_loop(judges, configuration, repository):
     """Parity with one triple at a time through the model itself, then Platt scaling by hand."""

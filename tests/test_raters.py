@@ -171,3 +171,10 @@ def test_bad_usage(ratings, arguments, said):
     done = run(ratings, *arguments)
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+def test_too_many_different_ratings(tmp_path):
+    rows = [{"item": str(n // 2), "rater": "xy"[n % 2], "score": n / 7} for n in range(10_002)]
+    done = run(save(tmp_path / "fine.jsonl", rows))
+    assert done.exit_code == 1
+    assert "expected at most 10,000 different ratings for Krippendorff's alpha, got 10,002" in done.stderr

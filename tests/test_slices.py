@@ -115,6 +115,13 @@ def test_accuracy_of_a_slice_is_that_of_its_rows(two):
 # Two runs of one system.
 
 
+def test_a_slice_without_labels_is_noted(two):
+    judged = [{**row, "judge": float(row["prediction"] != "nothing"), "system": "a"} for row in two["a"]]
+    labels = [{**row, "label": row["judge"]} for row in judged if row["topic"] == "law"]
+    report = genqa_metrics.accuracy(judged, labels, columns={"judge": "judge"}, by="topic")
+    assert any("by topic: fewer than 2 labels in art" in note for note in report.notes)
+
+
 def folder(path, *files):
     path.mkdir()
     for number, own in enumerate(files):

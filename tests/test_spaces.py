@@ -233,6 +233,26 @@ def test_long_work_says_how_far_it_is(spaces, area, monkeypatch):
     assert [last[0], last[-1]] == ["done", "result"]
 
 
+def test_f_meta_names_what_is_not_asked(spaces):
+    app = load_app("f_meta")
+    assert doctest.testmod(app.asking).failed == 0
+    asked = (["When was the 2014 world cup?"], ["Who won the 2014 world cup?", "When was the 2014 world cup?"])
+    explained, scores = app.results_of(*asked, "Same question")
+    assert (
+        app.coverage(explained)
+        == 'Covers **1 of 2** reference questions. 1 of 2 not asked: "Who won the 2014 world cup?".'
+    )
+    assert scores["f_meta_covered"] == 0.5
+
+
+def test_aev_says_why_an_answer_with_the_right_words_scores_low(spaces):
+    app = load_app("aev")
+    answer = f"Press reset password in the security settings. {'We send an e-mail with a link. ' * 20}"
+    for name, low in (("Ours: in between", True), ("Content", False)):
+        said = str(app.page(answer, "Press reset password in the security settings.", *app.CORNERS[name])[0])
+        assert ("Low because the answer is" in said) == low
+
+
 @pytest.mark.parametrize("name", ["ava", "grounding", "kpqa"])
 def test_a_demo_shows_the_report_of_explain(spaces, name):
     """As it is, in a frame, with no text of a visitor that is HTML outside of it or in it."""

@@ -88,6 +88,17 @@ def zipped(path, files, zstd):
                 facts.compress_type, facts.file_size = 93, len(content.encode())
 
 
+def test_references_of_some_rows_are_pointed_to(tmp_path):
+    rows = [{"question": WHO, "prediction": "Mary", "contexts": ["x"], "references": text} for text in ("", "Mary")]
+    (source,) = files([str(save(tmp_path / "rows.jsonl", rows))])
+    reader = RowReader(source, {}, lambda kind: {"contexts": "grounding"})
+    assert [item.references for row in source.rows() for item in reader.read(row)] == [[], ["Mary"]]
+    assert source.notices == [
+        "references: the first row has none, so that rows were scored without references, though others have some; "
+        "metrics='ava', on_error='skip' scores those"
+    ]
+
+
 @pytest.mark.parametrize("ending", [".json", ".eval", ".zstd.eval"])
 def test_logs_of_inspect(ending, tmp_path):
     path = tmp_path / f"log{ending}"

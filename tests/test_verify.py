@@ -101,3 +101,14 @@ def test_a_damaged_manifest_is_one_clear_error(folder, content):
     assert "_manifest.json: is damaged" in run("verify", folder, status=1)[1]
     with pytest.raises(ValueError, match=r"_manifest\.json: is damaged"):
         score([folder.parent / "a.jsonl"], folder)
+
+
+def test_what_another_run_wrote_in_between_is_seen(tmp_path):
+    """The lock comes first, then the folder is looked at."""
+    path = save(tmp_path / "a.jsonl", made_rows(70))
+    first, second = (Run([str(path)], ["aev"], output=f"{tmp_path}/parts/") for _ in range(2))
+    first.score()
+    before = contents(tmp_path / "parts")
+    with pytest.raises(FileError, match="holds the parts of an earlier run"):
+        second.score()
+    assert contents(tmp_path / "parts") == before
