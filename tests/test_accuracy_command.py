@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.rows.reading import Item
-from genqa_metrics.verbs.labelling import (
-    Session,
-    hash_uniform,
-    pareto_sample,
-    plan,
-    probabilities,
-    tasks_of,
-)
+from genqa_metrics.verbs.labelling import Session, hash_uniform, pareto_sample, plan, probabilities, tasks_of
 from genqa_metrics.verbs.labels import item_key
 from typer.testing import CliRunner
 

@@ -345,10 +345,7 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
             {"early_stop": 0.9, "reference_aggregation": "mean"},
             "early_stop: only for reference_aggregation='max', here it is",
         ),
-        (
-            {"early_stop": 0.9, "reference_aggregation": "max", "explain": True},
-            "explain: it reads all references",
-        ),
+        ({"early_stop": 0.9, "reference_aggregation": "max", "explain": True}, "explain: it reads all references"),
     ):
         with pytest.raises(ValueError, match=message):
             ava.compute(**rows, **settings)

@@ -177,9 +177,7 @@ def test_rows_that_are_refused(tmp_path, name, rows, problem):
 
 
 def test_columns_with_other_names_and_inside_objects(tmp_path):
-    rows = [
-        {"answer": "four steps", "answers": {"text": ["four steps"]}, "model": "A", "prediction": "wrong"},
-    ]
+    rows = [{"answer": "four steps", "answers": {"text": ["four steps"]}, "model": "A", "prediction": "wrong"}]
     path = save(tmp_path / "a.jsonl", rows)
     found = scores(path, "-c", "prediction=answer", "-c", "references=answers.text", "-c", "system=model")
     assert found["A"]["aev"] == 1.0

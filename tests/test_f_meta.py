@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 from genqa_metrics.f_meta import bases, overlap
 from genqa_metrics.f_meta.bases import base_function
-from genqa_metrics.f_meta.scoring import (
-    NAMES,
-    best_matches,
-    matched,
-    score_matrices,
-    statistics,
-)
+from genqa_metrics.f_meta.scoring import NAMES, best_matches, matched, score_matrices, statistics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycocoevalcap.bleu.bleu import Bleu

@@ -175,10 +175,7 @@ def test_a_missing_damaged_or_foreign_file_is_one_clear_error(fast_kpqa, tiny_ch
     command = "genqa-metrics export --metric kpqa"
     with pytest.raises(ValueError, match=f"has no {FAST_FILE}.*{command}"):
         load_models(tiny_checkpoint, **arguments)
-    for name, content in {
-        "damaged": (fast_kpqa / FAST_FILE).read_bytes()[:5000],
-        "empty": b"",
-    }.items():
+    for name, content in {"damaged": (fast_kpqa / FAST_FILE).read_bytes()[:5000], "empty": b""}.items():
         folder = shutil.copytree(tiny_checkpoint, tmp_path / name)
         (folder / FAST_FILE).write_bytes(content)
         with pytest.raises(ValueError, match=f"{FAST_FILE} cannot be loaded.*{command}"):

@@ -9,14 +9,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 
-from training.aev.fit_aev import (
-    Arguments,
-    best_cell,
-    bootstrap,
-    fit,
-    r_squared_table,
-    table_lines,
-)
+from training.aev.fit_aev import Arguments, best_cell, bootstrap, fit, r_squared_table, table_lines
 
 WORDS = "amber birch cedar delta ember fjord grove heath islet jetty knoll ledge".split()
 

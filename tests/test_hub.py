@@ -199,13 +199,7 @@ def test_revision_of_load_is_the_checkpoints():
         genqa_metrics.load("kpqa", checkpoint="ns/tiny", revision="v1")
 
 
-def test_each_failure_is_one_clear_error_and_leaves_nothing_half(
-    hub,
-    trees,
-    tiny_versions,
-    tiny_encoder,
-    tmp_path,
-):
+def test_each_failure_is_one_clear_error_and_leaves_nothing_half(hub, trees, tiny_versions, tiny_encoder, tmp_path):
     """Wrong names, missing and damaged files, a busy Hub; what is healed afterwards loads."""
     space = published_kpqa(hub, trees)
     hub.add("space", "ns/half", {"half.py" if p == "kpqa.py" else p: b for p, b in space.items() if p != "scoring.py"})

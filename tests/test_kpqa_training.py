@@ -18,12 +18,7 @@ from transformers import AutoModel
 
 from training import common, mix
 from training.common import share
-from training.kpqa import (
-    data,
-    evaluate_kpqa,
-    make_bundled,
-    train_kpqa,
-)
+from training.kpqa import data, evaluate_kpqa, make_bundled, train_kpqa
 from training.studies.kpqa import ablations, settings
 
 CONTEXT = "The test was long. There are four steps in a test, said Dr. Smith. The room is not far."

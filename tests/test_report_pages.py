@@ -34,13 +34,28 @@ SMALL = """() => [...document.querySelectorAll("figure svg text")]
     .map(one => one.getBoundingClientRect().height).filter(height => height && height < 8)"""
 
 
+def find_sort_and_open(page):
+    """The one script of the page does its work under the page's own policy."""
+    shown = page.locator("tr.asked:visible")
+    assert shown.count() == 12
+    page.get_by_label("Find").fill("number 7")
+    assert shown.count() == 1
+    shown.first.get_by_role("button").click()
+    assert "Accepted: It has 7 moons. or 7" in page.locator("tr.detail:visible").inner_text()
+    page.get_by_label("Find").fill("")
+    page.get_by_label("Sort by").select_option("first")
+    assert "number 0" in shown.first.inner_text()
+
+
 @pytest.mark.parametrize("verb", PAGES)
 def test_pages_can_be_read_on_a_desktop_and_on_a_phone(verb, browser, tmp_path):
     """Nothing is cut or scrolls sideways, links lead somewhere, text in charts is large enough, axe is content."""
     path = tmp_path / "page.html"
     path.write_text(PAGES[verb](), encoding="utf-8")
     for width, scheme in ((1280, "light"), (390, "dark")):
-        page = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
+        page, problems = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme), []
+        page.on("console", lambda message, said=problems: said.append(message.text))
+        page.on("pageerror", lambda error, said=problems: said.append(str(error)))
         page.goto(path.as_uri())
         assert page.locator(".finding").count() > 0
         assert page.evaluate(WIDE) == []
@@ -53,4 +68,7 @@ def test_pages_can_be_read_on_a_desktop_and_on_a_phone(verb, browser, tmp_path):
             meanings.first.locator("summary").click()
             assert page.locator("dl.columns dd").first.is_visible()
         check_accessibility(page)
+        if verb == "compare":
+            find_sort_and_open(page)
+        assert problems == []
         page.close()

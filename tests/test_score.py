@@ -1,9 +1,4 @@
-"""`genqa_metrics.score`: rows in memory, the report, skipped rows, and numbers that no number of threads changes."""
-
-import os
-import random
-import subprocess
-import sys
+"""`genqa_metrics.score`: rows in memory, the report, skipped rows and wrong arguments."""
 
 import datasets
 import genqa_metrics
@@ -59,41 +54,6 @@ def test_skipped_answers_are_counted_beside_the_score():
     assert "| system | answers | skipped |" in report.to_markdown()
     assert "\n| a | 2 | 2 |" in report.to_markdown()
     assert genqa_metrics.score(ROWS, "aev").systems["a"]["aev"] == report.systems["a"]["aev"]
-
-
-THREADS = """
-import hashlib, json, sys
-import genqa_metrics
-
-path, metrics = sys.argv[1], ["aev", "ava", "kpqa"]
-scored = genqa_metrics.score(path, metrics)
-found = [scored.to_dict(), scored.to_pandas().to_json()]
-found.append(genqa_metrics.compare([path], metrics, resamples=100).to_dict())
-found.append(genqa_metrics.agree([path], metrics=metrics, resamples=100).to_dict())
-print(json.dumps(found))
-"""
-
-
-@pytest.mark.slow
-def test_no_number_of_threads_changes_a_byte(tmp_path):
-    """1 and 4 threads: windows are cut by the rows alone, and a model uses one core in each."""
-    draw = random.Random(0)
-    words = "when the river rises in spring boats go down to sea again and bring cities their corn".split()
-    rows = []
-    for number in range(300):
-        asked = f"What do boats {draw.choice(words)} {number}?"
-        references = [" ".join(draw.choices(words, k=4))]
-        for system in "ab":
-            said = " ".join(draw.choices(words, k=draw.randint(0, 12)))
-            row = {"id": str(number), "system": system, "question": asked, "prediction": said}
-            rows.append({**row, "references": references, "score": draw.randint(0, 4)})
-    path, found = save(tmp_path / "a.jsonl", rows), []
-    for threads in ("1", "4"):
-        command = [sys.executable, "-c", THREADS, str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": threads})
-        assert done.returncode == 0, done.stderr
-        found.append(done.stdout)
-    assert found[0] == found[1]
 
 
 WRONG = [

@@ -33,10 +33,7 @@ def rows(number, right, topic="law"):
 @pytest.fixture(scope="module")
 def two():
     """In law a is right in 38 of 40 and b in 10; in art it is 10 of 30 against 28."""
-    return {
-        "a": rows(40, 38) + rows(30, 10, "art"),
-        "b": rows(40, 10) + rows(30, 28, "art"),
-    }
+    return {"a": rows(40, 38) + rows(30, 10, "art"), "b": rows(40, 10) + rows(30, 28, "art")}
 
 
 @pytest.fixture(scope="module")

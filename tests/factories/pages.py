@@ -21,10 +21,7 @@ from markdown_it import MarkdownIt
 PAGES = Path(__file__).resolve().parent.parent.parent / "spaces/docs/pages"
 NOT_RUN = re.compile(r"<!-- not run: (.+?) -->")
 # Included files whose blocks other tests run.
-ELSEWHERE = {
-    "README.md": "test_readme.py",
-    "metrics": "test_readme.py",
-}
+ELSEWHERE = {"README.md": "test_readme.py", "metrics": "test_readme.py"}
 NUMBER = re.compile(r"\d+\.\d+")
 NEAR = 0.02  # what the judge's numbers may move by before a page is written anew
 

@@ -166,7 +166,7 @@ def page(result: dict) -> str:
         "one answer each, so that nothing is encoded twice. Every contestant has a process of its own and one thread; "
         "times are processor time: other work on the machine does not count, but takes cache and shared cores away. "
         "MB is the peak of the whole process, start-up its processor seconds from nothing to the first score, imports "
-        "and loading included.",
+        "and loading included."
     ]
     for title, text, header, rows in sections(result):
         lines += [
