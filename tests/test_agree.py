@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.rows.errors import FileError
+from genqa_metrics.verbs.agree.measures import length_group
 from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import against_best, ordered
 from typer.testing import CliRunner
@@ -253,6 +254,11 @@ def test_question_types():
     assert {kind: [one for one in asked if question_type(one) == kind] for kind, asked in QUESTION_TYPES.items()} == (
         QUESTION_TYPES
     )
+
+
+def test_length_groups_have_no_gaps():
+    expected = ["1 to 3 words"] * 4 + ["4 to 10 words"] * 7 + ["11 to 25 words"] * 15 + ["26 words or more"] * 3
+    assert [length_group("w " * words) for words in range(29)] == expected
 
 
 @pytest.fixture

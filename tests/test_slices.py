@@ -93,6 +93,14 @@ def test_systems_must_share_the_slice(two):
         genqa_metrics.compare(changed, ["aev"], SETTINGS, by="topic", resamples=100)
 
 
+def test_small_slices_and_rows_without_a_value_are_noted(two):
+    new = [{**row, "topic": None} for row in rows(6, 2, "new")]
+    some = {system: own + new for system, own in two.items()}
+    report = genqa_metrics.compare(some, ["aev"], SETTINGS, by="topic", resamples=200)
+    assert any("fewer than 30 questions in (none)" in note for note in report.notes)
+    assert any("6 questions have no value" in note for note in report.notes)
+
+
 def test_accuracy_of_a_slice_is_that_of_its_rows(two):
     """With a judge's column and labels for half of the rows, per slice the numbers of these rows alone."""
     judged = [{**row, "judge": float(row["prediction"] != "nothing"), "system": "a"} for row in two["a"]]
