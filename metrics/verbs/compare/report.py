@@ -14,7 +14,7 @@ from ...registry import judge_among
 from ...reports.report import Report, briefly, of_faults, say
 from ...reports.table import Table, latex_table, markdown, markdown_code, markdown_table, number, print_table, visible
 from ...rows.errors import FileError, bad_usage
-from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
+from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
 from ...scale.options import (
     OnError,
@@ -140,20 +140,15 @@ def compare(
         statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
     judge, accuracy, labelled = judge_among(reading.scorers), None, {}
     if judge:
-        sums_of_judge, shape = statistics[judge], statistics[judge].shape[:2]
-        labels_of, chances = (
-            np.array(values).reshape(shape)
-            for values in ([label_of(item) for item in items], [item.chance or 1.0 for item in items])
-        )
-        judged = Judged(sums_of_judge[..., 1], sums_of_judge[..., 0], labels_of, chances)
+        judged = _judged(items, statistics[judge])
         by_system = dict(zip(matched.systems, judged.sums(asked), strict=True))
         accuracy = judged_systems(by_system, scorers[judge], ignore_judge_errors, counts[judge])
-        told = all(
+        by_labels = all(
             values["basis"] in (LABELS, TOGETHER) and values["low"] is not None
             for values in accuracy["systems"].values()
         )
         # Of two runs the verdicts are compared: their rows say what one judge makes of both.
-        labelled = {judge: judged} if told and not reading.runs else {}
+        labelled = {judge: judged} if by_labels and not reading.runs else {}
     sampling = resamples, seed, correction, asked, labelled
     numbers = analyse(matched.systems, scorers, statistics, *sampling)
     for metric, scorer in scorers.items():
@@ -574,6 +569,12 @@ def _take_labels(matched: Matched, reading: SystemRows, sources: Sequence[Source
         item.human = item.human[0], None if np.isnan(label) else float(label)
         item.chance = None if np.isnan(chance) else float(chance)
     return notes
+
+
+def _judged(items: Sequence[Item], sums: np.ndarray) -> Judged:
+    """Return a judge's verdicts and the labels of (rows x systems) items, from its (rows, systems, 3) sums."""
+    labels, chances = [label_of(item) for item in items], [item.chance or 1.0 for item in items]
+    return Judged(sums[..., 1], sums[..., 0], *(np.array(part).reshape(sums.shape[:2]) for part in (labels, chances)))
 
 
 def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict[str, int]]:
