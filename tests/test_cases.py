@@ -309,8 +309,10 @@ def test_a_row_whose_passages_are_missing_is_not_one_for_which_nothing_was_retri
 @pytest.mark.parametrize("text", ["A", "The Who", "%", "No", "😀", ">="])
 def test_identical_texts_score_1(text):
     assert genqa_metrics.load("aev").compute(predictions=[text], references=[[text]])["aev"] == 1
-    judged = genqa_metrics.load("ava").compute(questions=["Which one?"], predictions=[text], references=[[text]])
-    assert judged["ava_accuracy"] == 1
+    ava = genqa_metrics.load("ava")
+    for answer, score in ((text, 1), ("?!", 0)):  # what has neither letter nor digit is an answer only if accepted
+        judged = ava.compute(questions=["Which one?"], predictions=[answer], references=[[text]])
+        assert (judged["ava_accuracy"], judged["ava_score"] > 0) == (score, score)
 
 
 def test_stop_words_count_where_a_reference_has_no_other():

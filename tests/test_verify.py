@@ -79,7 +79,11 @@ def test_no_flipped_bit_changes_a_value(folder):
 
 
 def test_a_part_of_another_run_is_refused(folder, tmp_path):
-    """With the same settings and the same number, of other rows."""
+    """With the same settings and the same number, of other rows; or under another number."""
+    other = shutil.copy(folder / "part-000002.parquet", folder / "part-000009.parquet")
+    with pytest.raises(ValueError, match=r"part-000009\.parquet: is damaged, or not a part of this run"):
+        score([folder.parent / "a.jsonl"], folder)
+    other.unlink()
     score([save(tmp_path / "b.jsonl", made_rows(100, 7))], tmp_path / "others")
     shutil.copy(tmp_path / "others/part-000001.parquet", folder)
     with pytest.raises(ValueError, match=r"part-000001\.parquet: is damaged, or not a part of this run"):
