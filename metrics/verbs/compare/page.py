@@ -1,10 +1,10 @@
 """A comparison as one HTML page: findings, charts, tables, and all questions to filter, sort and open."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...reports.charts import forest_chart, outcome_bar
-from ...reports.report import meanings, of_faults
+from ...reports.report import Report, meanings, of_faults
 from ...reports.table import html_table, number, p_value, page, render
 from ..explain.kpqa import heat_map_html, heat_map_legend, heat_map_style
 from .analysis import ACCURACY
@@ -18,9 +18,6 @@ from .tables import (
     slice_tables,
     systems_table,
 )
-
-if TYPE_CHECKING:
-    from .report import CompareReport
 
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
 MOST = 500  # questions that a page shows; files with all scores hold the rest
@@ -40,7 +37,7 @@ ORDERS = {
 }
 
 
-def comparison_page(report: "CompareReport") -> str:
+def comparison_page(report: Report) -> str:
     """Return a comparison as one HTML page that needs no outside resource; one script filters and sorts its rows."""
     explained = report.explanations()
     sections = [_section(report, metric, explained.get(metric, ())) for metric in report.metrics]
@@ -61,7 +58,7 @@ def comparison_page(report: "CompareReport") -> str:
     return page(report.title, body, *styles, script=render("rows.js") + render("rows_connect.js"))
 
 
-def _all_rows(report: "CompareReport"):
+def _all_rows(report: Report):
     """Return the table of all questions (`markupsafe.Markup`); `rows.js` makes it filter, sort and open."""
     rows, systems = report.answers(), Ranking(report, next(iter(report.metrics))).order
     known = next(iter(rows[0]["answers"].values()))["scores"]
@@ -134,7 +131,7 @@ def _table_row(row: Mapping, systems: Sequence[str], names: Sequence[str], words
     }
 
 
-def _section(report: "CompareReport", metric: str, heat: Sequence[Mapping]) -> dict[str, Any]:
+def _section(report: Report, metric: str, heat: Sequence[Mapping]) -> dict[str, Any]:
     """Return what the page shows of a metric."""
     numbers, scores = report.metrics[metric], []
     for place, name in enumerate(numbers["tests"]):

@@ -1,18 +1,15 @@
 """Tables of a comparison: systems, tests of pairs, slices, and what changed between two runs."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...registry import SCORERS, scorer_class
-from ...reports.report import judge_names, short_names
+from ...reports.report import Report, judge_names, short_names
 from ...reports.table import Table, accuracy_cell, estimate, number, p_value, source_cell
 from ...statistics.estimation import NOTHING
 from ...statistics.intervals import MIN_QUESTIONS
 from ..judge_errors import METHODS, whose
 from .analysis import ACCURACY
-
-if TYPE_CHECKING:
-    from .report import CompareReport
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SLICE_TESTS = 30  # in LaTeX; of more only those that are significant
@@ -58,7 +55,7 @@ class Ranking:
         best: the system with the best score, and those that are not significantly worse; all if untold.
     """
 
-    def __init__(self, report: "CompareReport", metric: str, name: str | None = None):
+    def __init__(self, report: Report, metric: str, name: str | None = None):
         numbers = report.metrics[metric]
         self.report, self.metric, self.name = report, metric, name or next(iter(numbers["tests"]))
         self.scores, tests = numbers["scores"][self.name], numbers["tests"][self.name]
@@ -80,7 +77,7 @@ class Ranking:
         return {self.order.index(system) for system in self.best}
 
 
-def systems_table(report: "CompareReport", metric: str) -> Table:
+def systems_table(report: Report, metric: str) -> Table:
     """Return the scores and ranks of the systems by one metric."""
     scores, names = report.metrics[metric]["scores"], list(report.metrics[metric]["tests"])
     by = Ranking(report, metric)
@@ -122,7 +119,7 @@ def systems_table(report: "CompareReport", metric: str) -> Table:
     return Table(f"{metric}: systems", header, rows, said, marked, header.index(names[0]), short=short)
 
 
-def short_table(report: "CompareReport", metric: str) -> Table:
+def short_table(report: Report, metric: str) -> Table:
     """Return one line a system: its score with an interval, and the difference from the best, with its p-value."""
     by = Ranking(report, metric)
     behind = {pair["second"]: pair for pair in by.pairs if pair["first"] == by.order[0]}
@@ -144,7 +141,7 @@ def short_table(report: "CompareReport", metric: str) -> Table:
     return Table("", header, rows, f"95% intervals; p is {_correction(report)}{of_verdicts}.", by.marked)
 
 
-def pairs_table(report: "CompareReport", metric: str, name: str, most: int | None = None) -> Table:
+def pairs_table(report: Report, metric: str, name: str, most: int | None = None) -> Table:
     """Return the tests of all pairs of systems by one score; if there are more than `most`, those of neighbours."""
     by = Ranking(report, metric, name)
     tests, pairs = len(by.pairs), by.pairs
@@ -161,7 +158,7 @@ def pairs_table(report: "CompareReport", metric: str, name: str, most: int | Non
     return Table(f"{name}: pairs of systems", header, rows, said, marked)
 
 
-def slice_tables(report: "CompareReport", metric: str, most: int | None = None) -> list[Table]:
+def slice_tables(report: Report, metric: str, most: int | None = None) -> list[Table]:
     """Return the scores of systems in every slice, and the tests of pairs in every slice; none without `by`.
 
     Of more tests than `most` only the significant ones are shown.
@@ -206,7 +203,7 @@ def slice_tables(report: "CompareReport", metric: str, most: int | None = None) 
     return [scores, Table(f"{scores.title}: pairs of systems", header, rows, said, marked)]
 
 
-def change_tables(report: "CompareReport", most: int | None = None) -> list[Table]:
+def change_tables(report: Report, most: int | None = None) -> list[Table]:
     """Return the rows that got better, those that got worse, and those of which only the recorded score changed.
 
     A table shows at most `most` rows; None: all.
@@ -262,7 +259,7 @@ def _ranks(rank: Mapping) -> str:
     return f"{best}" if best == worst else f"{best}-{worst}"
 
 
-def _correction(report: "CompareReport") -> str:
+def _correction(report: Report) -> str:
     tests = report.settings["tests"]
     if tests == 1:
         return "not corrected: there is one test"
