@@ -107,7 +107,7 @@ def test_every_verb_says_the_same_of_a_system_with_few_labels(few_labels):
         assert any(
             "too few labels: the labels are of 4 questions" in line for line in report.to_markdown().splitlines()
         )
-        assert not re.search("no interval(?! narrower)", str(report) + report.to_html())
+        assert not re.search(r"no interval(?!\s+narrower)", str(report) + report.to_html())
         assert "cannot tell; people" not in report.to_markdown()
     scored, _, accuracy = few_labels
     assert scored.accuracy["systems"]["a"]["accuracy"] is accuracy.systems["a"]["accuracy"] is None
