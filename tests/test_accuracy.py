@@ -53,6 +53,14 @@ def test_wilson_covers_the_share_judged_correct(number, share):
     assert stats.binom.pmf(counts, number, share)[holds].sum() == pytest.approx(0.95, abs=0.02)
 
 
+@pytest.mark.parametrize("wrong", range(1, 6))
+@pytest.mark.parametrize("number", [100, 270, 1000])
+def test_limits_of_few_errors_mirror_those_of_few_right_answers(wrong, number):
+    low, high = wilson(wrong / number, number, stats.norm.ppf(0.975))
+    other_low, other_high = wilson((number - wrong) / number, number, stats.norm.ppf(0.975))
+    assert (1 - other_high, 1 - other_low) == pytest.approx((low, high), abs=1e-9)
+
+
 @pytest.mark.parametrize(("accepted", "number", "confidence"), [(0, 7, 0.95), (33, 40, 0.9), (500, 500, 0.99)])
 def test_wilson_is_that_of_statsmodels(accepted, number, confidence):
     result = alone(accepted, number, confidence=confidence)

@@ -59,8 +59,9 @@ def test_a_row_longer_than_the_budget_is_a_pack_of_its_own():
     assert [pack.rows.tolist() for pack in packs] == [[0], [1, 2]]
 
 
-@pytest.mark.parametrize("budget", [1, 64, 5000])
-def test_packed_logits_are_those_of_whole_prompts(judge, budget):
+@pytest.mark.parametrize(("budget", "pack"), [(1, 1024), (64, 1024), (5000, 1024), (5000, 64)])
+def test_packed_logits_are_those_of_whole_prompts(judge, monkeypatch, budget, pack):
+    monkeypatch.setattr(cj, "PACK", pack)  # the last one reads several packs at once
     shared = [cj.answer_prompt("Capital of France?", ["Paris"]), cj.claim_prompt(["Lyon is large."], "Where?")]
     prompts = [(part, text) for part in shared for text in ("Paris", "It is Lyon, on the Rhone.", "Paris.", "Paris")]
     logits = cj.prompt_logits(judge.model, judge.tokenizer, prompts, budget)

@@ -323,3 +323,26 @@ def test_two_measured_judges_give_what_escalating_gives(monkeypatch, tmp_path):
     assert list(sets) == ["written"]  # claims are judged by one judge
     assert sets["written"]["probabilities"] == pytest.approx([0.95, 0.5, 9 / (9 + 1.5)], abs=1e-4)
     assert sets["written"]["labels"] == [1, 0, 1]
+
+
+def test_sizes_are_measured_on_dev_rows(tmp_path):
+    from training.ava import compare_sizes
+
+    answers = {1: "It was {}.", 0: "It was Rome, not in {}."}
+    rows = [
+        {"question": f"Where was event {i}?", "references": [place], "candidate": text.format(place), "label": label}
+        for i, place in enumerate(PLACES)
+        for label, text in answers.items()
+    ]
+    (tmp_path / "written").mkdir()
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "written/written.dev.jsonl").write_text(lines, encoding="utf-8")
+    args = compare_sizes.Arguments(checkpoints=["small"], data=str(tmp_path), sets=["written"], rows=30)
+    result = compare_sizes.study(args)
+    assert list(result["data"]) == ["written.dev"]
+    measured = result["judges"]["small"]["written"]
+    assert sorted(measured["labels"]) == sorted(float(row["label"]) for row in rows)
+    scores = compare_sizes.scores(result["judges"]["small"])["written"]
+    assert scores["rows"] == len(rows)
+    assert scores["AUC"] > 0.9
+    assert f"| written | {len(rows)} | {scores['accuracy']:.3f} |" in compare_sizes.tables(result)

@@ -90,7 +90,7 @@ def wilson(value, number, z: float):
         half = z / (1 + z**2 / number) * np.sqrt(value * (1 - value) / number + z**2 / (4 * number**2))
     low, high = np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
     tail = 2 * NormalDist().cdf(-z)
-    right, wrong = value * number, (1 - value) * number
+    right, wrong = (np.round(share * number, 9) for share in (value, 1 - value))  # 3 of 100, not 3.0000000000000027
     few = [(count > 0) & (count <= FEW_ERRORS) for count in (right, wrong)]
     rare = [gammaincinv(np.clip(count, 1e-9, None), tail) / number for count in (right, wrong)]
     low = np.where(few[0], np.minimum(low, rare[0]), low)
