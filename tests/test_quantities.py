@@ -111,7 +111,7 @@ def test_hostile_texts_cost_nothing(text):
         ("Wie viele Besucher kamen im Mai?", "1500", "1.500", True),
         ("Wie viele Besucher kamen im Mai?", "1.500", "1500", True),
         ("Wie viele Besucher kamen im Mai?", "1.500", "1,5", False),
-        ("Quanti visitatori ci sono stati?", "1500", "circa 1.500", True),
+        ("Quanti visitatori sono venuti?", "1500", "circa 1.500", True),
         ("Wie viele Besucher kamen im Mai?", "1500", "1.600", False),
         ("How many visitors came in May?", "1500", "1.500", None),  # may be a German's, or a decimal number
         ("How many of the 12,345.5 tons were sold?", "1500", "1.500", False),
