@@ -3,16 +3,20 @@
 import json
 import os
 import shutil
+import sys
 import warnings
 
 import numpy as np
 import pytest
+import torch
 from genqa_metrics import load
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import causal_judge as cj
 from genqa_metrics.core import checkpoints
+from safetensors.torch import load_file, save_file
 
 from tests.factories.causal import causal_judge, tiny_gguf
+from training import mix
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +218,25 @@ def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
     assert set(facts["sources"]) == {"verdicts", "claims"}
     judge = load_judge(output / "mean", device="cpu", base_model=str(base))
     assert judge.configuration == "prompt"
+
+
+def test_a_mean_of_adapters_has_the_mean_of_their_factors(checkpoint, tmp_path, monkeypatch):
+    name, mixed = "adapter_model.safetensors", tmp_path / "mixed"
+    earlier = shutil.copytree(checkpoint, tmp_path / "earlier")
+    later = load_file(checkpoint / name)
+    save_file({key: 3 * tensor for key, tensor in later.items()}, earlier / name)
+    monkeypatch.setattr(sys, "argv", ["mix", "--parts", f"{checkpoint}=0.5", f"{earlier}=0.5", "--output", str(mixed)])
+    mix.main()
+    mean = load_file(mixed / name)
+    assert mean.keys() == later.keys()
+    assert all(torch.equal(mean[key], 2 * later[key]) for key in later)
+    verdict = load("ava", checkpoint=str(mixed)).compute(
+        questions=["Where?"], predictions=["Paris"], references=["Rome"]
+    )
+    assert 0 < verdict["ava_score"] < 1
+    save_file({key: tensor[:1] for key, tensor in later.items()}, earlier / name)
+    with pytest.raises(ValueError, match="earlier: expected the layers and the rank of"):
+        mix.main()
 
 
 def test_the_large_judge_is_bundled_and_says_what_its_base_model_needs(repository, monkeypatch):

@@ -8,21 +8,46 @@ See `training.folding` for why. The settings and the card are those of the first
 import argparse
 import json
 import shlex
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from training.folding import fold, mean_model, save_adapter, weighted_folders
 
 
+def mix_causal(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
+    """Write the mean of adapters of a causal language model, which are earlier and later weights of one run.
+
+    It is the mean of both factors of every change: near that of the changes only where the factors are near.
+    """
+    from safetensors.torch import load_file, save_file
+
+    name = "adapter_model.safetensors"
+    states = [load_file(folder / name) for folder, _ in parts]
+    shapes = [{key: tensor.shape for key, tensor in state.items()} for state in states]
+    for (folder, _), shape in zip(parts, shapes, strict=True):
+        if shape != shapes[0]:
+            raise ValueError(f"parts: {folder}: expected the layers and the rank of {parts[0][0]}")
+    shutil.copytree(parts[0][0], args.output, dirs_exist_ok=True)
+    weights = [weight for _, weight in parts]
+    mean = {
+        key: sum(weight * state[key].float() for weight, state in zip(weights, states, strict=True)).to(tensor.dtype)
+        for key, tensor in states[0].items()
+    }
+    save_file(mean, args.output / name, metadata={"format": "pt"})
+
+
 def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of judges of one configuration."""
-    from genqa_metrics.core import judge_model
+    from genqa_metrics.core import judge_model, judge_reading
 
     from training.ava import train_ava
 
     settings = [judge_model.read_settings(folder) for folder, _ in parts]
     if len({setting["configuration"] for setting in settings}) > 1:
         raise ValueError("parts: expected judges of one configuration")
+    if settings[0]["configuration"] == judge_reading.PROMPT:
+        return mix_causal(parts, args)
     models = [
         judge_model.load_model(folder, setting["configuration"], setting["marks"])[0]
         for (folder, _), setting in zip(parts, settings, strict=True)
@@ -97,7 +122,8 @@ def main() -> None:
     args = parser.parse_args()
     parts = weighted_folders("parts", args.parts)
     (mix_judges if (parts[0][0] / "ava_config.json").is_file() else mix_predictors)(parts, args)
-    (args.output / "README.md").write_text(card(parts, args), encoding="utf-8")
+    if (parts[0][0] / "README.md").is_file():
+        (args.output / "README.md").write_text(card(parts, args), encoding="utf-8")
 
 
 if __name__ == "__main__":
