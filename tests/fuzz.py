@@ -29,7 +29,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tests.factories.files import lines, made_rows, save, score
+from tests.factories.files import lines, made_rows
 
 TRIES = 100
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -84,25 +84,6 @@ def damaged_stream(folder: Path, drawn: tuple) -> str:
         return "refused"
     assert [row.values for row in read] == rows
     return "harmless"
-
-
-def changed_folder(folder: Path, drawn: tuple) -> str:
-    """One bit changed in a complete folder of parts: `verify` detects it."""
-    number, place = drawn
-    made = folder.parent / "made"
-    if not made.exists():
-        score([save(folder.parent / "a.jsonl", made_rows(90))], made)
-    shutil.copytree(made, folder / "parts")
-    files = sorted((folder / "parts").iterdir())
-    path = files[number % len(files)]
-    content = bytearray(path.read_bytes())
-    content[place // 8 % len(content)] ^= 1 << place % 8
-    path.write_bytes(content)
-    try:
-        verify(str(folder / "parts"))
-    except FileError:
-        return "refused"
-    raise AssertionError(f"bit {place} of {path.name} was not noticed")
 
 
 def any_manifest(folder: Path, drawn: object) -> str:
@@ -200,7 +181,6 @@ ATTACKS = {
     same_texts: st.tuples(ENDINGS, st.lists(texts, min_size=1, max_size=4)),
     any_bytes: st.tuples(ENDINGS, st.tuples(START, BYTES).map(b"".join)),
     damaged_stream: st.tuples(st.sampled_from(list(PACKERS)), PLACES, st.integers(0, 255)),
-    changed_folder: st.tuples(PLACES, PLACES),
     any_manifest: values
     | st.dictionaries(st.sampled_from(["format", "settings", "inputs", "complete", "parts"]), values),
     named_in_reports: texts,

@@ -193,7 +193,14 @@ class _Handler(BaseHTTPRequestHandler):
             if match and self.command in methods:
                 if needs_token and self.headers.get("Authorization") != f"Bearer {TOKEN}":
                     return self.error(401, None)
-                return route(self, **match.groupdict())
+                asked = match.groupdict()
+                if "repository" not in asked:
+                    return route(self, **asked)
+                it = self.hub.repositories.get((KINDS[asked.pop("kind")], asked["repository"]))
+                commit = it.find(asked.pop("revision", "main")) if it else None
+                if commit is None:
+                    return self.error(404, "RevisionNotFound" if it else "RepoNotFound")
+                return route(self, it, commit, **asked)
         return self.error(404, None)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = answer
@@ -212,15 +219,6 @@ class _Handler(BaseHTTPRequestHandler):
     def error(self, code: int, name: str | None):
         self.reply(code, b"{}", **({"X_Error_Code": name} if name else {}))
 
-    def found(self, kind: str | None, repository: str, revision: str) -> tuple[Repository, str] | None:
-        """Return repository and commit, or answer 404 and return None."""
-        it = self.hub.repositories.get((KINDS[kind], repository))
-        commit = it.find(revision) if it else None
-        if commit is None:
-            self.error(404, "RevisionNotFound" if it else "RepoNotFound")
-            return None
-        return it, commit
-
     def whoami(self):
         self.json({"type": "user", "name": OWNER, "orgs": [{"name": ORGANIZATION}], "auth": {}})
 
@@ -237,40 +235,31 @@ class _Handler(BaseHTTPRequestHandler):
             self.hub.add(*key, {".gitattributes": b"*.safetensors filter=lfs\n"})
         self.json({"url": url, "name": key[1]}, 200 if is_new else 409)
 
-    def info(self, kind, repository, revision="main"):
-        if found := self.found(kind, repository, revision):
-            it, commit = found
-            files = [{"rfilename": path} for path in it.commits[commit]]
-            self.json({"id": repository, "sha": commit, "siblings": files, "tags": [], "private": False})
+    def info(self, it, commit, repository):
+        files = [{"rfilename": path} for path in it.commits[commit]]
+        self.json({"id": repository, "sha": commit, "siblings": files, "tags": [], "private": False})
 
-    def tree(self, kind, repository, revision):
-        if found := self.found(kind, repository, revision):
-            it, commit = found
-            self.json([_entry(path, file) for path, file in it.commits[commit].items()])
+    def tree(self, it, commit, repository):
+        self.json([_entry(path, file) for path, file in it.commits[commit].items()])
 
-    def paths(self, kind, repository, revision):
-        if found := self.found(kind, repository, revision):
-            it, commit = found
-            wanted = json.loads(self.body)["paths"]
-            self.json([_entry(path, file) for path, file in it.commits[commit].items() if path in wanted])
+    def paths(self, it, commit, repository):
+        wanted = json.loads(self.body)["paths"]
+        self.json([_entry(path, file) for path, file in it.commits[commit].items() if path in wanted])
 
-    def preupload(self, kind, repository, revision):
-        if found := self.found(kind, repository, revision):
-            it, commit = found
-            answers = []
-            for asked in json.loads(self.body)["files"]:
-                known = it.commits[commit].get(asked["path"])
-                mode = "lfs" if is_large_name(asked["path"]) else "regular"
-                oid = known.etag if known else None
-                answers.append({"path": asked["path"], "uploadMode": mode, "shouldIgnore": False, "oid": oid})
-            self.json({"files": answers})
+    def preupload(self, it, commit, repository):
+        answers = []
+        for asked in json.loads(self.body)["files"]:
+            known = it.commits[commit].get(asked["path"])
+            mode = "lfs" if is_large_name(asked["path"]) else "regular"
+            oid = known.etag if known else None
+            answers.append({"path": asked["path"], "uploadMode": mode, "shouldIgnore": False, "oid": oid})
+        self.json({"files": answers})
 
-    def large(self, kind, repository):
-        objects = []
-        for asked in json.loads(self.body)["objects"]:
+    def large(self, it, commit, repository):
+        objects = json.loads(self.body)["objects"]
+        for asked in objects:
             if not (self.hub.folder / asked["oid"]).is_file():
                 asked["actions"] = {"upload": {"href": f"{self.hub.url}/lfs/{asked['oid']}"}}
-            objects.append(asked)
         self.json({"transfer": "basic", "objects": objects})
 
     def put(self, oid):
@@ -279,10 +268,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.hub.store(oid, self.body)
         return self.reply(200)
 
-    def commit(self, kind, repository, revision):
-        if not (found := self.found(kind, repository, revision)):
-            return
-        it, parent = found
+    def commit(self, it, parent, repository):
         tree = dict(it.commits[parent])
         for line in self.body.splitlines():
             key, value = json.loads(line).values()
@@ -291,30 +277,24 @@ class _Handler(BaseHTTPRequestHandler):
             if key == "file":
                 tree[value["path"]] = self.hub.store(value["path"], base64.b64decode(value["content"]), False)
             elif key == "lfsFile":
-                tree[value["path"]] = self.hub.store(
-                    value["path"], (self.hub.folder / value["oid"]).read_bytes(), True
-                )
+                body = (self.hub.folder / value["oid"]).read_bytes()
+                tree[value["path"]] = self.hub.store(value["path"], body, True)
             elif key == "deletedFile":
                 del tree[value["path"]]
         commit = self.hub.commit(it, tree)
         self.json({"success": True, "commitUrl": f"{self.hub.url}/{repository}/commit/{commit}", "commitOid": commit})
 
-    def tag(self, kind, repository, revision):
+    def tag(self, it, commit, repository):
         if self.command == "DELETE":
-            del self.hub.repositories[KINDS[kind], repository].tags[revision]
+            del it.tags[unquote(self.path).rpartition("/")[2]]
             return self.json({})
-        if found := self.found(kind, repository, revision):
-            it, commit = found
-            tag = json.loads(self.body)["tag"]
-            if tag in it.tags:
-                return self.json({"error": "Tag reference exists already"}, 409)
-            it.tags[tag] = commit
-            return self.json({})
+        tag = json.loads(self.body)["tag"]
+        if tag in it.tags:
+            return self.json({"error": "Tag reference exists already"}, 409)
+        it.tags[tag] = commit
+        return self.json({})
 
-    def resolve(self, kind, repository, revision, name):
-        if not (found := self.found(kind, repository, revision)):
-            return None
-        it, commit = found
+    def resolve(self, it, commit, repository, name):
         file = it.commits[commit].get(name)
         if file is None:
             return self.reply(404, b"", X_Error_Code="EntryNotFound", X_Repo_Commit=commit)

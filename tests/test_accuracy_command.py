@@ -7,13 +7,11 @@ import sys
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.cli import app
 from genqa_metrics.rows.reading import Item
 from genqa_metrics.verbs.labelling import Session, hash_uniform, pareto_sample, plan, probabilities, tasks_of
 from genqa_metrics.verbs.labels import item_key
-from typer.testing import CliRunner
 
-from tests.factories.files import save
+from tests.factories.files import run, save
 
 
 def made(systems=("a", "b"), number=300, seed=0):
@@ -55,10 +53,6 @@ def judged():
     rows = made()
     tasks = tasks_of(rows, "verdict", 80, columns={"judge": "judge"})
     return rows, label_rows(rows, tasks)
-
-
-def run(*arguments, input=None):
-    return CliRunner().invoke(app, [*map(str, arguments)], input=input)
 
 
 def test_labels_and_judge_hold_the_truth_and_are_narrower_than_labels(judged):
@@ -216,8 +210,7 @@ def test_bad_arguments_are_named(judged):
 def test_fail_under(judged, tmp_path, demand, status):
     """System b is right in 60%: estimate above 0.5 and below 0.7, lower bound above 0.45 and below 0.6."""
     rows, labels = save(tmp_path / "rows.jsonl", judged[0]), save(tmp_path / "labels.jsonl", judged[1])
-    done = run("accuracy", rows, "-l", labels, "-c", "judge=judge", "--fail-under", demand)
-    assert done.exit_code == status, done.output
+    run("accuracy", rows, "-l", labels, "-c", "judge=judge", "--fail-under", demand, status=status)
 
 
 def test_probabilities_sum_to_the_number_and_none_is_0():
@@ -249,17 +242,14 @@ def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):
     rows, _ = judged
     path = save(tmp_path / "rows.jsonl", rows)
     command = "label", path, "-o", tmp_path / "labels.jsonl", "-n", 4, "--rater", "ann", "--uniform-share", 1
-    done = run(*command, input="y\ns\nx\n0\nq\n")
-    assert done.exit_code == 0, done.output
-    assert "2 of 8 rows labelled" in done.stderr
+    shown, told = run(*command, input="y\ns\nx\n0\nq\n")
+    assert "2 of 8 rows labelled" in told
     lines = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
     assert [line["label"] for line in lines] == [1, 0]
     assert {"item", "system", "question", "references", "prediction", "rater", "score", "probability"} < set(lines[0])
-    shown = done.stdout
     assert "of a" in shown or "of b" in shown
     assert "system" not in shown
-    done = run(*command, input="u\ny\n1\n1\n1\n1\n1\n1\n1\n")
-    assert "8 of 8 rows labelled" in done.stderr
+    assert "8 of 8 rows labelled" in run(*command, input="u\ny\n1\n1\n1\n1\n1\n1\n1\n")[1]
     labels = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
     assert [line["label"] for line in labels] == [1] * 8
     found = estimated(rows, str(tmp_path / "labels.jsonl"))
@@ -288,12 +278,8 @@ def test_labels_are_read_by_agree_and_raters(judged, tmp_path):
         session = Session(path, tasks, rater)
         for place, task in enumerate(tasks):
             session.label(task, label=int((place + (rater == "bob" and place == 3)) % 3 > 0))
-    done = run("agree", path, "-m", "aev", "--resamples", 100, "--format", "json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["rows"] == 120
-    done = run("raters", path, "--format", "json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["alpha"]["before"]["nominal"] > 0.8
+    assert json.loads(run("agree", path, "-m", "aev", "--resamples", 100, "--format", "json")[0])["rows"] == 120
+    assert json.loads(run("raters", path, "--format", "json")[0])["alpha"]["before"]["nominal"] > 0.8
 
 
 def test_grades_and_question_sets_are_what_raters_reads(judged, tmp_path):
@@ -301,7 +287,7 @@ def test_grades_and_question_sets_are_what_raters_reads(judged, tmp_path):
     session = Session(path, tasks_of(judged[0], "grade", 2, uniform_share=1), "ann", "grade")
     for grade, task in enumerate(session.tasks, 1):
         session.label(task, score=grade)
-    assert json.loads(run("raters", path, "--format", "json").stdout)["ratings"] == 4
+    assert json.loads(run("raters", path, "--format", "json")[0])["ratings"] == 4
     with pytest.raises(ValueError, match="score: expected 1 to 5, got 6"):
         session.label(session.tasks[0], score=6)
     sets = [{"context": f"c{n}", "predictions": ["q1?", "q2?"], "references": ["r?"], "system": "s"} for n in range(3)]
@@ -309,8 +295,7 @@ def test_grades_and_question_sets_are_what_raters_reads(judged, tmp_path):
     session = Session(path, tasks_of(sets, "questions", 3), "ann", "questions")
     for task in session.tasks:
         session.label(task, relevance=5, fluency=4, variety=3)
-    done = run("raters", path, "-c", "score=variety", "--format", "json")
-    assert json.loads(done.stdout)["items"] == 3
+    assert json.loads(run("raters", path, "-c", "score=variety", "--format", "json")[0])["items"] == 3
     with pytest.raises(ValueError, match="line 1: expected a label with item, rater and label"):
         Session(path, session.tasks, "ann", "verdict")
     with pytest.raises(ValueError, match="take the --form that it was made with"):

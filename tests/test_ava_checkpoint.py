@@ -108,3 +108,12 @@ def test_answers_that_fool_judges_of_shared_words_are_mostly_judged_right():
     ruled = [row["kind"] in ("refusal", "think_tags", "json", "boxed") for row in ROWS]
     assert good.mean() >= 0.84
     assert good[ruled].mean() >= 0.95
+
+
+def test_the_folder_that_evaluate_loads_goes_before_the_one_in_its_note(tmp_path, monkeypatch):
+    code = tmp_path / "cache"
+    code.mkdir()
+    (code / "ava.json").write_text(json.dumps({"original file path": str(tmp_path / "old/ava.py")}))
+    monkeypatch.setattr(checkpoints, "loaded_from", lambda: tmp_path / "new/ava.py")
+    folders = checkpoints.bundled_checkpoints(code)
+    assert folders == [code / "checkpoint", tmp_path / "new/checkpoint", tmp_path / "old/checkpoint"]

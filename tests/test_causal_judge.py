@@ -257,12 +257,11 @@ def test_the_large_judge_is_bundled_and_says_what_its_base_model_needs(repositor
 
 @pytest.mark.slow
 def test_the_real_base_model_gives_the_verdicts_of_the_card(monkeypatch):
-    """Where the file is in the Hub's cache: `python -m tests.programs.base_models large` puts it there."""
-    from tests.programs.base_models import cached
-
+    """Where the file is in the Hub's cache."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", os.environ["GENQA_HUB"])
-    if not checkpoints.ENCODERS[checkpoints.CAUSAL_MODEL].matches(cached(checkpoints.CAUSAL_MODEL)):
-        pytest.skip("the base model of `large` is not in the Hub's cache: python -m tests.programs.base_models large")
+    pinned = checkpoints.ENCODERS[checkpoints.CAUSAL_MODEL]
+    if not checkpoints.cached_folder(checkpoints.CAUSAL_MODEL, pinned.revision, [pinned.file]):
+        pytest.skip("large's base model is not there: genqa-metrics download --metric ava --checkpoint large")
     ava = load("ava", checkpoint="large", device="cpu", progress=False)
     asked = ["Wer schrieb den Faust?", "How many vacation days do I get?"]
     answers = ["Das Drama stammt von Johann Wolfgang von Goethe.", "You get 28 working days a year."]

@@ -128,9 +128,6 @@ def test_columns_may_have_the_names_of_metrics(tmp_path):
 def test_one_file_with_a_column_system_is_the_same(files, tmp_path):
     together = save(tmp_path / "all.jsonl", [{**row, "system": name} for name in ANSWERS for row in rows(name)])
     assert without_inputs(report([together])) == without_inputs(report(files))
-
-
-def test_rows_are_matched_in_any_order(files, tmp_path):
     turned = save(tmp_path / "turned.jsonl", [{**row, "system": "bad"} for row in rows("bad")[::-1]])
     assert without_inputs(report([files[0], turned])) == without_inputs(report(files[:2]))
 
@@ -388,27 +385,6 @@ def test_labels_of_people_are_what_is_tested():
     assert next(iter(without.tests["ava"])) == "ava_accuracy"
 
 
-def test_labels_in_a_file_of_their_own_count_as_those_in_the_rows():
-    rows = [
-        {"question": f"how many steps has {n}?", "references": ["four steps"], "system": system, "prediction": text}
-        for n in range(12)
-        for system, text in (("a", "four steps"), ("b", "seven steps"))
-    ]
-    labels = [row | {"label": int(n % 3 > 0)} for n, row in enumerate(rows)]
-    within = genqa_metrics.compare(labels, "ava", resamples=200)
-    beside = genqa_metrics.compare(rows, "ava", labels=labels, resamples=200)
-    instead = genqa_metrics.compare([row | {"label": 0} for row in rows], "ava", labels=labels, resamples=200)
-    assert beside.tests == instead.tests == within.tests
-    assert beside.scores == instead.scores == within.scores
-    assert len(beside.inputs) == 2
-    some = genqa_metrics.compare(rows, "ava", labels=labels[:12], resamples=200)
-    assert any("have no column 'probability'" in note for note in some.notes)
-    with pytest.raises(ValueError, match="none of the 1 labels is of one of the rows"):
-        genqa_metrics.compare(rows, "ava", labels=[labels[0] | {"prediction": "another"}])
-    with pytest.raises(ValueError, match="labels: expected the judge ava"):
-        genqa_metrics.compare(rows, "aev", labels=labels)
-
-
 def untold_rows(**more):
     texts = {"Who won?": ("Ann", "Bob"), "When?": ("1912", "1915"), "Where?": ("In Paris", "In Rome")}
     return [
@@ -442,13 +418,3 @@ def test_verdicts_rank_no_system_where_the_accuracy_cannot_be_told():
         assert ("ranks" in table.header) == ignore
         assert bool(table.marked) == ignore
         assert ('class="matrix"' in report.to_html()) == ignore
-
-
-def test_the_page_shows_the_labels_of_people_and_where_the_judge_says_the_opposite():
-    page = genqa_metrics.compare(untold_rows(label=1), resamples=200).to_html()
-    assert page.count("(judge: wrong)") == 3
-    assert "people and judge disagree (3)" in page
-    assert "shared words disagree" not in page
-    assert "judge: accuracy" in page
-    assert "judged right" not in page
-    assert "judged right" in genqa_metrics.compare(untold_rows(), resamples=200).to_html()

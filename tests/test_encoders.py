@@ -1,19 +1,15 @@
 """Pinned encoders: the Hub's cache, an installed package, the Hub; always verified, never downloaded silently."""
 
 import hashlib
-import io
 import json
 import subprocess
 import sys
-import zipfile
 from dataclasses import replace
 
 import pytest
 from genqa_metrics.cli import app
 from genqa_metrics.core import checkpoints
 from typer.testing import CliRunner
-
-from tests.programs import base_models
 
 SCRIPT = """
 import json, sys
@@ -79,31 +75,6 @@ def test_offline_one_error_names_every_way(pinned):
         match=r"Tried: not in the Hub's cache.*Run `genqa-metrics download .* base`, go online once, or pass",
     ):
         checkpoints.base_encoder(checkpoints.LARGE_MODEL)
-
-
-def test_packages_are_joined_into_the_cache(monkeypatch, tiny_encoder, tmp_path):
-    """What machines without a Hub do: a program puts the official file, in parts of packages, where the Hub's is."""
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w") as archive:
-        for name, content in contents(tiny_encoder).items():
-            archive.writestr(f"all-mpnet-base-v2/{name}", content)
-        archive.writestr("all-mpnet-base-v2/onnx/model.onnx", b"not read")
-        archive.writestr("all-mpnet-base-v2/code.py", b"not read")
-    text, size = whole.getvalue(), -(-len(whole.getvalue()) // 3)
-    parts = [text[start : start + size] for start in range(0, len(text), size)]
-    monkeypatch.setattr(base_models, "parts", lambda packages, pattern, folder: iter(parts))
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    encoder = replace(checkpoints.ENCODERS[checkpoints.LARGE_MODEL], sha256=digest(tiny_encoder))
-    monkeypatch.setitem(checkpoints.ENCODERS, checkpoints.LARGE_MODEL, encoder)
-    folder = base_models.fetch("base")
-    assert folder.parent.parent.name == "models--sentence-transformers--all-mpnet-base-v2"
-    wanted = {n: c for n, c in contents(tiny_encoder).items() if n.endswith((".json", ".txt", ".safetensors"))}
-    assert contents(folder) == wanted
-    monkeypatch.setattr(base_models, "parts", lambda *_: pytest.fail("it is there"))
-    assert base_models.fetch("base") == folder
-    monkeypatch.setattr(base_models, "parts", lambda *_: iter([b"other"]))
-    with pytest.raises(SystemExit, match="large: expected SHA-256"):
-        base_models.fetch("large")
 
 
 def test_a_size_that_a_metric_has_not_is_refused(tmp_path):

@@ -5,14 +5,13 @@ import io
 import itertools
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pytest
-import typer
 from genqa_metrics.core.reading import readable
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
-from genqa_metrics.verbs.explain import command as script
 from genqa_metrics.verbs.explain.kpqa import (
     Explanation,
     Segment,
@@ -26,30 +25,20 @@ from genqa_metrics.verbs.explain.verdict import Verdict, Word, print_verdict, ve
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from typer.testing import CliRunner
 
+from tests.factories import files
 from tests.factories.explained import made
-from tests.factories.files import save
 from tests.factories.kpqa import random_rows
 
 SCRIPT = "<script>alert('x')</script>\"'&amp;<img src=http://evil onerror=alert(1)>"
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-app.command()(script.explain)
+run = partial(files.run, "explain")
 
 
 def printed(explained, **kwargs):
     out = io.StringIO()
     print_explanation(explained, Console(file=out, width=80, legacy_windows=False, _environ={}, **kwargs))
     return out.getvalue()
-
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == status, result.output
-    if status:
-        assert result.stdout == ""
-    return result.stdout, " ".join(result.stderr.split())
 
 
 @pytest.fixture
@@ -340,17 +329,6 @@ def test_a_verdict_as_a_page():
     assert "1945 <b>(decided)</b>" in page
 
 
-def test_the_command_explains_a_verdict(tmp_path):
-    """The command of the README."""
-    file = tmp_path / "page.html"
-    texts = ["When did the war end?", "--prediction", "It ended in 1944.", "--reference", "1945"]
-    out, err = run(*texts, "--metric", "ava", "--html", file)
-    assert err == ""
-    assert "Verdict     judged wrong: probability" in out
-    assert "'1944'" in out.partition("Reason")[2]
-    assert "1944<small>-" in file.read_text(encoding="utf-8")
-
-
 # Files of rows
 
 ROWS = [
@@ -362,7 +340,7 @@ ROWS = [
 @pytest.mark.parametrize(("metric", "said"), [("ava", "judged wrong"), ("kpqa", "ROUGE-L is 0")])
 def test_answers_of_files_on_a_page(metric, said, tmp_path):
     """Every answer that the terminal explains stands on the page, under the name of its row."""
-    rows, file = save(tmp_path / "rows.jsonl", ROWS), tmp_path / "page.html"
+    rows, file = files.save(tmp_path / "rows.jsonl", ROWS), tmp_path / "page.html"
     out, err = run(rows, "--metric", metric, "--html", file)
     page = re.sub("<[^>]+>", "", file.read_text(encoding="utf-8"))
     for row in ROWS:
@@ -378,11 +356,3 @@ def test_lines_are_wrapped_beside_their_label():
     assert max(map(len, lines)) <= 100
     assert {line[:12] for line in lines[1:5]} == {" " * 12}
     assert " ".join(" ".join(lines[:6]).split()).startswith(f"Question {long} Answer")
-
-
-def test_the_threshold_is_said_once():
-    from genqa_metrics.ava.explaining import reason
-
-    said = reason("Where?", "Bonn", "In Paris.", 0.45, [["Paris", -0.2, 3, 8]], 0.5)
-    lines = printed_verdict(judged(probability=0.45, reason=said))
-    assert lines.count(" 0.50") == lines.count(" 0.45") == 1

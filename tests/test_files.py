@@ -244,6 +244,17 @@ def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(tmp_path, 
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_file_that_changed_while_it_was_read_is_refused(tmp_path):
+    path = write(tmp_path / "a.jsonl")
+    source = Source(path)
+    rows = source.rows()
+    next(rows)
+    path.write_text(path.read_text() + "{}\n")
+    for read_on in (lambda: list(rows), lambda: source.digest):
+        with pytest.raises(FileError, match=r"a\.jsonl: has changed while it was read; wait until it is complete"):
+            read_on()
+
+
 def test_a_link_stays_a_link(tmp_path):
     real, link = tmp_path / "real.jsonl", tmp_path / "link.jsonl"
     real.write_text("old")

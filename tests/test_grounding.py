@@ -269,6 +269,14 @@ def test_a_citation_must_support_its_sentence(grounding):
     assert found["grounding_per_example"] == [0, 1]
 
 
+def test_a_sentence_that_stands_in_a_passage_is_supported_whatever_the_judge_says(grounding, monkeypatch):
+    """From four words on: one of three is judged, by a judge that calls everything unsupported."""
+    monkeypatch.setattr(judging.Grounder, "_logits", lambda self, asked: np.full(len(asked), -9.0))
+    answers = ["Roses need much sun.", "Roses need much.", "It was built in 1889", "It was sold in 1889"]
+    found = grounding.compute(predictions=answers, contexts=[PASSAGES] * 4, per_example=True)
+    assert found["grounding_per_example"] == [1, 0, 1, 0]
+
+
 def test_shared_passages_are_split_once(grounding, monkeypatch):
     seen = []
     split = judging.windows_of

@@ -10,16 +10,14 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.ava.calibration import content_digest, log_odds, read_calibration
-from genqa_metrics.cli import app
 from genqa_metrics.core import judge_model
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.verbs.calibrate import calibration
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, measured_for
 from genqa_metrics.verbs.labelling import Session, tasks_of
 from safetensors.torch import load_file
-from typer.testing import CliRunner
 
-from tests.factories.files import save
+from tests.factories.files import run, save
 from tests.factories.kpqa import WORDS
 from tests.factories.pages import PAGES
 from training.ava import train_ava
@@ -163,14 +161,11 @@ def test_labels_that_do_not_do_are_named(rows, message, settings):
 def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
     rows = save(tmp_path / "rows.jsonl", written(60))
     arguments = f"calibrate {rows} -o {tmp_path}/mine.json -s ava.checkpoint={settings['checkpoint']}".split()
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 0, done.output
+    out, _ = run(*arguments)
     for text in ("as it is", "calibration helps: it agrees", "Next: genqa-metrics score FILE --calibration"):
-        assert text in done.stdout
+        assert text in out
     assert read_calibration(tmp_path / "mine.json").content["labels"] == 60
-    done = CliRunner().invoke(app, [*arguments, "-s", "ava.threshold=0.3"])
-    assert done.exit_code == 2
-    assert "threshold is what calibrate finds" in done.stderr
+    assert "threshold is what calibrate finds" in run(*arguments, "-s", "ava.threshold=0.3", status=2)[1]
 
 
 def simulated(rng, number, slope=1.0, intercept=0.0):
@@ -340,14 +335,11 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     assert "| own.train |" in (final / "README.md").read_text()
 
     labels = len(held_out.splitlines())
-    done = CliRunner().invoke(app, calibrates[1:])
-    assert done.exit_code == 0, done.output
-    assert f"{labels} labels of {labels} answers" in done.stdout
+    out, _ = run(*calibrates[1:])
+    assert f"{labels} labels of {labels} answers" in out
     helps = (final / "calibration.json").is_file()
-    assert helps == ("calibration helps" in done.stdout)
-    done = CliRunner().invoke(app, [*scores[1:], "--verbose"])
-    assert done.exit_code == 0, done.output
-    assert (f"calibrated on {labels} labels of yours" in done.stdout) == helps
+    assert helps == ("calibration helps" in out)
+    assert (f"calibrated on {labels} labels of yours" in run(*scores[1:], "--verbose")[0]) == helps
 
 
 def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, tmp_path, monkeypatch):
@@ -360,17 +352,6 @@ def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, t
     assert report.findings[0].endswith(f"Use the labels themselves: genqa-metrics accuracy {rows}")
     assert not path.exists()
     assert not any("intervals will be" in note for note in report.notes)  # none are made with it
-
-
-def test_labels_beside_the_rows_calibrate_as_labels_in_them(settings, tmp_path):
-    """Labels in words, by id alone."""
-    rows = [row | {"id": str(place)} for place, row in enumerate(written(80))]
-    labels = [{"id": row["id"], "label": "correct" if row["label"] else "wrong"} for row in rows]
-    bare = [{name: value for name, value in row.items() if name != "label"} for row in rows]
-    inside = genqa_metrics.calibrate(rows, settings=settings)
-    beside = genqa_metrics.calibrate(bare, settings=settings, labels=labels)
-    for name in ("slope", "intercept", "errors", "answers"):
-        assert beside.calibration[name] == inside.calibration[name]
 
 
 def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path):

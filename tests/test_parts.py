@@ -98,10 +98,11 @@ def test_a_set_of_questions_goes_on(tmp_path, monkeypatch):
     monkeypatch.setitem(WINDOWS, None, 4)
     rows = [{"context": str(i), "references": ["who won", f"what {i}"][: 1 + i % 3]} for i in range(40)]
     path, folder = save(tmp_path / "a.jsonl", rows), tmp_path / "parts"
-    first = Run([str(path)], output=f"{folder}/", part_rows=5).score()
+    run = {"metrics": ["f_meta"], "settings": {"f_meta": {"base": "rouge"}}, "output": f"{folder}/", "part_rows": 5}
+    first = Run([str(path)], **run).score()
     before = contents(folder)
     (folder / "part-000002.parquet").unlink()
-    assert Run([str(path)], output=f"{folder}/", part_rows=5, resume=True).score() == first
+    assert Run([str(path)], **run, resume=True).score() == first
     assert contents(folder) == before
     assert first.single > 0
 
@@ -185,7 +186,7 @@ def test_rows_in_memory_and_standard_input_make_parts(tmp_path):
 
 def test_two_runs_do_not_write_to_one_folder(tmp_path):
     path = save(tmp_path / "a.jsonl", made_rows(70))
-    runs = [Run([str(path)], output=f"{tmp_path}/parts/", resume=True) for _ in range(2)]
+    runs = [Run([str(path)], ["aev"], output=f"{tmp_path}/parts/", resume=True) for _ in range(2)]
     with runs[0]._parts, pytest.raises(FileError, match="another run is writing to it"):
         runs[1].score()
     runs[1].score()

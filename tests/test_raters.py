@@ -4,16 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from genqa_metrics.cli import app
 from genqa_metrics.verbs.raters.report import LEVELS, kept, krippendorff_alpha
-from typer.testing import CliRunner
 
-from tests.factories.files import save
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, ["raters", *map(str, arguments)])
-
+from tests.factories.files import run, save
 
 # Ratings, and which of them stay. The arithmetic stands beside each.
 FILTERED = [
@@ -107,15 +100,14 @@ def ratings(tmp_path):
 
 
 def test_command(ratings, tmp_path):
-    done = run(ratings, "--output", tmp_path / "items.jsonl", "--format", "json")
-    assert done.exit_code == 0, done.output
+    out, _ = run("raters", ratings, "--output", tmp_path / "items.jsonl", "--format", "json")
     rows = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert rows[0] == {
         "id": "a", "question": "who is a", "prediction": "a", "references": ["a", "other"], "system": "s",
         "score": 5.0, "mean_of_all": 4.2, "ratings": 5, "dropped": 1,
     }  # fmt: skip
     assert [(row["score"], row["dropped"]) for row in rows] == [(5.0, 1), (3.0, 2), (2.0, 0)]
-    report = json.loads(done.stdout)
+    report = json.loads(out)
     assert (report["items"], report["ratings"], report["dropped"], report["items_with_one_rating"]) == (3, 11, 3, 1)
     assert report["ratings_per_item"] == {
         "before": pytest.approx(11 / 3, rel=1e-5),
@@ -132,10 +124,9 @@ def test_command(ratings, tmp_path):
 
 
 def test_agree_reads_what_raters_writes(ratings, tmp_path):
-    run(ratings, "--output", tmp_path / "items.csv")
-    done = CliRunner().invoke(app, ["agree", str(tmp_path / "items.csv"), "--resamples", "100", "--format", "json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["human"]["maximum"] == 5.0
+    run("raters", ratings, "--output", tmp_path / "items.csv")
+    out, _ = run("agree", tmp_path / "items.csv", "--resamples", "100", "--format", "json")
+    assert json.loads(out)["human"]["maximum"] == 5.0
 
 
 @pytest.mark.parametrize(
@@ -151,13 +142,10 @@ def test_agree_reads_what_raters_writes(ratings, tmp_path):
 def test_bad_rows(tmp_path, row, said):
     good = [{"item": "b", "rater": name, "score": 2} for name in "xy"]
     file = save(tmp_path / "r.jsonl", [*good, row])
-    done = run(file)
-    assert done.exit_code == 1
-    assert "line 3" in done.stderr.replace("\n", " ")
-    assert said in done.stderr.replace("\n", " ")
-    done = run(file, "--on-error", "skip", "--format", "json")
-    assert done.exit_code == 0
-    assert json.loads(done.stdout)["bad_rows"] == 1
+    told = run("raters", file, status=1)[1]
+    assert "line 3" in told
+    assert said in told
+    assert json.loads(run("raters", file, "--on-error", "skip", "--format", "json")[0])["bad_rows"] == 1
 
 
 @pytest.mark.parametrize(
@@ -168,13 +156,10 @@ def test_bad_rows(tmp_path, row, said):
     ],
 )
 def test_bad_usage(ratings, arguments, said):
-    done = run(ratings, *arguments)
-    assert done.exit_code == 2
-    assert said in done.stderr
+    assert said in run("raters", ratings, *arguments, status=2)[1]
 
 
 def test_too_many_different_ratings(tmp_path):
     rows = [{"item": str(n // 2), "rater": "xy"[n % 2], "score": n / 7} for n in range(10_002)]
-    done = run(save(tmp_path / "fine.jsonl", rows))
-    assert done.exit_code == 1
-    assert "expected at most 10,000 different ratings for Krippendorff's alpha, got 10,002" in done.stderr
+    told = run("raters", save(tmp_path / "fine.jsonl", rows), status=1)[1]
+    assert "expected at most 10,000 different ratings for Krippendorff's alpha, got 10,002" in told

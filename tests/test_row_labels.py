@@ -39,17 +39,41 @@ def test_accuracy_uses_the_labels_in_the_rows(rows):
     assert "| one | 40 | 0.900 | 0.733 | 28 | 2 | 8 | 2 |" in found.to_markdown()
 
 
-def test_labels_in_some_rows_are_those_of_a_file(rows):
-    some = [row if place % 2 else without_labels([row])[0] for place, row in enumerate(rows)]
-    labels = [row for row in some if "label" in row]
-    inside = genqa_metrics.accuracy(some, columns={"judge": "by"}).systems["one"]
-    beside = genqa_metrics.accuracy(without_labels(rows), labels, columns={"judge": "by"}).systems["one"]
-    assert inside == beside
-    assert inside["labelled"] == 20
-    (finite,) = {
-        genqa_metrics.accuracy(some, columns={"judge": "by"}, finite_population=True).systems["one"]["method"]
-    }
-    assert finite == inside["method"]
+def by_accuracy(rows, labels=None):
+    return genqa_metrics.accuracy(rows, labels, columns={"judge": "by"}).systems
+
+
+def by_agree(rows, labels=None):
+    return genqa_metrics.agree(rows, score_columns=["by"], labels=labels, resamples=100).metrics
+
+
+def by_compare(rows, labels=None):
+    report = genqa_metrics.compare(rows, "ava", labels=labels, resamples=100)
+    return report.tests, report.scores
+
+
+def by_calibrate(rows, labels=None):
+    return {**genqa_metrics.calibrate(rows, labels=labels).calibration, "digest": "", "data": {}}
+
+
+@pytest.mark.parametrize("verb", [by_accuracy, by_agree, by_compare, by_calibrate])
+def test_labels_in_a_file_of_their_own_count_as_those_in_the_rows(rows, verb):
+    """Also where the rows have others. Of some rows only the labels in the file count, or none."""
+    for row in rows[::3]:
+        row["prediction"] = "Rome"
+    expected = verb(rows)
+    assert verb(without_labels(rows), rows) == verb([row | {"label": 0} for row in rows], rows) == expected
+    if verb in (by_accuracy, by_agree):  # the others take those of some rows for drawn ones
+        some = [row | ({} if place % 3 == 1 else {"label": None}) for place, row in enumerate(rows)]
+        assert verb(without_labels(rows), rows[1::3]) == verb(some) != expected
+
+
+def test_labels_that_compare_cannot_use(rows):
+    assert any("no column 'probability'" in n for n in genqa_metrics.compare(rows, "ava", labels=rows[:12]).notes)
+    with pytest.raises(ValueError, match="none of the 1 labels is of one of the rows"):
+        genqa_metrics.compare(rows, "ava", labels=[rows[0] | {"prediction": "another"}])
+    with pytest.raises(ValueError, match="labels: expected the judge ava"):
+        genqa_metrics.compare(rows, "aev", labels=rows)
 
 
 def test_labels_may_be_words_as_pandas_and_people_write_them(rows, tmp_path):

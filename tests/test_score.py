@@ -100,6 +100,15 @@ def test_errors_in_python_name_no_option_of_the_command_line(tmp_path):
     assert "with --column system=NAME" in run("compare", path, "-m", "aev", status=1)[1]
 
 
+def test_a_table_has_the_lengths_of_aev_as_one_quotient():
+    """Six words that count against two; a reference without such words counts as one."""
+    for reference, ratio in (("red car", 3), ("the", 6)):
+        report = genqa_metrics.score([{"prediction": "red car blue bus green van", "references": reference}], "aev")
+        table = report.tables()[0]
+        assert float(table.rows[0][table.header.index("length_ratio")]) == ratio
+        assert not {"prediction_length", "reference_length"} & set(table.header)
+
+
 def test_settings_of_the_only_metric():
     rows = [{"prediction": "a b c", "references": "a b"}]
     found, named = (

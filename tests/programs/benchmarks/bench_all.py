@@ -4,27 +4,31 @@
 
 DATA holds judgments/. Every contestant has a process of its own, one thread, and the first of the same rows: from
 nothing to its first row, then all its rows twice, of which the quicker run counts. Times are processor time, so that
-other work on the machine does not count; what shares a core or a cache with it still slows it.
+other work on the machine does not count; what shares a core or a cache with it still slows it. A contestant is a
+function that imports and loads what it needs, and returns what scores rows of judgments.
 """
 
 import argparse
+import hashlib
 import json
+import multiprocessing
 import os
+import platform
 import random
 import resource
 import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.programs.benchmarks.contestants import WORD_ROWS, contestants, exported, read
-from tests.programs.benchmarks.report import facts, machine, megabytes, timed
-from training.common import around_markers, markdown_table, put_between_markers
+from training.common import around_markers, command_line, json_rows, markdown_table, put_between_markers
+from training.studies.harness import versions
 
 DATA = ("evouna_nq", "evouna_tq")
 PACKAGES = ["genqa-metrics", "torch", "transformers", "onnxruntime", "sentence-transformers", "torchmetrics"]
@@ -32,6 +36,194 @@ PACKAGES += ["sacrebleu", "rouge-score"]
 LOAD = "import torch, build the model, load its weights"
 MARKER = "speed beside others"
 FIRST = 10  # rows that are scored to set up what libraries set up at first use
+FLAGS = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "avx_vnni", "amx_int8", "amx_bf16")
+SETTINGS = {
+    "OMP_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "TQDM_DISABLE": "1",
+}
+TITLES = {
+    "judge": "Question, references and answer, read as one pair of texts by one encoder",
+    "kpqa": "Question with answer and question with reference, two texts a row, by the same encoder",
+    "words": "Answer and reference, by words",
+}
+ROWS = {"judge": 250, "kpqa": 250, "words": 20_000}
+
+
+def exported(folder: Path) -> dict[str, Path]:
+    """Export the bundled checkpoints into a folder; return their folders by metric."""
+    from genqa_metrics.scale.exporting import export_checkpoint
+
+    for metric in ("ava", "kpqa"):
+        export_checkpoint(metric, None, folder / metric)
+    return {metric: folder / metric for metric in ("ava", "kpqa")}
+
+
+def ways(fast: Path) -> dict[str, dict]:
+    """Return the ways to run a model, the plain one first: name -> arguments of `load`."""
+    return {
+        "float32": {"device": "cpu"},
+        "onnx int8": {"checkpoint": fast, "backend": "onnx"},
+        "bfloat16": {"device": "cpu", "dtype": "bfloat16"},
+    }
+
+
+def triples_of(rows: list[dict]) -> list[tuple[str, str, str]]:
+    """Return question, joined references and answer of every row."""
+    from genqa_metrics.ava.judging import joined_references
+
+    return [
+        (row["question"], joined_references(row["references"], row["candidate"]), row["candidate"]) for row in rows
+    ]
+
+
+def texts_of(rows: list[dict], asked: bool = False) -> tuple[list[str], list[str]]:
+    """Return answers and first references, behind their questions as KPQA's encoder reads them if that is asked."""
+    starts = [f"{row['question']} " if asked else "" for row in rows]
+    columns = [row["candidate"] for row in rows], [row["references"][0] for row in rows]
+    answers, references = ([f"{start}{text}" for start, text in zip(starts, c, strict=True)] for c in columns)
+    return answers, references
+
+
+def judge(arguments: dict) -> Callable:
+    """Return the verdicts of a judge that is loaded with some arguments."""
+    from genqa_metrics.ava.judging import Judge
+    from genqa_metrics.ava.loading import load_judge
+
+    loaded = load_judge(**arguments)
+    return lambda rows: Judge(loaded).logits(triples_of(rows))
+
+
+def judge_loop() -> Callable:
+    """Return the verdicts of the judge, one row at a time."""
+    import torch
+    from genqa_metrics.ava.loading import load_judge
+    from genqa_metrics.core.judge_reading import encoded
+
+    loaded = load_judge(device="cpu")
+
+    def logit(triple: tuple[str, str, str]) -> float:
+        ((inputs,),) = encoded(loaded.tokenizer, loaded.configuration, [triple], loaded.max_length, loaded.marks)
+        with torch.inference_mode():
+            return float(loaded.model(**{name: torch.tensor([ids]) for name, ids in inputs.items()}).logits)
+
+    return lambda rows: list(map(logit, triples_of(rows)))
+
+
+def cross_encoder() -> Callable:
+    """Return the predictions of a CrossEncoder with the judge's own weights, on the texts that the judge reads."""
+    from genqa_metrics.ava.loading import load_judge
+    from genqa_metrics.core.judge_model import load_model
+    from genqa_metrics.core.judge_reading import segments
+    from sentence_transformers import CrossEncoder
+
+    loaded = load_judge(device="cpu")
+    model, tokenizer = load_model(loaded.folder, loaded.configuration, loaded.marks)
+    with TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        peer = CrossEncoder(folder, max_length=loaded.max_length, device="cpu")
+
+    def predict(rows: list[dict]) -> object:
+        pairs = [segments("a1-r_qt", *triple)[0] for triple in triples_of(rows)]
+        return peer.predict(pairs, show_progress_bar=False)
+
+    return predict
+
+
+def kpqa_scores(models, rows: list[dict]) -> dict:
+    """Return KPQA's (rows,) scores, the best reference of each row."""
+    import numpy as np
+    from genqa_metrics.kpqa.encoding import Encoder
+    from genqa_metrics.kpqa.scoring import pair_statistics, row_scores
+
+    numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
+    pairs = [(row["question"], row["candidate"]) for row in rows]
+    pairs += [(row["question"], text) for row in rows for text in row["references"]]
+    tokens, _ = Encoder(models).tokens(pairs)
+    return row_scores(pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :]), numbers)[0]
+
+
+def kpqa(arguments: dict) -> Callable:
+    """Return all of KPQA's scores against the first reference, of models that are loaded with some arguments."""
+    from genqa_metrics.kpqa.loading import load_models
+
+    models = load_models(**arguments)
+    return lambda rows: kpqa_scores(models, [row | {"references": row["references"][:1]} for row in rows])
+
+
+def kpqa_loop() -> Callable:
+    """Return KPQA's weights, one text at a time."""
+    import torch
+    from genqa_metrics.kpqa.loading import load_models
+
+    models = load_models(device="cpu")
+
+    def weights(question: str, text: str) -> object:
+        batch = models.tokenizer(question, text, truncation="only_second", max_length=512, return_tensors="pt")
+        with torch.inference_mode():
+            return models.predictor(**batch).logits.softmax(-1)[0, :, 1]
+
+    return lambda rows: [weights(r["question"], text) for r in rows for text in (r["candidate"], r["references"][0])]
+
+
+def bertscore() -> Callable:
+    """Return torchmetrics' BERTScore of the texts that KPQA reads, on the base encoder, all of its layers."""
+    from genqa_metrics.core.checkpoints import base_encoder
+    from torchmetrics.text.bert import BERTScore
+
+    metric = BERTScore(str(base_encoder()), num_layers=6, truncation=True, device="cpu")
+    return lambda rows: metric(*texts_of(rows, asked=True))
+
+
+def aev() -> Callable:
+    """Return AEv of rows."""
+    from genqa_metrics.aev.scoring import Settings, scores, statistics
+
+    def run(rows: list[dict]) -> dict:
+        answers, references = texts_of(rows)
+        return scores(statistics(answers, ([text] for text in references), Settings()).sum(axis=0), Settings())
+
+    return run
+
+
+def corpus_bleu() -> Callable:
+    """Return sacrebleu's score of a corpus."""
+    from sacrebleu import corpus_bleu
+
+    return lambda rows: corpus_bleu(texts_of(rows)[0], [texts_of(rows)[1]])
+
+
+def rouge_score() -> Callable:
+    """Return ROUGE-L of the package rouge_score."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    rouge = RougeScorer(["rougeL"])
+    return lambda rows: [rouge.score(r, p) for p, r in zip(*texts_of(rows), strict=True)]
+
+
+def contestants(fast: dict[str, Path]) -> dict[str, dict[str, Callable]]:
+    """Return {group: {name as in the tables: contestant}}, ours first in every group.
+
+    Args:
+        fast: folders of the exported checkpoints, by metric.
+    """
+
+    def by_way(name: str, make: Callable, folder: Path) -> dict[str, Callable]:
+        return {
+            name if way == "float32" else f"{name}, {way}": partial(make, arguments)
+            for way, arguments in ways(folder).items()
+        }
+
+    peers = {"CrossEncoder.predict": cross_encoder, "one row at a time": judge_loop}
+    text_peers = {"torchmetrics BERTScore": bertscore, "one text at a time, weights only": kpqa_loop}
+    return {
+        "judge": by_way("AVA", judge, fast["ava"]) | peers,
+        "kpqa": by_way("KPQA", kpqa, fast["kpqa"]) | text_peers,
+        "words": {"AEv": aev, "sacrebleu corpus_bleu": corpus_bleu, "rouge_score ROUGE-L": rouge_score},
+    }
 
 
 def different_rows(data: Path, count: int) -> list[dict]:
@@ -41,7 +233,7 @@ def different_rows(data: Path, count: int) -> list[dict]:
     """
     by_question: dict[str, list[dict]] = {}
     for name in DATA:
-        for row in read(data / f"{name}.train.jsonl.gz"):
+        for row in json_rows(data / f"{name}.train.jsonl.gz"):
             by_question.setdefault(row["question"], []).append(row)
     rows = [of_one[i % len(of_one)] for i, of_one in enumerate(by_question.values())]  # of every system some
     random.Random(0).shuffle(rows)
@@ -53,35 +245,36 @@ def different_rows(data: Path, count: int) -> list[dict]:
     return found
 
 
-def measured(name: str, path: Path, fast: dict[str, Path]) -> dict:
-    """Return start-up, rate and memory of one contestant, whose process this is.
+def timed(function: Callable) -> tuple[float, object]:
+    """Return the processor seconds of a call, of all threads, and its result: other work does not count."""
+    start = time.process_time()
+    result = function()
+    return time.process_time() - start, result
+
+
+def measured(make: Callable, path: Path, count: int) -> dict:
+    """Return start-up, rate and memory of one contestant, whose process this is (on Linux).
 
     Returns:
         "start_up", processor seconds from the beginning of the process to its first score; "rate", rows a second;
         "rows"; "mb", the peak of the process's memory.
     """
     warnings.simplefilter("ignore")
-    one = next(one for one in contestants(fast) if one.name == name)
-    with path.open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in islice(lines, one.rows)]
-    run = one.make()
+    rows = list(islice(json_rows(path), count))
+    run = make()
     run(rows[:1])
     start_up = time.process_time()
     run(rows[:FIRST])
     seconds = min(timed(partial(run, rows))[0] for _ in range(2))
-    return {"start_up": start_up, "rate": len(rows) / seconds, "rows": len(rows), "mb": round(megabytes("VmHWM"))}
+    facts = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    peak = int(next(line for line in facts if line.startswith("VmHWM")).split()[1]) / 1024
+    return {"start_up": start_up, "rate": len(rows) / seconds, "rows": len(rows), "mb": round(peak)}
 
 
-def measured_apart(name: str, path: Path, folder: Path) -> dict:
+def measured_apart(make: Callable, path: Path, count: int) -> dict:
     """Return what a process of its own measures of a contestant."""
-    given = ["--contestant", name, "--rows_file", str(path), "--fast", str(folder)]
-    command = [sys.executable, "-m", "tests.programs.benchmarks.bench_all", *sys.argv[1:], *given]
-    quiet = {"TRANSFORMERS_VERBOSITY": "error", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TQDM_DISABLE": "1"}
-    settings = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"} | quiet
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=settings)
-    found = json.loads(done.stdout.splitlines()[-1])
-    print(f"{name}: {found['rate']:,.1f} rows a second, {found['mb']} MB", file=sys.stderr, flush=True)
-    return found
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(measured, make, path, count).result()
 
 
 def start_ups(fast: dict[str, Path], rows: list[dict], folder: Path) -> dict[str, float]:
@@ -108,23 +301,25 @@ def start_ups(fast: dict[str, Path], rows: list[dict], folder: Path) -> dict[str
     for _ in range(2):
         for name, process in processes.items():
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run(process, check=True, capture_output=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+            subprocess.run(process, check=True, capture_output=True)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             found[name] = min(found[name], spent)
     return found
 
 
-TITLES = {
-    "judge": "Question, references and answer, read as one pair of texts by one encoder",
-    "kpqa": "Question with answer and question with reference, two texts a row, by the same encoder",
-    "words": "Answer and reference, by words",
-}
+def machine() -> str:
+    """Return what a machine is, as far as speed depends on it: processor, cores, instructions, memory, load."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    cpu = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    flags = [flag for flag in FLAGS if flag in " ".join(lines).split()]
+    memory = int(Path("/proc/meminfo").read_text(encoding="utf-8").split()[1]) / 2**20
+    cores = len(os.sched_getaffinity(0))
+    return f"{cpu}, {cores} cores given ({', '.join(flags)}), {memory:.1f} GiB, load {os.getloadavg()[0]:.1f}"
 
 
-def field_table(result: dict, group: str) -> tuple[list[str], list[list]]:
-    """Return header and rows of the table of a group of contestants."""
-    field = {name: found for name, found in result["contestants"].items() if found["group"] == group}
+def field_table(field: dict[str, dict]) -> str:
+    """Return the table of a group of contestants, {name: what was measured}."""
     ours, first = next(iter(field.items()))
     rows = [
         [
@@ -139,43 +334,41 @@ def field_table(result: dict, group: str) -> tuple[list[str], list[list]]:
         for name, found in field.items()
     ]
     header = ["", f"{ours} is so many times as fast", "rows a second", "core-hours a million", "MB", "start-up, s"]
-    return [*header, "rows measured"], rows
+    return markdown_table([*header, "rows measured"], rows)
 
 
-def sections(result: dict) -> Iterator[tuple[str, str, list[str], list[list]]]:
-    """Yield title, text, header and rows of every part of the tables."""
-    of = result["machine"]
-    for group, title in TITLES.items():
-        yield title, "", *field_table(result, group)
-    rows = [[name, f"{seconds:.2f}"] for name, seconds in result["start_up"].items()]
-    yield "Starting", "Processor seconds of whole processes; `score` scores ten rows.", ["", "seconds"], rows
-    versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
-    text = (
-        f"{of['cpu']}, {of['cores']} cores given ({', '.join(of['instructions'])}), {of['memory_gib']:g} GiB, load "
-        f"{of['load'][0]:g} at the beginning, {result['load_at_end']:g} at the end (this run is 1 of it), "
-        f"{result['minutes']:.0f} minutes; Python {result['python']}, {versions}."
+def sections(data: Path, folder: Path) -> Iterator[str]:
+    """Measure; yield the parts of the page in Markdown.
+
+    Args:
+        data: folder of the judgments.
+        folder: an empty one.
+    """
+    begun, start = machine(), time.monotonic()
+    command = command_line("tests.programs.benchmarks.bench_all", sys.argv[1:])
+    yield (
+        f"Written by `{command}`, all in one run, on the first of the same rows: different questions with one answer "
+        "each, so that nothing is encoded twice. Every contestant has a process of its own and one thread; times are "
+        "processor time: other work on the machine does not count, but takes cache and shared cores away. MB is the "
+        "peak of the whole process, start-up its processor seconds from nothing to the first score, imports and "
+        "loading included."
     )
-    rows = [[name, f"`{digest}`"] for name, digest in result["data"].items()]
-    yield "Machine and data", text, ["file", "SHA-256"], rows
-
-
-def page(result: dict) -> str:
-    """Return everything as Markdown."""
-    lines = [
-        f"Written by `{result['command']}`, all in one run, on the first of the same rows: different questions with "
-        "one answer each, so that nothing is encoded twice. Every contestant has a process of its own and one thread; "
-        "times are processor time: other work on the machine does not count, but takes cache and shared cores away. "
-        "MB is the peak of the whole process, start-up its processor seconds from nothing to the first score, imports "
-        "and loading included."
-    ]
-    for title, text, header, rows in sections(result):
-        lines += [
-            "",
-            f"## {title}",
-            *(["", text] if text else []),
-            *(["", markdown_table(header, rows)] if header else []),
-        ]
-    return "\n".join(lines)
+    fast, rows, path = exported(folder), different_rows(data, max(ROWS.values())), folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for group, field in contestants(fast).items():
+        found = {name: measured_apart(make, path, ROWS[group]) for name, make in field.items()}
+        yield f"## {TITLES[group]}\n\n{field_table(found)}"
+    seconds = [[name, f"{seconds:.2f}"] for name, seconds in start_ups(fast, rows, folder).items()]
+    said = "Processor seconds of whole processes; `score` scores ten rows."
+    yield f"## Starting\n\n{said}\n\n{markdown_table(['', 'seconds'], seconds)}"
+    packages = ", ".join(f"{name} {number}" for name, number in versions(*PACKAGES).items())
+    text = (
+        f"{begun} at the beginning, {os.getloadavg()[0]:.1f} at the end (this run is 1 of it), "
+        f"{(time.monotonic() - start) / 60:.0f} minutes; Python {platform.python_version()}, {packages}."
+    )
+    files = [data / f"{name}.train.jsonl.gz" for name in DATA]
+    digests = [[file.name, f"`{hashlib.sha256(file.read_bytes()).hexdigest()}`"] for file in files]
+    yield f"## Machine and data\n\n{text}\n\n{markdown_table(['file', 'SHA-256'], digests)}"
 
 
 def main() -> None:
@@ -183,41 +376,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with judgments/")
     parser.add_argument("--write", type=Path, metavar="PAGE.md", help=f"write between its lines {MARKER}; or print")
-    parser.add_argument("--output", type=Path, help="write all numbers here as JSON")
-    parser.add_argument("--contestant", help=argparse.SUPPRESS)  # whose process this is
-    parser.add_argument("--rows_file", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--fast", type=Path, help=argparse.SUPPRESS)  # checkpoints that are exported already
     arguments = parser.parse_args()
-    if arguments.contestant:
-        fast = {metric: arguments.fast / metric for metric in ("ava", "kpqa")}
-        print(json.dumps(measured(arguments.contestant, arguments.rows_file, fast)))
-        return
     if arguments.write:
         around_markers(arguments.write, MARKER)
-
-    begun, start = machine(), time.monotonic()
-    judgments = arguments.data / "judgments"
-    with TemporaryDirectory() as temporary:
-        folder = arguments.fast or Path(temporary)
-        fast = exported(folder)
-        rows = different_rows(judgments, WORD_ROWS)
-        path = Path(temporary) / "rows.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        found = {one.name: {"group": one.group} | measured_apart(one.name, path, folder) for one in contestants(fast)}
-        result = {
-            "contestants": found,
-            "start_up": start_ups(fast, rows, Path(temporary)),
-            "machine": begun,
-            "load_at_end": machine()["load"][0],
-            "minutes": (time.monotonic() - start) / 60,
-        }
-    result |= facts([judgments / f"{name}.train.jsonl.gz" for name in DATA], PACKAGES)
-    if arguments.output:
-        arguments.output.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    os.environ |= SETTINGS
+    with TemporaryDirectory() as folder:
+        page = "\n\n".join(sections(arguments.data / "judgments", Path(folder)))
     if arguments.write:
-        put_between_markers(arguments.write, MARKER, page(result))
+        put_between_markers(arguments.write, MARKER, page)
     else:
-        print(page(result))
+        print(page)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ checkpoints are exported into a temporary folder first.
 """
 
 import argparse
+import sys
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,9 +20,8 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa.loading import load_models
 from scipy.stats import pearsonr, spearmanr
 
-from tests.programs.benchmarks.contestants import exported, kpqa_scores, read, ways
-from tests.programs.benchmarks.report import facts, machine, timed, write
-from training.common import around_markers, markdown_table, put_between_markers
+from tests.programs.benchmarks.bench_all import exported, kpqa_scores, timed, ways
+from training.common import around_markers, command_line, json_rows, markdown_table, put_between_markers
 
 AVA_DATA = ("evouna_nq", "evouna_tq", "written", "sas_nqopen", "beetle")
 KPQA_DATA = ("kpqa_marco", "kpqa_avsd")
@@ -56,7 +57,7 @@ def quality(data: Path, fast: dict[str, Path], count: int | None = None) -> list
     """
     found = []
     for name in AVA_DATA:
-        rows, plain = read(dev_file(data, name), count), None
+        rows, plain = list(islice(json_rows(dev_file(data, name)), count)), None
         columns = [[row[column] for row in rows] for column in ("question", "references", "candidate")]
         given = ways(fast["ava"])
         for way, early_stop in [*((way, None) for way in given), (f"float32, early_stop {ENOUGH}", ENOUGH)]:
@@ -71,7 +72,7 @@ def quality(data: Path, fast: dict[str, Path], count: int | None = None) -> list
                 | _agreement(scores, rows)
             )
     for name in KPQA_DATA:
-        rows = read(dev_file(data, name), count)
+        rows = list(islice(json_rows(dev_file(data, name)), count))
         for way, arguments in ways(fast["kpqa"]).items():
             models = load_models(**arguments)
             seconds, scores = timed(partial(kpqa_scores, models, rows))
@@ -103,38 +104,36 @@ def largest_changes(found: list[dict]) -> dict[str, dict[str, float]]:
     return changes
 
 
-def page(result: dict) -> str:
+def page(found: list[dict]) -> str:
     """Return the results as Markdown: one row a set, and the largest changes."""
     names = ["metric", "data", "rows", "way", "seconds", "same_verdict", "pearson", "spearman"]
     lines = [
         f"{way}: the same verdict on {change['same_verdict']:.2%} of the rows of the worst set; a correlation with "
         f"people changes by {change['correlation']:+.4f} at most."
-        for way, change in result["changes"].items()
+        for way, change in largest_changes(found).items()
     ]
-    rows = [[row.get(name, "") for name in names] for row in result["results"]]
+    rows = [[row.get(name, "") for name in names] for row in found]
     shown = markdown_table(["", "data", "rows", "", "seconds", "same verdict", "Pearson", "Spearman"], rows)
-    return "\n\n".join([f"Written by `{result['command']}`.", *lines, shown])
+    command = command_line("tests.programs.benchmarks.bench_fast", sys.argv[1:])
+    return "\n\n".join([f"Written by `{command}`.", *lines, shown])
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and write the tables or print them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with judgments/ and written/")
     parser.add_argument("--rows", type=int, default=600, help="rows of a set at most")
-    parser.add_argument("--output", type=Path, help="write the result here as JSON")
-    parser.add_argument("--write", type=Path, metavar="PAGE.md", help=f"write the tables between its lines {MARKER}")
+    parser.add_argument("--write", type=Path, metavar="PAGE.md", help=f"write between its lines {MARKER}; or print")
     arguments = parser.parse_args()
     if arguments.write:
         around_markers(arguments.write, MARKER)
     torch.set_num_threads(1)
     with TemporaryDirectory() as folder:
-        found = quality(arguments.data, exported(Path(folder)), arguments.rows)
-    files = [dev_file(arguments.data, name) for name in (*AVA_DATA, *KPQA_DATA)]
-    result = {"changes": largest_changes(found), "results": found, "machine": machine()}
-    result |= facts(files, ["genqa-metrics", "torch", "onnxruntime"])
-    write(result, arguments.output)
+        text = page(quality(arguments.data, exported(Path(folder)), arguments.rows))
     if arguments.write:
-        put_between_markers(arguments.write, MARKER, page(result))
+        put_between_markers(arguments.write, MARKER, text)
+    else:
+        print(text)
 
 
 if __name__ == "__main__":

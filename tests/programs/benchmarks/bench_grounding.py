@@ -1,6 +1,6 @@
 """Speed of grounding on answers of 5 sentences over 5 passages of 150 words, beside a loop with a cross-encoder.
 
-    python -m tests.programs.benchmarks.bench_grounding --answers 1000 --threads 2 --backend onnx
+    python -m tests.programs.benchmarks.bench_grounding --answers 1000 --output FILE
 
 The loop is what a script with a cross-encoder does: it reads every sentence with every passage, one batch per answer,
 with the same weights and the same number of threads, in 32-bit floats. The texts are made from a seed.
@@ -8,6 +8,7 @@ with the same weights and the same number of threads, in 32-bit floats. The text
 
 import argparse
 import random
+import sys
 import time
 from pathlib import Path
 
@@ -17,12 +18,14 @@ from genqa_metrics.grounding.loading import load_judge
 from genqa_metrics.grounding.sentences import sentences_of
 from genqa_metrics.registry import make_scorer
 
-from tests.programs.benchmarks.report import facts, write
+from training.common import command_line, write_json
+from training.studies.harness import versions
 
 WORDS = (
     "river bridge town market summer water engine school winter garden letter doctor market station island village "
     "harbour forest museum teacher morning painter winner captain signal copper winter bottle mirror ladder"
 ).split()
+THREADS, LOOP_ANSWERS = 2, 20  # the loop takes longer, and reads fewer answers
 PASSAGES, PASSAGE_WORDS, SENTENCES, SENTENCE_WORDS = 5, 150, 5, 15
 
 
@@ -67,32 +70,29 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=int, default=1000)
-    parser.add_argument("--loop_answers", type=int, default=20, help="answers that the loop reads, which takes longer")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--backend", choices=("torch", "onnx"), default="onnx")
-    parser.add_argument("--output", type=Path, help="write the result here as JSON")
+    parser.add_argument("--output", type=Path, required=True, help="write the result here as JSON")
     arguments = parser.parse_args()
 
-    torch.set_num_threads(arguments.threads)
+    torch.set_num_threads(THREADS)
     answers, contexts = texts(arguments.answers)
-    settings = {"backend": "onnx"} if arguments.backend == "onnx" else {"device": "cpu"}
-    scorer = make_scorer("grounding", settings)
+    scorer = make_scorer("grounding", {"backend": "onnx"})
     scorer.statistics({"predictions": answers[:5], "contexts": contexts[:5]})
     started = time.perf_counter()
     scorer.statistics({"predictions": answers, "contexts": contexts})
-    own = time.perf_counter() - started
+    seconds = time.perf_counter() - started
     started = time.perf_counter()
-    cross_encoder_loop(answers[: arguments.loop_answers], contexts[: arguments.loop_answers])
-    loop = (time.perf_counter() - started) * arguments.answers / arguments.loop_answers
+    cross_encoder_loop(answers[:LOOP_ANSWERS], contexts[:LOOP_ANSWERS])
+    loop = (time.perf_counter() - started) * arguments.answers / LOOP_ANSWERS
     result = {
         "answers": arguments.answers,
-        "backend": arguments.backend,
-        "threads": arguments.threads,
-        "seconds": round(own, 1),
+        "threads": THREADS,
+        "seconds": round(seconds, 1),
         "seconds_of_the_loop_for_as_many": round(loop, 1),
-        "times_as_fast_as_the_loop": round(loop / own, 2),
+        "times_as_fast_as_the_loop": round(loop / seconds, 2),
+        "command": command_line("tests.programs.benchmarks.bench_grounding", sys.argv[1:]),
+        "versions": versions("genqa-metrics", "torch", "transformers"),
     }
-    write(result | facts([], ["genqa-metrics", "torch", "transformers"]), arguments.output)
+    write_json(arguments.output, result)
 
 
 if __name__ == "__main__":
