@@ -177,6 +177,8 @@ COLOURS = "red, blue, yellow"
         ("Twelve eggs a week.", "12 eggs daily", 0.1, {"12": -0.4, "eggs": -0.3, "daily": -0.1},
          "'daily' counts against it; accepted: 'Twelve eggs a week'."),
         ("Ann", "by Ann", 0.9, {"by": 0.4, "Ann": 0.3}, "'Ann' counts for it; accepted: 'Ann'."),
+        ("Ann", "then Ann", 0.42, {"then": -0.3, "Ann": 0.01},
+         "The judge is unsure: no single word moved it towards wrong; accepted: 'Ann'."),
         ("Ann", "by Ann", 0.9, {"by": 0.4}, "'by' counts for it; accepted: 'Ann'."),
         ("Ann", "not Ann", 0.1, {"not": -0.4, "Ann": 0},
          "'not' counts against it; the accepted answer has no negation: 'Ann'."),

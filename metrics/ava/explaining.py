@@ -31,6 +31,11 @@ _SENTENCE = re.compile(
 _BETWEEN_ITEMS = re.compile(r" ?(?:[,;](?: ?(?:and|or)\b)?|\b(?:and|or)\b|&) ?")
 _NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 
+LINKING = frozenset(  # beside COMMON: words that a reason does not name, since they say nothing alone
+    "also although because but can could here however i if just me my our please quite rather since so some such then "
+    "there therefore these those thus too us very we while will would".split()
+)
+
 Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
 
 
@@ -161,8 +166,10 @@ def reason(
         start += f"in {_short(one_line(answer[first:last]), SHOWN)}: "
         blamed = [word for word in blamed if first <= word[2] < last]
     named = strongest(blamed, probability, threshold, len(blamed))
-    telling = [word for word in named if abs(word[1]) >= STRONG and (_content(word[0]) or _NEGATION.search(word[0]))]
-    named = (telling or named)[:NAMED]
+    if any(_content(text) - LINKING for text, *_ in words):
+        telling = (word for word in named if _content(word[0]) - LINKING or _NEGATION.search(word[0]))
+        named = [word for word in telling if abs(word[1]) >= STRONG]
+    named = named[:NAMED]
     named = [word for word in named if abs(word[1]) >= max(STRONG, abs(named[0][1]) / 2)]
     missing = "" if right or unsure else _missing_items(reference, answer)
     in_order, said_in_order = keys(reference), keys(answer)
