@@ -176,16 +176,6 @@ def test_rows_that_are_refused(tmp_path, name, rows, problem):
     assert problem in run("score", save(tmp_path / name, rows), status=1)[1]
 
 
-def test_columns_with_other_names_and_inside_objects(tmp_path):
-    rows = [{"answer": "four steps", "answers": {"text": ["four steps"]}, "model": "A", "prediction": "wrong"}]
-    path = save(tmp_path / "a.jsonl", rows)
-    found = scores(path, "-c", "prediction=answer", "-c", "references=answers.text", "-c", "system=model")
-    assert found["A"]["aev"] == 1.0
-    parquet = save(tmp_path / "a.parquet", rows)
-    assert scores(parquet, "-c", "prediction=answer", "-c", "references=answers.text", "-c", "system=model") == found
-    assert list(scores(path, "-c", "references=answers.text", "-c", "system=")) == ["a"]
-
-
 def test_human_scores_and_ids_are_passed_on(tmp_path):
     rows = [
         {"id": 7, "question": "q", "prediction": "a", "references": ["a"], "score": 0.5, "label": 1},

@@ -348,11 +348,3 @@ def test_answers_of_files_on_a_page(metric, said, tmp_path):
             assert text in page, err
             assert text in out
     assert page.lower().count(said.lower()) == 2
-
-
-def test_lines_are_wrapped_beside_their_label():
-    long = " ".join(f"word{n}" for n in range(60))
-    lines = printed_verdict(judged(question=long)).splitlines()
-    assert max(map(len, lines)) <= 100
-    assert {line[:12] for line in lines[1:5]} == {" " * 12}
-    assert " ".join(" ".join(lines[:6]).split()).startswith(f"Question {long} Answer")

@@ -123,25 +123,6 @@ def test_the_base_that_an_adapter_names_is_not_fetched(adapter, tiny_encoder, tm
     assert load(foreign, tiny_encoder, base_model=str(tiny_encoder))
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"peft_type": "IA3"}, "peft_type: expected LORA"),
-        ({"lora_alpha": 1e30}, "lora_alpha: expected numbers above 0, at most 256 times r"),
-        ({"lora_alpha": float("nan")}, "lora_alpha: expected numbers"),
-        ({"r": 0}, "r: expected whole numbers"),
-        ({"megatron_config": {"a": 1}, "megatron_core": "antigravity"}, "megatron_config: expected null"),
-        ({"target_modules": "(a+)+$"}, "target_modules: expected a list of names"),
-        ({"alpha_pattern": {"(a+)+$": 2}}, "alpha_pattern: expected names"),
-        ({"target_modules": ["query", "key"]}, "lacks 4 tensors"),
-        ({"modules_to_save": None}, "has, but its config knows no, 2 tensors"),
-    ],
-)
-def test_an_adapter_with_odd_settings_is_refused(adapter, tiny_encoder, tmp_path, values, message):
-    with pytest.raises(ValueError, match=message):
-        load(changed(adapter, tmp_path / "odd", **values), tiny_encoder)
-
-
 def test_every_file_that_is_read_is_in_the_signature(adapter, tiny_encoder, tmp_path):
     """The adapter's settings, and weights, config and tokenizer of its base."""
     encoder = shutil.copytree(tiny_encoder, tmp_path / "base")
@@ -200,9 +181,19 @@ def test_broken_weights_are_refused(loaders, tmp_path, change, where):
         loaded(broken)
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
+ODD = {
+    "adapter_config.json": [
+        ({"peft_type": "IA3"}, "peft_type: expected LORA"),
+        ({"lora_alpha": 1e30}, "lora_alpha: expected numbers above 0, at most 256 times r"),
+        ({"lora_alpha": float("nan")}, "lora_alpha: expected numbers"),
+        ({"r": 0}, "r: expected whole numbers"),
+        ({"megatron_config": {"a": 1}, "megatron_core": "antigravity"}, "megatron_config: expected null"),
+        ({"target_modules": "(a+)+$"}, "target_modules: expected a list of names"),
+        ({"alpha_pattern": {"(a+)+$": 2}}, "alpha_pattern: expected names"),
+        ({"target_modules": ["query", "key"]}, "lacks 4 tensors"),
+        ({"modules_to_save": None}, "has, but its config knows no, 2 tensors"),
+    ],
+    "config.json": [
         ({"attn_implementation": "stranger/kernel"}, "attn_implementation: expected eager or sdpa"),
         ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config: expected none"),
         ({"transformers_weights": "other.safetensors"}, "transformers_weights: not a setting"),
@@ -210,36 +201,41 @@ def test_broken_weights_are_refused(loaders, tmp_path, change, where):
         ({"num_hidden_layers": 20_000}, "num_hidden_layers: expected at most .*, as many as"),
         ({"vocab_size": 3}, "cannot be loaded|word piece"),
     ],
+    "tokenizer_config.json": [
+        ({name: ["tokenizer.4.0.json"]}, f"{name}: expected none")
+        for name in ("fast_tokenizer_files", "tokenizer_file", "vocab_file")
+    ],
+}
+OF = {"adapter_config.json": ["adapter"], "config.json": ["checkpoint"]}
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "values", "message"),
+    [
+        (where, name, *case)
+        for name, cases in ODD.items()
+        for where in OF.get(name, ["checkpoint", "embedding_model"])
+        for case in cases
+    ],
 )
-def test_a_config_that_asks_for_more_is_refused(tiny_checkpoint, tiny_encoder, tmp_path, values, message):
-    folder = shutil.copytree(tiny_checkpoint, tmp_path / "odd")
-    path = folder / "config.json"
+def test_settings_that_ask_for_more_are_refused(loaders, tmp_path, where, name, values, message):
+    good, loaded = loaders[where]
+    path = shutil.copytree(good, tmp_path / "odd") / name
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
     with pytest.raises(ValueError, match=message):
-        load(folder, tiny_encoder)
+        loaded(path.parent)
 
 
 @pytest.mark.parametrize("where", ["checkpoint", "embedding_model"])
 @pytest.mark.parametrize("name", ["config.json", "kpqa_config.json", "tokenizer.json", "special_tokens_map.json"])
-def test_a_pipe_in_a_checkpoint_is_refused(tiny_checkpoint, tiny_encoder, tmp_path, name, where):
+def test_a_pipe_in_a_checkpoint_is_refused(loaders, tmp_path, name, where):
     """Its reader would wait for ever."""
-    folders = {"checkpoint": tiny_checkpoint, "embedding_model": tiny_encoder}
-    folders[where] = shutil.copytree(folders[where], tmp_path / "odd")
-    (folders[where] / name).unlink(missing_ok=True)
-    os.mkfifo(folders[where] / name)
-    with pytest.raises(ValueError, match=r"odd"):
-        load(folders["checkpoint"], folders["embedding_model"])
-
-
-@pytest.mark.parametrize("setting", ["fast_tokenizer_files", "tokenizer_file", "vocab_file"])
-@pytest.mark.parametrize("where", ["checkpoint", "embedding_model"])
-def test_a_tokenizer_that_names_other_files_is_refused(tiny_checkpoint, tiny_encoder, tmp_path, setting, where):
-    folders = {"checkpoint": tiny_checkpoint, "embedding_model": tiny_encoder}
-    folders[where] = shutil.copytree(folders[where], tmp_path / "odd")
-    path = folders[where] / "tokenizer_config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {setting: ["tokenizer.4.0.json"]}))
-    with pytest.raises(ValueError, match=f"{setting}: expected none"):
-        load(folders["checkpoint"], folders["embedding_model"])
+    good, loaded = loaders[where]
+    path = shutil.copytree(good, tmp_path / "odd") / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with pytest.raises(ValueError, match="odd"):
+        loaded(path.parent)
 
 
 def test_an_onnx_model_with_weights_in_other_files_is_refused(tmp_path):

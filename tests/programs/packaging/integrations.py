@@ -12,9 +12,8 @@ import re
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
-from .requirements import REPOSITORY
+from .requirements import REPOSITORY, environment
 
 # Extra of setup.cfg -> its file of tests and its page.
 TOOLS = {
@@ -54,24 +53,16 @@ def main(names: list[str]) -> None:
         raise SystemExit(f"{unknown[0]}: expected one of {', '.join(TOOLS)}")
     pins = (REPOSITORY / "constraints.txt").read_text().split()
     torch = next(pin for pin in pins if pin.startswith(KEPT))
-    environment = os.environ | SILENT
-    if "PIP_FIND_LINKS" in environment:  # uv does not read the settings of pip
-        environment.setdefault("UV_FIND_LINKS", environment["PIP_FIND_LINKS"])
-    uv = [sys.executable, "-m", "uv"]
-    failed = []
+    settings, failed = os.environ | SILENT, []
     for name in names or TOOLS:
         print(f"== {name}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            python = Path(folder, "bin/python")
-            subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, folder], check=True)
-            wanted = [f"{REPOSITORY}[{name}]", torch, "pytest"]
-            command = [*uv, "pip", "install", "--quiet", "--python", python, *wanted]
-            subprocess.run(command, check=True, env=environment)
+            python = environment(folder, f"{REPOSITORY}[{name}]", torch, "pytest")
             tests = ["-o", "addopts=", "--confcutdir=tests/integrations", "-p", "no:cacheprovider", "-q"]
             file, page = TOOLS[name]
             commands = [([python, "-m", "pytest", *tests, f"tests/integrations/{file}"], REPOSITORY)]
             commands += [([python, "-c", example], folder) for example in examples(page)]
-            done = [subprocess.run(it, check=False, cwd=cwd, env=environment).returncode for it, cwd in commands]
+            done = [subprocess.run(it, check=False, cwd=cwd, env=settings).returncode for it, cwd in commands]
             failed += [name] * any(done)
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")

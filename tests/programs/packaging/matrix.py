@@ -8,10 +8,8 @@ import re
 import subprocess
 import sys
 import tempfile
-import venv
-from pathlib import Path
 
-from .requirements import REPOSITORY, required
+from .requirements import REPOSITORY, environment, required
 
 VARIED = ("evaluate", "datasets", "transformers")
 KEPT = ("torch",)  # as in constraints.txt: a gigabyte, and not what is asked about
@@ -38,11 +36,7 @@ def main() -> None:
     """Install both ends in environments of their own and run the smoke test in them."""
     for which in sys.argv[1:] or ("oldest", "newest"):
         with tempfile.TemporaryDirectory() as folder:
-            venv.create(folder, with_pip=True)
-            python = Path(folder, "bin/python")
-            pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-            subprocess.run([*pip, *wanted(which)], check=True)
-            subprocess.run([*pip, "--no-deps", str(REPOSITORY)], check=True)
+            python = environment(folder, str(REPOSITORY), *wanted(which))
             print(f"{which}: ", end="", flush=True)
             subprocess.run([python, REPOSITORY / "tests/programs/packaging/smoke.py"], check=True, cwd=folder)
 

@@ -8,7 +8,6 @@ The server is moto's, in an environment of its own: it would bring fifteen packa
 import contextlib
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,6 +22,8 @@ from pyarrow import fs
 
 from tests.factories.files import made_rows, save
 
+from .requirements import environment
+
 PORT, FILES, ROWS = 5567, 4, 500
 ADDRESS = f"http://127.0.0.1:{PORT}"
 ASKED = f"?endpoint_override={quote(ADDRESS, safe='')}&region=us-east-1&scheme=http"
@@ -32,14 +33,7 @@ METRICS = {"metrics": ["aev"], "columns": {"references": "references"}}
 @contextlib.contextmanager
 def server(folder: Path) -> Iterator[None]:
     """Run moto's server, installed into a folder, until it is no longer needed."""
-    uv = [sys.executable, "-m", "uv"]
-    subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, str(folder)], check=True)
-    python = str(folder / "bin/python")
-    environment = dict(os.environ)
-    if "PIP_FIND_LINKS" in environment:  # uv does not read the settings of pip
-        environment.setdefault("UV_FIND_LINKS", environment["PIP_FIND_LINKS"])
-    subprocess.run([*uv, "pip", "install", "--quiet", "--python", python, "moto[server]"], check=True, env=environment)
-    command = [str(folder / "bin/moto_server"), "-p", str(PORT)]
+    command = [str(environment(folder, "moto[server]").with_name("moto_server")), "-p", str(PORT)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             for _ in range(120):
