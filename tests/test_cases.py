@@ -3,6 +3,7 @@
 import csv
 import json
 import shlex
+from pathlib import Path
 
 import genqa_metrics
 import numpy as np
@@ -129,27 +130,8 @@ def test_a_column_that_was_named_has_no_other_role(tmp_path):
         items([{name: row[name] for name in ("question", "answer", "response")}], {"prediction": "answer"})
 
 
-GOLD = {
-    "squad": {"data": [{"paragraphs": [{"qas": [
-        {"id": "q1", "question": WHERE, "is_impossible": False, "answers": [{"text": "in Kent", "answer_start": 0}]},
-        {"id": "q2", "question": "Who?", "is_impossible": True, "answers": [], "plausible_answers": [{"text": "x"}]},
-    ]}]}]},
-    "hotpot": [{"_id": "q1", "question": WHERE, "answer": "in Kent", "context": []},
-               {"_id": "q2", "question": "Who?", "answer": [], "context": []}],
-    "coqa": {"data": [{"id": "q", "story": "...", "questions": [{"input_text": WHERE, "turn_id": 1},
-                                                               {"input_text": "Who?", "turn_id": 2}],
-                       "answers": [{"input_text": "in Kent"}, {"input_text": NO_ANSWER}],
-                       "additional_answers": {"0": [{"input_text": "Kent"}, {"input_text": NO_ANSWER}]}}]},
-    "drop": {"p": {"passage": "...", "qa_pairs": [
-        {"query_id": "q1", "question": WHERE, "answer": {"number": "", "spans": ["in Kent"]}},
-        {"query_id": "q2", "question": "Who?", "answer": {"number": "", "spans": []}}]}},
-    "triviaqa": {"Data": [{"QuestionId": "q1", "Question": WHERE, "Answer": {"Value": "in Kent", "Aliases": []}},
-                          {"QuestionId": "q2", "Question": "Who?", "Answer": {"text": []}}]},
-}  # fmt: skip
-PREDICTIONS = {
-    "hotpot": {"answer": {"q1": "Kent", "q2": ""}, "sp": {"q1": [["Mill", 0]]}},
-    "coqa": [{"id": "q", "turn_id": 1, "answer": "Kent"}, {"id": "q", "turn_id": 2, "answer": ""}],
-}
+FILES = json.loads((Path(__file__).parent / "data/data_sets.json").read_text(encoding="utf-8"))
+GOLD, PREDICTIONS, FORMATS = FILES["sets"], FILES["predictions"], FILES["tools"]
 
 
 @pytest.mark.parametrize("kind", GOLD)
@@ -178,19 +160,6 @@ def test_a_question_that_was_not_answered_is_wrong(tmp_path):
     assert "1 questions of the data set have no prediction" in told
     with pytest.raises(ValueError, match="1 of 1 answers are to questions that are not in the data set"):
         read(gold, write(tmp_path / "mine.json", {"q3": "Ann"}))
-
-
-FORMATS = {
-    "azure": {"rows": [{"inputs.query": WHERE, "inputs.response": "Kent", "inputs.ground_truth": "in Kent",
-                        "inputs.context": "A mill in Kent.", "outputs.f1.f1": 0.5}], "metrics": {}},
-    "opencompass": {"0": {"origin_prompt": [{"role": "HUMAN", "prompt": f"Question: {WHERE}\nAnswer:"}],
-                          "prediction": "Kent", "gold": ["in Kent"]}},
-    "bioasq": {"questions": [{"id": "b", "type": "factoid", "body": WHERE, "exact_answer": [["in Kent", "Kent"]],
-                              "ideal_answer": ["It is in Kent."], "prediction": "Kent"}]},
-    "truthfulqa": [{"Question": WHERE, "Best Answer": "in Kent", "Correct Answers": "in Kent; near a river",
-                    "Incorrect Answers": "in Rome", "prediction": "Kent"}],
-    "": {"17": {"question": WHERE, "prediction": "Kent", "references": ["in Kent"]}},
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from genqa_metrics.core.quantities import compare, quantities, readings, unsettled
 
-PAIRS = [json.loads(line) for line in (Path(__file__).parent / "data/quantity_pairs.jsonl").open(encoding="utf-8")]
+
+def rows_of(name):
+    return [json.loads(line) for line in (Path(__file__).parent / f"data/{name}.jsonl").open(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair['kind']}: {pair['reference']}")
+@pytest.mark.parametrize("pair", rows_of("quantity_pairs"), ids=lambda pair: f"{pair['kind']}: {pair['reference']}")
 def test_the_right_form_is_equal_and_the_wrong_one_is_not(pair):
     right, wrong = (html.unescape(pair[name]) for name in ("right", "wrong"))
     assert compare(pair["reference"], right, pair["question"]) is True
@@ -19,66 +21,10 @@ def test_the_right_form_is_equal_and_the_wrong_one_is_not(pair):
     assert compare(pair["reference"], pair["reference"], pair["question"]) is True
 
 
-@pytest.mark.parametrize(
-    ("question", "reference", "answer"),
-    [
-        ("How many players are there?", "seven", "a keeper plus six in the field"),
-        ("How many laps?", "25", "twice as many as twelve"),
-        ("In what year was it built?", "1888", "One year before the tower of 1889."),
-        ("In what year was it built?", "1974", "'74"),
-        ("When was he born?", "1 September", "the day after 31 August"),
-        ("When does it start?", "11 July", "2018"),
-        ("When was it signed?", "12 March 1894", "1894"),  # less exact
-        ("How long is the pause?", "30 to 40 minutes", "35 minutes"),
-        ("About how many people live there?", "5,000", "5,300"),
-        ("How long does it take to hatch?", "six weeks", "a month and a half or so"),
-        ("How much profit was made (in USD millions)?", "303", "$302,578,000"),
-        ("How many seats are there?", "99", "The hall of 1971 has rows 5 to 120."),
-        ("How many were there?", "1500", "1.500"),  # one and a half, or the other convention
-        ("How many chromosomes?", "23", "23 pairs"),
-        ("What was the reward?", "two gold coins", "two silver coins"),
-        ("What was the median age?", "61", "61 months"),
-        ("Which entrance?", "the Atlantic one", "the Pacific one"),
-        ("What is the value?", "3.1416", "3.14"),
-        ("Who?", "Paris", "12"),
-        ("How old?", "12", "Paris"),
-    ],
-)
-def test_what_is_not_sure_is_left_to_the_model(question, reference, answer):
-    assert compare(reference, answer, question) is None
-
-
-@pytest.mark.parametrize(
-    ("question", "reference", "answer", "expected"),
-    [
-        ("What was the temperature?", "0.05", "0.05%", False),
-        ("What was the share?", "0.05", "5%", True),
-        ("What share voted?", "20%", "20", True),
-        ("How tall was he, in metres?", "1.73", "173 cm", True),
-        ("How tall was he, in metres?", "1.73", "173", False),
-        ("How many days does it take?", "14", "two weeks", True),
-        ("How long is it kept?", "14 days", "14d", True),
-        ("How long is it kept?", "14 days", "30 d", False),
-        ("Is it flat?", "3D", "3 dimensions", True),
-        ("Is it flat?", "3D", "3 days", None),
-        ("How large may a file be?", "2 GB", "2048 MB", None),
-        ("How many bits has it?", "128", "128 bytes", False),
-        ("When?", "Wednesday, 6 May 2026", "Thursday, 6 May 2026", False),
-        ("When?", "Wednesday, 6 May 2026", "6 May 2026", None),
-        ("Which interval?", "(0,1)", "0 < x < 1", True),
-        ("Which interval?", "(0,1)", "(1,0)", False),
-        ("Which interval?", "(0,1)", "01", False),
-        ("How long does it take?", "45 minutes", "three quarters of an hour", True),
-        ("How tall is he?", "6'2\"", "188 cm", True),
-        ("How tall is he?", "6'2\"", "6'3\"", False),
-        ("How far is it around?", "24,900 miles", "24,900 miles (40,072 km)", True),
-        ("How many?", "120k", "between 100k and 140k", False),
-        ("What is the year?", "1945", "8 May 1945", True),
-        ("What is the year?", "1944", "8 May 1945", False),
-    ],
-)
-def test_what_a_question_or_a_unit_adds(question, reference, answer, expected):
-    assert compare(reference, answer, question) is expected
+@pytest.mark.parametrize("case", rows_of("quantities"), ids=lambda case: f"{case['reference']} | {case['answer']}")
+def test_equal_other_or_left_to_the_model(case):
+    """None is not sure, as where an answer is less exact, has another unit, or may have another decimal point."""
+    assert compare(case["reference"], case["answer"], case["question"]) is case["expected"]
 
 
 def test_numbers_of_any_length_are_compared_exactly():

@@ -3,6 +3,7 @@
 import json
 import math
 import zipfile
+from pathlib import Path
 
 import datasets
 import pandas
@@ -15,51 +16,8 @@ from genqa_metrics.rows.sources import ReadOptions, Source, files
 from tests.factories.files import items, lines, run, save, scores, workbook
 
 WHO, HERS, PASSAGES = "Who wrote Frankenstein?", ["Mary Shelley", "Shelley"], ["It is by Mary Shelley."]
-CHAT = {"messages": [{"role": "user", "content": WHO}]}
-PROMPTFOO = {
-    "provider": {"id": "openai:gpt-5", "label": "gpt"},
-    "prompt": {"raw": f"Answer: {WHO}", "label": "Answer: {{question}}"},
-    "vars": {"question": WHO, "context": PASSAGES[0]},
-    "response": {"output": "Mary Shelley", "tokenUsage": {}},
-    "testCase": {"assert": [{"type": "contains-any", "value": HERS}, {"type": "llm-rubric", "value": "x"}]},
-    "score": 1, "success": True, "testIdx": 0, "promptIdx": 0,
-}  # fmt: skip
-ROWS = {
-    "ragas": {"user_input": WHO, "response": "Mary Shelley", "reference": HERS[0], "retrieved_contexts": PASSAGES},
-    "ragas, 0.1": {"question": WHO, "answer": "Mary Shelley", "contexts": PASSAGES, "ground_truths": HERS},
-    "ragas, dialogue": {"user_input": [{"type": "human", "content": WHO}], "response": "Mary Shelley",
-                        "reference": HERS[0]},
-    "lm-eval": {"doc_id": 7, "doc": {"question": WHO, "answer": {"aliases": HERS}}, "target": HERS,
-                "filtered_resps": ["Mary Shelley"], "filter": "none"},
-    "lm-eval, listed": {"doc_id": 7, "doc": {"answers": {"text": HERS}}, "target": HERS[0],
-                        "arguments": {"gen_args_0": {"arg_0": WHO}},
-                        "filtered_resps": [["Mary Shelley"]], "filter": "strict"},
-    "openai-evals": {"input": CHAT["messages"], "ideal": HERS,
-                     "output": {"role": "assistant", "content": "Mary Shelley"}},
-    "openai-evals, text": {"input": WHO, "ideal": HERS[0], "completion": [{"type": "text", "text": "Mary Shelley"}]},
-    "promptfoo": PROMPTFOO,
-    "deepeval": {"input": WHO, "actual_output": "Mary Shelley", "expected_output": HERS[0],
-                 "retrieval_context": PASSAGES},
-    "deepeval, run": {"name": "t", "input": WHO, "actualOutput": "Mary Shelley", "expectedOutput": HERS[0],
-                      "retrievalContext": PASSAGES, "metricsData": []},
-    "langfuse": {"id": "r1", "traceId": "t", "input": {"question": WHO, "context": PASSAGES},
-                 "output": {"answer": "Mary Shelley"}, "expectedOutput": {"answer": HERS[0]}},
-    "langfuse, experiment": {"item": {"input": WHO, "expected_output": HERS}, "output": "Mary Shelley",
-                             "evaluations": [{"name": "exact", "value": 1}], "trace_id": "t"},
-    "langsmith": {"inputs.question": WHO, "outputs.output": "Mary Shelley", "error": None, "reference.answer": HERS[0],
-                  "feedback.correct": 1, "example_id": "e1", "id": "x"},
-    "langsmith, runs": {"inputs": CHAT, "outputs": {"output": "Mary Shelley", "documents": PASSAGES},
-                        "reference_outputs": {"answer": HERS}},
-    "mlflow": {"inputs": WHO, "ground_truth": HERS[0], "outputs": "Mary Shelley", "toxicity/v1/score": 0.1},
-    "mlflow, genai": {"trace_id": "t", "request": CHAT,
-                      "response": {"choices": [{"message": {"content": "Mary Shelley"}}]},
-                      "expectations": {"expected_response": HERS[0]}, "retrieved_context": [{"content": PASSAGES[0]}]},
-    "openai-evals, api": {"object": "eval.run.output_item", "id": "o1", "results": [],
-                          "datasource_item": {"question": WHO, "ideal": HERS},
-                          "sample": {"input": [], "output": [{"role": "assistant", "content": "Mary Shelley"}]}},
-}  # fmt: skip
-
-
+ROWS = json.loads((Path(__file__).parent / "data/tool_rows.json").read_text(encoding="utf-8"))  # as tools write them
+EVENTS, PROMPTFOO = ROWS.pop("openai-evals, log"), ROWS["promptfoo"]
 MIXED = ("openai-evals", "langfuse", "langsmith, runs", "mlflow, genai", "promptfoo")  # types that Arrow lacks
 
 
@@ -124,20 +82,6 @@ def test_csv_of_promptfoo(new, tmp_path):
         "ollama:qwen": "Byron",
     }
     assert {(item.text, *item.references, *item.human) for item in found} == {(WHO, HERS[0], None, None)}
-
-
-EVENTS = [
-    {"spec": {"completion_fns": ["m"], "eval_name": "qa"}},
-    {"run_id": "r", "event_id": 0, "sample_id": "qa.dev.0", "type": "sampling",
-     "data": {"prompt": [{"role": "user", "content": WHO}], "sampled": ["Mary Shelley"]}},
-    {"run_id": "r", "event_id": 1, "sample_id": "qa.dev.1", "type": "sampling",
-     "data": {"prompt": "When?", "sampled": "1818"}},
-    {"run_id": "r", "event_id": 2, "sample_id": "qa.dev.0", "type": "match",
-     "data": {"correct": True, "expected": HERS, "picked": "Mary Shelley"}},
-    {"run_id": "r", "event_id": 3, "sample_id": "qa.dev.1", "type": "match",
-     "data": {"correct": True, "expected": "1818", "picked": "1818"}},
-    {"final_report": {"accuracy": 1.0}, "run_id": "r"},
-]  # fmt: skip
 
 
 def test_the_event_log_of_openai_evals(tmp_path):
