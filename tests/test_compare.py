@@ -377,6 +377,7 @@ def test_labels_of_people_are_what_is_tested():
         system: values["accuracy"] for system, values in found.metrics["ava"]["accuracy"]["systems"].items()
     }
     assert found.findings[0].startswith("accuracy: ")
+    assert "(judge: wrong)" in found.to_html()
     some = genqa_metrics.compare([row | {"label": None} if n < 16 else row for n, row in enumerate(rows)], "ava")
     (pair,) = some.tests["ava"]["accuracy"]["pairs"]
     values = [some.scores["ava"]["accuracy"][system]["value"] for system in answers]

@@ -316,6 +316,10 @@ def test_a_verdict_in_the_terminal():
         "Reason      '1944' counts against it; accepted: '1945'.",
     ]
     assert lines[-1] == "ava|x"
+    long = " ".join(f"word{n}" for n in range(60))
+    lines = printed_verdict(judged(question=long)).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert {line[:12] for line in lines[1:5]} == {" " * 12}  # wrapped beside the label
     coloured = printed_verdict(judged(), force_terminal=True, color_system="truecolor")
     assert "-0.50" not in coloured
     assert "\x1b[38;2;0;0;0;48;2;251;146;60m1944" in coloured

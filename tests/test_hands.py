@@ -68,13 +68,13 @@ def test_statistics_in_threads_with_cold_caches():
     """A stemmer or tokenizer that threads share crashes, or gives other stems."""
     rng = np.random.default_rng(0)
     stems = "running cities happily nationalization generously connections probable arguing hopping".split()
-    texts = [" ".join(rng.choice(stems, 6)) + f" w{i}ings" for i in range(2000)]
+    texts = [" ".join(rng.choice(stems, 6)) + f" w{i}ings" for i in range(800)]
     columns = {
         "questions": [f"what is {text}?" for text in texts],
         "predictions": texts,
         "references": [[text] for text in texts[::-1]],
     }
-    parts = [{name: column[i * 250 : i * 250 + 250] for name, column in columns.items()} for i in range(THREADS)]
+    parts = [{name: column[i * 100 : i * 100 + 100] for name, column in columns.items()} for i in range(THREADS)]
     expected = [AevScorer().statistics(part)[0] for part in parts]
     shared = AevScorer()
     for found, wanted in zip(in_threads(lambda i: shared.statistics(parts[i])[0]), expected, strict=True):

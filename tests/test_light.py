@@ -23,32 +23,30 @@ print(json.dumps([
     assert json.loads(without_extras(code, tmp_path)) == [1.0] * 4
 
 
-def test_commands(tmp_path, repository):
+def test_commands_and_the_extras_that_they_lack(tmp_path, repository):
     examples = repository / "metrics/examples"
+    answers, questions, ratings = (examples / name for name in ("answers.jsonl", "questions.jsonl", "ratings.csv"))
     files = ["--html", "page.html", "--latex", "table.tex", "--markdown", "table.md", "--json", "all.json"]
-    scored, compared = run(
+    lacking = [
+        (["score", answers], 1, "ava: torch and transformers are", "models"),
+        (["score", answers, "--metric", "kpqa"], 2, "kpqa: torch and transformers are", "models"),
+        (["score", answers, "-m", "ava", "-s", "ava.backend=onnx"], 2, "ava: onnx and onnxrunt", "export"),
+        (["score", questions, "-s", "f_meta.base=cosine"], 2, 'base: "cosine": torch and transf', "models"),
+        (["agree", answers, "--metric", "aev"], 2, "matplotlib and sklearn are", "agree"),
+        (["raters", ratings], 2, "nltk is", "agree"),
+        (["explain", "Who?", "--prediction", "Ann", "--reference", "Ann"], 1, "torch and transformers are", "models"),
+        (["export", tmp_path / "out", "--metric", "ava"], 2, "onnx and onnxruntime and torch and transf", "export"),
+    ]
+    scored, compared, *done = run(
         tmp_path,
-        ["score", examples / "questions.jsonl", "-o", "scores.parquet"],
-        ["compare", examples / "answers.jsonl", "--metric", "aev", "--resamples", "1000", *files],
+        ["score", questions, "-o", "scores.parquet"],
+        ["compare", answers, "--metric", "aev", "--resamples", "1000", *files],
+        *(command for command, *_ in lacking),
     )
     assert (scored[0], "diverse" in scored[1]) == (0, True), scored
     assert (compared[0], "terse" in compared[1]) == (0, True), compared
     assert {path.name for path in tmp_path.iterdir()} == {"scores.parquet", *files[1::2]}
-
-
-def test_what_is_missing_names_its_extra(repository, tmp_path):
-    expected = [
-        (["score", "answers.jsonl"], 1, "ava: torch and transformers are", "models"),
-        (["score", "answers.jsonl", "--metric", "kpqa"], 2, "kpqa: torch and transformers are", "models"),
-        (["score", "answers.jsonl", "-m", "ava", "-s", "ava.backend=onnx"], 2, "ava: onnx and onnxrunt", "export"),
-        (["score", "questions.jsonl", "-s", "f_meta.base=cosine"], 2, 'base: "cosine": torch and transf', "models"),
-        (["agree", "answers.jsonl", "--metric", "aev"], 2, "matplotlib and sklearn are", "agree"),
-        (["raters", "ratings.csv"], 2, "nltk is", "agree"),
-        (["explain", "Who?", "--prediction", "Ann", "--reference", "Ann"], 1, "torch and transformers are", "models"),
-        (["export", tmp_path / "out", "--metric", "ava"], 2, "onnx and onnxruntime and torch and transf", "export"),
-    ]
-    done = run(repository / "metrics/examples", *(command for command, *_ in expected))
-    for (command, status, missing, extra), (code, _, told) in zip(expected, done, strict=True):
+    for (command, status, missing, extra), (code, _, told) in zip(lacking, done, strict=True):
         assert code == status, (command, told)
         assert missing in told, command
         assert f"pip install 'genqa-metrics[{extra}]'" in told, command
