@@ -1,8 +1,6 @@
 """Settings that must stand before `evaluate` or `transformers` is imported: no network, a cache of its own."""
 
-import gzip
 import itertools
-import json
 import os
 import random
 import shutil
@@ -13,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from tests.loopback_hub import client, hub  # noqa: F401
+from training.common import write_rows
 
 _cache = tempfile.TemporaryDirectory(prefix="genqa-metrics-tests-", ignore_cleanup_errors=True)
 # Where the user's base models are, for the tests that need real ones.
@@ -167,12 +166,13 @@ def rows_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rows")
     source = random.Random(0)
     words = "how many steps are in a test there four seven room".split()
-    with gzip.open(folder / "made.jsonl.gz", "wt", encoding="utf-8") as file:
-        for i in range(60):
-            text = " ".join(source.choices(words, k=12))
-            answer = text.split()[source.randrange(12)]
-            answers = {"text": [answer], "answer_start": [text.index(answer)]}
-            file.write(json.dumps({"question": f"who is it {i} ?", "context": text, "answers": answers}) + "\n")
+    rows = []
+    for i in range(60):
+        text = " ".join(source.choices(words, k=12))
+        answer = text.split()[source.randrange(12)]
+        answers = {"text": [answer], "answer_start": [text.index(answer)]}
+        rows.append({"question": f"who is it {i} ?", "context": text, "answers": answers})
+    write_rows(folder / "made.jsonl.gz", rows)
     return folder
 
 
@@ -191,20 +191,19 @@ def files(tmp_path_factory):
         for i, (q, p, r) in enumerate(zip(*(rows[n] for n in ("questions", "predictions", "references")), strict=True))
     ]  # fmt: skip
     for name in ("made.train", "made.dev"):
-        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
+        write_rows(folder / f"{name}.jsonl.gz", rows)
     sentences = [
         {"question": f"q {i}", "answer": f"{word} {i}", "label": int(word in ("four", "seven"))}
         for i in range(4)
         for word in ("four", "seven", "room", "not")
     ]
-    (folder / "sentences.jsonl").write_text("".join(json.dumps(row) + "\n" for row in sentences))
+    write_rows(folder / "sentences.jsonl", sentences)
     spans = {
         "question": "who is it",
         "context": "The test is Ann .",
         "answers": {"text": ["Ann"], "answer_start": [12]},
     }
-    (folder / "spans.jsonl").write_text((json.dumps(spans) + "\n") * 4)
+    write_rows(folder / "spans.jsonl", [spans] * 4)
     return folder
 
 
@@ -218,11 +217,10 @@ def made_up(tmp_path_factory):
         ("squad_du2017.test", ["room", "attic"]),
         ("fairytaleqa.test", ["wood"]),
     ):
-        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
-            for i, (number, place) in enumerate(itertools.product(numbers, places)):
-                row = {"context": f"there are {number} steps in the {place} .", "references": []}
-                row["references"].append(f"how many steps are in the {place} ?")
-                if i % 3:
-                    row["references"].append(f"where are {number} steps ?")
-                file.write(json.dumps(row) + "\n")
+        rows = []
+        for i, (number, place) in enumerate(itertools.product(numbers, places)):
+            asked = [f"how many steps are in the {place} ?", f"where are {number} steps ?"]
+            context = f"there are {number} steps in the {place} ."
+            rows.append({"context": context, "references": asked if i % 3 else asked[:1]})
+        write_rows(folder / f"{name}.jsonl.gz", rows)
     return folder

@@ -26,6 +26,7 @@ from training.ava import (
     wrong_answers,
 )
 from training.ava import triples as t
+from training.common import write_rows
 from training.kpqa.data import Answer
 
 FRAMES = wrong_answers.WORDS["frames"]
@@ -414,7 +415,7 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     folded = train_ava.folded
     monkeypatch.setattr(train_ava, "folded", lambda model, args: folded(kept.setdefault("model", model), args))
     pairs = [{"first": f"a {i}", "second": f"b {i}", "label": "paraphrase"} for i in range(8)]
-    (files / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs))
+    write_rows(files / "pairs.jsonl", pairs)
     more = ["--pairs", "pairs", "--pairs_dir", str(files), "--marks", "valued", "--dropout", "0", "--fold_rank"]
     final = train(monkeypatch, files, tiny_encoder, tmp_path / "whole", *more, "64")
     model, _ = judge_model.load_model(final, "a1-r_qt", "valued")

@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.factories.causal import causal_judge, tiny_gguf
 from training import mix
+from training.common import write_rows
 
 
 @pytest.fixture(scope="module")
@@ -198,9 +199,9 @@ def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
         for question, answer in right.items()
         for text in right.values()
     ]
-    (tmp_path / "verdicts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows(tmp_path / "verdicts.jsonl", rows)
     claims = [{"context": "Ann won.", "question": None, "candidate": text, "label": n} for n, text in enumerate("ab")]
-    (tmp_path / "claims.jsonl").write_text("".join(json.dumps(row) + "\n" for row in claims))
+    write_rows(tmp_path / "claims.jsonl", claims)
     output = tmp_path / "out"
     command = f"train_large --model {base} --answers verdicts=900 --claims claims --folders {tmp_path}"
     command += f" --output_dir {output} --first_layer 0 --lora_rank 4 --learning_rate 0.02 --num_train_epochs 40"

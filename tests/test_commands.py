@@ -14,7 +14,7 @@ from genqa_metrics.terminal import SHOWN_BAD_ROWS
 from rich.console import Console
 from typer.testing import CliRunner
 
-from tests.factories.files import lines, numbers, save
+from tests.factories.files import lines, numbers, run, save
 
 ROWS = [
     {
@@ -240,7 +240,6 @@ def test_label_reads_what_the_other_commands_read(tmp_path):
     """Rows inside a document, which `doctor` proposes to label."""
     (tmp_path / "runs.json").write_text(json.dumps({"runs": [{"items": ROWS}]}))
     labels = tmp_path / "labels.jsonl"
-    more = ["--rows-at", "runs[*].items", "--number", "2", "--uniform-share", "1", "--output", str(labels)]
-    result = CliRunner().invoke(app, ["label", str(tmp_path / "runs.json"), *more], input="y\nn\ny\nn\n")
-    assert result.exit_code == 0, result.output
+    more = ["--rows-at", "runs[*].items", "--number", "2", "--uniform-share", "1", "--output", labels]
+    run("label", tmp_path / "runs.json", *more, input="y\nn\ny\nn\n")
     assert len(labels.read_text().splitlines()) == 4

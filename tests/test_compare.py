@@ -1,6 +1,5 @@
 """`genqa-metrics compare`: which rows belong together, the numbers, what is written, what is said about bad input."""
 
-import io
 import json
 from itertools import combinations
 
@@ -14,8 +13,8 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.run import Run
 from genqa_metrics.statistics import resampling
 from genqa_metrics.verbs.compare.analysis import most_different
-from rich.console import Console
 
+from tests.factories.explained import printed
 from tests.factories.files import run as command
 from tests.factories.files import save
 
@@ -229,11 +228,10 @@ def test_a_wide_table_fits_a_narrow_terminal():
     header = ["system", *(f"score_{i}" for i in range(8))]
     wide = table.Table("t", header, [["a", *["0.500 [0.400, 0.610]"] * 8], ["b", *["0.300 [0.200, 0.410]"] * 8]])
     for width in (80, 1000):
-        out = io.StringIO()
-        table.print_table(wide, Console(file=out, width=width))
-        lines = out.getvalue().splitlines()
+        out = printed(table.print_table, wide, width)
+        lines = out.splitlines()
         assert max(map(len, lines)) <= min(width, 200)
-        assert out.getvalue().count("0.500") == out.getvalue().count("[0.400, 0.610]") == 8
+        assert out.count("0.500") == out.count("[0.400, 0.610]") == 8
         assert (len([line for line in lines if line.startswith("a ")]) > 1) == (width == 80)
 
 
@@ -241,13 +239,10 @@ def test_a_narrow_terminal_leaves_out_columns_without_a_value():
     """Such as the p-values of a bootstrap that was not made; the numbers stay under their names."""
     header = ["pair", "difference of ava_accuracy", "permutation p", "corrected", "bootstrap p", "corrected"]
     tests = table.Table("t", header, [["own words - echo", "0.500 [0.168, 0.832]", "0.065", "0.066", "-", "-"]])
-    out = io.StringIO()
-    table.print_table(tests, Console(file=out, width=80))
-    assert "bootstrap" not in out.getvalue()
-    assert len([line for line in out.getvalue().splitlines() if line.startswith("own words")]) == 1
-    wide = io.StringIO()
-    table.print_table(tests, Console(file=wide, width=200))
-    assert "bootstrap p" in wide.getvalue()
+    out = printed(table.print_table, tests, 80)
+    assert "bootstrap" not in out
+    assert len([line for line in out.splitlines() if line.startswith("own words")]) == 1
+    assert "bootstrap p" in printed(table.print_table, tests, 200)
 
 
 def test_questions_that_differ(files, tmp_path):

@@ -7,9 +7,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from genqa_metrics.cli import app
 from genqa_metrics.core import checkpoints
-from typer.testing import CliRunner
+
+from tests.factories.files import contents, run
 
 SCRIPT = """
 import json, sys
@@ -24,10 +24,6 @@ print(checkpoints.base_encoder(checkpoints.LARGE_MODEL))
 
 def digest(folder):
     return hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-
-
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.fixture
@@ -83,9 +79,5 @@ def test_a_size_that_a_metric_has_not_is_refused(tmp_path):
 
 
 def test_download_says_where_checkpoint_and_encoder_are():
-    result = CliRunner().invoke(app, ["download", "--metric", "kpqa"])
-    assert result.exit_code == 0, result.output
-    assert "Both are complete." in result.output
-    result = CliRunner().invoke(app, ["download", "--metric", "kpqa", "--checkpoint", "base"])
-    assert result.exit_code == 1
-    assert "expected one of small" in result.output
+    assert "Both are complete." in run("download", "--metric", "kpqa")[0]
+    assert "expected one of small" in run("download", "--metric", "kpqa", "--checkpoint", "base", status=1)[1]

@@ -1,15 +1,13 @@
 """Tests of the one estimate of accuracy: what it rests on, when it says nothing, and that no interval is too wide."""
 
-import json
-
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics.cli import app
 from genqa_metrics.scale.tally import MOST, QuestionTotals
 from genqa_metrics.statistics.estimation import estimate_accuracy, question_sums
 from genqa_metrics.statistics.intervals import wilson
-from typer.testing import CliRunner
+
+from tests.factories.files import run, save
 
 ERRORS = (190, 200, 85, 100)  # accepted of correct, rejected of incorrect answers
 
@@ -62,13 +60,10 @@ def test_equal_answers_to_a_question_inform_as_one(repeats):
 def test_a_gate_is_not_passed_by_what_cannot_be_told(tmp_path):
     """4 questions with 25 right rows each: labels of 4 questions do not show that the lower limit is above .85."""
     rows = [{"question": f"what is {n % 4}?", "prediction": f"{n % 4}", "references": f"{n % 4}"} for n in range(100)]
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row | {"label": 1, "by": 1}) + "\n" for row in rows))
-    command = ["accuracy", str(path), "--column", "judge=by", "--fail-under", "low=0.85"]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 3, done.output
-    assert "low of rows cannot be told" in done.stderr
-    assert "too few questions" in done.output
+    path = save(tmp_path / "rows.jsonl", [row | {"label": 1, "by": 1} for row in rows])
+    out, told = run("accuracy", path, "--column", "judge=by", "--fail-under", "low=0.85", status=3)
+    assert "low of rows cannot be told" in told
+    assert "too few questions" in out + told
 
 
 def test_totals_of_many_questions_can_be_added_in_parts():

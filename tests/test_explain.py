@@ -1,7 +1,6 @@
 """The command `explain`: the module's numbers and matches, a heat map with and without colours, a safe page."""
 
 import html
-import io
 import itertools
 import math
 import re
@@ -24,21 +23,15 @@ from genqa_metrics.verbs.explain.kpqa import (
 from genqa_metrics.verbs.explain.verdict import Verdict, Word, print_verdict, verdict_html
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from tests.factories import files
-from tests.factories.explained import made
+from tests.factories.explained import made, printed
 from tests.factories.kpqa import random_rows
 
 SCRIPT = "<script>alert('x')</script>\"'&amp;<img src=http://evil onerror=alert(1)>"
 
 run = partial(files.run, "explain")
-
-
-def printed(explained, **kwargs):
-    out = io.StringIO()
-    print_explanation(explained, Console(file=out, width=80, legacy_windows=False, _environ={}, **kwargs))
-    return out.getvalue()
+as_heat_map, as_verdict = partial(printed, print_explanation, width=80), partial(printed, print_verdict)
 
 
 @pytest.fixture
@@ -83,9 +76,9 @@ def test_rarity_beside_the_weights(models):
     found = [segment.weights[0] for segment in prediction if segment.weights]
     assert found == pytest.approx([1.0, math.log(1.5) / math.log(3), 0.0])
     assert [segment.weights for segment in reference] == [(0.0,)]
-    assert "IDF, prediction  seven(1.00) four(0.37) steps(0.00)" in printed(explained)
+    assert "IDF, prediction  seven(1.00) four(0.37) steps(0.00)" in as_heat_map(explained)
     assert explanation_html(explained).count("by rarity (IDF)") == 2
-    assert "IDF" not in printed(explanation("who is it", "seven", ["steps"], models))
+    assert "IDF" not in as_heat_map(explanation("who is it", "seven", ["steps"], models))
 
 
 def test_the_marks_add_up_to_the_scores(models):
@@ -155,7 +148,7 @@ def test_odd_texts(models):
     assert long.cut_texts == 1
     assert "".join(segment.text for segment in long.pairs[0][0]) == "seven " * 300
     assert not long.pairs[0][0][-1].weights
-    for text in (printed(long), explanation_html(long)):
+    for text in (as_heat_map(long), explanation_html(long)):
         assert "longer than the model reads: 1" in text
     for references in ([], [" ", "it"]):
         with pytest.raises(ValueError, match="references, row 0"):
@@ -168,7 +161,7 @@ def test_odd_texts(models):
 
 
 def test_without_colours_the_weights_are_numbers():
-    lines = printed(made()).splitlines()
+    lines = as_heat_map(made()).splitlines()
     assert lines[:6] == [
         "Question  which test?",
         "",
@@ -183,11 +176,11 @@ def test_without_colours_the_weights_are_numbers():
 
 
 def test_with_colours_a_heat_map():
-    out = printed(made(), force_terminal=True, color_system="truecolor")
+    out = as_heat_map(made(), force_terminal=True, color_system="truecolor")
     assert "the \x1b[1;4;38;2;0;0;0;48;2;47;159;224mhypo\x1b[0m\x1b[38;2;0;0;0;48;2;159;180;204mthesis\x1b[0m\n" in out
     assert "a \x1b[4;38;2;0;0;0;48;2;47;159;224mhypo\x1b[0m" in out  # found, but not in the common subsequence
     assert "(0.90 BL" not in out
-    plain = printed(made(), force_terminal=True, color_system="truecolor", no_color=True)
+    plain = as_heat_map(made(), force_terminal=True, color_system="truecolor", no_color=True)
     assert "hypo(0.90 BL)" in plain
 
 
@@ -195,7 +188,7 @@ def test_the_terminal_is_not_controlled_by_what_is_printed():
     hostile = SCRIPT + "\x1b[31mred\x1b]0;title\x07\u202eevil\u2066\x9b5A[bold]\r"
     scores = {name: score._replace(reference=0) for name, score in made().scores.items()}
     explained = Explanation(hostile, [([Segment(hostile, (0.5,))], [Segment(hostile)])], scores, 0, "")
-    for out in (printed(explained), explanation_html(explained)):
+    for out in (as_heat_map(explained), explanation_html(explained)):
         assert not set("\x1b\x07\u202e\u2066\x9b\r") & set(out)
         assert "[bold]" in out
         assert "red\ufffd]0;title" in out
@@ -233,7 +226,7 @@ def test_the_command(command, tmp_path, models):
     explained = explanation(
         "how many steps are in a test", "there are seven xyz", ["four xyz", "seven are there"], models
     )
-    assert out == printed(explained)
+    assert out == as_heat_map(explained)
     assert err == ""
     assert file.read_text(encoding="utf-8") == explanation_html(explained)
     assert "##" not in out + file.read_text(encoding="utf-8")
@@ -299,14 +292,8 @@ def judged(**changes):
     return Verdict(**(given | changes))
 
 
-def printed_verdict(found, **kwargs):
-    out = io.StringIO()
-    print_verdict(found, Console(file=out, width=100, legacy_windows=False, _environ={}, **kwargs))
-    return out.getvalue()
-
-
 def test_a_verdict_in_the_terminal():
-    lines = printed_verdict(judged()).splitlines()
+    lines = as_verdict(judged()).splitlines()
     assert lines[:6] == [
         "Question    When?",
         "Answer      In 1944(-0.50).",
@@ -317,10 +304,10 @@ def test_a_verdict_in_the_terminal():
     ]
     assert lines[-1] == "ava|x"
     long = " ".join(f"word{n}" for n in range(60))
-    lines = printed_verdict(judged(question=long)).splitlines()
+    lines = as_verdict(judged(question=long)).splitlines()
     assert max(map(len, lines)) <= 100
     assert {line[:12] for line in lines[1:5]} == {" " * 12}  # wrapped beside the label
-    coloured = printed_verdict(judged(), force_terminal=True, color_system="truecolor")
+    coloured = as_verdict(judged(), force_terminal=True, color_system="truecolor")
     assert "-0.50" not in coloured
     assert "\x1b[38;2;0;0;0;48;2;251;146;60m1944" in coloured
 

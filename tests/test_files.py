@@ -18,6 +18,8 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.sources import Source, format_of, sources_of
 from genqa_metrics.rows.writing import Writer
 
+from training.common import write_rows
+
 TEXT_ENDINGS = [
     f"{ending}{compression}"
     for ending in (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
@@ -314,7 +316,7 @@ def test_lists_in_cells_hold_no_formula(tmp_path):
 def test_rows_in_memory_are_the_rows_of_a_file(tmp_path):
     rows = [{"id": 1, "references": ["a", "b"], "x": 0.5}, {"id": 2, "references": ["c"], "x": None}]
     path = tmp_path / "a.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_rows(path, rows)
     frame = pandas.DataFrame([*rows[:1], {"id": 2, "references": np.array(["c"]), "x": float("nan")}])
     kinds = [path, [str(path)], rows, tuple(rows), iter(rows), frame, datasets.Dataset.from_list(rows)]
     for given in kinds:

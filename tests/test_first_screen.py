@@ -6,10 +6,10 @@ from functools import cache
 
 import genqa_metrics
 import pytest
-from genqa_metrics.cli import app
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.tally import DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
-from typer.testing import CliRunner
+
+from tests.factories.files import run
 
 JUDGE = {"score": "p", "verdict": "v", "threshold": 0.5}
 
@@ -80,10 +80,7 @@ def test_a_metric_that_judges_nothing_lists_the_lowest_scores():
 
 @cache
 def shown(repository, *arguments, name="answers.jsonl"):
-    path = str(repository / "metrics/examples" / name)
-    done = CliRunner().invoke(app, ["score", path, *arguments], env={"COLUMNS": "80"})
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    return run("score", repository / "metrics/examples" / name, *arguments, env={"COLUMNS": "80"})[0]
 
 
 def test_the_first_screen_has_the_finding_one_number_and_ten_answers(repository):
@@ -111,20 +108,18 @@ def test_everything_is_there_where_it_is_asked_for(repository):
 
 def test_a_resumed_run_lists_the_same_answers(repository, tmp_path):
     path = str(repository / "metrics/examples/echo.jsonl")
-    run = {"metrics": ["ava"], "output": f"{tmp_path}/parts/", "part_rows": 5}
-    first = Run([path], **run).score().to_read.first
-    again = Run([path], **run, resume=True).score().to_read.first
+    settings = {"metrics": ["ava"], "output": f"{tmp_path}/parts/", "part_rows": 5}
+    first = Run([path], **settings).score().to_read.first
+    again = Run([path], **settings, resume=True).score().to_read.first
     assert [answer.line for answer in again] == [answer.line for answer in first]
     assert len(first) == 8
 
 
 @pytest.mark.parametrize("metric", ["ava", "kpqa"])
 def test_explain_shows_why_the_first_answers_of_a_file_were_scored_so(repository, metric):
-    path = str(repository / "metrics/examples/echo.jsonl")
-    done = CliRunner().invoke(app, ["explain", path, "-m", metric, "--worst", "2"])
-    assert done.exit_code == 0, done.output
-    assert done.stdout.count("Question  ") == 2
-    assert "e1-echo of Echo; label 0" in done.stdout or metric == "kpqa"
-    wrong = CliRunner().invoke(app, ["explain", path, "-m", metric, "-o", "x.csv"])
-    assert wrong.exit_code == 2
-    assert "--output: only grounding writes its sentences" in wrong.stderr
+    path = repository / "metrics/examples/echo.jsonl"
+    out, _ = run("explain", path, "-m", metric, "--worst", "2")
+    assert out.count("Question  ") == 2
+    assert "e1-echo of Echo; label 0" in out or metric == "kpqa"
+    told = run("explain", path, "-m", metric, "-o", "x.csv", status=2)[1]
+    assert "--output: only grounding writes its sentences" in told

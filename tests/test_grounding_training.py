@@ -1,6 +1,5 @@
 """The training and evaluation of a judge of grounding: its rows by hand, a tiny run from data to scores."""
 
-import gzip
 import json
 import random
 import shutil
@@ -12,14 +11,8 @@ import numpy as np
 import pytest
 
 from tests.factories.kpqa import WORDS
-from training.common import json_rows
+from training.common import json_rows, write_rows
 from training.grounding import evaluate_grounding
-
-
-def write(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.write("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def test_the_slope_of_the_scaling_is_that_within_files():
@@ -49,10 +42,10 @@ def data(tmp_path_factory):
                 "label": source.randint(0, 1), "extra": {}}  # fmt: skip
 
     for name in evaluate_grounding.JUDGED:
-        write(folder / f"grounding/{name}.jsonl.gz", [judged() for _ in range(16)])
+        write_rows(folder / f"grounding/{name}.jsonl.gz", [judged() for _ in range(16)])
     for name, labels in (("begin", ("entailment", "neutral")), ("summedits", ("paraphrase", "not_paraphrase"))):
         rows = [{"first": text(8), "second": text(4), "label": labels[i % 2]} for i in range(16)]
-        write(folder / f"sentence_pairs/{name}.dev.jsonl.gz", rows)
+        write_rows(folder / f"sentence_pairs/{name}.dev.jsonl.gz", rows)
     return folder
 
 

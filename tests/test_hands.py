@@ -22,6 +22,8 @@ from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.reading import language_counts, language_warnings
 from genqa_metrics.registry import SCORERS, scorer_class
 
+from tests.factories.files import run
+
 THREADS = 8
 PARTS = [
     {
@@ -377,9 +379,7 @@ class ToyScorer(Scorer):
 def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, repository):
     """The recipe of CONTRIBUTING: every verb and the integrations know a metric when it is in the registry."""
     from genqa_metrics import terminal
-    from genqa_metrics.cli import app
     from genqa_metrics.integrations.common import RowScorer
-    from typer.testing import CliRunner
 
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "scorer.py").write_text(TOY)
@@ -393,9 +393,7 @@ def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, reposi
         ("compare", *resampled, "--verbose"),
         ("agree", *resampled, "--verbose"),
     ):
-        result = CliRunner().invoke(app, [verb, answers, "--metric", "toy", "--set", "toy.lower=false", *more])
-        assert result.exit_code == 0, result.output
-        assert "toy|lower:False" in result.output
+        assert "toy|lower:False" in run(verb, answers, "--metric", "toy", "--set", "toy.lower=false", *more)[0]
     answered, wanted = "four Steps", "four steps are involved"
     scored = genqa_metrics.score([{"prediction": answered, "references": [wanted]}], "toy", {"toy": {"lower": False}})
     result = RowScorer("toy", settings={"lower": False}).one(None, answered, wanted)

@@ -11,6 +11,7 @@ import torch
 from genqa_metrics.core import checkpoints
 from genqa_metrics.kpqa import loading
 
+from tests.factories.files import contents
 from tests.factories.kpqa import saved
 from tests.factories.modules import ROWS
 from training.publish import publish
@@ -137,10 +138,6 @@ def tiny_versions(hub, tiny_encoder, tmp_path):
         hub.add("model", "ns/tiny", contents(folder), tag="v1" if seed == 1 else None)
         folders.append(folder)
     return folders
-
-
-def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def published_kpqa(hub, trees):

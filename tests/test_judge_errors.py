@@ -1,6 +1,5 @@
 """Tests of intervals without labels: what was measured of a judge, and where the commands show it."""
 
-import gzip
 import json
 import re
 import shutil
@@ -8,27 +7,22 @@ import sys
 
 import genqa_metrics
 import pytest
-from genqa_metrics.cli import app
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.intervals import rogan_gladen
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, measured_for
-from typer.testing import CliRunner
 
-from tests.factories.ava import SETTINGS, random_rows
+from tests.factories.ava import COUNTS, SETTINGS, measured, random_rows
+from tests.factories.files import run, save
+from training.common import write_rows
 from training.publish import publish
 from training.studies.accuracy import measure as accuracy_study
-
-COUNTS = {"accepted": 90, "correct": 100, "rejected": 45, "incorrect": 50}
 
 
 @pytest.fixture
 def judge(judges, tmp_path):
     """A tiny judge that was measured on one system."""
-    folder = shutil.copytree(judges(), tmp_path / "judge")
-    facts = {"checkpoint": short_digest(folder), "threshold": "0.4", "references": "max", "data": {"made.dev": "0"}}
-    (folder / MEASURED_FILE).write_text(json.dumps(facts | {"systems": [COUNTS]}))
-    return folder
+    return measured(judges(), tmp_path / "judge")
 
 
 @pytest.fixture(scope="module")
@@ -151,12 +145,13 @@ def test_publishing_takes_it_along_for_the_merged_weights(judge, judges, tmp_pat
 def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch, capsys):
     """Sets of made rows; what is measured is of those that the judge has not seen."""
     for name in ("made.dev", "made.train"):
-        made = random_rows(80, seed=len(name))
-        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
-            for place in range(80):
-                row = {"question": made["questions"][place], "references": made["references"][place]}
-                row |= {"candidate": made["predictions"][place], "label": place % 3 % 2, "system": "ab"[place % 2]}
-                file.write(json.dumps(row) + "\n")
+        columns = (random_rows(80, seed=len(name))[column] for column in ("questions", "references", "predictions"))
+        rows = [
+            {"question": question, "references": references, "candidate": text}
+            | {"label": place % 3 % 2, "system": "ab"[place % 2]}
+            for place, (question, references, text) in enumerate(zip(*columns, strict=True))
+        ]
+        write_rows(tmp_path / f"{name}.jsonl.gz", rows)
     command = (
         f"study --judgments {tmp_path} --scores {tmp_path}/scores --json {tmp_path}/accuracy.json "
         f"--checkpoint {judge} --labels 10 --repeats 20 --measured"
@@ -178,15 +173,13 @@ def test_what_fail_under_names_is_checked_before_anything_is_scored(tmp_path, mo
 
     monkeypatch.setattr("genqa_metrics.ava.scorer.load_judge", loaded)
     monkeypatch.setattr("genqa_metrics.scale.run.scored", loaded)
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"question": "how many?", "prediction": "four steps", "references": ["four steps"]}\n')
+    row = {"question": "how many?", "prediction": "four steps", "references": ["four steps"]}
+    path = save(tmp_path / "rows.jsonl", [row])
     for more, expected in (
         (["--fail-under", "acuracy=0.5"], "expected one of ava_accuracy, ava_score, ava_declined"),
         (["-m", "aev", "--fail-under", "accuracy=0.5"], "accuracy and its interval come with --metric ava"),
     ):
-        done = CliRunner().invoke(app, ["score", str(path), *more])
-        assert done.exit_code == 2, done.output
-        assert expected in " ".join(done.stderr.split())
+        assert expected in run("score", path, *more, status=2)[1]
 
 
 @pytest.mark.parametrize(
@@ -194,9 +187,6 @@ def test_what_fail_under_names_is_checked_before_anything_is_scored(tmp_path, mo
     [("accuracy=0", 0), ("low=1.1", 3), ("ava_accuracy=1.1", 3), ("acuracy=0.5", 2), ("accuracy=high", 2)],
 )
 def test_score_fails_under_the_accuracy(judge, rows, tmp_path, demand, status):
-    path = tmp_path / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    more = ["--set", f"ava.checkpoint={judge}", "--fail-under", demand]
-    done = CliRunner().invoke(app, ["score", str(path), *more])
-    assert done.exit_code == status, done.output
-    assert bool(done.stdout) == (status != 2)  # results are printed, whatever is demanded of them
+    path = save(tmp_path / "rows.jsonl", rows)
+    out, _ = run("score", path, "--set", f"ava.checkpoint={judge}", "--fail-under", demand, status=status)
+    assert bool(out) == (status != 2)  # results are printed, whatever is demanded of them

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.factories.spaces import check_accessibility, free_port, started
+from training.common import write_rows
 
 TIMEOUT = 120_000  # milliseconds; the machine may be busy
 ROWS = [
@@ -27,7 +28,7 @@ def open_page(browser, tmp_path):
     processes, problems, pages = [], [], []
 
     def start(rows, *arguments):
-        (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_rows(tmp_path / "rows.jsonl", rows)
         port = free_port()
         command = [sys.executable, "-c", "from genqa_metrics.cli import main; main()", "label", "rows.jsonl"]
         command += ["-o", "labels.jsonl", "--web", "--port", str(port), "--uniform-share", "1", *arguments]

@@ -1,12 +1,12 @@
 """The page of all metrics and their peers on human judgments: made from small files, twice."""
 
-import gzip
 import json
 import sys
 
 import numpy as np
 import pytest
 
+from training.common import write_rows
 from training.studies.meta_evaluation import measure as meta
 
 QUESTIONS = ("who", "when did", "why does", "where is", "what is")
@@ -41,15 +41,13 @@ def made_up(number_of_questions, systems, labels, seed):
 @pytest.fixture
 def judgments(tmp_path):
     folder = tmp_path / "judgments"
-    folder.mkdir()
     sets = {
         "kpqa_marco": made_up(60, ["UniLM", "MHPGM"], False, 0),
         "evouna_nq": made_up(40, ["a", "b", "c"], True, 1),
         "own": made_up(12, [None], False, 2),
     }
     for name, rows in sets.items():
-        with gzip.open(folder / f"{name}.dev.jsonl.gz", "wt", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
+        write_rows(folder / f"{name}.dev.jsonl.gz", rows)
     return folder
 
 

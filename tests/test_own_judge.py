@@ -13,10 +13,11 @@ from genqa_metrics.ava.calibration import content_digest, log_odds, read_calibra
 from genqa_metrics.core import judge_model
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.verbs.calibrate import calibration
-from genqa_metrics.verbs.judge_errors import MEASURED_FILE, measured_for
+from genqa_metrics.verbs.judge_errors import measured_for
 from genqa_metrics.verbs.labelling import Session, tasks_of
 from safetensors.torch import load_file
 
+from tests.factories.ava import measured
 from tests.factories.files import run, save
 from tests.factories.kpqa import WORDS
 from tests.factories.pages import PAGES
@@ -220,28 +221,10 @@ def test_no_answer_is_judged_by_its_own_label():
     assert np.mean(honest) < 0.5
 
 
-@pytest.fixture
-def measured(judges, tmp_path):
-    """Settings of a judge of which 90 of 100 correct answers were accepted, and 45 of 50 incorrect ones rejected."""
-
-    def write(**more):
-        folder = shutil.copytree(judges(), tmp_path / "judge")
-        facts = {
-            "checkpoint": judge_model.short_digest(folder),
-            "threshold": "0.4",
-            "references": "max",
-            "data": ["x"],
-        }
-        counts = {"accepted": 90, "correct": 100, "rejected": 45, "incorrect": 50}
-        (folder / MEASURED_FILE).write_text(json.dumps(facts | {"data": ["x"], "systems": [counts]} | more))
-        return {"checkpoint": str(folder)}
-
-    return write
-
-
-def test_data_unlike_those_of_the_measurement_tell_no_accuracy(measured):
+def test_data_unlike_those_of_the_measurement_tell_no_accuracy(judges, tmp_path):
     """The judge was measured on short answers; the rows have long ones."""
-    settings = measured(profile={"profiled": 200, "unsure": 200, "answer_words:3": 200, "reference_words:2": 200})
+    profile = {"profiled": 200, "unsure": 200, "answer_words:3": 200, "reference_words:2": 200}
+    settings = {"checkpoint": str(measured(judges(), tmp_path / "judge", profile=profile))}
     rows = [row | {"label": None} for row in written(60)]
     like = genqa_metrics.score(rows, "ava", {"ava": settings})
     rows = [row | {"prediction": row["prediction"] + " and so on" * 20} for row in rows]
@@ -259,9 +242,9 @@ def test_data_unlike_those_of_the_measurement_tell_no_accuracy(measured):
     assert genqa_metrics.accuracy(rows, settings=settings).to_dict()["unlike"]
 
 
-def test_labels_in_the_rows_that_contradict_the_measurement_are_believed(measured):
+def test_labels_in_the_rows_that_contradict_the_measurement_are_believed(judges, tmp_path):
     """Every label of these rows says the opposite of the judge."""
-    settings = {"ava": measured()}
+    settings = {"ava": {"checkpoint": str(measured(judges(), tmp_path / "judge"))}}
     rows = written(60)
     columns = {"questions": [row["question"] for row in rows], "predictions": [row["prediction"] for row in rows]}
     columns["references"] = [row["references"] for row in rows]

@@ -18,6 +18,7 @@ from huggingface_hub import ModelCard, RepoCard
 
 from tests.factories.ava import encoder_of_type, linear_judge, random_rows
 from tests.factories.ava import saved as saved_judge
+from tests.factories.files import contents
 from training.publish import hub as publish_hub
 from training.publish import models, publish
 from training.publish import space as publish_space
@@ -95,10 +96,6 @@ def run(client, tmp_path, monkeypatch, capsys):
     return run
 
 
-def files(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def downloaded(hub, name, tmp_path):
     folder = tmp_path / "downloaded"
     for path, body in hub.content("model", f"ns/{name}-minilm").items():
@@ -111,7 +108,7 @@ def test_what_is_published_is_what_a_dry_run_writes_and_a_second_run_uploads_not
     lines = run("--dry-run")
     assert hub.requests == []
     assert [tuple(line.split(":")[0].split()) for line in lines] == REPOSITORIES
-    trees = {(kind, name): files(tmp_path / f"trees/{kind}s" / name) for kind, name in REPOSITORIES}
+    trees = {(kind, name): contents(tmp_path / f"trees/{kind}s" / name) for kind, name in REPOSITORIES}
     shutil.rmtree(tmp_path / "trees")
     assert all(line.endswith("deleted, tagged v" + genqa_metrics.__version__) for line in run())
     assert set(hub.repositories) == set(REPOSITORIES)
@@ -191,7 +188,7 @@ def test_plain_transformers_load_the_published_model(hub, tiny, run, tiny_checkp
     expected, _ = models.merged(publish.CHECKPOINTS[name])
     with torch.no_grad():
         assert torch.equal(model(**inputs).logits, expected(**inputs).logits)
-    assert {path for path in files(folder) if path.startswith("adapter/")} == (
+    assert {path for path in contents(folder) if path.startswith("adapter/")} == (
         {"adapter/adapter_config.json", "adapter/adapter_model.safetensors"} if name == "kpqa" else set()
     )
     if name == "ava":

@@ -1,6 +1,5 @@
 """The question generator: masks, ELBO, beam search against all sentences, random beams, training that goes on."""
 
-import gzip
 import itertools
 import json
 import shutil
@@ -11,6 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.factories.question_generation import PAIRS, WORDS, Vectors, batch_of, examples, generator, run
+from training.common import write_rows
 from training.question_generation import contexts as data
 from training.question_generation import decoding, train_generator
 from training.question_generation import generator as m
@@ -204,8 +204,7 @@ def test_contexts_of_files_and_of_the_hub(tmp_path, monkeypatch):
         {"context": "Ann won  it.", "references": ["Who won?", "What did Ann win?"]},
         {"context": "Ann won it.", "references": ["Who won?", "Who?"]},
     ]
-    with gzip.open(tmp_path / "own.jsonl.gz", "wt") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
+    write_rows(tmp_path / "own.jsonl.gz", rows)
     (found,) = data.read_contexts("own", tmp_path)
     assert found == data.Context("ann won it .", ("who won ?", "what did ann win ?", "who ?"))
     (tmp_path / "squad_du2017.x.jsonl").write_text(json.dumps({"context": "a -lrb- b", "references": ["c 's ?"]}))

@@ -1,11 +1,11 @@
 """Pairs of sentence and question from rows of span QA, and the check that nothing comes near the test part."""
 
-import gzip
 import hashlib
 import json
 
 import pytest
 
+from training.common import write_rows
 from training.question_generation import contexts, prepare_pairs
 
 TEST = [{"context": "immediately behind the basilica is the grotto -lrb- a marian place -rrb- .", "references": []}]
@@ -49,13 +49,6 @@ def test_leaks_are_found_however_they_are_written():
 @pytest.fixture
 def folder(tmp_path):
     """Span QA of three articles, one of them in the test part, and the files of Du et al."""
-    (tmp_path / "span_qa").mkdir()
-    (tmp_path / "question_generation").mkdir()
-
-    def write(place, rows):
-        with gzip.open(tmp_path / f"{place}.jsonl.gz", "wt", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
-
     rows = []
     for title, places in (("Steps", "house garden town yard"), ("Grotto", "grotto cave")):
         for place in places.split():
@@ -63,21 +56,21 @@ def folder(tmp_path):
             answers = {"text": ["seven"], "answer_start": [context.index("seven")]}
             question = f"How many steps are in the {place}?"
             rows.append({"title": title, "context": context, "question": question, "answers": answers})
-    write("span_qa/squad.train", rows)
-    write("span_qa/squadshifts_reddit", rows[:2])  # the same pairs again
-    write(
-        "question_generation/squad_du2017.dev",
+    write_rows(tmp_path / "span_qa/squad.train.jsonl.gz", rows)
+    write_rows(tmp_path / "span_qa/squadshifts_reddit.jsonl.gz", rows[:2])  # the same pairs again
+    write_rows(
+        tmp_path / "question_generation/squad_du2017.dev.jsonl.gz",
         [
             {"context": f"there are {n} rooms in this house of ours .", "references": [f"how many rooms , {n} ?"]}
             for n in ("two", "three", "four", "five", "six")
         ],
     )
     test = {"context": "there are seven steps in the grotto of the old king .", "references": ["where are they ?"]}
-    write("question_generation/squad_du2017.test", [test])
+    write_rows(tmp_path / "question_generation/squad_du2017.test.jsonl.gz", [test])
     # As with QAMR: span QA has one row a question, and not all of them.
-    write("span_qa/both.test", rows[-1:])
-    write(
-        "question_generation/both.test",
+    write_rows(tmp_path / "span_qa/both.test.jsonl.gz", rows[-1:])
+    write_rows(
+        tmp_path / "question_generation/both.test.jsonl.gz",
         [{"context": rows[-1]["context"], "references": [rows[-1]["question"], rows[0]["question"]]}],
     )
     return tmp_path

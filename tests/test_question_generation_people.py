@@ -1,11 +1,11 @@
 """F-meta against people: the judged sets by hand, the estimates, the whole command on made-up rows."""
 
-import gzip
 import json
 import sys
 
 import numpy as np
 
+from training.common import write_rows
 from training.studies.question_similarity import against_people as people
 from training.studies.question_similarity import coverage
 
@@ -79,7 +79,6 @@ def test_pairs_of_qgstec_by_hand():
 
 
 def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
-    (tmp_path / "question_generation").mkdir()
     words = "who won lost the cup in may june".split()
     rng = np.random.default_rng(1)
 
@@ -109,8 +108,7 @@ def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
     ]
     sets = {"simqg.dev": simqg, "qgeval.dev": qgeval, "quiz_design.dev": QUIZ, "qgstec2010.dev": ROWS}
     for name, rows in sets.items():
-        with gzip.open(tmp_path / "question_generation" / f"{name}.jsonl.gz", "wt") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
+        write_rows(tmp_path / "question_generation" / f"{name}.jsonl.gz", rows)
 
     output = tmp_path / "people.json"
     monkeypatch.setattr("genqa_metrics.core.checkpoints.base_encoder", lambda: tiny_encoder)

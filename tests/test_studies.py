@@ -11,6 +11,7 @@ import pytest
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
+from training.common import write_rows
 from training.studies import harness
 from training.studies.judges import compare_judges, summary
 
@@ -79,7 +80,7 @@ def test_the_judges_that_were_measured_are_the_bundled_ones(name, repository):
 def keep(tmp_path, monkeypatch):
     """Run compare_judges --keep without judges on one dev set, with what the result file holds."""
     rows = [{"question": str(label), "references": ["r"], "candidate": "c", "label": label} for label in (0, 1)]
-    (tmp_path / "beetle.dev.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_rows(tmp_path / "beetle.dev.jsonl", rows)
 
     def run(content=None, *more):
         if content:

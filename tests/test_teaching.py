@@ -13,7 +13,7 @@ from tests.factories.ava import linear_judge
 from tests.factories.causal import causal_judge, tiny_gguf
 from training.ava import long_answers, manipulations, teach, wrong_answers
 from training.ava.triples import Triple
-from training.common import json_rows
+from training.common import json_rows, write_rows
 
 PLACES = ["Bonn", "Berlin", "Rome", "Oslo", "Lima", "Cairo", "Delhi", "Paris"]
 SENTENCES = [
@@ -94,7 +94,7 @@ def run(tmp_path, monkeypatch):
         {"question": f"q{i}", "references": ["Bonn"], "candidate": "Bonn" if i % 2 else "Rome", "label": 1}
         for i in range(4)
     ]
-    (tmp_path / "own.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write_rows(tmp_path / "own.jsonl", lines)
     judge, output = linear_judge(tmp_path / "judge"), tmp_path / "taught.jsonl"
 
     def teach_rows(*words, teacher=judge):
@@ -118,7 +118,7 @@ def test_labels_are_mixed_with_the_verdicts_of_the_teacher(run):
 
 def test_a_stopped_run_continues(run, monkeypatch, tmp_path):
     whole = run()
-    (tmp_path / "taught.jsonl").write_text("".join(json.dumps(row) + "\n" for row in whole[:2]), encoding="utf-8")
+    write_rows(tmp_path / "taught.jsonl", whole[:2])
     assert run() == whole
 
 
@@ -249,7 +249,7 @@ def test_texts_of_no_known_verdict_are_for_a_teacher():
 
 @pytest.fixture
 def ask(tmp_path, monkeypatch):
-    (tmp_path / "spans.jsonl").write_text("".join(json.dumps(row) + "\n" for row in PASSAGES), encoding="utf-8")
+    write_rows(tmp_path / "spans.jsonl", PASSAGES)
     model = tiny_gguf(tmp_path / "tiny.gguf")
 
     def run(words="--spans spans"):
@@ -270,7 +270,7 @@ def test_answers_that_a_model_wrote_are_not_asked_for_again(ask, tmp_path, promp
     assert len(asked) == 4
     answers = [re.search('use the words "(.+)"', prompt)[1] for prompt in asked]
     lines = [[prompt, f"As we know, it is {answer}, they say."] for prompt, answer in zip(asked, answers, strict=True)]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines[:3]), encoding="utf-8")
+    write_rows(path, lines[:3])
     ask()
     assert [prompt for prompt, _ in json_rows(path)] == asked
     rows = list(json_rows(tmp_path / "long.train.jsonl"))

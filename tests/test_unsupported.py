@@ -1,16 +1,14 @@
 """`explain --metric grounding`: the sentences that no passage supports, of files and of one answer."""
 
 import csv
-import io
 import json
 
 import genqa_metrics
 import pytest
 from genqa_metrics.verbs.explain import unsupported
 from genqa_metrics.verbs.explain.unsupported import by_system, headline, print_unsupported, unsupported_html
-from rich.console import Console
 
-from tests.factories.explained import judged
+from tests.factories.explained import judged, printed
 from tests.factories.files import run, save
 
 PASSAGES = ["The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.", "Roses need sun."]
@@ -26,12 +24,6 @@ ROWS = [row | {"contexts": PASSAGES} for row in ROWS]
 @pytest.fixture
 def rows(tmp_path):
     return save(tmp_path / "rows.jsonl", ROWS)
-
-
-def printed(found, **kwargs):
-    out = io.StringIO()
-    print_unsupported(found, Console(file=out, width=100, legacy_windows=False, _environ={}, **kwargs))
-    return out.getvalue()
 
 
 def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path):
@@ -144,7 +136,11 @@ def test_neither_terminal_nor_page_is_controlled_by_a_text():
     evil = "\x1b]0;title\x07<script>alert(1)</script>"
     found = judged(evil)
     assert headline(found) == "In 1 of 2 answers a sentence is judged unsupported (probability below 0.50)"
-    for text in (printed(found), printed(found, force_terminal=True, color_system=None), unsupported_html(found)):
+    for text in (
+        printed(print_unsupported, found),
+        printed(print_unsupported, found, force_terminal=True, color_system=None),
+        unsupported_html(found),
+    ):
         assert "\x1b]" not in text
         assert "\x07" not in text
         assert "]0;title" in text

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 
 import evaluate
 
@@ -42,6 +43,19 @@ def saved(model, tokenizer_folder, folder, **settings):
     model.save_pretrained(folder)
     AutoTokenizer.from_pretrained(tokenizer_folder).save_pretrained(folder)
     (folder / "ava_config.json").write_text(json.dumps(SETTINGS | settings))
+    return folder
+
+
+COUNTS = {"accepted": 90, "correct": 100, "rejected": 45, "incorrect": 50}
+
+
+def measured(judge, folder, **more):
+    """Copy a judge that was measured to accept 90 of 100 correct and reject 45 of 50 incorrect answers."""
+    from genqa_metrics.core.judge_model import short_digest
+
+    shutil.copytree(judge, folder)
+    facts = {"checkpoint": short_digest(folder), "threshold": "0.4", "references": "max", "data": {"made.dev": "0"}}
+    (folder / "measured.json").write_text(json.dumps(facts | {"systems": [COUNTS]} | more))
     return folder
 
 

@@ -1,8 +1,18 @@
 """What `explain` shows of an answer, made by no model."""
 
+import io
+
 from genqa_metrics.rows.reading import Item
 from genqa_metrics.verbs.explain.kpqa import Explanation, Score, Segment
 from genqa_metrics.verbs.explain.unsupported import Grounded, GroundedAnswer, Judged
+from rich.console import Console
+
+
+def printed(show, shown, width=100, **kwargs):
+    """Return what a function prints on a console of some width."""
+    out = io.StringIO()
+    show(shown, Console(file=out, width=width, legacy_windows=False, _environ={}, **kwargs))
+    return out.getvalue()
 
 
 def made(signature="kpqa|beta:1", cut_texts=0):

@@ -109,8 +109,8 @@ def items(place, columns=None, **options):
 
 
 def contents(folder):
-    """Return {name: bytes} of everything in a folder, hidden files too."""
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    """Return {name: bytes} of the files in a folder and below, hidden ones too."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def numbers(report):

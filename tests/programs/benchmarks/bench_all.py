@@ -27,7 +27,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from training.common import around_markers, command_line, json_rows, markdown_table, put_between_markers
+from training.common import around_markers, command_line, json_rows, markdown_table, put_between_markers, write_rows
 from training.studies.harness import versions
 
 DATA = ("evouna_nq", "evouna_tq")
@@ -354,7 +354,7 @@ def sections(data: Path, folder: Path) -> Iterator[str]:
         "loading included."
     )
     fast, rows, path = exported(folder), different_rows(data, max(ROWS.values())), folder / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_rows(path, rows)
     for group, field in contestants(fast).items():
         found = {name: measured_apart(make, path, ROWS[group]) for name, make in field.items()}
         yield f"## {TITLES[group]}\n\n{field_table(found)}"
