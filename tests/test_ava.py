@@ -11,8 +11,8 @@ import pytest
 import torch
 from genqa_metrics.ava import judging, loading
 from genqa_metrics.ava.judging import Judge
-from genqa_metrics.core import checkpoints, inference, judge_model, judge_reading
-from genqa_metrics.core.judge_reading import CONFIGURATIONS
+from genqa_metrics.core import checkpoints, inference, judge_model
+from genqa_metrics.core.judge_model import CONFIGURATIONS
 
 from tests.factories.ava import linear_judge, load, random_rows, saved
 from tests.factories.kpqa import WORDS
@@ -20,12 +20,12 @@ from tests.factories.kpqa import WORDS
 
 def test_segments_are_those_of_the_paper():
     """Table 4: the second segment is a concatenation; every configuration reads each of its symbols."""
-    found = {name: judge_reading.segments(name, "Who?", "R", "T") for name in CONFIGURATIONS}
+    found = {name: judge_model.segments(name, "Who?", "R", "T") for name in CONFIGURATIONS}
     assert found["a0-all"] == [("Who?", "R"), ("R", "T"), ("Who?", "T")]
     assert found["a1-all"] == [("Who?", "R T"), ("R", "Who? T"), ("T", "Who? R")]
     assert found["a2"] == [("R", "Who? T"), ("T", "Who? R")]
-    assert judge_reading.segments("a1-r_qt", "who ", "R", "T") == [("R", "who? T")]
-    assert judge_reading.segments("a1-r_qt", "", "R", "T") == [("R", " T")]
+    assert judge_model.segments("a1-r_qt", "who ", "R", "T") == [("R", "who? T")]
+    assert judge_model.segments("a1-r_qt", "", "R", "T") == [("R", " T")]
 
 
 def test_settings_of_the_paper_judge_without_rules(judges, repository):
@@ -92,18 +92,18 @@ def test_shared_words_are_marked_in_both_texts(judges):
     """West Germany comes before "beat" in both texts only once: the other shared words are in another order."""
     reference, candidate = "West Germany beat Hungary", "Hungary, I think, beat West  Germany."
     found = {"west": 2, "germany": 2, "beat": 1, "hungary": 1}
-    assert judge_reading.word_marks("who won", reference, candidate, "shared") == found
-    assert judge_reading.word_marks("Ann", "Ann", "ANN!", "shared") == {"ann": 2}
-    assert judge_reading.word_marks("", "Ann", "Bob", "shared") == judge_reading.word_marks("", "", "", "shared") == {}
+    assert judge_model.word_marks("who won", reference, candidate, "shared") == found
+    assert judge_model.word_marks("Ann", "Ann", "ANN!", "shared") == {"ann": 2}
+    assert judge_model.word_marks("", "Ann", "Bob", "shared") == judge_model.word_marks("", "", "", "shared") == {}
     tokenizer = loading.load_judge(judges()).tokenizer
     row = ("how many steps ?", "four steps", "it is four.")
     assert seen(tokenizer, row, "shared") == [("four", 2), ("four", 2)]
-    ((plain,),) = judge_reading.encoded(tokenizer, "a0-qr", [row], 64, "shared")  # it must not know the candidate
+    ((plain,),) = judge_model.encoded(tokenizer, "a0-qr", [row], 64, "shared")  # it must not know the candidate
     assert set(plain["token_type_ids"]) == {0, 1}
 
 
 def seen(tokenizer, row, marks):
-    ((inputs,),) = judge_reading.encoded(tokenizer, "a1-r_qt", [row], 64, marks)
+    ((inputs,),) = judge_model.encoded(tokenizer, "a1-r_qt", [row], 64, marks)
     said = [tokenizer.decode([token]) for token in inputs["input_ids"]]
     return [(word, mark) for word, mark in zip(said, inputs["token_type_ids"], strict=True) if mark]
 
@@ -112,20 +112,20 @@ def test_words_that_no_model_reads_are_not_compared(monkeypatch):
     """The time for it grows with the square of the texts."""
     letters = str.maketrans("0123456789", "bcdfghjkmp")
     compared, texts = [], [" ".join(f"word{i}x" for i in range(s, s + 2000)).translate(letters) for s in (0, 5000)]
-    monkeypatch.setattr(judge_reading, "misspelt", lambda *words: compared.append(words))
-    assert judge_reading.word_marks("", texts[0], f"{texts[1]} wordcx", "valued", 64) == {}
-    assert judge_reading.word_marks("", texts[0], f"wordcx {texts[1]}", "valued", 64) == {"wordcx": 2}
+    monkeypatch.setattr(judge_model, "misspelt", lambda *words: compared.append(words))
+    assert judge_model.word_marks("", texts[0], f"{texts[1]} wordcx", "valued", 64) == {}
+    assert judge_model.word_marks("", texts[0], f"wordcx {texts[1]}", "valued", 64) == {"wordcx": 2}
     assert 0 < len(compared) <= 2 * 64**2
 
 
 def test_words_of_the_question_are_marked_too(judges):
     """And words count as the same by stem, numbers by value."""
-    marks = judge_reading.word_marks(
+    marks = judge_model.word_marks(
         "Who won the third game?", "Ann wins the 3rd game", "Ann is winning game 3.", "asked"
     )
     assert marks == {"ann": 2, "win": 2, "3": 2, "game": 4, "who": 3, "won": 3, "the": 3, "third": 3}
-    assert judge_reading.word_marks("", "on the 21st", "21, not two", "asked") == {"21": 2}
-    assert judge_reading.word_marks("", "twelve, Two", "2 or 12", "asked") == {"12": 2, "2": 1}
+    assert judge_model.word_marks("", "on the 21st", "21, not two", "asked") == {"21": 2}
+    assert judge_model.word_marks("", "twelve, Two", "2 or 12", "asked") == {"12": 2, "2": 1}
     row = ("how many steps ?", "four steps", "it is four.")
     found = [("four", 2), ("steps", 3), ("how", 3), ("many", 3), ("steps", 3), ("four", 2)]
     assert seen(loading.load_judge(judges()).tokenizer, row, "asked") == found
@@ -168,7 +168,7 @@ def test_every_configuration_is_the_plain_loop(judges, configuration, repository
     ):
         each = []
         for reference in references:
-            pairs = judge_reading.segments(configuration, question, reference, prediction)
+            pairs = judge_model.segments(configuration, question, reference, prediction)
             inputs = [tokenizer(*pair, return_tensors="pt") for pair in pairs]
             with torch.no_grad():
                 output = model(**inputs[0]) if len(pairs) == 1 else model(pairs=[dict(part) for part in inputs])

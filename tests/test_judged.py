@@ -10,7 +10,7 @@ import pandas
 import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.core import judge_model
-from genqa_metrics.core.judge_reading import JudgeReader
+from genqa_metrics.core.judge_model import JudgeReader
 from genqa_metrics.rows.errors import RecordedScoresWarning
 from genqa_metrics.rows.sources import files
 from genqa_metrics.verbs.labelling import tasks_of

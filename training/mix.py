@@ -39,14 +39,14 @@ def mix_causal(parts: list[tuple[Path, float]], args: argparse.Namespace) -> Non
 
 def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of judges of one configuration."""
-    from genqa_metrics.core import judge_model, judge_reading
+    from genqa_metrics.core import judge_model
 
     from training.ava import train_ava
 
     settings = [judge_model.read_settings(folder) for folder, _ in parts]
     if len({setting["configuration"] for setting in settings}) > 1:
         raise ValueError("parts: expected judges of one configuration")
-    if settings[0]["configuration"] == judge_reading.PROMPT:
+    if settings[0]["configuration"] == judge_model.PROMPT:
         return mix_causal(parts, args)
     models = [
         judge_model.load_model(folder, setting["configuration"], setting["marks"])[0]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..core.judge_reading import WORD, keys
+from ..core.judge_model import WORD, keys
 from ..core.quantities import quantities, unsettled
 from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts

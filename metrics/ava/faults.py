@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core.answers import attempts
-from ..core.judge_reading import keys
+from ..core.judge_model import keys
 from ..core.quantities import compare, quantities, readings
 from ..core.reading import COMMON
 from .judging import Rules

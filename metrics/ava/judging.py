@@ -23,7 +23,7 @@ from ..core.answers import (
     without_demands,
     without_retracted,
 )
-from ..core.judge_reading import LINEAR, PROMPT, JudgeReader, keys, words
+from ..core.judge_model import LINEAR, PROMPT, JudgeReader, keys, words
 from ..core.quantities import NUMBER_IN_TEXT, compare, is_number_word, readings
 from ..core.reading import COMMON, passage, readable, readable_answer
 

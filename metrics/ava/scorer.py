@@ -10,8 +10,7 @@ import numpy as np
 
 from ..core.answers import attempts
 from ..core.inference import check_fork
-from ..core.judge_model import AGGREGATIONS, LoadedJudge
-from ..core.judge_reading import LINEAR, PROMPT
+from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
 from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.answers import extract_answer
 from ..core.causal_judge import claim_prompt
-from ..core.judge_reading import PROMPT, STATEMENT, JudgeReader
+from ..core.judge_model import PROMPT, STATEMENT, JudgeReader
 from ..core.quantities import in_one_notation
 from ..core.reading import readable
 from ..core.replacing import instead, parts

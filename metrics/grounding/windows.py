@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..core.judge_reading import keys
+from ..core.judge_model import keys
 from ..core.reading import COMMON, overlapping_runs, readable
 from .sentences import sentence_spans
 
@@ -27,7 +27,7 @@ class Window:
         passage: index of the passage in its row.
         start, end: its place in the passage, in characters.
         text: its text.
-        keys: the words that show its topic, by `judge_reading.keys`.
+        keys: the words that show its topic, by `judge_model.keys`.
     """
 
     passage: int

@@ -17,7 +17,7 @@ class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
     configuration: str | None = option(
-        "one of judge_reading.CONFIGURATIONS, or linear; default that of --start, else a1-r_qt", None
+        "one of judge_model.CONFIGURATIONS, or linear; default that of --start, else a1-r_qt", None
     )
     rows: list[str] = option(
         "files of labelled rows of your own, as genqa-metrics label writes them or of any form that it reads; a fifth "
@@ -105,7 +105,7 @@ def settle(args: Arguments) -> dict:
 
 def check(args: Arguments) -> None:
     """Refuse what cannot work, before any work is done."""
-    from genqa_metrics.core.judge_reading import CONFIGURATIONS, LINEAR, MARKS
+    from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, MARKS
 
     if args.marks not in (None, *MARKS):
         raise ValueError(f"marks: expected one of {', '.join(MARKS)}, got {args.marks!r}")
@@ -126,7 +126,7 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
     """Return the inputs and the label of every triple; with `rng` varied by the arguments' shares."""
     import numpy as np
     from genqa_metrics.ava.judging import SEPARATOR, joined_references
-    from genqa_metrics.core.judge_reading import encoded
+    from genqa_metrics.core.judge_model import encoded
 
     texts = []
     for row in rows:
@@ -249,7 +249,7 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
 
     import numpy as np
     from genqa_metrics.ava.judging import joined_references
-    from genqa_metrics.core.judge_reading import linear_features
+    from genqa_metrics.core.judge_model import linear_features
     from safetensors.numpy import save_file
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict

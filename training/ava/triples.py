@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from genqa_metrics.core.judge_reading import STATEMENT
+from genqa_metrics.core.judge_model import STATEMENT
 
 from training.common import json_rows, local_file
 

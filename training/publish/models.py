@@ -102,8 +102,7 @@ def write_model(
 
 def _plain(name: str, source: Path) -> tuple[bool, str]:
     """Return whether transformers alone load a checkpoint, and the paragraph of its card on loading."""
-    from genqa_metrics.core.judge_model import read_settings
-    from genqa_metrics.core.judge_reading import CONFIGURATIONS, LINEAR
+    from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, read_settings
     from genqa_metrics.kpqa.loading import checked_settings
 
     if name == "kpqa":

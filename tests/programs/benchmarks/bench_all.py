@@ -100,7 +100,7 @@ def judge_loop() -> Callable:
     """Return the verdicts of the judge, one row at a time."""
     import torch
     from genqa_metrics.ava.loading import load_judge
-    from genqa_metrics.core.judge_reading import encoded
+    from genqa_metrics.core.judge_model import encoded
 
     loaded = load_judge(device="cpu")
 
@@ -115,8 +115,7 @@ def judge_loop() -> Callable:
 def cross_encoder() -> Callable:
     """Return the predictions of a CrossEncoder with the judge's own weights, on the texts that the judge reads."""
     from genqa_metrics.ava.loading import load_judge
-    from genqa_metrics.core.judge_model import load_model
-    from genqa_metrics.core.judge_reading import segments
+    from genqa_metrics.core.judge_model import load_model, segments
     from sentence_transformers import CrossEncoder
 
     loaded = load_judge(device="cpu")

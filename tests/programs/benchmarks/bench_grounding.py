@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import torch
-from genqa_metrics.core.judge_reading import STATEMENT, encoded
+from genqa_metrics.core.judge_model import STATEMENT, encoded
 from genqa_metrics.grounding.loading import load_judge
 from genqa_metrics.grounding.sentences import sentences_of
 from genqa_metrics.registry import make_scorer

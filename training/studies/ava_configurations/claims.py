@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from genqa_metrics.core.judge_reading import LINEAR
+from genqa_metrics.core.judge_model import LINEAR
 from genqa_metrics.statistics.correlation import resampled_auc
 from genqa_metrics.statistics.resampling import bootstrap_counts, interval
 

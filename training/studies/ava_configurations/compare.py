@@ -17,7 +17,7 @@ import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
-from genqa_metrics.core.judge_reading import CONFIGURATIONS, LINEAR
+from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR
 
 from training.ava import triples as t
 from training.common import option, train_once
