@@ -89,8 +89,8 @@ def causal_judge(folder, base, **settings):
         target_modules=["q_proj", "down_proj"],
         layers_to_transform=[1],
     )
-    adapted = get_peft_model(model, config)
     torch.manual_seed(3)
+    adapted = get_peft_model(model, config)
     for name, weight in adapted.named_parameters():
         if "lora_B" in name:
             torch.nn.init.normal_(weight, std=0.3)

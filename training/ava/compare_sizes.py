@@ -126,12 +126,17 @@ def fitted(sets: dict, other: int | None = None) -> tuple[float, float]:
     Args:
         sets: what `measured` returns.
         other: half of the questions that is left out; None for all.
+
+    >>> fitted({"condaqa": {}})  # claims alone have nothing to fit
+    (1.0, 0.0)
     """
     columns = []
     for own in (sets[name] for name in VERDICTS if name in sets):
         kept = (np.array(own["halves"]) != other) & np.isin(own["labels"], (0, 1))
         weight = np.full(kept.sum(), 1 / max(1, kept.sum()))
         columns.append(np.stack([_odds(own)[kept], np.array(own["labels"])[kept], weight]))
+    if not columns:
+        return 1.0, 0.0
     odds, labels, weight = np.hstack(columns)
     model = LogisticRegression(C=1e6).fit(odds[:, None], labels, weight * len(weight) / weight.sum())
     return float(model.coef_[0, 0]), float(model.intercept_[0])
