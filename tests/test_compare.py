@@ -13,6 +13,7 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.run import Run
 from genqa_metrics.statistics import resampling
 from genqa_metrics.verbs.compare.analysis import most_different
+from genqa_metrics.verbs.compare.page import comparison_page
 
 from tests.factories.explained import printed
 from tests.factories.files import run as command
@@ -403,6 +404,17 @@ def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     assert page.count("he judge was measured on") == 1
     assert "interval, cannot tell" not in page
     assert "tests of the judge's verdicts" in page.replace("&#39;", "'")
+
+
+def test_a_page_begins_with_one_finding():
+    """A second metric's stands with its tables; ranks and clusters are left to the other forms."""
+    report = genqa_metrics.compare(untold_rows(), ["ava", "aev"], resamples=200)
+    (before, after), (first, second) = report.to_html().split("</nav>"), report.findings
+    assert first in before
+    assert second in after
+    assert second not in before
+    assert "luster" not in after
+    assert first not in comparison_page(report, finding=False)
 
 
 def test_verdicts_rank_no_system_where_the_accuracy_cannot_be_told():

@@ -77,7 +77,8 @@ def test_rarity_beside_the_weights(models):
     assert found == pytest.approx([1.0, math.log(1.5) / math.log(3), 0.0])
     assert [segment.weights for segment in reference] == [(0.0,)]
     assert "IDF, prediction  seven(1.00) four(0.37) steps(0.00)" in as_heat_map(explained)
-    assert explanation_html(explained).count("by rarity (IDF)") == 2
+    assert explanation_html(explained).count("<details><summary>The same texts by rarity (IDF)") == 1
+    assert 'class="finding"' not in explanation_html(explained, findings=False)
     assert "IDF" not in as_heat_map(explanation("who is it", "seven", ["steps"], models))
 
 

@@ -78,6 +78,51 @@ def test_a_metric_that_judges_nothing_lists_the_lowest_scores():
     ]
 
 
+QUESTIONS = [
+    {"context": "c", "references": ["Who won the race?", "When was the race?"], "predictions": [text], "system": text}
+    for text in ("Who won the race?", "Where is it?")
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "metrics", "says", "ranks"),
+    [
+        (
+            [
+                {"prediction": text, "references": ["four steps"], "system": text[:4]}
+                for text in ("four steps", "four narrow wooden steps, winding, lacking handrails")
+            ],
+            "aev",
+            "The lengths of answers differ: the aev of these systems is not comparable.",
+            [],
+        ),
+        (QUESTIONS, ["f_meta", "aev"], "The aev is of single questions", ["f_meta"]),
+    ],
+)
+def test_a_score_that_compares_no_systems_ranks_none(rows, metrics, says, ranks):
+    report = genqa_metrics.score(rows, metrics)
+    text = " ".join(str(report).split())
+    assert says in text
+    assert "Aev:" not in text
+    assert "Read these first" not in str(report) + report.to_html()
+    assert [line.split(", ")[0].split()[-1] for line in report.findings if "highest" in line] == ranks
+
+
+def test_a_judge_that_errs_often_ranks_no_system_and_quotes_the_sentence_it_flags():
+    passages = ["Plans can be cancelled at any time.", "No month is refunded."]
+    rows = [
+        {"question": "Can I cancel my plan?", "contexts": passages, "prediction": text, "system": text[:1]}
+        for text in (f"{passages[0]} We refund every month.", passages[0])
+    ]
+    report = genqa_metrics.score(rows, "grounding")
+    assert [finding.partition(":")[0] for finding in report.findings] == [
+        "This judge of grounding errs often",
+        "It flags a sentence in 1 of 2 answers",
+    ]
+    assert '"We refund every month."; passage "No month is refunded."' in str(report)
+    assert str(report).count("errs often") == 1
+
+
 @cache
 def shown(repository, *arguments, name="answers.jsonl"):
     return run("score", repository / "metrics/examples" / name, *arguments, env={"COLUMNS": "80"})[0]

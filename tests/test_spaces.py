@@ -22,6 +22,7 @@ import genqa_metrics
 import pytest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from gradio.processing_utils import move_files_to_cache
+from markupsafe import Markup
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -345,6 +346,14 @@ def test_the_judge_of_the_comparison_is_that_of_the_setting(spaces, repository, 
     columns = dict.fromkeys(("questions", "references", "answers"))
     for template, values in (("code_of_a_file.txt", {}), ("code_of_texts.txt", columns)):
         assert repr({"ava": {"checkpoint": other}}) in html.unescape(app.python_code(template, **values))
+
+
+def test_the_headline_of_a_comparison_is_the_finding_of_its_report():
+    app = load_app("compare")
+    report, _ = app.comparing.compared(lambda *_: None, CALLS["compare"][-1][0])
+    status, _, framed, *_ = app.shown_of(lambda *_: None, CALLS["compare"][-1][0], Markup())
+    assert report.findings[0] in Markup(status).striptags()
+    assert report.findings[0] not in html.unescape(framed)
 
 
 def test_pasted_answers_of_several_lines_are_blocks(spaces):

@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 
 from ..core.inference import check_fork
-from ..core.reading import language_counts, language_warnings
+from ..core.reading import language_counts, language_warnings, readable
 from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, RowStatistics, Scorer, is_whole, require_extra
-from .judging import WINDOWS, Grounder, explained
+from .judging import WINDOWS, Grounder, answer_of, explained
 from .loading import load_judge
 
 MOST_WINDOWS = 100
@@ -97,6 +97,22 @@ class GroundingScorer(Scorer):
             texts = zip(predictions, rows, contexts, strict=True)
             details["explanation"] = [explained(*row, self.threshold) for row in texts]
         return RowStatistics(statistics, counts, details, of_row)
+
+    def weakest(self, columns: Mapping[str, list]) -> list[tuple[str, str]]:
+        """Return the least supported sentence of every answer, and the nearest one of its passages; "" for none."""
+        questions, predictions, contexts = (columns[name] for name in ("questions", "predictions", "contexts"))
+        grounder = Grounder(self.ready().loaded, self.batch_tokens, self.windows, self.citations)
+        pairs = []
+        for prediction, verdicts in zip(predictions, grounder.verdicts(questions, predictions, contexts), strict=True):
+            stating = [verdict for verdict in verdicts if verdict.sentence.states]
+            sentence = evidence = ""
+            if stating:
+                verdict = min(stating, key=lambda verdict: verdict.probability)
+                sentence = answer_of(prediction)[verdict.sentence.start : verdict.sentence.end]
+                for window, (start, end) in verdict.nearest[:1]:
+                    evidence = readable(window.text[start - window.start : end - window.start])
+            pairs.append((sentence, evidence))
+        return pairs
 
     def _counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return the counts of rows that their texts and statistics show."""

@@ -161,8 +161,8 @@ def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str 
         metric: name of the metric.
         systems: {system: {score: value}}.
 
-    >>> length_note("aev", {"a": {"aev": 0.1, "prediction_length": 90.0, "reference_length": 9.0}})[:73]
-    'aev: the answers of a are 10.0 times as long as the references, which AEv'
+    >>> length_note("aev", {"a": {"aev": 0.1, "prediction_length": 90.0, "reference_length": 9.0}})[:68]
+    'the answers of a are 10.0 times as long as the references, which AEv'
     """
     ratios = {
         system: scores["prediction_length"] / scores["reference_length"]
@@ -177,6 +177,6 @@ def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str 
     text = ", ".join(f"{ratios[system]:.1f}" for system in far[:3])
     remedy = "wordiness=infinity or --set aev.alpha=0" if ratios[far[0]] >= LONG else "brevity=infinity"
     return (
-        f"{metric}: the answers of {names} are {text} times as long as the references, which AEv marks down; "
+        f"the answers of {names} are {text} times as long as the references, which AEv marks down; "
         f"--set {metric}.{remedy} corrects this, and --metric ava reads the question"
     )

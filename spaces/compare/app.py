@@ -9,6 +9,7 @@ import comparing
 import gradio as gr
 import pandas
 from common import checks, events, html, server, sharing, uploads, verdicts
+from genqa_metrics.verbs.compare.page import comparison_page
 from markupsafe import Markup
 
 TITLE = "Which answers are better, and could it be chance?"
@@ -36,20 +37,20 @@ def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
     """
     if len({row["system"] for row in rows}) > 1:
         report, questions = comparing.compared(tick, rows)
-        status = html.headline(*comparing.finding(report), note)
+        status = html.headline(report.findings[0], note)
         table = pandas.DataFrame(comparing.by_answer(questions)).to_csv(index=False)
-        texts = [report.to_html(), report.to_latex(), table]
+        shown, texts = comparison_page(report, finding=False), [report.to_html(), report.to_latex(), table]
     else:
         report = uploads.scored(tick, rows, comparing.METRICS, comparing.SETTINGS)
         answers = report.to_pandas()
         said = f"The judge calls **{answers['ava_label'].sum():.0f} of {len(rows):,}** answers right."
         status = html.headline(said, "Add a second system to compare it with.", note)
-        texts = [report.to_html(), report.to_latex(), answers.to_csv(index=False)]
+        shown, texts = report.to_html(), [report.to_html(), report.to_latex(), answers.to_csv(index=False)]
     asked = {row["question"]: row["references"] for row in rows}
     given = [(row["question"], row["system"], row["prediction"]) for row in rows]
     files = [uploads.saved(name, text) for name, text in zip(FILES, texts, strict=True)]
     menu = gr.update(choices=[(text, text) for text in asked], value=None)
-    return [status + after, gr.update(open=False), html.frame("Report", texts[0]), menu, "", (asked, given), *files]
+    return [status + after, gr.update(open=False), html.frame("Report", shown), menu, "", (asked, given), *files]
 
 
 def page(tick, *texts: str) -> list:

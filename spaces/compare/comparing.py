@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import genqa_metrics
 from common import checks, server
-from genqa_metrics.reports.table import listed
 
 METRICS = ("ava", "kpqa")
 SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}}
@@ -74,27 +73,6 @@ def compared(tick, rows: list[dict]):
 
     report = genqa_metrics.compare(rows, METRICS, SETTINGS, on_error="skip", progress=progress)
     return report, report.answers()
-
-
-def finding(report) -> tuple[str, str]:
-    """Return how many answers of each system the judge calls right, and whether chance could explain it."""
-    values = {system: found["value"] for system, found in report.scores["ava"]["ava_accuracy"].items()}
-    order = sorted(values, key=lambda system: -values[system])
-    counts = [f"**{round(values[name] * report.questions):,} of {report.questions:,}** of {name}" for name in order]
-    said = f"Answers that the judge calls right: {listed(counts)}."
-    level = [system for system in order if values[system] == values[order[0]]]
-    if len(level) > 1:
-        return said, f"{listed(level)} are level."
-    pairs = report.tests["ava"]["ava_accuracy"]["pairs"]
-    near = [
-        name
-        for pair in pairs
-        for name in (pair["first"], pair["second"])
-        if order[0] in (pair["first"], pair["second"]) and name != order[0]
-        if not report.is_clear(pair)
-    ]
-    chance = f"could explain its lead over {listed(near)}" if near else "is unlikely to explain it"
-    return said, f"{order[0]} is ahead; chance {chance}."
 
 
 def by_answer(questions: Sequence[dict]) -> list[dict]:

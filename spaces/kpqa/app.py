@@ -61,7 +61,9 @@ def page(question: str, answer: str, references: str) -> list:
         *summary(scores), *(f"Note: {text}." for text in warnings), sharing.example_note(EXAMPLES, values)
     )
     code = sharing.metric_code("kpqa", questions=[question], predictions=[answer], references=[lines])
-    report = html.frame("Weights of the words, and the scores", explanations.explanation_html(explained))
+    report = html.frame(
+        "Weights of the words, and the scores", explanations.explanation_html(explained, findings=False)
+    )
     return [status + ADDRESS.mark(*values), report, code]
 
 

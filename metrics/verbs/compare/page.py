@@ -9,7 +9,6 @@ from ...reports.table import html_table, number, p_value, page, render
 from ..explain.kpqa import heat_map_html, heat_map_legend, heat_map_style
 from .analysis import ACCURACY
 from .tables import (
-    CLUSTERS,
     Ranking,
     change_tables,
     name_of,
@@ -37,8 +36,13 @@ ORDERS = {
 }
 
 
-def comparison_page(report: Report) -> str:
-    """Return a comparison as one HTML page that needs no outside resource; one script filters and sorts its rows."""
+def comparison_page(report: Report, finding: bool = True) -> str:
+    """Return a comparison as one HTML page that needs no outside resource; one script filters and sorts its rows.
+
+    Args:
+        report: the comparison.
+        finding: the page begins with the first finding; False where that stands above the page.
+    """
     explained = report.explanations()
     sections = [_section(report, metric, explained.get(metric, ())) for metric in report.metrics]
     places = [*((f"metric-{i}", section["metric"]) for i, section in enumerate(sections, 1))]
@@ -48,9 +52,9 @@ def comparison_page(report: Report) -> str:
         places=places,
         report=report,
         sections=sections,
+        findings=report.findings[: 1 if finding else 0] + report.findings[len(sections) :],
         changes=[html_table(table, text_columns={0, 1, 3, 5}) for table in change_tables(report)],
         most=MAX_NOTES,
-        clusters=CLUSTERS,
         facts=report.facts(),
         rows=_all_rows(report),
     )
@@ -156,9 +160,10 @@ def _section(report: Report, metric: str, heat: Sequence[Mapping]) -> dict[str, 
                 "folded": by.untold or (len(order) > 2 and place == 0),  # the matrix has the differences
             }
         )
-    table = systems_table(report, metric)
+    table, sliced = systems_table(report, metric, ranks=False), slice_tables(report, metric)
     return {
         "metric": metric,
+        "finding": report.findings[list(report.metrics).index(metric)],
         "scores": scores,
         "systems": html_table(table),
         "names": table.origins,
@@ -166,7 +171,7 @@ def _section(report: Report, metric: str, heat: Sequence[Mapping]) -> dict[str, 
         "faults": of_faults(numbers.get("faults", {})),
         "meanings": meanings(table),
         "legend": heat_map_legend() if heat else None,
-        "sliced": [(table, html_table(table)) for table in slice_tables(report, metric)],
+        "sliced": [(table, html_table(table), table in sliced[1:] and not table.marked) for table in sliced],
         "rows": [_shown_row(*pair) for pair in zip(numbers["rows"], heat, strict=False)],
     }
 

@@ -77,11 +77,11 @@ class Ranking:
         return {self.order.index(system) for system in self.best}
 
 
-def systems_table(report: Report, metric: str) -> Table:
-    """Return the scores and ranks of the systems by one metric."""
+def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
+    """Return the scores of the systems by one metric, with their ranks where they are told and asked for."""
     scores, names = report.metrics[metric]["scores"], list(report.metrics[metric]["tests"])
     by = Ranking(report, metric)
-    accuracy = by.judged
+    accuracy, ranks = by.judged, ranks and not by.untold  # the judge's verdicts rank no system
     shown = scorer_class(metric).shown if metric in SCORERS else ()
     parts = [name for name in shown if name in scores]
     if names[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
@@ -99,10 +99,10 @@ def systems_table(report: Report, metric: str) -> Table:
             else estimate(scores[name][system])
             for name in parts
         ]
-        place = [] if by.untold else [_ranks(by.places[system]), str(by.places[system]["cluster"])]
+        place = [_ranks(by.places[system]), str(by.places[system]["cluster"])] if ranks else []
         rows.append([system, *place, *cells])
     extra = [ACCURACY] if accuracy and names[0] != ACCURACY else []
-    header = ["system", *([] if by.untold else ["ranks", "cluster"]), *extra, *names, *parts]
+    header = ["system", *(["ranks", "cluster"] if ranks else []), *extra, *names, *parts]
     said = "In brackets: 95% interval."
     if accuracy:
         told = accuracy["method"] != METHODS[NOTHING]
@@ -112,8 +112,9 @@ def systems_table(report: Report, metric: str) -> Table:
         said = f"The accuracy {rests_on}.{more} Brackets of the others: 95% intervals."
     elif "accuracy" in report.metrics[metric]:
         said = f"In brackets: 95% interval; the errors of {metric} are ignored."
-    if not by.untold:  # the judge's verdicts rank no system
-        said += f" Ranks and clusters by {names[0]}." * (len(names) > 1) + f" {BEST}"
+    if ranks and len(names) > 1:
+        said += f" Ranks and clusters by {names[0]}."
+    said += "" if by.untold else f" {BEST}"
     short = judge_names(metric, header, whose(accuracy["systems"])) if accuracy else short_names(header)
     marked = set() if by.untold else by.marked
     return Table(f"{metric}: systems", header, rows, said, marked, header.index(names[0]), short=short)

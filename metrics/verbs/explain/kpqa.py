@@ -360,12 +360,13 @@ def heat_map_legend():
     return render("legend.html", steps=[number(low, 2) for low, _ in STEPS], found=_FOUND, in_order=_IN_ORDER)
 
 
-def explanation_html(*answers: Explanation, headings: Sequence[str] = ("",)) -> str:
+def explanation_html(*answers: Explanation, headings: Sequence[str] = ("",), findings: bool = True) -> str:
     """Return explanations as one HTML page that needs nothing else: no script, no outside resource.
 
     Args:
         *answers: the explanations.
         headings: which answers they are, one for each; an only one needs none.
+        findings: the page says what the numbers show.
     """
     last, sides = answers[-1], ("Prediction", "Reference")
     shown = []
@@ -379,7 +380,7 @@ def explanation_html(*answers: Explanation, headings: Sequence[str] = ("",)) -> 
         shown.append(
             {
                 "heading": name,
-                "finding": _finding(explained),
+                "finding": _finding(explained) if findings else "",
                 "question": explained.question,
                 "pairs": pairs,
                 "cut": _cut_note(explained) if explained.cut_texts else "",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ...core.reading import one_line
-from ...core.scorer import UNSURE_FROM, UNSURE_TO
+from ...core.scorer import UNSURE_FROM, UNSURE_TO, Scorer
 from ...registry import judge_among, scorer_class
 from ...reports.charts import accuracy_chart
 from ...reports.report import (
@@ -39,7 +39,7 @@ from ...reports.table import (
 )
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, ignore
-from ...scale.options import OnError, Settings
+from ...scale.options import OnError, Settings, length_note
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.tally import (
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
+OVERLAP = "shared words do not show which answers are right"
 SYSTEMS = "Systems"
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}",
@@ -165,7 +166,7 @@ def score(
     if judge and not found.sets:
         sums = {system: totals.question_sums for system, totals in found.questions.items()}
         accuracy = judged_systems(sums, run.scorers[judge], ignore_judge_errors, found.counts.get(judge))
-    return ScoreReport(found, accuracy)
+    return ScoreReport(found, accuracy, run.scorers)
 
 
 def why_to_read(answer: AnswerToRead, fault: str = "") -> str:
@@ -214,13 +215,17 @@ class ScoreReport(Report):
         warnings: scores that mean less than they seem to, one sentence each.
         accuracy: with ava, the accuracy of every system with its interval, see `judge_errors.judged_systems`.
         found: everything, see `Scores`.
+        compares_words: whether shared words alone are counted, of which a low number is no sign of a wrong answer.
     """
 
     title = "Scores"
     styles = ("forest.css",)
 
-    def __init__(self, found: Scores, accuracy: Mapping[str, Any] | None = None):
+    def __init__(
+        self, found: Scores, accuracy: Mapping[str, Any] | None = None, scorers: Mapping[str, Scorer] | None = None
+    ):
         self.found, self.accuracy = found, accuracy
+        self._scorers = scorers or {}
         self.systems = found.systems
         for system, ends in (accuracy or {"systems": {}})["systems"].items():
             self.systems[system] |= {name: ends[name] for name in ("accuracy", "low", "high")}
@@ -230,6 +235,9 @@ class ScoreReport(Report):
         self.skipped = {system: found.skipped_of.get(system, 0) for system in (*found.rows, *found.skipped_of)}
         if found.total:
             self.skipped[found.total] = found.skipped
+        classes = [scorer_class(metric) for metric in found.scores]
+        judged = found.sets or classes[0].evidence != "references" or any(known.verdict for known in classes)
+        self.compares_words = not judged
         self.notes, self.warnings = found.notes, found.warnings
 
     def __repr__(self) -> str:
@@ -260,6 +268,8 @@ class ScoreReport(Report):
     def _reading_tables(self) -> list[Table]:
         """Return the answers to read first as tables for pages and Markdown, one of each kind."""
         to_read, faults = self.found.to_read, self.faults
+        if self.compares_words:
+            return []
         beside = "passages" if any(answer.passages for answer in to_read.first) else "accepted answer"
         header, tables = ["row", "system", "why", "question", "answer", beside], []
         for kind in SHARES:
@@ -352,7 +362,7 @@ class ScoreReport(Report):
     def findings(self) -> list[str]:
         """Which system is better and whether that may be chance; what the accuracy rests on is a fact."""
         accuracy = self._of_accuracy()[:-1] or [highest_accuracy(self.accuracy["systems"])] if self.accuracy else []
-        return accuracy + [said for metric in self.found.scores if (said := self._of_metric(metric))]
+        return accuracy + [said for metric in self.found.scores for said in self._of_metric(metric)]
 
     def _of_accuracy(self) -> list[str]:
         """Return which system is better and whether that may be chance, and what the accuracy rests on."""
@@ -373,16 +383,25 @@ class ScoreReport(Report):
         near = f"; {briefly(chance)} may be as good" if chance else ""
         return [f"{first} is first{near}{f'; {briefly(behind)} clearly behind' if behind else ''}", rests_on]
 
-    def _of_metric(self, metric: str) -> str:
-        """Return which system a metric puts first; "" for one system, and for the judge, whose accuracy is told."""
-        if metric == self.judge:
-            return ""
-        main = scorer_class(metric).main
-        values = {system: scores[main] for system, scores in self.found.scores[metric].items()}
-        values.pop(self.found.total, None)
-        if len(values) < 2:
-            return ""
-        return highest(main, {system: (value, number(value)) for system, value in values.items()})
+    def _of_metric(self, metric: str) -> list[str]:
+        """Return which system a metric puts first, or why it ranks none.
+
+        Nothing for one system, and for the judge of answers, whose accuracy is told.
+        """
+        known, found = scorer_class(metric), self.found
+        values = {system: scores[known.main] for system, scores in found.scores[metric].items()}
+        values.pop(found.total, None)
+        if error_rate := metric in self._scorers and self._scorers[metric].error_rate:
+            flagged, answers = sum(found.to_read.counts.values()), sum(map(found.predictions.get, values))
+            said = f"It flags a sentence in {flagged:,} of {answers:,} answers: read them; it ranks no system."
+            return [_sentence(error_rate), *[said] * bool(flagged and metric == next(iter(found.scores)))]
+        if metric == self.judge or len(values) < 2:
+            return []
+        if length_note(metric, found.scores[metric]):
+            return [f"The lengths of answers differ: the {known.main} of these systems is not comparable."]
+        if found.sets and not known.takes_sets:
+            return [f"The {known.main} is of single questions; it does not count reference questions that none asks."]
+        return [highest(known.main, {system: (value, number(value)) for system, value in values.items()})]
 
     @cached_property
     def leads(self) -> dict[str, tuple[float, float, float]]:
@@ -438,6 +457,19 @@ class ScoreReport(Report):
             for answer in self.found.to_read.first
         }
 
+    @cached_property
+    def _weakest(self) -> dict[AnswerToRead, tuple[str, str]]:
+        """The least supported sentence of answers to read that are compared with passages, and the nearest there."""
+        first, scorer = self.found.to_read.first, self._scorers.get("grounding")
+        if not scorer or next(iter(self.found.scores)) != "grounding":
+            return {}
+        columns = {
+            "questions": [answer.question or "" for answer in first],
+            "predictions": [answer.prediction for answer in first],
+            "contexts": [answer.passages for answer in first],
+        }
+        return dict(zip(first, scorer.weakest(columns), strict=True))
+
     def _labels(self) -> Table:
         said = (
             "AVA's verdicts beside the labels in the rows. Missed: correct but rejected; let through: wrong but "
@@ -449,7 +481,7 @@ class ScoreReport(Report):
     def next_steps(self) -> list[str]:
         """Why the accuracy cannot be told, and what to do; none where it is told."""
         told = not self.accuracy or self.accuracy["method"] != METHODS[estimation.NOTHING]
-        return [] if told else [f"{note[:1].upper()}{note[1:]}." for note in self.accuracy["notes"][:1]]
+        return [] if told else list(map(_sentence, self.accuracy["notes"][:1]))
 
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
@@ -518,12 +550,17 @@ class ScoreReport(Report):
     def show(self, console: Any) -> None:
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         result, accuracy = self.found, self.accuracy or {"notes": []}
+        findings = self._of_accuracy() if self.accuracy else self.findings
+        notes = [*of_faults(result.faults), *accuracy["notes"], *result.notes]
+        if self.compares_words:
+            asked = any(answer.question for answer in result.to_read)
+            notes.append(OVERLAP + "; ava judges that from the question: --metric ava" * asked)
         print_first_screen(
             console,
             self.headline,
             replace(self._systems_table(), title=""),
-            self._of_accuracy() if self.accuracy else self.findings,
-            [*of_faults(result.faults), *accuracy["notes"], *result.notes],
+            findings,
+            [note for note in notes if _sentence(note) not in findings],
             self._more(),
             lambda: self._print_reading(console),
         )
@@ -554,12 +591,12 @@ class ScoreReport(Report):
         from rich.text import Text
 
         to_read = self.found.to_read
-        if to_read.first:
+        if to_read.first and not self.compares_words:
             every = sum(to_read.counts.values())
             more = f" ({len(to_read.first)} of {every:,}; --worst {every} lists all)" * (every > len(to_read.first))
             console.print()
             console.print(Text(f"{READ}{more}", style="bold"))
-            for line in _reading_lines(to_read, min(console.width, WIDTH), self.faults):
+            for line in _reading_lines(to_read, min(console.width, WIDTH), self.faults, self._weakest):
                 console.print(Text(line), no_wrap=True, overflow="crop")
 
 
@@ -573,13 +610,23 @@ def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
     return shown
 
 
+def _sentence(note: str) -> str:
+    """Return a note as a sentence."""
+    return f"{note[:1].upper()}{note[1:]}."
+
+
 def _short(text: str) -> str:
     """Return a text on one line without markup, the beginning of a long one."""
     text = one_line(text)
     return text if len(text) <= LONG else f"{text[:LONG]}..."
 
 
-def _reading_lines(to_read: AnswersToRead, width: int, faults: Mapping[AnswerToRead, str]) -> list[str]:
+def _reading_lines(
+    to_read: AnswersToRead,
+    width: int,
+    faults: Mapping[AnswerToRead, str],
+    weakest: Mapping[AnswerToRead, tuple[str, str]],
+) -> list[str]:
     """Return the answers to read first below the reason to read them, each line in so many columns."""
     answers = to_read.first
     names = {answer: visible(answer.id or f"line {answer.line}") for answer in answers}
@@ -597,8 +644,11 @@ def _reading_lines(to_read: AnswersToRead, width: int, faults: Mapping[AnswerToR
         line += f"{_grade(answer):<5}, " * (kind == DISAGREE) + f"{answer.score:.2f}  "
         line += f"{_grade(answer)}? " * (kind == UNSURE)
         line += f"{faults[answer]}: " if faults[answer] else ""
-        beside, name = (answer.passages, "passage") if answer.passages else (answer.references, "accepted")
-        lines.append(line + excerpt(answer.prediction, beside, max(width - len(line), 30), name))
+        said, beside, name = answer.prediction, answer.references, "accepted"
+        if answer in weakest:
+            said, evidence = weakest[answer]
+            beside, name = [evidence] * bool(evidence), "passage"
+        lines.append(line + excerpt(said, beside, max(width - len(line), 30), name))
     return [line for line in lines if line]
 
 
