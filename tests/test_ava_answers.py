@@ -165,20 +165,24 @@ COLOURS = "red, blue, yellow"
         ("100,000", "100.000 requests", 0.42, {"100.000": 0, "requests": -0.2},
          "The judge is unsure: 'requests' moved it towards wrong; accepted: '100,000'."),
         ("CSV and XLSX", "CSV", 0.42, {"CSV": 0},
-         "The judge is unsure: no single word moved it towards wrong; accepted: 'CSV and XLSX'."),
+         "No word explains this; the judge is near its threshold (0.50): read it; accepted: 'CSV and XLSX'."),
+        ("Yes, as CSV.", "You can, as a file.", 0.45, {"can": -0.07, "file": -0.14},
+         "No word explains this; the judge is near its threshold (0.50): read it; accepted: 'Yes, as CSV'."),
+        ("90 days", "three months (90 days)", 0.23, {"three": -0.44, "months": -0.17},
+         "'three' counts against it; accepted: '90 days'."),
         ("100,000", "100.000", 0.05, {"100.000": 0}, "It does not match the accepted answer '100,000'."),
         ("Peter Pan", "Pan Peter", 0.05, {"Pan": 0}, "It does not match the accepted answer 'Peter Pan'."),
         ("90 days", "3 months", 0.05, {"3": 0}, "It does not match the accepted answer '90 days'."),
         # The judge falls most without "yellow", which is accepted: what is wrong is what was added, or is missing.
-        (COLOURS, "red, yellow and green", 0.05, {"red": 0, "yellow": -0.3, "and": 0, "green": -0.1},
+        (COLOURS, "red, yellow and green", 0.05, {"red": 0, "yellow": -0.3, "and": 0, "green": -0.2},
          f"Missing: 'blue'; 'green' counts against it; accepted: '{COLOURS}'."),
         (COLOURS, "red, yellow and green", 0.05, {"red": 0, "yellow": -0.3, "and": 0, "green": 0},
          f"Missing: 'blue'; accepted: '{COLOURS}'."),
-        ("Twelve eggs a week.", "12 eggs daily", 0.1, {"12": -0.4, "eggs": -0.3, "daily": -0.1},
+        ("Twelve eggs a week.", "12 eggs daily", 0.1, {"12": -0.4, "eggs": -0.3, "daily": -0.2},
          "'daily' counts against it; accepted: 'Twelve eggs a week'."),
         ("Ann", "by Ann", 0.9, {"by": 0.4, "Ann": 0.3}, "'Ann' counts for it; accepted: 'Ann'."),
         ("Ann", "then Ann", 0.42, {"then": -0.3, "Ann": 0.01},
-         "The judge is unsure: no single word moved it towards wrong; accepted: 'Ann'."),
+         "No word explains this; the judge is near its threshold (0.50): read it; accepted: 'Ann'."),
         ("Ann", "by Ann", 0.9, {"by": 0.4}, "'by' counts for it; accepted: 'Ann'."),
         ("Ann", "not Ann", 0.1, {"not": -0.4, "Ann": 0},
          "'not' counts against it; the accepted answer has no negation: 'Ann'."),
@@ -234,8 +238,9 @@ def test_a_long_answer_is_judged_without_each_sentence():
 
     reference = "Hold the button for ten seconds."
     (found,) = explaining.explanations(["How?"], [[reference]], [answer], probabilities, 0.5)
-    start = "In 'Press the switch for two minutes': 'switch for' counts against it; accepted: "
-    assert found["reason"] == f"{start}'{reference[:-1]}'."
+    start = "In 'Press the switch for two minutes': "  # 'switch for' raises the probability by .06 alone
+    assert found["reason"].startswith(start)
+    assert "'switch for'" not in found["reason"]
     assert all("\n" not in word for word, *_ in found["words"])
     assert not {"1", "2", "3"} & {word for word, *_ in found["words"]}
     assert min(found["words"], key=lambda word: word[1])[0] == "switch** for"

@@ -4,10 +4,12 @@ import html
 import itertools
 import math
 import re
+from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
 import pytest
+from genqa_metrics import terminal
 from genqa_metrics.core.reading import readable
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
@@ -233,6 +235,16 @@ def test_the_command(command, tmp_path, models):
     assert "##" not in out + file.read_text(encoding="utf-8")
     assert "x(" in out  # the pieces of xyz
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_answers_of_files_are_explained_with_a_bar(tmp_path, monkeypatch):
+    """It is there before the models are loaded, and while answers are explained one by one."""
+    calls = []
+    monkeypatch.setattr(terminal, "progress_bars", lambda: nullcontext(lambda *told: calls.append(told)))
+    rows = [{"question": "Who?", "prediction": text, "references": ["Ann"]} for text in ("Bob", "Carla")]
+    run(files.save(tmp_path / "rows.jsonl", rows), "--metric", "kpqa")
+    assert calls[0] == ("scoring", 0, None)
+    assert calls[-2:] == [("explaining", 0, 2), ("explaining", 1, 2)]
 
 
 def test_the_command_counts_in_a_file(command, tmp_path):

@@ -20,7 +20,9 @@ from ..core.scorer import UNSURE_FROM, UNSURE_TO
 from .faults import ORDERED
 from .judging import Rules, said_quantity
 
-STRONG = 0.02  # smaller effects are not named in the reason
+STRONG = 0.02  # effect of a sentence from which it decides
+TELLING = 0.15  # effect of a word from which a reason names it
+NEAR = 0.2  # distance of a probability from the threshold up to which the judge is called unsure
 NAMED = 2  # the most words that a reason names
 LONG_ANSWER = 40  # words of an answer from which a reason begins with the sentence that decides
 SHOWN = 25  # words of that sentence that are shown
@@ -157,7 +159,7 @@ def reason(
             are named.
     """
     right = probability >= threshold
-    unsure = UNSURE_FROM < probability < UNSURE_TO
+    unsure = UNSURE_FROM < probability < UNSURE_TO and abs(probability - threshold) <= NEAR
     start = "the judge is unsure: " if unsure else ""
     blamed = words if right else [word for word in words if not _stands_in(word[0], reference)]
     sentence = deciding_sentence(of_sentences, reference, probability, threshold)
@@ -168,9 +170,8 @@ def reason(
     named = strongest(blamed, probability, threshold, len(blamed))
     if any(_content(text) - LINKING for text, *_ in words):
         telling = (word for word in named if _content(word[0]) - LINKING or _NEGATION.search(word[0]))
-        named = [word for word in telling if abs(word[1]) >= STRONG]
-    named = named[:NAMED]
-    named = [word for word in named if abs(word[1]) >= max(STRONG, abs(named[0][1]) / 2)]
+        named = list(telling)
+    named = [word for word in named[:NAMED] if abs(word[1]) >= max(TELLING, abs(named[0][1]) / 2)]
     missing = "" if right or unsure else _missing_items(reference, answer)
     in_order, said_in_order = keys(reference), keys(answer)
     if not words:
@@ -179,7 +180,8 @@ def reason(
         counts = "moved it towards correct" if unsure else f"{_verb(named, 'count')} for it"
         text = f"{_quoted(named)} {counts}; accepted: {_cited(reference, named)}"
     elif unsure and not named:
-        text = f"no single word moved it towards {'correct' if right else 'wrong'}; accepted: {_short(reference)}"
+        start, text = "", f"no word explains this; the judge is near its threshold ({threshold:.2f}): read it"
+        text += f"; accepted: {_short(reference)}"
     elif right:
         text = f"no single word decides; it matches the accepted answer {_short(reference)}"
     elif named:

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.answers import attempts
 from ..core.inference import check_fork
 from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge
-from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
+from ..core.reading import ENGLISH_ONLY, MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
 from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
@@ -235,7 +235,7 @@ class AvaScorer(Scorer):
             f"({configuration}) judged without them",
             "escalated": "{:,} rows of which the judge is unsure were read by the second one",
         }
-        languages, means = counts, {}
+        languages, means = counts, {"reads": f"{ENGLISH_ONLY}; the judge large reads German and Arabic too"}
         if configuration == PROMPT:
             measured = [f"language:{name}" for name in MEASURED]
             languages = {name: number for name, number in counts.items() if name not in measured}

@@ -170,7 +170,11 @@ LANGUAGES = (
 ).split()
 SURE = 0.7  # probability from which a row counts as not English: 3 of 5,450 rows of 13 English sets do
 MIN_CHARACTERS, MAX_CHARACTERS = 15, 300  # of a row: fewer say too little, more cost time
-MIN_SHARE = 0.02  # of rows that are not English, from which they are reported
+MIN_WORDS, MIN_ANSWER = (
+    6,
+    40,
+)  # words and characters of an answer from which it counts alone: none of 2,420 English ones
+MIN_SHARE = 0.005  # of rows that are not English, from which they are reported
 
 
 @lru_cache(1)
@@ -193,7 +197,7 @@ def language_counts(columns: Mapping[str, Sequence]) -> Counter:
         columns: "questions", "predictions" and "references" (lists of texts), which are read together.
 
     Returns:
-        "rows" -> their number, "language:de" -> rows in German, and so on.
+        "rows" -> their number, "language:de" -> rows or answers in German, and so on.
 
     >>> question, answer = "Wie heißt die Hauptstadt von Frankreich?", "Sie heißt Paris."
     >>> dict(language_counts({"questions": [question], "predictions": [answer], "references": [["Paris"]]}))
@@ -204,8 +208,10 @@ def language_counts(columns: Mapping[str, Sequence]) -> Counter:
         columns["questions"], columns["predictions"], columns["references"], strict=True
     ):
         text = " ".join(part[:MAX_CHARACTERS] for part in (question, prediction, *references[:1]))
-        if language_of(text) not in ("", "en"):
-            counts[f"language:{language_of(text)}"] += 1
+        alone = len(prediction) >= MIN_ANSWER and len(prediction.split()) >= MIN_WORDS
+        languages = map(language_of, (text, *[prediction] * alone))
+        if other := next((language for language in languages if language not in ("", "en")), ""):
+            counts[f"language:{other}"] += 1
     return counts
 
 
@@ -242,7 +248,7 @@ def language_warnings(counts: Mapping[str, int], reads: str = ENGLISH_ONLY) -> l
     if total < max(1, MIN_SHARE * rows):
         return []
     listed = ", ".join(f"{name} {n:,}" for name, n in sorted(values.items(), key=lambda item: (-item[1], item[0])))
-    return [f"{total:,} of {rows:,} rows seem not to be English ({listed}); {reads}"]
+    return [f"{total:,} of {rows:,} rows seem{'s' * (total == 1)} not to be English ({listed}); {reads}"]
 
 
 LONG_ANSWER = 150  # words of an answer above which a passage is selected

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from ...core.answers import attempts
+from ...core.reading import language_counts
 from ...reports.report import Report, say
 from ...reports.table import Table, listed, print_table, visible
 from ...rows.errors import FileError, in_command
@@ -23,6 +24,7 @@ from ..inputs import MAX_SLICES, as_number
 from ..labels import LABELS_TO_BEGIN
 
 MAX_ROWS = 10_000  # that are read of each file
+LANGUAGE_ROWS = 1000  # whose language is looked for
 FEW_VALUES = 20  # values of a column that makes slices
 MIN_SLICE = 5  # mean rows of a slice
 MIN_JUDGED = 10  # values of a column that may be scores
@@ -150,6 +152,7 @@ class _Facts:
     labels: int = 0  # by people, 0 or 1
     scores: list[float] = field(default_factory=list)  # by people
     contexts: int = 0  # rows with retrieved passages
+    foreign: list[str] = field(default_factory=list)  # rows that seem not to be English, of the first `LANGUAGE_ROWS`
     kind: Any = None  # of the rows; None if none is good
 
 
@@ -183,6 +186,10 @@ def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Fa
                 prediction=len(item.predictions),
                 reference=len(item.references),
             )
+            if facts.rows <= LANGUAGE_ROWS:
+                texts = {"questions": [item.text or ""], "references": [item.references]}
+                spoken = [language_counts({**texts, "predictions": [text]}) for text in item.predictions]
+                facts.foreign += [item.id or f"line {row.number}"] * any(len(counts) > 1 for counts in spoken)
             facts.declined += sum(not attempts(text) for text in item.predictions)
             score, label = item.human
             facts.labels += label in (0.0, 1.0)
@@ -345,6 +352,11 @@ def _notes(facts: _Facts) -> list[str]:
         )
     if facts.declined:
         notes.append(f"answers that decline or are empty: {facts.declined:,}; the column declined has their share")
+    if facts.foreign and facts.kind.text == "question":
+        count = len(facts.foreign)
+        said = f"{count:,} answer{'s' * (count > 1)} seem{'s' * (count == 1)} not to be English"
+        said += f" ({', '.join(facts.foreign[:3])}{', ...' * (count > 3)})"
+        notes.append(f"{said}: small and base were not measured on such; large was measured on German and Arabic")
     repeated = sum(len(question) - len(set(question)) for question in facts.questions.values())
     if repeated and not facts.kind.sets:
         notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")

@@ -119,7 +119,11 @@ def explain(
         explain_one, show, as_html = _one_answer(judges, checkpoint)
         of_idf = {"corpus": corpus} if idf else {}
         headings = [heading for heading, _ in answers]
-        explained = [explain_one(*answer, **of_idf) for _, answer in answers]
+        explained = []
+        with terminal.progress_bars() as progress:
+            for place, (_, answer) in enumerate(answers):
+                progress("explaining", place, len(answers))
+                explained.append(explain_one(*answer, **of_idf))
     if not explained:
         terminal.say("no answer to read: none is judged wrong or unsure")
         return
@@ -159,9 +163,10 @@ def _answers_to_read(
     from ...rows.errors import bad_usage
     from ...scale.run import Run
 
-    with bad_usage():
-        run = Run(sources, [metric], {metric: {"checkpoint": checkpoint}} if checkpoint else None, **of_rows)
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
+        progress("scoring", 0, None)  # while models are loaded
+        with bad_usage():
+            run = Run(sources, [metric], {metric: {"checkpoint": checkpoint}} if checkpoint else None, **of_rows)
         to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
     terminal.say_forms(sources)
     first, every = to_read.first, sum(to_read.counts.values())
@@ -183,6 +188,7 @@ def _unsupported(sources: Sequence[Any], of_rows: Mapping[str, Any], settings: M
     from .unsupported import unsupported_sentences
 
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
+        progress("grounding", 0, None)  # while models are loaded
         result = unsupported_sentences(
             sources,
             settings=settings,
