@@ -89,7 +89,7 @@ QUESTIONS = [
     [
         (
             [
-                {"prediction": text, "references": ["four steps"], "system": text[:4]}
+                {"prediction": text, "references": ["four steps"], "system": text[-3:]}
                 for text in ("four steps", "four narrow wooden steps, winding, lacking handrails")
             ],
             "aev",
