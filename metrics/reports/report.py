@@ -109,7 +109,7 @@ class Report:
         facts = self.facts()
         tables = self._html_tables(self.charts(), facts, self.open_tables)
         said = {"title": self.title, "headline": self.headline, "findings": self.findings}
-        said["notes"] = [*self.warnings, *self.notes]
+        said["notes"] = [note for note in (*self.warnings, *self.notes) if as_sentence(note) not in self.findings]
         places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
         if self.next_steps:
             places.insert(1, ("next", "How to go on"))
@@ -165,6 +165,11 @@ class Report:
             console: a `rich.console.Console`.
         """
         Report.show(self, console)
+
+
+def as_sentence(note: str) -> str:
+    """Return a note as a sentence."""
+    return f"{note[:1].upper()}{note[1:]}."
 
 
 def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Collection[str] | None = None) -> str:

@@ -16,6 +16,7 @@ from ...reports.charts import accuracy_chart
 from ...reports.report import (
     WIDTH,
     Report,
+    as_sentence,
     briefly,
     highest,
     highest_accuracy,
@@ -394,7 +395,7 @@ class ScoreReport(Report):
         if error_rate := metric in self._scorers and self._scorers[metric].error_rate:
             flagged, answers = sum(found.to_read.counts.values()), sum(map(found.predictions.get, values))
             said = f"It flags a sentence in {flagged:,} of {answers:,} answers: read them; it ranks no system."
-            return [_sentence(error_rate), *[said] * bool(flagged and metric == next(iter(found.scores)))]
+            return [as_sentence(error_rate), *[said] * bool(flagged and metric == next(iter(found.scores)))]
         if metric == self.judge or len(values) < 2:
             return []
         if length_note(metric, found.scores[metric]):
@@ -481,7 +482,7 @@ class ScoreReport(Report):
     def next_steps(self) -> list[str]:
         """Why the accuracy cannot be told, and what to do; none where it is told."""
         told = not self.accuracy or self.accuracy["method"] != METHODS[estimation.NOTHING]
-        return [] if told else list(map(_sentence, self.accuracy["notes"][:1]))
+        return [] if told else list(map(as_sentence, self.accuracy["notes"][:1]))
 
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
@@ -560,7 +561,7 @@ class ScoreReport(Report):
             self.headline,
             replace(self._systems_table(), title=""),
             findings,
-            [note for note in notes if _sentence(note) not in findings],
+            [note for note in notes if as_sentence(note) not in findings],
             self._more(),
             lambda: self._print_reading(console),
         )
@@ -608,11 +609,6 @@ def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
         length = shown.pop("prediction_length")
         shown["length_ratio"] = length / max(shown.pop("reference_length"), 1)
     return shown
-
-
-def _sentence(note: str) -> str:
-    """Return a note as a sentence."""
-    return f"{note[:1].upper()}{note[1:]}."
 
 
 def _short(text: str) -> str:
