@@ -264,17 +264,20 @@ def test_rows_that_are_not_english_are_counted():
     assert counts == {"rows": 5} | {f"language:{name}": 1 for name in ("de", "fr", "es", "ru", "ja")}
     assert language_warnings(counts)[0].startswith("5 of 5 rows seem not to be English (de 1, es 1, fr 1, ja 1, ru 1)")
     assert language_warnings({"rows": 1000, "language:de": 3}) == []
+    with pytest.warns(UserWarning, match="ava: 5 of 5 rows seem not to be English"):
+        genqa_metrics.load("ava", device="cpu", progress=False).compute(**columns)
+
+
+def test_one_answer_in_another_language_to_an_english_question_is_counted():
     german = "Der Versand innerhalb des Landes dauert 2 bis 4 Werktage."
-    columns = {
+    english = {
         "questions": ["How long does shipping take within the country?"],
         "references": [["2 to 4 working days"]],
     }
-    assert language_counts({**columns, "predictions": [german]}) == {"rows": 1, "language:de": 1}
+    assert language_counts({**english, "predictions": [german]}) == {"rows": 1, "language:de": 1}
     assert language_warnings({"rows": 60, "language:de": 1})[0].startswith(
         "1 of 60 rows seems not to be English (de 1)"
     )
-    with pytest.warns(UserWarning, match="ava: 5 of 5 rows seem not to be English"):
-        genqa_metrics.load("ava", device="cpu", progress=False).compute(**columns)
 
 
 def test_repr_is_short_and_arguments_are_named():

@@ -21,7 +21,7 @@ from .faults import ORDERED
 from .judging import Rules, said_quantity
 
 STRONG = 0.02  # effect of a sentence from which it decides
-TELLING = 0.15  # effect of a word from which a reason names it
+TELLING = 0.2  # effect of a word from which a reason names it; smaller ones name "A" and "is" of written answers
 NEAR = 0.2  # distance of a probability from the threshold up to which the judge is called unsure
 NAMED = 2  # the most words that a reason names
 LONG_ANSWER = 40  # words of an answer from which a reason begins with the sentence that decides
