@@ -228,7 +228,7 @@ def language_of(text: str) -> str:
     return language if probability >= SURE else ""
 
 
-ENGLISH_ONLY = "the model reads English only, and their scores mean little"
+ENGLISH_ONLY = "the model reads English only, and such scores mean little"
 MEASURED = "de", "ar"  # languages beside English in which the judge of prompts was measured
 OTHER_LANGUAGES = "the model was measured in English, German and Arabic only"
 
@@ -241,7 +241,7 @@ def language_warnings(counts: Mapping[str, int], reads: str = ENGLISH_ONLY) -> l
         reads: what that means for the scores.
 
     >>> language_warnings({"rows": 10, "language:de": 2, "language:fr": 1})
-    ['3 of 10 rows seem not to be English (de 2, fr 1); the model reads English only, and their scores mean little']
+    ['3 of 10 rows seem not to be English (de 2, fr 1); the model reads English only, and such scores mean little']
     """
     values = {name.removeprefix("language:"): n for name, n in counts.items() if name.startswith("language:") and n}
     total, rows = sum(values.values()), counts.get("rows", 0)
