@@ -170,10 +170,8 @@ LANGUAGES = (
 ).split()
 SURE = 0.7  # probability from which a row counts as not English: 3 of 5,450 rows of 13 English sets do
 MIN_CHARACTERS, MAX_CHARACTERS = 15, 300  # of a row: fewer say too little, more cost time
-MIN_WORDS, MIN_ANSWER = (
-    6,
-    40,
-)  # words and characters of an answer from which it counts alone: none of 2,420 English ones
+# Words and characters from which an answer is read alone too: none of 2,420 English ones counts as another language.
+MIN_WORDS, MIN_ANSWER = 6, 40
 MIN_SHARE = 0.005  # of rows that are not English, from which they are reported
 
 

@@ -8,6 +8,7 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
@@ -186,7 +187,7 @@ def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Fa
                 prediction=len(item.predictions),
                 reference=len(item.references),
             )
-            if facts.rows <= LANGUAGE_ROWS:
+            if facts.rows <= LANGUAGE_ROWS and find_spec("py3langid"):  # of the extra of models
                 texts = {"questions": [item.text or ""], "references": [item.references]}
                 spoken = [language_counts({**texts, "predictions": [text]}) for text in item.predictions]
                 facts.foreign += [item.id or f"line {row.number}"] * any(len(counts) > 1 for counts in spoken)
