@@ -77,6 +77,7 @@ class AvaScorer(Scorer):
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)
         self._size = f"{_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''}"
+        self.stronger = "ava.checkpoint=base" if (checkpoint or "small") == "small" and escalate is None else ""
         self.second = None if escalate is None else load_judge(escalate, None, device, dtype, ready=False)
 
     def ready(self) -> Self:

@@ -219,11 +219,13 @@ def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
         faults: {system: {what is wrong: answers}}.
 
     >>> of_faults({"a": {"another value": 3, "lacks a part": 1}, "b": {"declines": 1}})
-    ['What is wrong, where words show it: a another value 3, lacks a part 1; b declines 1']
+    ['What is wrong, where words show it: another value: a 3; lacks a part: a 1; declines: b 1']
     """
-    each = [f"{system} {', '.join(f'{name} {n:,}' for name, n in of.items())}" for system, of in faults.items()]
-    more = f"; {len(each) - MOST_NAMED} more systems" if len(each) > MOST_NAMED else ""
-    return [f"What is wrong, where words show it: {'; '.join(each[:MOST_NAMED])}{more}"] if each else []
+    shown = dict(list(faults.items())[:MOST_NAMED])
+    names = dict.fromkeys(name for of in shown.values() for name in of)
+    each = [f"{name}: {', '.join(f'{s} {of[name]:,}' for s, of in shown.items() if name in of)}" for name in names]
+    more = f"; {len(faults) - MOST_NAMED} more systems" if len(faults) > MOST_NAMED else ""
+    return [f"What is wrong, where words show it: {'; '.join(each)}{more}"] if each else []
 
 
 def briefly(names: Sequence[str]) -> str:

@@ -98,6 +98,16 @@ def probability(value: float) -> str:
     return "above 0.99" if value > 0.99 else "below 0.01" if value < 0.01 else f"{value:.2f}"
 
 
+def probability_and_threshold(value: float, threshold: float) -> tuple[str, str]:
+    """Return both as text, with as many digits as show which of them is higher.
+
+    >>> probability_and_threshold(0.5791, 0.58), probability_and_threshold(0.2, 0.58)
+    (('0.579', '0.580'), ('0.20', '0.58'))
+    """
+    digits = next((n for n in (2, 3, 4) if f"{value:.{n}f}" != f"{threshold:.{n}f}"), 2)
+    return probability(value) if digits == 2 else f"{value:.{digits}f}", f"{threshold:.{digits}f}"
+
+
 def estimate(found: Mapping | None, digits: int = 3, limit_digits: int | None = None, name: str = "value") -> str:
     """Return an estimate with its interval as text; `name` is the key of the estimate beside "low" and "high".
 

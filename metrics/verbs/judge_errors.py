@@ -159,12 +159,14 @@ class JudgeErrors:
         unknown: why that is not known, or not for these rows; "" where it is.
         ignored: the errors are to be ignored.
         unlike: in what these rows differ from those that it was measured on, in words.
+        stronger: see `Scorer`.
     """
 
     measured: Measured | None
     unknown: str = ""
     ignored: bool = False
     unlike: Sequence[str] = ()
+    stronger: str = ""
 
     @classmethod
     def of(cls, scorer: Scorer, rows: Mapping[str, float], ignored: bool = False) -> "JudgeErrors":
@@ -177,7 +179,7 @@ class JudgeErrors:
         totals = {name: sum(getattr(group, name) for group in measured.groups) for name in COUNTS}
         unlike = [*disagreements(totals, rows), *differences(_profile(measured.facts), rows)]
         reasons = f"they may be unlike those that the judge's errors were measured on ({'; '.join(unlike)})"
-        return cls(measured, reasons if unlike else "", unlike=unlike)
+        return cls(measured, reasons if unlike else "", unlike=unlike, stronger=scorer.stronger)
 
     def accuracy(self, sums: QuestionSums, **options: Any) -> tuple[dict[str, Any], AccuracyEstimate]:
         """Return the accuracy of a system, as all reports have it, and the estimate.
@@ -233,6 +235,8 @@ class JudgeErrors:
         untold = by_key.get(NOTHING, [])
         is_large = any(systems[name]["rows"] > LABELS_TO_BEGIN for name in untold)
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
+        if self.stronger and self.unlike:
+            to_label = f"judge again with --set {self.stronger}, which reads more and errs less, or {to_label}"
         for system in untold:
             reason = systems[system]["reason"]
             fix = "more questions are needed" if "too few questions" in reason else to_label

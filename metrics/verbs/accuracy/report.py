@@ -309,7 +309,7 @@ class AccuracyReport(Report):
             most = max(needed, default=0)
             return [f"about {most:,} more labels of each system would give +-5 points"] if most else []
         questions = [values["questions_needed"]["0.05"] for values in planned]
-        more = "" if None in questions else f"+-5 needs about {rounded(max(questions))} questions"
+        more = "" if None in questions else f"+-5 points need about {rounded(max(questions))} questions of this kind"
         rows, labels = (sum(values[name] for values in self.systems.values()) for name in ("rows", "labelled"))
         widest = 100 * max(values["half_width_of_all"] for values in planned)
         of_all = f"labelling all {rows:,} rows gives about +-{widest:.0f} points" if labels < rows else ""

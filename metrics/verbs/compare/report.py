@@ -12,7 +12,17 @@ from ...core.reading import one_line
 from ...core.scorer import Scorer
 from ...registry import judge_among
 from ...reports.report import Report, briefly, of_faults, say
-from ...reports.table import Table, latex_table, markdown, markdown_code, markdown_table, number, print_table, visible
+from ...reports.table import (
+    Table,
+    estimate,
+    latex_table,
+    markdown,
+    markdown_code,
+    markdown_table,
+    number,
+    print_table,
+    visible,
+)
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
@@ -347,7 +357,15 @@ class CompareReport(Report):
         if by.untold:
             shares = [f"{system} {number(share, 2)}" for system, share in zip(order, scores, strict=True)]
             listing = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)}"
-            return f"Which system has more right answers cannot be told: the judge accepts {listing}."
+            behind = [pair for pair in by.pairs if pair["first"] == order[0] and self.is_clear(pair)]
+            if not behind:
+                return f"Which system has more right answers cannot be told: the judge accepts {listing}."
+            worse = briefly([pair["second"] for pair in behind])
+            by_how_much = f" ({estimate(behind[0]['difference'])})" if len(behind) == 1 else ""
+            return (
+                f"In the judge's verdicts {order[0]} is significantly ahead of {worse}{by_how_much}; how many answers "
+                f"are right cannot be told: it accepts {listing}."
+            )
         if len(first) == 1:
             others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
             return f"{name}: {first[0]} is significantly better than {others}."

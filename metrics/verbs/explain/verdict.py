@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...reports.report import print_field, say
-from ...reports.table import page, probability, render, visible
+from ...reports.table import page, probability_and_threshold, render, visible
 
 
 class Word(NamedTuple):
@@ -98,9 +98,8 @@ def headline(found: Verdict) -> str:
     'judged right: probability above 0.99; 0.50 or more counts as right'
     """
     called = "right" if found.correct else "wrong"
-    return (
-        f"judged {called}: probability {probability(found.probability)}; {found.threshold:.2f} or more counts as right"
-    )
+    value, threshold = probability_and_threshold(found.probability, found.threshold)
+    return f"judged {called}: probability {value}; {threshold} or more counts as right"
 
 
 def _parts(found: Verdict) -> Iterator[tuple[str, float | None]]:

@@ -644,6 +644,10 @@ def _reading_lines(
         if answer in weakest:
             said, evidence = weakest[answer]
             beside, name = [evidence] * bool(evidence), "passage"
+        texts = excerpt(said, beside, 10**6, name)
+        if answer.question and len(line) + len(texts) > width:  # the question, and the texts below it
+            lines.append(line + _quoted(one_line(answer.question), width - len(line)))
+            line = " " * 6
         lines.append(line + excerpt(said, beside, max(width - len(line), 30), name))
     return [line for line in lines if line]
 
