@@ -16,6 +16,7 @@ from ...reports.table import (
     Table,
     estimate,
     latex_table,
+    listed,
     markdown,
     markdown_code,
     markdown_table,
@@ -44,7 +45,7 @@ from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import judged_systems
 from ..labels import read_labels
-from .analysis import INTERVAL, Column, Judged, analyse, most_different, row_scores, sliced_comparison
+from .analysis import ACCURACY, INTERVAL, Column, Judged, analyse, most_different, row_scores, sliced_comparison
 from .page import MAX_NOTES, comparison_page
 from .rows import Matched, SystemRows
 from .tables import (
@@ -164,8 +165,12 @@ def compare(
     for metric, scorer in scorers.items():
         main = scorer.significance_scores[0]
         by_row = labelled[metric].by_row if metric in labelled else row_scores(scorer, statistics[metric], main)
-        finer = statistics[judge][..., 1] if metric == judge else None
-        numbers[metric]["rows"] = [matched.reported(row, by_row[row]) for row in most_different(by_row, rows, finer)]
+        finer = statistics[judge][..., 1] if metric == judge else by_row
+        scores = numbers[metric]["scores"][next(iter(numbers[metric]["tests"]))]
+        best = sorted(matched.systems, key=lambda system: -scores[system]["value"])[:2]
+        two = [place for place, system in enumerate(matched.systems) if system in best]
+        chosen = most_different(by_row[:, two], rows, finer[:, two]) or most_different(by_row, rows, finer)
+        numbers[metric]["rows"] = [matched.reported(row, by_row[row]) for row in chosen]
     if accuracy:
         numbers[judge]["accuracy"] = accuracy
         numbers[judge]["faults"] = _faults(matched, scorers[judge], statistics[judge])
@@ -560,8 +565,11 @@ class CompareReport(Report):
             console.print(Text.assemble(*parts), no_wrap=True, overflow="ellipsis")
 
         rows = self.rows[metric]
-        by_judge = ", as the judge sees them" * Ranking(self, metric).untold
-        say(console, [f"Rows that decide{by_judge}"] * bool(rows), "bold")
+        by = Ranking(self, metric)
+        between = f" between {listed(by.order[:2])}" * (len(self.systems) > 2)
+        labels = ", by people's labels where there are some" * (by.name == ACCURACY)
+        seen = ", as the judge sees them" if by.untold else labels
+        say(console, [f"Rows that decide{between}{seen}"] * bool(rows), "bold")
         grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in self.metrics[metric] else {}
         for row in rows:
             cut(visible(name_of(row)), (f"  [{visible(' | '.join(map(one_line, row['references'])))}]", "dim"))
