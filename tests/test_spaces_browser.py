@@ -262,7 +262,7 @@ def own_answers(page: Page) -> None:
 def test_systems_are_compared(view, visit):
     """The answer first, then the report; the fields are folded until somebody wants them."""
     page = visit("compare", *VIEWS[view])
-    result(page, "the judge accepts own words 1.00, echo 0.00")
+    result(page, "it accepts own words 1.00, echo 0.00")
     box = page.locator(".headline:visible").bounding_box()
     assert box["y"] + box["height"] < 900, "the headline is on the first screen"
     look_at_rows(framed(page))

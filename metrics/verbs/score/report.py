@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 from importlib.util import find_spec
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
+FEW, SCREEN = 10, 16  # answers of which only those are printed that fill so many lines
 OVERLAP = "shared words do not show which answers are right"
 SYSTEMS = "Systems"
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
@@ -594,10 +595,13 @@ class ScoreReport(Report):
         to_read = self.found.to_read
         if to_read.first and not self.compares_words:
             every = sum(to_read.counts.values())
-            more = f" ({len(to_read.first)} of {every:,}; --worst {every} lists all)" * (every > len(to_read.first))
+            answers = _reading_lines(to_read, min(console.width, WIDTH), self.faults, self._weakest)
+            lengths = np.cumsum([len(lines) for lines in answers])
+            shown = answers[: int((lengths <= SCREEN).sum())] if len(answers) <= FEW else answers
+            more = f" ({len(shown)} of {every:,}; --worst {every} lists all)" * (every > len(shown))
             console.print()
             console.print(Text(f"{READ}{more}", style="bold"))
-            for line in _reading_lines(to_read, min(console.width, WIDTH), self.faults, self._weakest):
+            for line in chain.from_iterable(shown):
                 console.print(Text(line), no_wrap=True, overflow="crop")
 
 
@@ -622,19 +626,21 @@ def _reading_lines(
     width: int,
     faults: Mapping[AnswerToRead, str],
     weakest: Mapping[AnswerToRead, tuple[str, str]],
-) -> list[str]:
-    """Return the answers to read first below the reason to read them, each line in so many columns."""
+) -> list[list[str]]:
+    """Return the lines of each answer to read first, below the reason to read them, in so many columns."""
     answers = to_read.first
     names = {answer: visible(answer.id or f"line {answer.line}") for answer in answers}
     systems = {answer: visible(answer.system) for answer in answers}
     if all(system in names[answer] for answer, system in systems.items()):
         systems = dict.fromkeys(answers, "")
     of_name, of_system = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
-    lines, kind = [], ""
+    result, kind = [], ""
     for answer in answers:
+        lines = []
         if answer.kind != kind:
             kind = answer.kind
-            lines.append(f" {HEADINGS.get(kind, kind)} ({to_read.counts[kind]:,})" * (kind != LOWEST))
+            lines += [f" {HEADINGS.get(kind, kind)} ({to_read.counts[kind]:,})"] * (kind != LOWEST)
+        result.append(lines)
         line = f"  {names[answer][:of_name]:<{of_name}}  "
         line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
         line += f"{_grade(answer):<5}, " * (kind == DISAGREE) + f"{answer.score:.2f}  "
@@ -649,7 +655,7 @@ def _reading_lines(
             lines.append(line + _quoted(one_line(answer.question), width - len(line)))
             line = " " * 6
         lines.append(line + excerpt(said, beside, max(width - len(line), 30), name))
-    return [line for line in lines if line]
+    return result
 
 
 def _grade(answer: AnswerToRead) -> str:
