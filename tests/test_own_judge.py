@@ -165,6 +165,7 @@ def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
     out, _ = run(*arguments)
     for text in ("as it is", "calibration helps: it agrees", "Next: genqa-metrics score FILE --calibration"):
         assert text in out
+    assert "more of 60" in " ".join(out.split())
     assert read_calibration(tmp_path / "mine.json").content["labels"] == 60
     assert "threshold is what calibrate finds" in run(*arguments, "-s", "ava.threshold=0.3", status=2)[1]
 

@@ -39,6 +39,7 @@ WRITE = "genqa-metrics calibrate with --output mine.json writes it for --calibra
 SHARES = ("agreement", "sensitivity", "specificity")
 UNHELPFUL = "calibration does not help"
 FEW_LABELS = 50
+CLEAR = 6  # answers that one judge has right and the other wrong, from which a sign test can have p below .05
 FEW_ANSWERS = 15  # effective ones, correct or incorrect, below which intervals are wide
 CHANCE = 0.65  # area under the curve, below which the judge hardly tells right from wrong
 
@@ -175,12 +176,15 @@ class CalibrateReport(Report):
         """Whether the calibrated judge agrees with more labels, and what to do."""
         before, after = (f"{shares['agreement']:.1%}" for shares in (self.before, self.after))
         said = f"with {after} of the labels on held-out questions, the judge as it is with {before}"
+        labels = self.calibration["labels"]
+        more = round(labels * (self.after["agreement"] - self.before["agreement"]))
         if not self.helps:
             return [
                 f"calibration does not help: it agrees {said}. Use the labels themselves: {self._report['instead']}"
             ]
         to_do = f"Next: genqa-metrics score FILE --calibration {shlex.quote(self.output)}" if self.output else WRITE
-        return [f"calibration helps: it agrees {said}", to_do]
+        chance = ", which can be chance" * (more < CLEAR)
+        return [f"calibration helps: it agrees {said} ({more:,} more of {labels:,}{chance})", to_do]
 
     def show(self, console: Any) -> None:
         """Print whether calibration helps, and what to do; `show_all` prints what it rests on too."""
