@@ -317,7 +317,7 @@ def assert_compared_by_link_and_by_file(page):
     page.wait_for_url(re.compile("#a-or-b="))
     assert "insect" not in page.url
     page.reload()
-    result(page, "A is ahead; chance could explain its lead over B")
+    result(page, "cannot be told: the judge accepts A 0.75, B 0.62")
     expect(python(page)).to_contain_text("answers = {'A': ['six legs'")
     own_answers(page)
     expect(field(page, "Name of system 2")).to_have_value("B")
@@ -326,7 +326,7 @@ def assert_compared_by_link_and_by_file(page):
     expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
     press(page)  # the columns of the systems are guessed
     page.wait_for_url(re.compile(r"^[^#]*$"))
-    result(page, "terse is ahead; chance could explain its lead over chatty")
+    result(page, "terse has the highest score; chatty may be as good")
     page.get_by_role("button", name="Copy a link to this").click()
     expect(page.locator(".copied")).to_contain_text("No link")
 
