@@ -36,6 +36,20 @@ class Result(NamedTuple):
     scores: dict[str, float]
 
 
+def scores_to_log(systems: Mapping[str, Mapping[str, float | None]], prefix: str, separator: str) -> dict[str, float]:
+    """Return the scores of a report's systems by name in a tool, without an accuracy that cannot be told.
+
+    >>> scores_to_log({"bot": {"ava_accuracy": 0.5, "accuracy": None}}, "genqa", ".")
+    {'genqa.bot.ava_accuracy': 0.5}
+    """
+    return {
+        separator.join((prefix, system, name)): value
+        for system, scores in systems.items()
+        for name, value in scores.items()
+        if value is not None
+    }
+
+
 class RowScorer:
     """Scores rows with one metric; its model is loaded with the first row. Threads may share one.
 

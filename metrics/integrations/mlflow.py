@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from ..core.scorer import require_extra
-from .common import RowScorer
+from .common import RowScorer, scores_to_log
 
 require_extra("mlflow", "mlflow")
 
@@ -91,8 +91,9 @@ def log_scores(
 ) -> ScoreReport:
     """Score rows, and log scores, signatures, tables and a page to the active run, or a new one.
 
-    Logged are one metric PREFIX.SYSTEM.SCORE for each, one parameter PREFIX.signature.METRIC for each, and the
-    artifacts PREFIX/rows.json (a table with scores and reasons) and PREFIX/scores.html.
+    Logged are one metric PREFIX.SYSTEM.SCORE for each (none for an accuracy that cannot be told), one parameter
+    PREFIX.signature.METRIC for each, and the artifacts PREFIX/rows.json (a table with scores and reasons) and
+    PREFIX/scores.html.
 
     Args:
         rows: see `genqa_metrics.score`.
@@ -105,13 +106,7 @@ def log_scores(
     """
     report = score_rows(rows, metrics, settings, explain=True)
     table = report.to_pandas().dropna(axis="columns", how="all")
-    mlflow.log_metrics(
-        {
-            f"{prefix}.{system}.{name}": value
-            for system, scores in report.systems.items()
-            for name, value in scores.items()
-        }
-    )
+    mlflow.log_metrics(scores_to_log(report.systems, prefix, "."))
     mlflow.log_params({f"{prefix}.signature.{metric}": line for metric, line in report.signatures.items()})
     mlflow.log_table(table, f"{prefix}/rows.json")
     mlflow.log_text(report.to_html(), f"{prefix}/scores.html")

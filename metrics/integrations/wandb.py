@@ -5,6 +5,7 @@ from typing import Any
 
 from ..core.scorer import require_extra
 from ..verbs.score.report import ScoreReport, score
+from .common import scores_to_log
 
 require_extra("wandb", "wandb")
 
@@ -20,8 +21,8 @@ def log_scores(
 ) -> ScoreReport:
     """Score rows, and log them to a run.
 
-    Logged are the table PREFIX/rows, one value PREFIX/SYSTEM/SCORE for each, and in the configuration of the run
-    PREFIX/signature/METRIC.
+    Logged are the table PREFIX/rows, one value PREFIX/SYSTEM/SCORE for each (none for an accuracy that cannot be
+    told), and in the configuration of the run PREFIX/signature/METRIC.
 
     Args:
         run: what `wandb.init` returned.
@@ -35,11 +36,7 @@ def log_scores(
     """
     report = score(rows, metrics, settings, explain=True)
     table = report.to_pandas().dropna(axis="columns", how="all")
-    values = {
-        f"{prefix}/{system}/{name}": value
-        for system, scores in report.systems.items()
-        for name, value in scores.items()
-    }
+    values = scores_to_log(report.systems, prefix, "/")
     run.config.update({f"{prefix}/signature/{metric}": line for metric, line in report.signatures.items()})
     run.log({f"{prefix}/rows": wandb.Table(dataframe=table), **values})
     return report
