@@ -11,6 +11,7 @@ from genqa_metrics.rows.reading import Item
 from genqa_metrics.verbs.labelling import Session, hash_uniform, pareto_sample, plan, probabilities, tasks_of
 from genqa_metrics.verbs.labels import item_key
 
+from tests.factories.cases import with_cases
 from tests.factories.files import run, save
 
 
@@ -174,16 +175,7 @@ def test_labels_that_look_selected_are_noted(judged):
     assert any("the sum of 1 / probability, but there are 100" in note for note in notes)
 
 
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        ([{"question": "x", "prediction": "y", "label": 1}], "none of the 1 labels is of one of the rows"),
-        ([{"question": "x", "prediction": "y"}], "row 1: expected a label"),
-        ([{"question": "x", "prediction": "y", "label": 4}], "row 1: label: expected a number from 0 to 1, got 4"),
-        ([{"question": "x", "prediction": "y", "label": 1, "probability": 2}], "row 1: probability: expected a"),
-        ([{"question": "x", "prediction": "y", "label": 1, "probability": "often"}], "labels, row 1: probability:"),
-    ],
-)
+@with_cases
 def test_bad_labels_are_named(judged, labels, message, tmp_path):
     place = message.partition("row 1")[2]
     for given, said in ((labels, message), (save(tmp_path / "people.jsonl", labels), f"line 1{place}")):

@@ -8,6 +8,7 @@ from genqa_metrics.verbs.agree.measures import length_group
 from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import against_best, ordered
 
+from tests.factories.cases import with_cases
 from tests.factories.files import run, save
 
 
@@ -192,14 +193,7 @@ def test_labels_thresholds_and_ranges(rows):
     assert human["share_correct"] == pytest.approx(np.mean([row["score"] > 0.7 for row in rows]))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--metric", "blue"], "--metric: expected one of"),
-        (["--gap", "-0.5"], "gap: expected a number of at least 0"),
-        (["-m", "aev", "--column", "aev"], "is also the name of a score of --metric"),
-    ],
-)
+@with_cases
 def test_bad_usage(file, arguments, said):
     assert said in run("agree", file, *arguments, status=2)[1]
 

@@ -1,7 +1,6 @@
 """AVA as a module: tiny judges from a seed, the contract, verdicts that do not depend on their neighbours."""
 
 import json
-import math
 import random
 import shutil
 import warnings
@@ -15,6 +14,7 @@ from genqa_metrics.core import checkpoints, inference, judge_model
 from genqa_metrics.core.judge_model import CONFIGURATIONS
 
 from tests.factories.ava import linear_judge, load, random_rows, saved
+from tests.factories.cases import with_cases
 from tests.factories.kpqa import WORDS
 
 
@@ -75,14 +75,7 @@ def test_other_judges_say_that_they_read_no_short_answers(ava):
     assert found == ava.compute(**ROW)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ([39], "short_answers, row 0: expected a string, got int 39"),
-        ([], r"short_answers: expected as many rows as questions \(1\), got 0"),
-        ("39", "short_answers: expected a list with one entry per row, got str '39'"),
-    ],
-)
+@with_cases
 def test_bad_short_answers_are_refused(ava, given, message):
     with pytest.raises(ValueError, match=message):
         ava.compute(**ROW, short_answers=given)
@@ -355,24 +348,7 @@ def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
         load(repository, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (None, "has no ava_config.json.*train_ava.py"),
-        ({"configuration": "b1"}, "configuration: expected one of a0-qr, "),
-        ({"threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
-        ({"mark_shared": True}, "mark_shared: not a setting of this version"),
-        ({"marks": True}, "expected null or one of shared, asked, valued, got True"),
-        ({"slope": "1"}, "slope: expected a number.*, got '1'"),
-        ({"slope": math.nan}, "slope"),
-        ({"slope": 1e300}, "slope"),
-        ({"intercept": math.inf}, "intercept"),
-        ({"max_length": 1}, "max_length"),
-        ({"long_words": math.nan}, "long_words"),
-        ({"long_slope": None}, "long_slope: expected a number.*, got None"),
-        ({"reference_aggregation": "all"}, "reference_aggregation: expected one of"),
-    ],
-)
+@with_cases
 def test_bad_settings_of_a_checkpoint_are_named(judges, tmp_path, settings, message):
     for path in judges().iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -9,6 +9,8 @@ from genqa_metrics.ava import explaining, judging, loading
 from genqa_metrics.core import answers, judge_model, reading, replacing
 from genqa_metrics.core.quantities import equal, quantities
 
+from tests.factories.cases import with_cases
+
 MODULE = str(Path(__file__).parent.parent / "metrics/ava/ava.py")
 
 
@@ -16,82 +18,12 @@ def load_module():
     return evaluate.load(MODULE, keep_in_memory=True, progress=False, device="cpu")
 
 
-@pytest.mark.parametrize(
-    ("output", "expected"),
-    [
-        ("Paris", "Paris"),
-        ("a < b and {c}", "a < b and {c}"),
-        ("<think>Rome? No.</think>\nParis", "Paris"),
-        ("Rome? No.</think>Paris", "Paris"),
-        ("<think>Rome?", ""),
-        ("<reasoning>x</reasoning><answer>Paris</answer>", "Paris"),
-        ('{"answer": "Paris"}', "Paris"),
-        ('```json\n{"reasoning": "Rome?", "Final Answer": ["Paris", 7]}\n```', "Paris, 7"),
-        ('{"city": "Paris"}', "Paris"),
-        ('{"answer": true}', "yes"),
-        ('{"answer": null}', ""),
-        ('{"city": "Paris", "land": "France"}', '{"city": "Paris", "land": "France"}'),
-        ('{"answer": "Par', '{"answer": "Par'),
-        (r"Hence \boxed{\text{Paris}}.", "Paris"),
-        (r"\boxed{1} and then \boxed{\frac{1}{2}}", r"\frac{1}{2}"),
-        (r"\boxed{open", "open"),
-        ("2 + 2 = 4\n#### 4", "4"),
-        ("2 + 2 = 4\n#### Final answer: 4", "4"),
-        ("The final answer is\n\n**4**", "4"),
-        ("Rome came to mind.\n**Final answer:** Paris", "Paris"),
-        ("", ""),
-        ("Use the <output> element.", "Use the <output> element."),
-        ("Models write <think> before they answer.", "Models write <think> before they answer."),
-        ("The <response> tag holds it.", "The <response> tag holds it."),
-        ("Reasoning. <answer>Paris</answer>", "Paris"),
-        ("[THINK]Bonn?[/THINK]Berlin", "Berlin"),
-        ("<seed:think>Bonn?</seed:think>Berlin", "Berlin"),
-        ("◁think▷Bonn?◁/think▷Berlin", "Berlin"),
-        ("<|channel|>analysis<|message|>Bonn?<|end|><|start|>assistant<|channel|>final<|message|>Berlin", "Berlin"),
-        ("<|channel|>analysis<|message|>Berlin, I am sure", ""),
-        ("~~Raphael~~ Leonardo", "Leonardo"),
-        ("<del>Raphael</del> Leonardo", "Leonardo"),
-        ("[0, 1]", "[0, 1]"),
-        ("<answer>Paris</answer> No, that is wrong: Lyon", "Paris. No, that is wrong: Lyon"),
-        ("Final answer: Paris\nWait, that is wrong. It is Lyon.", "Paris\nWait, that is wrong. It is Lyon."),
-        (r"\boxed{Paris}. Correction: Lyon", "Paris. Correction: Lyon"),
-        (r"\[\boxed{Paris}\]", "Paris"),
-        ('{"answer": "Paris"} Sorry, it is Lyon.', "Paris. Sorry, it is Lyon."),
-        ('```json\n{"answer": "Paris"}\n``` No: Lyon.', "Paris. No: Lyon."),
-        ('["Paris", "Lyon"]', "Paris, Lyon"),
-        ("[1] Paris", "[1] Paris"),
-    ],
-)
+@with_cases
 def test_the_answer_in_an_output(output, expected):
     assert answers.extract_answer(output) == expected
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        ("1,250", "1250", True),
-        ("twelve hundred and fifty", "1,250", True),
-        ("twenty-five", "25", True),
-        ("24 months", "two years", True),
-        ("$4,200 million", "4.2 billion dollars", True),
-        ("$5m", "5 million dollars", True),
-        ("9 pm", "21:00", True),
-        ("12 am", "0:00", True),
-        ("20 °C", "68 degrees Fahrenheit", True),
-        ("5 miles", "8 km", True),
-        ("50%", "50 per cent", True),
-        ("the 2nd", "2", True),
-        ("24", "24 months", True),
-        ("5 miles", "5 km", False),
-        ("8849 m", "8850 m", False),
-        ("-12", "12", False),
-        ("minus 12", "-12", True),
-        ("9 pm", "9 am", False),
-        ("1945", "1944", False),
-        ("$4.2 million", "$4.2 billion", False),
-        ("3 dollars", "3 euros", False),
-    ],
-)
+@with_cases
 def test_equal_quantities(first, second, expected):
     (one,), (other,) = quantities(first), quantities(second)
     assert equal(one, other) is equal(other, one) is expected
@@ -157,43 +89,7 @@ def test_long_answers_are_taken_apart_into_phrases():
 COLOURS = "red, blue, yellow"
 
 
-@pytest.mark.parametrize(
-    ("reference", "answer", "probability", "effects", "reason"),
-    [
-        ("Bonn", "Bonn", 0.52, {"Bonn": 0.5},
-         "The judge is unsure: 'Bonn' moved it towards correct; accepted: 'Bonn'."),
-        ("100,000", "100.000 requests", 0.42, {"100.000": 0, "requests": -0.2},
-         "The judge is unsure: 'requests' moved it towards wrong; accepted: '100,000'."),
-        ("CSV and XLSX", "CSV", 0.42, {"CSV": 0},
-         "No word explains this; the judge is near its threshold (0.50): read it; accepted: 'CSV and XLSX'."),
-        ("Yes, as CSV.", "You can, as a file.", 0.45, {"can": -0.07, "file": -0.14},
-         "No word explains this; the judge is near its threshold (0.50): read it; accepted: 'Yes, as CSV'."),
-        ("90 days", "three months (90 days)", 0.23, {"three": -0.44, "months": -0.17},
-         "'three' counts against it; accepted: '90 days'."),
-        ("100,000", "100.000", 0.05, {"100.000": 0}, "It does not match the accepted answer '100,000'."),
-        ("Peter Pan", "Pan Peter", 0.05, {"Pan": 0}, "It does not match the accepted answer 'Peter Pan'."),
-        ("90 days", "3 months", 0.05, {"3": 0}, "It does not match the accepted answer '90 days'."),
-        # The judge falls most without "yellow", which is accepted: what is wrong is what was added, or is missing.
-        (COLOURS, "red, yellow and green", 0.05, {"red": 0, "yellow": -0.3, "and": 0, "green": -0.2},
-         f"Missing: 'blue'; 'green' counts against it; accepted: '{COLOURS}'."),
-        (COLOURS, "red, yellow and green", 0.05, {"red": 0, "yellow": -0.3, "and": 0, "green": 0},
-         f"Missing: 'blue'; accepted: '{COLOURS}'."),
-        ("Twelve eggs a week.", "12 eggs daily", 0.1, {"12": -0.4, "eggs": -0.3, "daily": -0.2},
-         "'daily' counts against it; accepted: 'Twelve eggs a week'."),
-        ("Ann", "by Ann", 0.9, {"by": 0.4, "Ann": 0.3}, "'Ann' counts for it; accepted: 'Ann'."),
-        ("Ann", "then Ann", 0.42, {"then": -0.3, "Ann": 0.01},
-         "No word explains this; the judge is near its threshold (0.50): read it; accepted: 'Ann'."),
-        ("Ann", "by Ann", 0.9, {"by": 0.4}, "'by' counts for it; accepted: 'Ann'."),
-        ("Ann", "not Ann", 0.1, {"not": -0.4, "Ann": 0},
-         "'not' counts against it; the accepted answer has no negation: 'Ann'."),
-        ("1945", "In 1944", 0.1, {"In": 0, "1944": -0.5}, "'1944' counts against it; accepted: '1945'."),
-        ("No, dogs are not allowed.", "Yes, dogs are allowed.", 0.1, {"Yes": 0},
-         "The accepted answer has a negation, and this one has none: 'No, dogs are not allowed'."),
-        ("Peter gave Maria a watch.", "Maria gave Peter a watch.", 0.1, {"a": 0},
-         "It has the words of the accepted answer in another order: 'Peter gave Maria a watch'."),
-        ("a door of oak", "a door of iron", 0.1, {"a": 0}, "It does not match the accepted answer 'a door of oak'."),
-    ],
-)  # fmt: skip
+@with_cases
 def test_the_reason_for_a_verdict(reference, answer, probability, effects, reason):
     places = {word: answer.index(word) for word in effects}
     words = [[word, effect, places[word], places[word] + len(word)] for word, effect in effects.items()]

@@ -1,36 +1,13 @@
 """What is wrong with an answer that was judged wrong: named where its words show it, nothing where they do not."""
 
 import genqa_metrics
-import pytest
 from genqa_metrics.ava.faults import fault
 from genqa_metrics.verbs.score.report import FAULTS, READ
 
-STEPS = (
-    "Switch the boiler off, wait ten minutes for it to cool, open the valve and bleed the radiators one after another."
-)
+from tests.factories.cases import with_cases
 
 
-@pytest.mark.parametrize(
-    ("reference", "answer", "expected"),
-    [
-        ("six legs", "An insect has eight legs.", "another value"),
-        ("six legs", "An insect has 6 legs.", ""),
-        ("It is refunded.", "It is not refunded.", ""),
-        ("six legs", "A mammal of the desert has eight kinds.", ""),
-        ("14 days", "14d", ""),
-        ("100,000", "100.000", ""),
-        ("2 GB per file", "2048 MB", ""),
-        ("90 days", "3 months", ""),
-        ("2 GB per file", "The maximum is 2 MB per file.", "another value"),
-        ("Peter Pan", "Pan Peter", ""),
-        ("Ann beat Ben at chess.", "Ben beat Ann at chess.", "another order"),
-        (STEPS, "Switch the boiler off and wait ten minutes for it to cool.", "lacks a part"),
-        ("Ann", "Ben", ""),
-        ("Ann", "I'm afraid I don't know that.", "declines"),
-        ("Ann", "  ", ""),
-        ("six legs", "An insect has eight legs. " + " ".join(f"word{n}" for n in range(30)), ""),
-    ],
-)
+@with_cases
 def test_a_fault_is_named_where_the_words_show_it(reference, answer, expected):
     assert fault("What is it?", [reference], answer) == expected
 

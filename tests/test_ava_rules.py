@@ -9,6 +9,8 @@ from genqa_metrics.ava import explaining, judging
 from genqa_metrics.ava.judging import EXACT, Rules, chosen, options, same_list
 from genqa_metrics.core.answers import abstention, declines, without_bag, without_retracted
 
+from tests.factories.cases import with_cases
+
 RIGHT = [json.loads(line) for line in (Path(__file__).parent / "data/right_answers.jsonl").open(encoding="utf-8")]
 METALS = "Which metal is liquid at room temperature?\nA. Iron\nB. Mercury\nC. Zinc\nD. Tin"
 
@@ -48,12 +50,7 @@ def test_usual_phrases_decline(text):
     assert verdict("What is the price?", "No Answer Present.", text) is True
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["I can't say for sure, but it is Paris", "I don't know, maybe Paris.",
-     "The passage doesn't mention London, it names Paris",
-     "No", "none", "Nobody knows", "I'm not sure. Paris?", "I'm not sure, Paris", "", "Unknown Pleasures"],
-)  # fmt: skip
+@with_cases
 def test_what_gives_an_answer_does_not_decline(text):
     assert not declines(text)
 
@@ -65,16 +62,7 @@ def test_an_answer_is_wrong_where_the_reference_declines():
     assert abstention("Is his name given?", "No, it is never mentioned.", "It is not mentioned.") is not False
 
 
-@pytest.mark.parametrize(
-    ("answer", "letters"),
-    [("B", "B"), ("b.", "B"), ("B. Mercury", "B"), ("(B) Mercury", "B"), ("ANSWER: B", "B"), ("**B**", "B"),
-     ("Mercury", "B"),
-     ("The answer is B because mercury melts at -39 degrees.", "B"), (r"$\boxed{B}$", "B"), ("Mercury (B)", "B"),
-     ("Option B", "B"), ("I think it is B.", "B"), ("B, since it flows", "B"),
-     ("ANSWER: A\nWait. Actually, ANSWER: B", "B"),
-     ("A", "A"), ("C. Zinc", "C"), ("Tin", "D"), ("AB", "AB"), ("A and B", "AB"),
-     ("ANSWER IS D. B is incorrect.", "D")],
-)  # fmt: skip
+@with_cases
 @pytest.mark.parametrize("reference", ["B", "B) Mercury", "Mercury", "(B)"])
 def test_options_are_compared_by_letter(answer, letters, reference):
     assert verdict(METALS, reference, answer) is (letters == "B")
@@ -91,23 +79,7 @@ def test_a_letter_is_read_as_its_option():
     assert Rules().read(METALS, ["B"], "It is quicksilver.").references == ["Mercury"]
 
 
-@pytest.mark.parametrize(
-    ("question", "reference", "answer", "expected"),
-    [
-        ("Which states has she visited?", "Ohio, Utah", "Ohio", False),
-        ("Which states has she visited?", "Ohio, Utah", "Utah and Ohio", True),
-        ("Which topics does he care about?", "schools and roads", "schools, housing, roads", False),
-        ("What do both enjoy?", "Gardens", "gardens and music", False),
-        ("What are the three colours?", "Red, Blue and Green", "The three colours are green, red and blue.", True),
-        ("What are the three colours?", "Red, Blue and Green", "Red and blue.", False),
-        ("Name two of the colours.", "Red, Blue and Green", "Red and blue.", None),
-        ("Where is it?", "Paris, France", "Paris", None),
-        ("In which order did they come?", "Ann, Bob", "Bob, Ann", None),
-        ("What is the capital?", "Paris", "Lyon, Nice, Brest, Metz, Paris, Lille, Caen, Dijon, Tours", False),
-        ("What is the capital?", "Paris", "- Lyon\n- Nice\n- Paris\n- Brest", False),
-        ("Who were his parents?", "Laius, King of Thebes, and his queen, Jocasta", "Laius and Jocasta", None),
-    ],
-)
+@with_cases
 def test_lists_are_compared_as_sets(question, reference, answer, expected):
     assert same_list(question, reference, answer) is expected or verdict(question, reference, answer) is expected
 
@@ -117,22 +89,7 @@ def test_references_of_one_part_each_do_not_reject_a_list():
     assert found == [None, None]
 
 
-@pytest.mark.parametrize(
-    ("question", "reference", "answer", "expected"),
-    [
-        ("How many jars does it sell?", "3 * 24 = 72\n72 + 5 = 77\n#### 77", "It sells 77 jars.", True),
-        ("How many jars does it sell?", "3 * 24 = 72\n72 + 5 = 77\n#### 77", "72", False),
-        ("How many jars does it sell?", "77", "3 crates hold 72, so 72 - 5 = 67. The answer is 67.", False),
-        ("How tall was he, in metres?", "1.73", "I think it was 1.73, but I am not certain.", True),
-        ("What is the root?", "2", r"The largest root is $\boxed 2$.", True),
-        ("What year is it?", "1000", "1010", False),  # whatever the question
-        ("Tell me.", "1000", "10,000", False),
-        ("Who won, and by what score?", "Germany won 7-1", "Brazil won 7-1", None),
-        ("How old will he be in two years?", "30", "He will be 30 in two years.", None),
-        ("How many people live there?", "5", "> 5", None),
-        ("What holds?", "x < 5", "x &gt; 5", False),
-    ],
-)
+@with_cases
 def test_quantities_are_read_out_of_a_sentence_of_the_question(question, reference, answer, expected):
     assert verdict(question, reference, answer) is expected
 

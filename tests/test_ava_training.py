@@ -16,6 +16,7 @@ from genqa_metrics.core.judge_model import CONFIGURATIONS
 from safetensors.torch import load_file
 
 from tests.factories.ava import load, random_rows
+from tests.factories.cases import with_cases
 from training import mix
 from training.ava import (
     constructed,
@@ -460,18 +461,7 @@ def test_it_stops_early_and_keeps_the_best(monkeypatch, capsys, files, tiny_enco
     assert state["best_metric"] == next(row[name] for row in state["log_history"] if name in row)
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ("--configuration b2", "configuration: expected one of a0-qr, .*linear, got 'b2'"),
-        ("--configuration a2 --lora_rank 4", "lora_rank: an adapter needs a configuration of one pair, got 'a2'"),
-        ("--judged missing", "judged: no missing.jsonl.gz or missing.jsonl in"),
-        ("--pairs missing", "pairs: no missing.jsonl.gz or missing.jsonl in"),
-        ("--lora_rank 4 --fold_rank 4", "fold_rank: needs a configuration of one pair and --lora_rank 0"),
-        ("--as2 missing", "as2: no missing.jsonl.gz or missing.jsonl in .*, and no Hub name with '/'"),
-        ("--augment upside_down", "augment: expected one of wrong_answer, .*restated, got 'upside_down'"),
-    ],
-)
+@with_cases
 def test_wrong_arguments_are_named(monkeypatch, files, tiny_encoder, tmp_path, more, message):
     with pytest.raises(ValueError, match=message):
         train(monkeypatch, files, tiny_encoder, tmp_path, *more.split())

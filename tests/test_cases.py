@@ -18,6 +18,7 @@ from genqa_metrics.rows.values import NO_ANSWER, answers_of, recognized, verdict
 from genqa_metrics.verbs.calibrate.calibration import area_under_curve
 from genqa_metrics.verbs.doctor.report import diagnose
 
+from tests.factories.cases import with_cases
 from tests.factories.files import items, run, save
 
 WHERE = "Where is the mill?"
@@ -36,19 +37,7 @@ def write(path, content):
     return path
 
 
-@pytest.mark.parametrize(
-    ("value", "references"),
-    [
-        (7, ["7"]),
-        (0.25, ["0.25"]),
-        (True, ["yes", "true"]),
-        ([12, "twelve"], ["12", "twelve"]),
-        ({"text": ["1820", "in 1820"], "answer_start": [0, 3]}, ["1820", "in 1820"]),
-        ([{"text": "1820"}, {"text": "in 1820"}], ["1820", "in 1820"]),
-        ({"Value": "Kent", "Aliases": ["County of Kent", "Kent"], "Type": "x"}, ["Kent", "County of Kent"]),
-        ({"number": "", "date": {"day": "3", "month": "May", "year": ""}, "spans": []}, ["3 May"]),
-    ],
-)
+@with_cases
 def test_right_answers_as_data_sets_write_them(value, references):
     _, (item,) = items([{"question": WHERE, "answer": value, "model_answer": "x"}])
     assert (item.references, item.predictions) == (references, ["x"])
@@ -104,21 +93,9 @@ def test_aliases_are_references_too(tmp_path):
     assert "column 'answer_aliases' was read as further references" in told
 
 
-@pytest.mark.parametrize(
-    ("names", "roles"),
-    [
-        (("question", "answer", "accepted answers"), ("question", "answer", "accepted answers")),
-        (("query", "response", "ground truth"), ("query", "response", "ground truth")),
-        (("Question", "Final answer", "model_answer"), ("Question", "model_answer", "Final answer")),
-        (("question", "answers", "prediction"), ("question", "prediction", "answers")),
-        (("question", "answers", "references"), ("question", None, "references")),
-        (("question", "gold_answer", "answer"), ("question", "answer", "gold_answer")),
-        (("question", "answer"), ("question", None, None)),
-        (("Prediction", "prediction", "reference"), (None, "prediction", "reference")),
-    ],
-)
+@with_cases
 def test_one_list_of_names(names, roles):
-    assert tuple(map(recognized(names).get, ("question", "prediction", "references"))) == roles
+    assert list(map(recognized(tuple(names)).get, ("question", "prediction", "references"))) == roles
 
 
 def test_a_column_that_was_named_has_no_other_role(tmp_path):
@@ -175,14 +152,7 @@ def test_all_items_of_a_list_question_are_one_answer():
     assert item.references == ["A, B"]
 
 
-@pytest.mark.parametrize(
-    "doc",
-    [
-        {"choices": ["Iron", "Mercury"]},
-        {"options": ["Iron", "Mercury"]},
-        {"choices": {"text": ["Iron", "Mercury"], "label": ["A", "B"]}},
-    ],
-)
+@with_cases
 @pytest.mark.parametrize("target", ["B", 1, " (B)", "Mercury"])
 def test_options_of_lm_eval(doc, target):
     row = {"doc_id": 1, "doc": {"question": "Which metal is liquid?", **doc}, "target": target}
@@ -343,20 +313,7 @@ def test_the_area_of_many_labels_needs_little_memory():
     assert area_under_curve(scores, labels, weights) == pytest.approx(0.5, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"data": [{"paragraphs": 3}]},
-        {"data": [{"paragraphs": [{"qas": [3]}]}]},
-        {"data": [{"story": "", "questions": [1], "answers": [], "id": 1}]},
-        {"p": {"qa_pairs": [{}]}},
-        {"eval": 3, "samples": [3]},
-        {"results": {"results": [{"prompt": {"label": []}}, 3]}},
-        {"questions": [{"body": 3, "exact_answer": {"a": 1}, "prediction": "x"}]},
-        {"rows": [{"inputs.query": "x", "outputs.response": 3}]},
-        {"1": {"origin_prompt": [], "prediction": "x", "gold": 3}},
-    ],
-)
+@with_cases
 def test_what_only_begins_like_a_known_file_is_one_clear_error_or_rows(document, tmp_path):
     path = write(tmp_path / "a.json", document)
     with pytest.raises(ValueError, match=r"a\.json"):

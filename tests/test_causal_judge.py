@@ -15,6 +15,7 @@ from genqa_metrics.core import causal_judge as cj
 from genqa_metrics.core import checkpoints
 from safetensors.torch import load_file, save_file
 
+from tests.factories.cases import with_cases
 from tests.factories.causal import causal_judge, tiny_gguf
 from training import mix
 from training.common import write_rows
@@ -154,14 +155,7 @@ def test_the_base_model_is_part_of_the_digest(checkpoint, tmp_path):
     assert first.facts["files"] != second.facts["files"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("base_model_name_or_path", "else/where", "adapter of 'else/where', which is not downloaded automatically"),
-        ("layers_to_transform", ["1"], "layers_to_transform: expected a list of numbers of layers"),
-        ("layers_to_transform", [0], "tensors"),
-    ],
-)
+@with_cases
 def test_an_adapter_that_does_not_fit_is_refused(checkpoint, tmp_path, name, value, message):
     folder = shutil.copytree(checkpoint, tmp_path / "judge")
     config = json.loads((folder / "adapter_config.json").read_text())

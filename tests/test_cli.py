@@ -16,6 +16,7 @@ import pytest
 from genqa_metrics.rows.reading import RowError
 from genqa_metrics.scale.run import WINDOWS, Run
 
+from tests.factories.cases import with_cases
 from tests.factories.files import ANSWERS, QUESTIONS, items, lines, run, save, scores
 
 
@@ -32,18 +33,7 @@ def questions(tmp_path):
 # The numbers
 
 
-@pytest.mark.parametrize(
-    ("name", "metric", "settings"),
-    [
-        ("answers", "aev", {"alpha": 0.25}),
-        ("answers", "ava", {}),
-        ("answers", "kpqa", {"beta": 1.5}),
-        ("answers", "f_meta", {}),  # one answer is a set of one
-        ("questions", "f_meta", {"base": "bleu"}),
-        ("questions", "aev", {}),
-        ("rag", "grounding", {}),
-    ],
-)
+@with_cases
 def test_scores_are_those_of_the_module(repository, tmp_path, name, metric, settings):
     """Of every system, of all of them together, and of every row in the output, with the module's signature."""
     path, output = repository / f"metrics/examples/{name}.jsonl", tmp_path / "scores.parquet"
@@ -132,22 +122,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
 # Rows
 
 
-@pytest.mark.parametrize(
-    ("name", "rows", "found"),
-    [
-        # A row without a system belongs to its file.
-        ("my.model.jsonl.gz", [{"prediction": "a b", "reference": "a b"}], {"my.model": 1.0}),
-        ("a.jsonl", [{"candidate": "a b", "references": ["a b"], "system": None}], {"a": 1.0}),
-        # Systems by name in one row; null is no answer.
-        (
-            "a.jsonl",
-            [{"question": "q", "prediction": {"A": "four steps", "B": "five", "C": None}, "references": "four steps"}],
-            {"A": 1.0, "B": 0.0},
-        ),
-        # A cell that is no list is one text.
-        ("a.csv", [{"prediction": "a, b; c | d", "references": "a, b; c | d"}], {"a": 1.0}),
-    ],
-)
+@with_cases
 def test_rows_and_their_systems(tmp_path, name, rows, found):
     scored = scores(save(tmp_path / name, rows), "-m", "aev")
     assert {system: values["aev"] for system, values in scored.items()} == found
@@ -293,27 +268,7 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
 # Options
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("{}", "-m", "bleurt"), "--metric: expected one of aev, ava, f_meta, grounding, kpqa, got 'bleurt'"),
-        (("{}", "-o", "scores.txt"), "expected a name that ends in .jsonl"),
-        (("{}", "-o", "-"), "standard output has the table"),
-        (("{}", "-o", "no/such/folder.csv"), "there is no folder"),
-        (("{}", "-o", "s3://bucket/scores.csv"), "only --engine ray writes to an address"),
-        (("{}", "-o", "s3://bucket/scores/"), "only --engine ray writes to an address"),
-        (("{}", "-s", "aev.alpha=2"), "aev.alpha: expected a number from 0 to 1, got 2"),
-        (("{}", "-s", "aev.alhpa=1"), "aev.alhpa: not a setting of aev; did you mean alpha? Known are alpha,"),
-        (("{}", "-s", "alpha=1"), "--set: expected METRIC.SETTING=VALUE"),
-        (("{}", "-s", "aev.alpha"), "--set: expected NAME=VALUE, got 'aev.alpha'"),
-        (("{}", "-s", "f_meta.base=bleu", "-s", "f_meta.base_key=x"), "f_meta.base_key: only for a module"),
-        (("{}", "-s", 'f_meta.base_kwargs={"lang": 1}'), "f_meta.base_kwargs: the default base has no settings"),
-        (("{}", "-c", "prediction"), "--column: expected NAME=VALUE"),
-        (("{}", "--settings", "missing.json"), "--settings: missing.json cannot be read as JSON"),
-        (("{}", "--format", "xml"), "Invalid value"),
-        (("{}", "--on-error", "ignore"), "Invalid value"),
-    ],
-)
+@with_cases
 def test_bad_usage_is_status_2_and_says_what_is_right(answers, arguments, message, monkeypatch):
     monkeypatch.chdir(answers.parent)
     _, said = run("score", *(argument.replace("{}", answers.name) for argument in arguments), status=2)

@@ -14,6 +14,7 @@ from genqa_metrics.terminal import SHOWN_BAD_ROWS
 from rich.console import Console
 from typer.testing import CliRunner
 
+from tests.factories.cases import with_cases
 from tests.factories.files import lines, numbers, run, save
 
 ROWS = [
@@ -83,15 +84,7 @@ def test_a_file_that_cannot_be_written_is_bad_usage(verb, form, rows, tmp_path):
 
 
 @pytest.mark.parametrize("verb", OPTIONS)
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["{none}"], "none.jsonl: no such file"),
-        (["{rows}", "{rows}"], "the same file is named twice"),
-        (["{rows}", "--column", "note=x"], "column: expected"),
-        (["{rows}", "--unknown"], "No such option"),
-    ],
-)
+@with_cases
 def test_bad_usage(verb, arguments, problem, rows):
     places = {"rows": rows, "none": rows.with_name("none.jsonl")}
     status, out, said = command(verb, *(word.format(**places) for word in arguments))

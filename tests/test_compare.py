@@ -15,6 +15,7 @@ from genqa_metrics.statistics import resampling
 from genqa_metrics.verbs.compare.analysis import most_different
 from genqa_metrics.verbs.compare.page import comparison_page
 
+from tests.factories.cases import with_cases
 from tests.factories.explained import printed
 from tests.factories.files import run as command
 from tests.factories.files import save
@@ -275,35 +276,7 @@ def test_questions_that_some_systems_lack(files, tmp_path):
     assert "none.jsonl" in err
 
 
-@pytest.mark.parametrize(
-    ("systems", "arguments", "status", "said"),
-    [
-        ({"b": None}, [], 1, "expected rows of at least two systems, got only 'a'"),
-        ({"b": []}, [], 1, "b.jsonl: no rows; is this the right file?"),
-        ({}, ["--column", "label"], 1, "no column 'label', which --column names"),
-        ({}, ["--metric", "bleu"], 2, "--metric: expected one of aev"),
-        ({}, ["--resamples", "9"], 2, "resamples: expected a number of at least 100, got 9"),
-        ({}, ["--seed", "-1"], 2, "seed: expected a number of at least 0"),
-        ({}, ["--correction", "x"], 2, "correction: expected one of holm"),
-        ({}, ["--rows", "-1"], 2, "rows: expected a number of at least 0"),
-        ({"a": [{"id": 1, "f": 1}], "b": [{"id": 1, "f": None}]}, ["-c", "f"], 1, "f: expected a number, got None"),
-        ({"a": [{"f": 1}], "b": [{"f": 2}]}, ["-c", "f"], 1, "rows cannot be matched: they need an 'id'"),
-        ({"a": [*rows("good"), rows("good")[0]]}, [], 1, "a.jsonl, line 5: id 'q0' of system 'a' was there before,"),
-        (
-            {"a": [{"prediction": "x", "references": "x"}], "b": [{"prediction": "y", "references": "x"}]},
-            ["-m", "kpqa"],
-            1,
-            "question: expected a question, which kpqa reads, got no such column",
-        ),
-        ({"b": [{"question": "q", "prediction": ["a"], "references": "x"}]}, [], 1, "b.jsonl: holds sets of"),
-        (
-            {"a": [{"context": "c", "references": ["x", "y"]}], "b": [{"context": "c", "references": ["x", "y"]}]},
-            [],
-            1,
-            "a.jsonl, line 1: has human questions but no predictions",
-        ),
-    ],
-)
+@with_cases
 def test_errors(systems, arguments, status, said, tmp_path):
     made = {"a": rows("good"), "b": rows("bad")} | systems
     paths = [save(tmp_path / f"{name}.jsonl", lines) for name, lines in made.items() if lines is not None]

@@ -27,6 +27,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.factories import files
+from tests.factories.cases import with_cases
 from tests.factories.explained import made, printed
 from tests.factories.kpqa import random_rows
 
@@ -256,19 +257,7 @@ def test_the_command_counts_in_a_file(command, tmp_path):
     assert "only kpqa weighs" in run(*command, "--idf", file, "--metric", "ava", status=2)[1]
 
 
-@pytest.mark.parametrize(
-    ("place", "text", "message"),
-    [
-        (0, "", "QUESTION: expected a text, got an empty one"),
-        (0, " \n", "QUESTION: expected a text, got an empty one"),
-        (4, "", "--reference: expected a text, got an empty one"),
-        (6, " ", "--reference: expected a text, got an empty one"),
-        (10, "", "--checkpoint: expected a folder or a name"),
-        (0, "caf\udce9", "QUESTION: expected valid Unicode text"),
-        (2, "caf\udce9", "--prediction: expected valid Unicode text"),
-        (6, "caf\udce9", "--reference: expected valid Unicode text"),
-    ],
-)
+@with_cases
 def test_bad_usage(command, place, text, message):
     command[place] = text
     _, err = run(*command, status=2)

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.rouge.rouge import Rouge
 
+from tests.factories.cases import with_cases
+
 P = "which event did the 2014 world cup"
 R1 = "who won the 2014 world cup"
 R2 = "which event did Germany win in 2014"
@@ -172,17 +174,7 @@ def test_a_tokenizer_without_tokens_scores_zero():
         assert scores == dict.fromkeys(NAMES, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("base", "kwargs", "message"),
-    [
-        ("blue", None, "expected one of same_question, rouge, bleu, meteor, cosine or a function, got 'blue'"),
-        (None, None, "base: expected"),
-        ("bleu", {"max_order": 2}, "'max_order' is no setting of base 'bleu'; it has tokenizer"),
-        ("meteor", {"tokenizer": "word"}, "'tokenizer' is no setting of base 'meteor'; it has no settings"),
-        ("rouge", {"tokenizer": "words"}, "expected 'whitespace', 'word' or a function"),
-        ("rouge", {"tokenizer": None}, "expected 'whitespace', 'word' or a function"),
-    ],
-)
+@with_cases
 def test_bad_bases_are_refused(base, kwargs, message):
     with pytest.raises(ValueError, match=message):
         base_function(base, kwargs)

@@ -22,6 +22,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from tests.factories import ava as ava_factory
 from tests.factories import kpqa as kpqa_factory
+from tests.factories.cases import with_cases
 from tests.factories.files import run
 from tests.factories.kpqa import random_rows
 from tests.factories.light import EXTRAS
@@ -176,14 +177,7 @@ def test_a_missing_damaged_or_foreign_file_is_one_clear_error(fast_kpqa, tiny_ch
         FastModel(fast_kpqa, "0" * 64, "kpqa")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"backend": "tensorrt"}, "backend: expected one of torch, onnx, got 'tensorrt'"),
-        ({"backend": "onnx", "device": "cuda"}, "device: backend 'onnx' runs on the CPU, got 'cuda'"),
-        ({"backend": "onnx", "dtype": "bfloat16"}, "dtype: backend 'onnx' runs in 8-bit integers, got 'bfloat16'"),
-    ],
-)
+@with_cases
 def test_bad_arguments(fast_kpqa, fast_ava, arguments, message):
     with pytest.raises(ValueError, match=message):
         load_models(fast_kpqa, **arguments)

@@ -9,6 +9,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 
+from tests.factories.cases import with_cases
 from training.aev.fit_aev import Arguments, best_cell, bootstrap, fit, r_squared_table, table_lines
 
 WORDS = "amber birch cedar delta ember fjord grove heath islet jetty knoll ledge".split()
@@ -68,15 +69,7 @@ def test_fit_recovers_the_measure_that_the_people_used(outputs_file):
     assert "[100.0]" in table_lines(result)[3]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"aspect": ""}, "aspect: expected one of kept, luck, got none; pass --aspect"),
-        ({"aspect": "taste"}, "outputs.jsonl, line 1: expected a human score for 'taste', got kept, luck"),
-        ({"exclude_system": ["keeps 1", "keeps 2", "keeps 3"]}, "expected judged outputs of at least 3 systems, got"),
-        ({"references": "second"}, "references: expected one of first, pooled, best, got 'second'"),
-    ],
-)
+@with_cases
 def test_errors_say_what_to_do(outputs_file, change, message):
     arguments = Arguments(**{"data": [str(outputs_file)], "output_folder": "", "aspect": "kept", **change})
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):

@@ -11,6 +11,8 @@ from genqa_metrics.grounding import judging, loading, sentences, windows
 from genqa_metrics.grounding.scorer import MEASURED, MEASURED_CHECKPOINT, GroundingScorer
 from genqa_metrics.scale.tally import CELLS
 
+from tests.factories.cases import with_cases
+
 PASSAGES = [
     "The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.",
     "Roses need much sun.",
@@ -22,40 +24,7 @@ def grounding():
     return genqa_metrics.load("grounding", device="cpu", progress=False)
 
 
-@pytest.mark.parametrize(
-    ("answer", "claims"),
-    [
-        ("Hello! It is tall [1]. Is that enough? Let me know if you need more.", ["It is tall."]),
-        ("I'm sorry, but the documents do not mention the price.", []),
-        ("Sure! Here is a summary:\n\n## Bridge\n- **120** metres\n- old", ["120 metres", "old"]),
-        ("Dr. Ito of the U.S. won 3.5 points. He left.", ["Dr. Ito of the U.S. won 3.5 points.", "He left."]),
-        ("The tower is\n330 m tall.\nIt stands in Paris", ["The tower is", "330 m tall.", "It stands in Paris"]),
-        ("The tower\nis 330 m tall.", ["The tower\nis 330 m tall."]),
-        ("| Item | Days |\n|---|---:|\n| Coat | **30** |\n| Tent | 14 |", ["Coat, 30", "Tent, 14"]),
-        ("<p>You have <b>30 days</b>.</p>", ["You have 30 days."]),
-        ("<ul><li>It is red.</li>\n<li>It is old.</li></ul>", ["It is red.", "It is old."]),
-        ("See [our rules](https://a.example/b): 30 days [2](https://c.example).", ["See our rules: 30 days."]),
-        ("x < 3 and y > 2 hold.", ["x < 3 and y > 2 hold."]),
-        ("The rules:\n1. Coats: 30.\n2) Tents: 14. No fee.", ["Coats: 30.", "Tents: 14.", "No fee."]),
-        ("**Returns**\n- 30 days", ["30 days"]),
-        ("**Paris**", ["Paris"]),
-        ("It is red.\n\nSources: [1], [2]", ["It is red."]),
-        ("It is red.\n## References\n[1] Handbook\n- https://a.example\nIt is old.", ["It is red.", "It is old."]),
-        ("https://a.example/returns", ["https://a.example/returns"]),
-        ("Run this:\n```sh\nmake install\nmake test\n```\nit takes a minute.", ["it takes a minute."]),
-        ("It is red (see [1]). It is old (Source 2). 【4:0†a.pdf】", ["It is red.", "It is old."]),
-        ("Hi there 👋\nIt is red. Hope that helps 🙂", ["It is red."]),
-        ("It is old.\xa0Please contact HR directly.", ["It is old."]),
-        ("I recommend asking HR. For more details, please refer to the handbook.", ["I recommend asking HR."]),
-        ("I can help you with that. Could you tell me your name", []),
-        ("Please contact HR within 10 days. You can contact us at hr@a.example.",
-         ["Please contact HR within 10 days.", "You can contact us at hr@a.example."]),
-        ("Contact lenses are sold in pairs. Please note that it is old.",
-         ["Contact lenses are sold in pairs.", "Please note that it is old."]),
-        ("", []),
-        ("???", []),
-    ],
-)  # fmt: skip
+@with_cases
 def test_what_an_answer_states(answer, claims):
     assert [sentence.claim for sentence in sentences.sentences_of(answer) if sentence.states] == claims
 
@@ -296,15 +265,7 @@ def test_answers_that_state_nothing_are_left_out_of_the_means(grounding):
     assert found["grounding_per_example"] == [1.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"contexts": ["text"]}, "contexts, row 0: expected a list of strings, got str 'text'; wrap a single"),
-        ({"contexts": [["a"]], "windows": 0}, "windows: expected a whole number from 1 to 100, got 0"),
-        ({"contexts": [["a"]], "citations": "no"}, "citations: expected True or False, got 'no'"),
-        ({"contexts": [["a"]], "threshold": 2}, "threshold: expected a number from 0 to 1, got 2"),
-    ],
-)
+@with_cases
 def test_bad_input(grounding, columns, message):
     with pytest.raises(ValueError, match=message):
         grounding.compute(predictions=["It is long."], **columns)

@@ -17,6 +17,7 @@ from genqa_metrics.registry import make_scorer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.factories.cases import with_cases
 from tests.factories.kpqa import QUESTIONS, load, random_rows, saved
 
 
@@ -169,17 +170,7 @@ def test_the_other_class_and_fewer_pieces(models, tiny_checkpoint, tiny_encoder,
     assert other.cut_texts == 1
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"smooth": 1}, r"kpqa_config\.json: smooth: not a setting of this version, which knows version, question"),
-        ({"version": 2}, "version: expected 1, got 2; take the version of genqa-metrics"),
-        ({"question": "no"}, "question: expected true or false, got 'no'"),
-        ({"head": "tanh"}, "head: expected 'linear', the head of the weights, got 'tanh'; take"),
-        ({"max_length": 8}, "max_length: expected a whole number from 16 to 512, got 8"),
-        ({"keyphrase_label": True}, "keyphrase_label: expected 0 or 1, got True"),
-    ],
-)
+@with_cases
 def test_settings_that_the_metric_cannot_follow_are_refused(
     tiny_checkpoint, tiny_encoder, tmp_path, settings, message
 ):
@@ -207,17 +198,7 @@ def test_the_paper_as_printed(tiny_checkpoint, tiny_encoder, repository):
     assert paper.compute(**columns, idf=False, rouge_weights="both") == default
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"rouge_weights": "half"}, "rouge_weights: expected one of both, candidate, code, got 'half'"),
-        ({"negation": "no"}, "negation: expected True or False, got 'no'"),
-        ({"values": 1}, "values: expected True or False, got 1"),
-        ({"idf": []}, "idf: expected True, False or at least one text, got an empty list"),
-        ({"idf": ["it", 3]}, "idf, row 1: expected a string, got int 3.*idf is True, False or a list of texts"),
-        ({"idf": "it"}, "idf: expected a list"),
-    ],
-)
+@with_cases
 def test_wrong_settings_are_named(kpqa, settings, message):
     with pytest.raises(ValueError, match=message):
         kpqa.compute(questions=["who"], predictions=["it"], references=["it"], **settings)

@@ -9,6 +9,7 @@ from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.statistics import correlation as agreement
 
+from tests.factories.cases import with_cases
 from training.kpqa import evaluate_kpqa
 
 FOLDER = Path(__file__).parent.parent
@@ -65,15 +66,7 @@ def test_yes_and_no_are_keyphrases(kpqa):
     assert scores["rougeL_kpqa"] < 0.3 < 0.7 < scores["rougeL"]
 
 
-@pytest.mark.parametrize(
-    ("question", "prediction", "reference"),
-    [
-        ("What is the capital of Australia?", "Not Canberra", "Canberra"),
-        ("What is the capital of Australia?", "It is not Canberra.", "Canberra"),
-        ("How many degrees was it?", "-12", "12"),
-        ("How many degrees was it?", "12 degrees", "-12 degrees"),
-    ],
-)
+@with_cases
 def test_a_denied_answer_is_wrong(kpqa, question, prediction, reference):
     scores = kpqa.compute(questions=[question], predictions=[prediction], references=[reference])
     assert max(scores["bleu1_kpqa"], scores["rougeL_kpqa"], scores["bertscore_kpqa"]) < 0.4

@@ -16,12 +16,11 @@ from genqa_metrics.kpqa.loading import PredictorSettings
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
+from tests.factories.cases import with_cases
 from training import common, mix
 from training.common import share
 from training.kpqa import data, evaluate_kpqa, make_bundled, train_kpqa
 from training.studies.kpqa import ablations, settings
-
-CONTEXT = "The test was long. There are four steps in a test, said Dr. Smith. The room is not far."
 
 
 def row(question, context, *spans):
@@ -44,29 +43,7 @@ def made(source, rows, unit=1.0, function=1.0, max_words=80):
     return [marked(a) for a in data.answers(source, rows, unit, function, max_words)]
 
 
-MORE = " More and more words follow it." * 5
-
-
-@pytest.mark.parametrize(
-    ("question", "context", "span", "settings", "expected"),
-    [
-        ("How many steps?", CONTEXT + MORE, "four", {}, "There are [four] steps in a test, said Dr. Smith."),
-        ("What?", CONTEXT + MORE, "long. There", {},
-         "The test was [long. There] are four steps in a test, said Dr. Smith."),
-        ("Who?", 'It was "the Duke," then.', '"the Duke,"', {}, 'It was "the [Duke]," then.'),
-        ("Who?", "It was the.", "the", {}, "It was [the]."),
-        # function words and units
-        ("Who is he?", "He is the king of the sea.", "king of the sea", {"function": 0.5},
-         "He is the [king]( of the )[sea]."),
-        ("How many books?", "He sold 2,5 million books.", "2,5 million books", {"unit": 0.5, "function": 0.5},
-         "He sold [2](,)[5]( million books)."),
-        ("When was it?", "It was on 28 February 2008.", "28 February 2008", {"unit": 0.5},
-         "It was on [28 February 2008]."),
-        ("What did he say?", "He saw two dogs and a cat in the park", "saw two dogs and a cat in the park",
-         {"unit": 0.5}, "He [saw two dogs and a cat in the park]"),
-        ("Since when?", "Since the 4th century.", "the 4th century", {"unit": 0.5}, "Since the [4th ](century)."),
-    ],
-)  # fmt: skip
+@with_cases
 def test_what_is_a_keyphrase(question, context, span, settings, expected):
     """Of the sentences that hold the answer, without articles and punctuation at its ends."""
     assert made("squad", [row(question, context, span)], **settings) == [expected]

@@ -5,6 +5,7 @@ import stat
 
 import pytest
 
+from tests.factories.cases import with_cases
 from tests.factories.files import ANSWERS, run, save
 
 RATINGS = [{"item": "1", "rater": rater, "score": value} for rater, value in zip("abc", (1, 2, 3), strict=True)]
@@ -59,21 +60,7 @@ def test_an_empty_name_and_one_name_for_two_are_refused(answers, tmp_path, monke
 
 
 @pytest.mark.parametrize("way", ["same", "relative", "link"])
-@pytest.mark.parametrize(
-    ("verb", "given", "lost"),
-    [
-        ("score", ["-m", "aev", "-o", "x.csv"], "--html"),
-        ("score", ["-m", "aev", "-o", "parts/"], "--html parts/part-000000.parquet"),
-        ("score", ["-m", "aev", "--settings", "x.csv"], "--html"),
-        ("score", ["--set", "ava.calibration=x.csv"], "--html"),
-        ("calibrate", ["--output", "x.csv"], "--json"),
-        ("calibrate", ["--set", "ava.checkpoint=parts"], "--json parts/x.json"),
-        ("accuracy", ["--labels", "x.csv"], "--json"),
-        ("accuracy", ["--calibration", "x.csv"], "--html"),
-        ("agree", ["-m", "aev", "--settings", "x.csv"], "--latex"),
-        ("explain", ["--prediction", "a", "--reference", "a", "-m", "kpqa", "--idf", "x.csv"], "--html"),
-    ],
-)
+@with_cases
 def test_no_output_is_another_file_of_the_run(answers, tmp_path, monkeypatch, verb, given, lost, way):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "parts").mkdir()

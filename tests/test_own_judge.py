@@ -18,6 +18,7 @@ from genqa_metrics.verbs.labelling import Session, tasks_of
 from safetensors.torch import load_file
 
 from tests.factories.ava import measured
+from tests.factories.cases import with_cases
 from tests.factories.files import run, save
 from tests.factories.kpqa import WORDS
 from tests.factories.pages import PAGES
@@ -97,17 +98,7 @@ def test_it_is_found_beside_a_checkpoint_and_left_out_on_request(calibrated, jud
     assert "|calibration:" not in make_scorer("ava", {"checkpoint": str(folder), "calibration": False}).signature
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"slope": 9.0}, "it is not as it was written.*write it again with genqa-metrics calibrate"),
-        ({"slope": -1}, "expected a slope above 0"),
-        ({"judge": {}}, "it is not as it was written"),
-        ("{", "cannot be used"),
-        ("{}", "cannot be used: KeyError: 'slope'"),
-        (None, "cannot be used: .*No such file"),
-    ],
-)
+@with_cases
 def test_a_bad_file_is_refused(calibrated, change, message):
     path = calibrated[1]
     if isinstance(change, dict):

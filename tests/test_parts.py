@@ -14,6 +14,7 @@ from genqa_metrics.scale import run as scoring_run
 from genqa_metrics.scale.parts import MANIFEST, STATE
 from genqa_metrics.scale.run import WINDOWS, Run, map_in_order
 
+from tests.factories.cases import with_cases
 from tests.factories.files import contents, made_rows, run, save, score
 
 
@@ -107,20 +108,7 @@ def test_a_set_of_questions_goes_on(tmp_path, monkeypatch):
     assert first.single > 0
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"part_rows": 31}, "part_rows was 30, now it is 31"),
-        ({"settings": {"aev": {"alpha": 0.3}}}, "signatures was .*alpha:0.5.* now it is .*alpha:0.3"),
-        ({"columns": {"system": ""}}, r'columns was {}, now it is {"system": ""}'),
-        ({"resume": False}, "holds the parts of an earlier run; resume it with resume=True"),
-        ({"output": "file.jsonl/"}, "is a file; name a folder"),
-        ({"output": "no/such/"}, "there is no folder"),
-        ({"output": "scores.parquet"}, "only the output to a folder can be resumed"),
-        ({"inputs": ["-"]}, "standard input cannot be read again"),
-        ({"part_rows": 0}, "part_rows: expected at least 1"),
-    ],
-)
+@with_cases
 def test_what_does_not_fit_is_refused_and_nothing_is_touched(tmp_path, monkeypatch, change, message):
     monkeypatch.chdir(tmp_path)
     path = save(tmp_path / "a.jsonl", made_rows(70))

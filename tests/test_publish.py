@@ -18,6 +18,7 @@ from huggingface_hub import ModelCard, RepoCard
 
 from tests.factories.ava import encoder_of_type, linear_judge, random_rows
 from tests.factories.ava import saved as saved_judge
+from tests.factories.cases import with_cases
 from tests.factories.files import contents
 from training.publish import hub as publish_hub
 from training.publish import models, publish
@@ -327,14 +328,7 @@ def test_a_checkpoint_of_ones_own(kind, hub, run, judges, tiny_encoder, tiny_che
     assert any(path.startswith("/ns/mine/resolve/") for path in hub.bodies())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--checkpoint", "x"], "checkpoint: expected --checkpoint FOLDER and --name NAME together"),
-        (["--checkpoint", "x", "--name", "a/b"], "name: expected the name of a repository"),
-        (["--checkpoint", "x", "--name", "mine"], "checkpoint: expected a folder with config and weights, got 'x'"),
-    ],
-)
+@with_cases
 def test_a_bad_checkpoint_of_ones_own(arguments, message, hub, run):
     with pytest.raises(ValueError, match=message):
         run(*arguments)

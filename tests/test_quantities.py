@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from genqa_metrics.core.quantities import compare, quantities, readings, unsettled
 
+from tests.factories.cases import with_cases
+
 
 def rows_of(name):
     return [json.loads(line) for line in (Path(__file__).parent / f"data/{name}.jsonl").open(encoding="utf-8")]
@@ -51,21 +53,7 @@ def test_hostile_texts_cost_nothing(text):
     assert time.process_time() - start < 2
 
 
-@pytest.mark.parametrize(
-    ("question", "reference", "answer", "same"),
-    [
-        ("Wie viele Besucher kamen im Mai?", "1500", "1.500", True),
-        ("Wie viele Besucher kamen im Mai?", "1.500", "1500", True),
-        ("Wie viele Besucher kamen im Mai?", "1.500", "1,5", False),
-        ("Quanti visitatori sono venuti?", "1500", "circa 1.500", True),
-        ("Wie viele Besucher kamen im Mai?", "1500", "1.600", False),
-        ("How many visitors came in May?", "1500", "1.500", None),  # may be a German's, or a decimal number
-        ("How many of the 12,345.5 tons were sold?", "1500", "1.500", False),
-        ("Von 3,5 Mio.?", "1500", "1.500", True),
-        ("How many visitors came on days 1,2?", "1500", "1.500", None),
-        ("How many visitors came in May?", "1.5", "1.500", True),
-    ],
-)
+@with_cases
 def test_the_question_settles_what_a_point_separates(question, reference, answer, same):
     assert compare(reference, answer, question) is same
     assert (unsettled(reference, answer, question) == "1.500") == (same is None)

@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests.factories.cases import with_cases
 from tests.factories.question_generation import PAIRS, WORDS, Vectors, batch_of, examples, generator, run
 from training.common import write_rows
 from training.question_generation import contexts as data
@@ -264,16 +265,7 @@ def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path)
     assert model.config.layers == 1
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({}, "sources: nothing to train on"),
-        ({"sources": ["a"], "dropout": 1.5}, "dropout: expected a number from 0 to 0.99, got 1.5"),
-        ({"sources": ["a"], "init": 2.0}, "init: expected a number from 0 to 1, got 2.0"),
-        ({"sources": ["a"], "latent": -1}, "latent: expected a number of at least 0, got -1"),
-        ({"sources": ["a"], "patience": 1, "dev_share": 0.0}, "patience: stopping early needs held-out contexts"),
-    ],
-)
+@with_cases
 def test_bad_arguments_are_refused_at_once(settings, message):
     with pytest.raises(ValueError, match=message):
         train_generator.check(train_generator.Arguments(**settings))

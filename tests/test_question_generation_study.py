@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.factories import files
+from tests.factories.cases import with_cases
 from tests.factories.question_generation import TINY
 from training.studies.question_generation import measures, study
 
@@ -21,18 +22,7 @@ def scores(effect, contexts=80, seeds=3, noise=0.02):
     return rows
 
 
-RISING = {"cvae_25": 0.05, "cvae_50": 0.1, "cvae_100": 0.15, "baseline_rbs": 0.03, "cvae_100_rbs": 0.2}
-
-
-@pytest.mark.parametrize(
-    ("effect", "expected"),
-    [
-        (RISING, {"flat": True, "recall_and_f_rise": True, "rise_with_d": True, "rbs_adds": True}),
-        ({}, {"recall_and_f_rise": False, "rise_with_d_surely": False, "rbs_adds": False}),
-        ({**RISING, "cvae_50": -0.1}, {"recall_and_f_rise": False, "rise_with_d": False, "rbs_adds": True}),
-        ({**RISING, "cvae_100_rbs": 0.1}, {"rise_with_d": True, "rbs_adds": False}),
-    ],
-)
+@with_cases
 def test_findings(effect, expected):
     report = measures.report_of({"rouge": scores(effect)}, np.ones(80, bool), 200)
     found = measures.findings(report)["rouge"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from genqa_metrics.verbs.raters.report import LEVELS, kept, krippendorff_alpha
 
+from tests.factories.cases import with_cases
 from tests.factories.files import run, save
 
 # Ratings, and which of them stay. The arithmetic stands beside each.
@@ -129,16 +130,7 @@ def test_agree_reads_what_raters_writes(ratings, tmp_path):
     assert json.loads(out)["human"]["maximum"] == 5.0
 
 
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ({"item": "a", "rater": "x", "score": "good"}, "score: expected a number, got 'good'"),
-        ({"item": "a", "rater": "x", "score": float("nan")}, "score: expected a number, got nan"),
-        ({"item": "a", "rater": None, "score": 1}, "rater: expected a value, got none"),
-        ({"item": "a", "score": 1}, "no rater (a column named rater or annotator or worker); columns found: item,"),
-        ({"item": "b", "rater": "x", "score": 2}, "rater 'x' has rated item 'b' before, at"),
-    ],
-)
+@with_cases
 def test_bad_rows(tmp_path, row, said):
     good = [{"item": "b", "rater": name, "score": 2} for name in "xy"]
     file = save(tmp_path / "r.jsonl", [*good, row])
@@ -148,13 +140,7 @@ def test_bad_rows(tmp_path, row, said):
     assert json.loads(run("raters", file, "--on-error", "skip", "--format", "json")[0])["bad_rows"] == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--limit", "0"], "limit: expected a number above 0"),
-        (["--drop", "-1"], "at_most: expected a number of at least 0"),
-    ],
-)
+@with_cases
 def test_bad_usage(ratings, arguments, said):
     assert said in run("raters", ratings, *arguments, status=2)[1]
 

@@ -15,6 +15,7 @@ from genqa_metrics.scale.parts import MANIFEST, verify
 from genqa_metrics.scale.ray_run import CLAIM, RayRun, check_unchanged, claimed, listed
 from genqa_metrics.scale.run import Run
 
+from tests.factories.cases import with_cases
 from tests.factories.files import QUESTIONS, made_rows, run, save
 
 
@@ -171,18 +172,7 @@ def test_sets_from_and_to_uris(cluster, tmp_path):
         verify(str(parts))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("a.jsonl", "-o", "scores.parquet"), "ray writes parts into a folder; name it with a slash, scores.parquet/"),
-        (("a.jsonl", "-o", "parts/", "--resume"), "resume: only for the local engine"),
-        (("-",), "ray reads files and URIs, not standard input"),
-        (("missing.jsonl",), "missing.jsonl: no such file"),
-        (("a.jsonl", "./a.jsonl"), "the same file is named twice"),
-        (("empty",), "empty: no file in it ends in .jsonl"),
-        (("nowhere://a.jsonl",), "nowhere://a.jsonl: no such place"),
-    ],
-)
+@with_cases
 def test_bad_usage_is_told_before_a_cluster_is_asked_for(tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     save(tmp_path / "a.jsonl", made_rows(3))

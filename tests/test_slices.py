@@ -10,6 +10,7 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.sources import files_of_runs
 from genqa_metrics.statistics import resampling
 
+from tests.factories.cases import with_cases
 from tests.factories.files import run, save
 
 SETTINGS = {"aev": {"max_order": 1}}
@@ -81,14 +82,7 @@ def test_nested_columns_and_the_command(two, tmp_path):
     assert set(json.loads(run(*arguments)[0])["slices"]["metrics"]["aev"]) == {"art", "law"}
 
 
-@pytest.mark.parametrize(
-    ("by", "message"),
-    [
-        ("tpic", "row 1: no column 'tpic', which --by names; columns found: id, question"),
-        ("references", "references: expected one value for --by, got"),
-        ("id", "has 140 values, more than 100; name a column with few values"),
-    ],
-)
+@with_cases
 def test_bad_columns(two, by, message):
     both = {system: own + rows(70, 1, "more") for system, own in two.items()}
     with pytest.raises(ValueError, match=message):

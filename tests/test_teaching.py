@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.factories.ava import linear_judge
+from tests.factories.cases import with_cases
 from tests.factories.causal import causal_judge, tiny_gguf
 from training.ava import long_answers, manipulations, teach, wrong_answers
 from training.ava.triples import Triple
@@ -183,17 +184,7 @@ def note(text, label, *references):
     return prompt
 
 
-@pytest.mark.parametrize(
-    ("said", "label", "text", "reason"),
-    [
-        ("Bonn", 1, "The event in question took place in Bonn, a town.", None),
-        ("Bonn", 1, "The event in question took place in a town.", "answer missing"),
-        ("Bonn", 1, "It took place in Bonn, although others name Rome.", "other answer"),
-        ("Bonn", 0, "It took place in Bonn, although others name Rome.", "other answer"),
-        ("Bonn", 1, "It was Bonn.", "length"),
-        ("Bonn", 1, "As the note says, it took place in Bonn.", "speaks of the task"),
-    ],
-)
+@with_cases
 def test_an_answer_from_a_passage_says_the_one_answer(said, label, text, reason):
     row = Triple("Where was it?", ("Bonn" if label else "Rome",), said, float(label), "passage")
     assert long_answers.doubt(long_answers.Prompt("", row, ("Rome",)), text) == reason
@@ -279,15 +270,7 @@ def test_answers_that_a_model_wrote_are_not_asked_for_again(ask, tmp_path, promp
     assert {row["candidate"] for row in rows} <= {text for _, text in lines}
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--spans spans --output rows.csv", "output: expected NAME.jsonl or NAME.jsonl.gz, got rows.csv"),
-        ("", "spans, judged: expected files to take passages or answers of, got neither"),
-        ("--judged other", "judged: no other.jsonl.gz or other.jsonl in"),
-        ("--spans spans --model none.gguf", "model: expected a GGUF file, got none.gguf"),
-    ],
-)
+@with_cases
 def test_long_answers_refuse_bad_input(ask, words, message):
     with pytest.raises(ValueError, match=message):
         ask(words)

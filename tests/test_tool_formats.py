@@ -1,7 +1,6 @@
 """Files as people and tools write them: every form and format with a small file, recognised or named; columns."""
 
 import json
-import math
 import zipfile
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.reading import RowReader
 from genqa_metrics.rows.sources import ReadOptions, Source, files
 
+from tests.factories.cases import with_cases
 from tests.factories.files import items, lines, run, save, scores, workbook
 
 WHO, HERS, PASSAGES = "Who wrote Frankenstein?", ["Mary Shelley", "Shelley"], ["It is by Mary Shelley."]
@@ -98,15 +98,7 @@ def test_the_event_log_of_openai_evals(tmp_path):
         files([tmp_path / "none.jsonl"])
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"input": WHO, "ideal": HERS}, "a sample of a data set, without an answer; name the log of the run"),
-        ({"input": WHO, "output": "Mary", "expectedOutput": None, "id": "a"}, "expectedOutput: is empty"),
-        (PROMPTFOO | {"testCase": {}, "vars": {"q": WHO}}, "no right answer: none of the vars q is one of expected"),
-        (ROWS["lm-eval"] | {"filtered_resps": [[-3.5, False]]}, "expected a text, got log-likelihoods"),
-    ],
-)
+@with_cases
 def test_a_row_of_a_tool_without_answers_says_so(row, message, tmp_path):
     assert message in run("score", save(tmp_path / "rows.jsonl", [row]), "-m", "aev", status=2)[1]
 
@@ -211,33 +203,7 @@ def read(*paths, **kwargs):
     return source, [{name: row.values[name] for name in kept if row.values.get(name) is not None} for row in found]
 
 
-@pytest.mark.parametrize(
-    ("form", "row"),
-    [
-        ("ragas", {"user_input": WHO, "response": "Mary", "retrieved_contexts": ["x", "", "y"]}),
-        ("ragas", {"user_input": WHO, "response": "Mary", "retrieved_contexts": ["x", "", "y"], "reference": None}),
-        ("", {"question": WHO, "answer": "Mary", "contexts": ["x", None, "y"]}),
-        ("", {"question": WHO, "prediction": "Mary", "contexts": ["x", math.nan, "y"], "references": math.nan}),
-        ("deepeval", {"input": WHO, "actual_output": "Mary", "retrieval_context": ["x", "", "y"]}),
-        ("deepeval", {"input": WHO, "actualOutput": "Mary", "retrievalContext": ["x", "", "y"],
-                      "expectedOutput": None}),
-        ("langfuse", {"input": {"question": WHO, "contexts": ["x", "", "y"]}, "output": "Mary",
-                      "expected_output": None}),
-        ("langfuse", {"timestamp": "2026-01-01", "input": {"question": WHO},
-                      "output": {"answer": "Mary", "documents": ["x", "", "y"]}}),
-        ("langsmith", {"inputs.question": WHO, "outputs.answer": "Mary", "outputs.documents": ["x", "", "y"],
-                       "example_id": "e"}),
-        ("langsmith", {"inputs": {"question": WHO}, "outputs": {"answer": "Mary", "documents": ["x", "", "y"]},
-                       "run_type": "chain"}),
-        ("mlflow", {"request": WHO, "response": "Mary", "retrieved_context": ["x", "", "y"]}),
-        ("mlflow", {"inputs": WHO, "outputs": "Mary", "context": ["x", "", "y"]}),
-        ("promptfoo", {"provider": "m", "vars": {"question": WHO, "context": ["x", "", "y"]}, "testCase": {},
-                       "response": {"output": "Mary"}}),
-        ("openai-evals", {"datasource_item": {"question": WHO, "context": ["x", "", "y"]},
-                          "sample": {"output": [SAID]}}),
-        ("inspect", SAMPLE | {"target": "", "metadata": {"contexts": ["x", "", "y"]}}),
-    ],
-)  # fmt: skip
+@with_cases
 def test_answers_beside_their_passages_need_no_reference(form, row, tmp_path):
     """Empty passages keep the numbers of the others, which answers cite."""
     (source,) = files([str(save(tmp_path / "rows.jsonl", [row]))])
@@ -389,20 +355,7 @@ def test_a_wrong_column_is_found_before_a_model_is_loaded(command, tmp_path, mon
     assert "with --systems A,B" in told
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ({"contexts": ["Ann won.", "", "Bo lost."]}, ["Ann won.", "", "Bo lost."]),
-        ({"contexts": ["", None]}, []),
-        ({"contexts": "Ann won."}, ["Ann won."]),
-        ({"contexts": "[1] Ann won."}, ["[1] Ann won."]),
-        ({"contexts": None}, []),
-        ({}, []),
-        ({"retrieved_contexts": ["Ann won."]}, ["Ann won."]),  # RAGAS
-        ({"retrieval_context": ["Ann won."]}, ["Ann won."]),  # DeepEval
-        ({"contexts": [{"page_content": "Ann won.", "metadata": {}}, {"n": 1}]}, ["Ann won.", '{"n": 1}']),
-    ],
-)
+@with_cases
 def test_retrieved_passages_are_contexts(given, found, tmp_path):
     row = {"question": "Who won?", "prediction": "Ann", "references": "Ann", **given}
     for place in (save(tmp_path / "a.jsonl", [row]), [row]):

@@ -8,6 +8,7 @@ import pytest
 from genqa_metrics.verbs.explain import unsupported
 from genqa_metrics.verbs.explain.unsupported import by_system, headline, print_unsupported, unsupported_html
 
+from tests.factories.cases import with_cases
 from tests.factories.explained import judged, printed
 from tests.factories.files import run, save
 
@@ -87,31 +88,7 @@ def test_one_answer_in_python():
         genqa_metrics.explain("Who?", "Bob")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["none.jsonl", "-m", "grounding"], "none.jsonl: no such file"),
-        (["none.jsonl"], "--prediction: missing; ava explains one answer with --prediction and --ref"),
-        (["Who?", "-m", "grounding", "--prediction", "Ann"], "--context: missing; grounding explains"),
-        (["Who?", "--context", "Ann"], "--prediction: missing; grounding explains"),
-        (["Who?", "--prediction", "A", "--context", "A", "--reference", "B"], "--reference: grounding reads no such"),
-        (["Who?", "--prediction", "A", "-m", "ava", "--context", "A"], "--context: ava reads no such text"),
-        (["Who?", "--prediction", "A", "--context", " "], "--context: expected a text, got an empty one"),
-        (["Who", "won?", "--prediction", "A", "--reference", "A"], "QUESTION: expected one text, got 2; put it into"),
-        (["Who?", "--prediction", "A", "--reference", "A", "--worst", "2"], "--worst: only for files of rows"),
-        (["Who?", "--prediction", "A", "--reference", "A", "-s", "grounding.windows=1"], "--set: only grounding has"),
-        (["rows.jsonl", "-m", "grounding", "-s", "ava.threshold=0.5"], "--set: expected grounding.SETTING=VALUE"),
-        (["rows.jsonl", "-m", "grounding", "-s", "grounding.threshold=3"], "grounding.threshold: expected a number"),
-        (["rows.jsonl", "-m", "grounding", "-o", "found.doc"], "expected a name that ends in .jsonl"),
-        (["rows.jsonl", "-m", "grounding", "-o", "rows.jsonl"], "is an input of this run"),
-        (["rows.jsonl", "-m", "grounding", "-o", "a.csv", "--html", "a.csv"], "is the file of"),
-        (["rows.jsonl", "-m", "grounding", "-c", "contexts=passages"], "no column 'passages'"),
-        (
-            ["rows.jsonl", "-m", "grounding", "-s", "grounding.checkpoint=small", "--checkpoint", "base"],
-            "--checkpoint: given twice",
-        ),
-    ],
-)
+@with_cases
 def test_bad_usage(words, message, rows, monkeypatch):
     monkeypatch.chdir(rows.parent)
     _, err = run("explain", *words, status=2)
