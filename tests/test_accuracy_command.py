@@ -183,17 +183,10 @@ def test_bad_labels_are_named(judged, labels, message, tmp_path):
             estimated(judged[0], given)
 
 
-def test_bad_arguments_are_named(judged):
-    for arguments, message in (
-        ({"columns": {"jugde": "judge"}}, "column: expected one of"),
-        ({"confidence": 95}, "confidence: expected a number between 0 and 1, got 95"),
-        ({"finite_population": True}, "finite_population: needs labels"),
-        ({"rater_error": 0.1}, "rater_error: needs labels"),
-        ({"rater_error": 10}, "rater_error: expected a share of wrong labels, 0 to below 0.5, got 10"),
-        ({"columns": {"judge": "judge"}, "settings": {"threshold": 0.4}}, "the judge is a column"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            estimated(judged[0], **arguments)
+@with_cases
+def test_bad_arguments_are_named(judged, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        estimated(judged[0], **arguments)
 
 
 @pytest.mark.parametrize(

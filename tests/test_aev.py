@@ -246,22 +246,7 @@ def test_stop_words_and_stemmer_settings():
     assert terms_function(Settings(tokenizer="13a", stemmer=None))("The U.S. Flag.") == "U . S . Flag .".split()
 
 
-BAD_SETTINGS = {
-    "alpha": [-0.1, 1.1, "half", math.nan],
-    "max_order": [0, 2.0, True],
-    "brevity": [0],
-    "wordiness": [-1, math.nan],
-    "weights": [[1.0], [0, 0], [-1, 2], 0.5],
-    "stop_words": ["klingon", [1]],
-    "stemmer": ["snowball"],
-    "tokenizer": ["bert"],
-    "reference_recall": ["mean"],
-}
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"), [(name, value) for name in BAD_SETTINGS for value in BAD_SETTINGS[name]]
-)
+@with_cases
 def test_bad_settings_name_the_setting(setting, value):
     with pytest.raises(ValueError, match=f"^{setting}: expected .* got "):
         Settings(**{setting: value})

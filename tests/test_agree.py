@@ -218,26 +218,9 @@ def test_rows_without_judgments_and_sets_of_questions(tmp_path, rows):
     run("agree", path, "-m", "f_meta", "-s", "f_meta.base=rouge", "--resamples", 100)
 
 
-QUESTION_TYPES = {
-    "PERSON": ["Who was president in 1912?"],
-    "NUMERIC": ["In which year did it end?", "how many steps are there", "average rent in omaha"],
-    "LOCATION": ["What is the capital of Peru?", "which American state is the smallest"],
-    "DESCRIPTION": [
-        "What does a capacitor do?",
-        "what is a quadrilateral",
-        "How do you boil an egg?",
-        "hodge name meaning",
-    ],
-    "ENTITY": ["What is the name of his dog?", "Which bourbon was named in 1933?"],
-    "YES/NO": ["Does he leave the room ?"],
-    "OTHER": ["cyst on back of shoulder", ""],
-}
-
-
-def test_question_types():
-    assert {kind: [one for one in asked if question_type(one) == kind] for kind, asked in QUESTION_TYPES.items()} == (
-        QUESTION_TYPES
-    )
+@with_cases
+def test_question_types(question, kind):
+    assert question_type(question) == kind
 
 
 def test_length_groups_have_no_gaps():

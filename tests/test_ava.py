@@ -323,25 +323,13 @@ def test_an_adapter_gives_what_it_gave_in_training(tiny_encoder, tmp_path, marks
     assert tokenizer("four steps")["input_ids"] == inputs["input_ids"][0].tolist()[:4]
 
 
-def test_wrong_arguments_are_named(ava, judges, repository, tmp_path):
-    rows = random_rows(2)
-    for settings, message in (
-        ({"threshold": 1.5}, "threshold: expected a number from 0 to 1, got 1.5"),
-        ({"threshold": "0.5"}, "threshold: expected a number"),
-        ({"reference_aggregation": "min"}, "reference_aggregation: expected one of joined, max, mean, got 'min'"),
-        ({"early_stop": 2}, "early_stop: expected a number from 0 to 1, got 2"),
-        (
-            {"early_stop": 0.4, "threshold": 0.5, "reference_aggregation": "max"},
-            "early_stop: 0.4 is below the threshold, 0.5",
-        ),
-        (
-            {"early_stop": 0.9, "reference_aggregation": "mean"},
-            "early_stop: only for reference_aggregation='max', here it is",
-        ),
-        ({"early_stop": 0.9, "reference_aggregation": "max", "explain": True}, "explain: it reads all references"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            ava.compute(**rows, **settings)
+@with_cases
+def test_wrong_settings_are_named(ava, settings, message):
+    with pytest.raises(ValueError, match=message):
+        ava.compute(**random_rows(2), **settings)
+
+
+def test_wrong_arguments_of_load_are_named(judges, repository, tmp_path):
     with pytest.raises(ValueError, match="batch_tokens: expected a whole number of at least 1"):
         load(repository, judges(), batch_tokens=0)
     with pytest.raises(ValueError, match="checkpoint: expected a folder with a config"):

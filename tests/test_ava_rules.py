@@ -27,23 +27,7 @@ def test_a_right_answer_is_not_rejected_by_rule(row):
     assert read.verdicts[0] is None or read.verdicts[0].right
 
 
-DECLINING = """
-I don't know.|IDK|No idea.|I have no idea.|I'm not sure.|I do not know the answer to this question.|N/A|unanswerable|
-No Answer Present.|No answer found.|Not available.|unknown|The passages do not say.|
-The context does not contain this information.|The provided documents do not mention the founder.|
-There is no information about this in the passage.|I cannot answer this question.|
-I can't answer that based on the given context.|I'm unable to help with that.|I'm sorry, I can't help with that.|
-Sorry, I don't have that information.|I don't have enough information to answer.|It is not mentioned in the text.|
-Not specified in the context.|It cannot be determined from the passage.|It's impossible to tell.|
-Insufficient information.|
-I couldn't find an answer to your question in the documents.|I don't know. Please contact support.|
-As an AI language model, I don't have access to real-time data.|This question cannot be answered from the context.|
-Unfortunately, the report doesn't state who paid.|No information available.|I'm afraid I don't know.|dunno|
-CANNOTANSWER|The price is not mentioned in the document.|I don't know, sorry. You could ask the front desk.
-""".replace("\n", "").split("|")
-
-
-@pytest.mark.parametrize("text", DECLINING)
+@with_cases
 def test_usual_phrases_decline(text):
     assert declines(text)
     assert verdict("What is the price?", "40 euros", text) is False

@@ -220,17 +220,7 @@ def test_other_forms_keep_the_verdict(given, expected):
         assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("The capital of France is Paris.", {"Paris is the capital of France.", "France's capital is Paris."}),
-        ("Paris is the capital of France.", {"The capital of France is Paris.", "Paris is France's capital."}),
-        ("In May 1990, the cup went to Ann Lee.", {"the cup went to Ann Lee in May 1990."}),
-        ("The cup was won by Ann Lee. It is old", {"Ann Lee won the cup. It is old"}),
-        ("Ann Lee's dog was old.", {"the dog of Ann Lee was old."}),
-        ("Ann Lee won it.", set()),
-    ],
-)
+@with_cases
 def test_restated_sentences_keep_words_and_verdict(sentence, expected):
     found, references = set(), set()
     for label, seed in itertools.product((0.0, 1.0), range(30)):

@@ -3,7 +3,6 @@
 import csv
 import gzip
 import json
-import math
 import os
 import re
 import subprocess
@@ -202,24 +201,7 @@ def test_the_human_ceiling_is_never_taken_for_a_system(tmp_path):
         assert "line 2: has predictions, but the rows before have none" in run("score", mixed, *arguments, status=1)[1]
 
 
-BAD_ROWS = [
-    ('{"references": ["a"]}', "no prediction (a column named prediction or candidate or predictions)"),
-    ('{"prediction": "a"}', "no references (a column named references or reference); columns found: prediction"),
-    ('{"prediction": null, "references": ["a"]}', 'prediction: expected a string, got null; use ""'),
-    ('{"prediction": ["a"], "references": ["a"]}', "prediction: expected one string as in the first row, got a list"),
-    ('{"prediction": {}, "references": ["a"]}', "got an empty object"),
-    ('{"prediction": "a", "references": null}', "references: expected at least one reference, got none"),
-    ('{"prediction": "a", "references": {"source": ["a"]}}', "got an object; another column"),
-    ('{"prediction": "a", "references": ["a", null]}', "references, item 2: expected a string, got null"),
-    ('{"prediction": "\\ud800", "references": ["a"]}', "prediction: holds half of a surrogate pair"),
-    ('{"prediction": "a", "references": ["a"], "system": ["A"]}', "system: expected the name of a system, got a list"),
-    ('{"prediction": {"A": "a"}, "references": ["a"], "system": "A"}', "expected no systems' names in it"),
-    ('{"prediction": "a", "references": ["a"], "id": "\\ud800"}', "id: holds half of a surrogate pair"),
-    ('{"prediction": "a", "references": ["a"], "question": 4}', "question: expected a string, got int 4"),
-]
-
-
-@pytest.mark.parametrize(("line", "problem"), BAD_ROWS)
+@with_cases
 def test_a_bad_row_says_what_is_wrong(tmp_path, line, problem):
     with pytest.raises(RowError, match=re.escape(problem)):
         items([{"prediction": "four", "references": ["four"]}, json.loads(line)])
@@ -276,16 +258,7 @@ def test_bad_usage_is_status_2_and_says_what_is_right(answers, arguments, messag
     assert list(answers.parent.iterdir()) == [answers]
 
 
-@pytest.mark.parametrize(
-    ("content", "arguments"),
-    [
-        ({"aev": {"alpha": 0.25, "wordiness": math.inf}}, ()),
-        ({"alpha": 0.25, "wordiness": math.inf}, ("--metric", "aev")),
-        ({"settings": {"alpha": 0.25, "wordiness": math.inf}, "r_squared": 0.9}, ("--metric", "aev")),
-        ({"metric": "aev", "settings": {"alpha": 0.25, "wordiness": math.inf}, "r_squared": 0.9}, ()),
-        ({"aev": {"alpha": 0.75, "wordiness": math.inf}}, ("--set", "aev.alpha=0.25")),
-    ],
-)
+@with_cases
 def test_settings_from_a_file(answers, tmp_path, content, arguments):
     path = tmp_path / "settings.json"
     path.write_text(json.dumps(content))

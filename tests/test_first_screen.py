@@ -9,6 +9,7 @@ import pytest
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.tally import DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
 
+from tests.factories.cases import with_cases
 from tests.factories.files import run
 
 JUDGE = {"score": "p", "verdict": "v", "threshold": 0.5}
@@ -78,27 +79,7 @@ def test_a_metric_that_judges_nothing_lists_the_lowest_scores():
     ]
 
 
-QUESTIONS = [
-    {"context": "c", "references": ["Who won the race?", "When was the race?"], "predictions": [text], "system": text}
-    for text in ("Who won the race?", "Where is it?")
-]
-
-
-@pytest.mark.parametrize(
-    ("rows", "metrics", "says", "ranks"),
-    [
-        (
-            [
-                {"prediction": text, "references": ["four steps"], "system": text[-3:]}
-                for text in ("four steps", "four narrow wooden steps, winding, lacking handrails")
-            ],
-            "aev",
-            "The lengths of answers differ: the aev of these systems is not comparable.",
-            [],
-        ),
-        (QUESTIONS, ["f_meta", "aev"], "The aev is of single questions", ["f_meta"]),
-    ],
-)
+@with_cases
 def test_a_score_that_compares_no_systems_ranks_none(rows, metrics, says, ranks):
     report = genqa_metrics.score(rows, metrics)
     text = " ".join(str(report).split())

@@ -9,6 +9,8 @@ import pytest
 from genqa_metrics.core.checkpoints import CheckpointError, check_onnx, read_digest
 from genqa_metrics.kpqa.loading import load_models
 
+from tests.factories.cases import with_cases
+
 CODE = """
 from pathlib import Path
 
@@ -181,49 +183,17 @@ def test_broken_weights_are_refused(loaders, tmp_path, change, where):
         loaded(broken)
 
 
-ODD = {
-    "adapter_config.json": [
-        ({"peft_type": "IA3"}, "peft_type: expected LORA"),
-        ({"lora_alpha": 1e30}, "lora_alpha: expected numbers above 0, at most 256 times r"),
-        ({"lora_alpha": float("nan")}, "lora_alpha: expected numbers"),
-        ({"r": 0}, "r: expected whole numbers"),
-        ({"megatron_config": {"a": 1}, "megatron_core": "antigravity"}, "megatron_config: expected null"),
-        ({"target_modules": "(a+)+$"}, "target_modules: expected a list of names"),
-        ({"alpha_pattern": {"(a+)+$": 2}}, "alpha_pattern: expected names"),
-        ({"target_modules": ["query", "key"]}, "lacks 4 tensors"),
-        ({"modules_to_save": None}, "has, but its config knows no, 2 tensors"),
-    ],
-    "config.json": [
-        ({"attn_implementation": "stranger/kernel"}, "attn_implementation: expected eager or sdpa"),
-        ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config: expected none"),
-        ({"transformers_weights": "other.safetensors"}, "transformers_weights: not a setting"),
-        ({"weights_of": ["other.safetensors"]}, "weights_of: not a setting"),
-        ({"num_hidden_layers": 20_000}, "num_hidden_layers: expected at most .*, as many as"),
-        ({"vocab_size": 3}, "cannot be loaded|word piece"),
-    ],
-    "tokenizer_config.json": [
-        ({name: ["tokenizer.4.0.json"]}, f"{name}: expected none")
-        for name in ("fast_tokenizer_files", "tokenizer_file", "vocab_file")
-    ],
-}
 OF = {"adapter_config.json": ["adapter"], "config.json": ["checkpoint"]}
 
 
-@pytest.mark.parametrize(
-    ("where", "name", "values", "message"),
-    [
-        (where, name, *case)
-        for name, cases in ODD.items()
-        for where in OF.get(name, ["checkpoint", "embedding_model"])
-        for case in cases
-    ],
-)
-def test_settings_that_ask_for_more_are_refused(loaders, tmp_path, where, name, values, message):
-    good, loaded = loaders[where]
-    path = shutil.copytree(good, tmp_path / "odd") / name
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
-    with pytest.raises(ValueError, match=message):
-        loaded(path.parent)
+@with_cases
+def test_settings_that_ask_for_more_are_refused(loaders, tmp_path, name, values, message):
+    for where in OF.get(name, ["checkpoint", "embedding_model"]):
+        good, loaded = loaders[where]
+        path = shutil.copytree(good, tmp_path / where) / name
+        path.write_text(json.dumps(json.loads(path.read_text()) | values))
+        with pytest.raises(ValueError, match=message):
+            loaded(path.parent)
 
 
 @pytest.mark.parametrize("where", ["checkpoint", "embedding_model"])

@@ -9,24 +9,8 @@ from genqa_metrics.verbs.raters.report import LEVELS, kept, krippendorff_alpha
 from tests.factories.cases import with_cases
 from tests.factories.files import run, save
 
-# Ratings, and which of them stay. The arithmetic stands beside each.
-FILTERED = [
-    # mean 3, deviation 2: z = -1, -1, 1, 1; none is above 1
-    ([1, 1, 5, 5], [1, 1, 1, 1]),
-    # mean 4.2, deviation sqrt((4 * 0.8^2 + 3.2^2) / 5) = 1.6: z = 0.5 four times, -2
-    ([5, 5, 5, 5, 1], [1, 1, 1, 1, 0]),
-    # mean 3, deviation sqrt(10 / 5) = 1.414: z = -1.41, -0.71, 0, 0.71, 1.41
-    ([1, 2, 3, 4, 5], [0, 1, 1, 1, 0]),
-    # ten ratings, mean 3, deviation sqrt(12 / 10) = 1.095: z of 1 and 5 is 1.83, of 2 and 4 0.91
-    ([3, 3, 3, 1, 5, 3, 2, 4, 3, 3], [1, 1, 1, 0, 0, 1, 1, 1, 1, 1]),
-    # mean 3, deviation sqrt(24 / 14) = 1.31: all six ratings of 1 and 5 have z 1.53; the first five of them go
-    ([1, 1, 1, 5, 5, 5, 3, 3, 3, 3, 3, 3, 3, 3], [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
-    ([4, 4, 4], [1, 1, 1]),  # no deviation
-    ([2], [1]),
-]
 
-
-@pytest.mark.parametrize(("scores", "stay"), FILTERED)
+@with_cases
 def test_filtering_by_hand(scores, stay):
     assert kept(np.array(scores, dtype=float)).astype(int).tolist() == stay
 
@@ -90,7 +74,7 @@ def test_alpha_that_is_not_defined():
 
 @pytest.fixture
 def ratings(tmp_path):
-    """Item a is the second example of FILTERED, b the third, c has one rating."""
+    """Item a is the second case of the filtering by hand, b the third, c has one rating."""
     rows = [
         {"item": item, "rater": f"r{place}", "score": score, "question": f"who is {item}", "prediction": item}
         | {"references": [item, "other"], "system": "s"}

@@ -5,6 +5,7 @@ import genqa_metrics
 import pandas
 import pytest
 
+from tests.factories.cases import with_cases
 from tests.factories.files import run, save
 
 ROWS = [
@@ -56,23 +57,10 @@ def test_skipped_answers_are_counted_beside_the_score():
     assert genqa_metrics.score(ROWS, "aev").systems["a"]["aev"] == report.systems["a"]["aev"]
 
 
-WRONG = [
-    (genqa_metrics.score, {"metrics": 3}, "metrics: expected a name or a list of names, got int 3"),
-    (genqa_metrics.score, {"settings": "paper"}, r"settings: expected \{setting: value\}, or .* got str 'paper'"),
-    (genqa_metrics.score, {"settings": [1]}, "settings: expected .* got list"),
-    (genqa_metrics.score, {"columns": ["out"]}, r"columns: expected \{name: column\}, got list"),
-    (genqa_metrics.compare, {"seed": "x"}, "seed: expected a number of at least 0, got 'x'"),
-    (genqa_metrics.compare, {"resamples": True}, "resamples: expected a number of at least 100, got True"),
-    (genqa_metrics.compare, {"by": ["topic"]}, "by: expected the name of a column, got"),
-    (genqa_metrics.agree, {"human": "aev"}, "human: expected the column of human scores, got the metric 'aev'"),
-    (genqa_metrics.accuracy, {"labels": 3}, "labels: expected a path"),
-]
-
-
-@pytest.mark.parametrize(("verb", "arguments", "message"), WRONG)
+@with_cases
 def test_arguments_of_a_wrong_type_are_named(verb, arguments, message):
     with pytest.raises(ValueError, match=message):
-        verb(ROWS, **arguments)
+        getattr(genqa_metrics, verb)(ROWS, **arguments)
 
 
 def test_unknown_arguments_and_no_systems_are_named():

@@ -26,6 +26,7 @@ from markupsafe import Markup
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.factories.cases import with_cases
 from tests.factories.spaces import BASES, CALLS, assert_same_scores, load_app
 from training.publish import space as publish_space
 from training.question_generation.ask import load
@@ -175,25 +176,7 @@ def test_no_file_and_a_file_that_is_gone(spaces, tmp_path):
         spaces.uploads.read(str(tmp_path / "gone.csv"), {})
 
 
-BAD_VALUES = [
-    ("text", None, "name: this field is empty; fill it in."),
-    ("text", " \n ", "name: this field is empty; fill it in."),
-    ("text", "x" * 2001, "name: 2,001 characters are too many for this page; the limit is 2,000."),
-    ("text", "\ud800", "name: this is not valid Unicode text"),
-    ("text", ["x"], "name: expected a text."),
-    ("lines", "\n \n", "name: this field is empty"),
-    ("lines", "a\n" * 11, "name: 11 lines are too many for this page; the limit is 10."),
-    ("lines", "a\n" + "x" * 2001, "name, line 2: 2,001 characters are too many"),
-    ("lines", "x" * 30_000, "name: 30,000 characters are too many"),
-    ("texts", None, 'name: expected a text or a list of texts such as ["four", "4"], got null.'),
-    ("texts", {"a": 1}, "got dict."),
-    ("texts", [], "name: this field is empty"),
-    ("texts", ["a", None], "name, item 2: this field is empty"),
-    ("texts", ["a"] * 11, "name: 11 texts are too many for this page; the limit is 10."),
-]
-
-
-@pytest.mark.parametrize(("check", "value", "message"), BAD_VALUES)
+@with_cases
 def test_bad_values(spaces, check, value, message):
     with pytest.raises(spaces.checks.Problem, match=re.escape(message)):
         getattr(spaces.checks, check)("name", value)
