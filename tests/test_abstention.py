@@ -3,6 +3,8 @@
 import genqa_metrics
 import pytest
 
+from tests.factories.cases import with_cases
+
 SHARES = ("ava_accuracy", "ava_wrong", "ava_declined")
 TRUTH = "Alice Walker"
 DECLINED = ("I don't know.", "", "<think>Walker? Who knows.</think>I cannot answer that.")
@@ -16,25 +18,11 @@ def rows(*answers, references=TRUTH, **more):
     ]
 
 
-ANSWERS = rows(TRUTH, TRUTH, "I'm sorry, but I don't know.", "", *[TRUTH] * 2)
-
-
-def test_shares_by_hand():
-    """4 of 6 answers are correct, 2 decline: 4 / 6, 0 / 6, 2 / 6; of the 4 attempts all are correct."""
-    found = genqa_metrics.score(ANSWERS).systems["rows"]
-    assert [found[name] for name in SHARES] == pytest.approx([4 / 6, 0, 2 / 6])
-    assert found["ava_accuracy_given_attempted"] == 1
-
-
-def test_declining_is_correct_where_the_reference_declines():
-    found = genqa_metrics.score(rows("I don't know.", references="unanswerable")).systems["rows"]
-    assert [found[name] for name in SHARES] == [1, 0, 0]
-
-
-def test_without_an_attempt_the_accuracy_given_an_attempt_is_0():
-    found = genqa_metrics.score(rows(*DECLINED)).systems["rows"]
-    assert [found[name] for name in SHARES] == [0, 0, 1]
-    assert found["ava_accuracy_given_attempted"] == 0
+@with_cases
+def test_shares_by_hand(answers, references, shares, given):
+    found = genqa_metrics.score(rows(*answers, references=references)).systems["rows"]
+    assert [found[name] for name in SHARES] == pytest.approx(shares)
+    assert found["ava_accuracy_given_attempted"] == given
 
 
 def test_accuracy_given_an_attempt_is_the_accuracy_of_these_rows():

@@ -18,6 +18,7 @@ from genqa_metrics.statistics.intervals import Counts, rogan_gladen, wilson
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+from tests.factories.cases import with_cases
 from training.ava.ranking import rank_agreement, ranking_scores
 
 ACCURACIES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
@@ -131,25 +132,15 @@ def test_errors_of_the_judge_do_not_move_the_estimate():
     assert ours(human, judged, [1, 1, 1, 1, 1, 0] * 1000).value == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Counts(5, 4, 1, 2), "accepted: expected 0 to 4, the number of correct answers, got 5"),
-        (lambda: Counts(1, 1, 0, 0), "incorrect: expected answers, got 0"),
-        (
-            lambda: prediction_powered(np.ones(3), np.array([1, np.nan, np.nan]), np.ones(3)),
-            "labels: expected at least 2 labelled rows, got 1",
-        ),
-        (lambda: ranking_scores([]), "rankings: expected at least one question, got none"),
-        (lambda: ranking_scores([[1], [0, 0.4]]), r"rankings, row 1: expected a list of 0 and 1, got \[0, 0.4\]"),
-        (lambda: ranking_scores([[1], []]), r"rankings, row 1: expected a list of 0 and 1, got \[\]"),
-        (lambda: rank_agreement([0.1], [0.1]), "estimated: expected one value for each of at least 2 systems"),
-        (lambda: rank_agreement([0.1, 0.2], [0.1, float("nan")]), "true, row 1: expected a number, got nan"),
-    ],
-)
-def test_bad_input_is_named(call, message):
+@with_cases
+def test_bad_input_is_named(function, arguments, message):
     with pytest.raises(ValueError, match=message):
-        call()
+        {"counts": Counts, "rankings": ranking_scores, "agreement": rank_agreement}[function](*arguments)
+
+
+def test_fewer_than_two_labels_are_refused():
+    with pytest.raises(ValueError, match="labels: expected at least 2 labelled rows, got 1"):
+        prediction_powered(np.ones(3), np.array([1, np.nan, np.nan]), np.ones(3))
 
 
 def test_rows_that_were_drawn_half_as_often_count_twice():

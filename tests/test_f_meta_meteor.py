@@ -12,9 +12,7 @@ from genqa_metrics.f_meta import bases
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import statistics
 
-P = "which event did the 2014 world cup"
-R1 = "who won the 2014 world cup"
-R2 = "which event did Germany win in 2014"
+from tests.test_f_meta import R1, R2, P
 
 TEXTS = [P, R1, R2, "Who won the World Cup?", "what's the cat's name , then ?", "winning winners win", "x", "the of"]
 TEXTS += ["a a a b a", "b a a", "It is 10,000.50 m.", "who is the one who wins who", "teacher lecturer"]

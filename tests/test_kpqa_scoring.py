@@ -1,6 +1,6 @@
 """The arithmetic of KPQA: worked examples by hand, brute force, parity with rouge_score, properties."""
 
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import pytest
@@ -51,26 +51,21 @@ def is_subsequence(part, whole):
     return all(x in rest for x in part)
 
 
+def heaviest(candidate, is_common):
+    """Return the most weight of tokens of `candidate` whose ids are common, by trying every subset in order."""
+    subsets = chain.from_iterable(combinations(candidate, size) for size in range(len(candidate) + 1))
+    return max(sum(w for _, w in chosen) for chosen in subsets if is_common([i for i, _ in chosen]))
+
+
 def brute_force_lcs(candidate, reference):
-    """Return the most weight of `candidate` on a common subsequence, by trying every subsequence."""
     ids = [i for i, _ in reference]
-    best = 0.0
-    for size in range(len(candidate) + 1):
-        for chosen in combinations(candidate, size):
-            if is_subsequence([i for i, _ in chosen], ids):
-                best = max(best, sum(w for _, w in chosen))
-    return best
+    return heaviest(candidate, lambda used: is_subsequence(used, ids))
 
 
 def brute_force_bleu1(candidate, reference):
-    """Return the weight of the best clipped matching, by trying every subset of the candidate's tokens."""
+    """Return the share of the candidate's weight in the best clipped matching."""
     ids = [i for i, _ in reference]
-    best = 0.0
-    for size in range(len(candidate) + 1):
-        for chosen in combinations(candidate, size):
-            used = [i for i, _ in chosen]
-            if all(used.count(i) <= ids.count(i) for i in used):
-                best = max(best, sum(w for _, w in chosen))
+    best = heaviest(candidate, lambda used: all(used.count(i) <= ids.count(i) for i in used))
     return best / sum(w for _, w in candidate) if candidate else 0.0
 
 

@@ -135,19 +135,10 @@ def test_it_holds_for_one_judge(calibrated, settings, judges):
     assert measured_for(at_another) is None
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (written(10), "expected labels of at least 20 answers, got 10"),
-        ([row | {"label": 1} for row in written(30)], "at least 4 correct and 4 incorrect answers, got 30 and 0"),
-        ([row | {"label": None} for row in written(30)], 'no row has a label.*columns={"label": "NAME"}'),
-        ([row | {"label": 3} for row in written(30)], "row 1: label: expected 0 or 1, or a score between them, got 3"),
-        ([row | {"probability": 0} for row in written(30)], "probability: expected a number above 0, at most 1, got"),
-    ],
-)
-def test_labels_that_do_not_do_are_named(rows, message, settings):
+@with_cases
+def test_labels_that_do_not_do_are_named(number, change, message, settings):
     with pytest.raises(ValueError, match=message):
-        genqa_metrics.calibrate(rows, settings=settings)
+        genqa_metrics.calibrate([row | change for row in written(number)], settings=settings)
 
 
 def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):

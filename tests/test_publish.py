@@ -25,15 +25,8 @@ from training.publish import models, publish
 from training.publish import space as publish_space
 
 REPOSITORIES = [
-    ("model", "ns/ava-minilm"),
-    ("model", "ns/grounding-minilm"),
-    ("model", "ns/kpqa-minilm"),
-    ("space", "ns/aev"),
-    ("space", "ns/ava"),
-    ("space", "ns/f_meta"),
-    ("space", "ns/grounding"),
-    ("space", "ns/kpqa"),
-    ("space", "ns/compare"),
+    *(("model", f"ns/{name}-minilm") for name in ("ava", "grounding", "kpqa")),
+    *(("space", f"ns/{name}") for name in (*genqa_metrics.METRICS, "compare")),
 ]
 RECORDS = {
     "kpqa": {"agreement": {"made": {"bleu1": {}, "bleu1_kpqa": {"pearson": [0.51], "spearman": [0.43]}}}},

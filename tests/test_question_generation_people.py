@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 
+from tests.factories.cases import tables
 from training.common import write_rows
 from training.studies.question_similarity import against_people as people
 from training.studies.question_similarity import coverage
@@ -16,22 +17,8 @@ def same(predictions, references):
     return [len(a & b) / len(a | b) for a, b in zip(*words, strict=True)]
 
 
-QUIZ = [
-    {
-        "context": "c",
-        "answer": "a",
-        "predictions": {"m1": ["good one"], "m2": ["good two"], "m3": ["bad"], "m4": ["divided"]},
-        "human": {"m1": [{"accept": 1}], "m2": [{"accept": 1}], "m3": [{"accept": 0}], "m4": [{"accept": 1}]},
-    },
-    # the same answer with another group of teachers, and one with nothing to compare with
-    {"context": "c", "answer": "a", "predictions": {"m4": ["divided"]}, "human": {"m4": [{"accept": 0}]}},
-    {
-        "context": "d",
-        "answer": "a",
-        "predictions": {"m1": ["good"], "m2": ["bad"]},
-        "human": {"m1": [{"accept": 1}], "m2": [{"accept": 0}]},
-    },
-]
+# Its second row is the same answer with another group of teachers, and has nothing to compare with.
+QUIZ = tables(__name__)["quiz"]
 
 
 def test_accepted_and_rejected_questions_have_the_same_references():

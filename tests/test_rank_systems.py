@@ -7,26 +7,17 @@ import sys
 import numpy as np
 import pytest
 
+from tests.factories.cases import tables
 from training.ava import ranking
+from training.common import write_rows
 from training.studies.answer_ranking import rank_systems, rankers
 from training.studies.answer_ranking.candidates import Question, questions_of
 
-ROWS = [
-    ("who wrote the blue book ?", "Ann Lee wrote the blue book in 1901 .", 1),
-    ("who wrote the blue book ?", "The blue book was written by Ann Lee .", 1),
-    ("who wrote the blue book ?", "A book is read by many people , even by those who do not like it .", 0),
-    ("who wrote the blue book ?", "It rains .", 0),
-    ("when was the old bridge built ?", "The sea is wide and deep , and ships of many lands cross it .", 0),
-    ("when was the old bridge built ?", "The old bridge was built in 1850 .", 1),
-    ("when was the old bridge built ?", "In 1850 workers built the old bridge .", 1),
-    ("how high is the tower ?", "The tower is 90 meters high .", 1),
-    ("how high is the tower ?", "A dog ran .", 0),
-    ("why is the sky dark ?", "Nobody knows .", 0),
-]
+ROWS = tables(__name__)["questions"]
 
 
 def questions() -> list[Question]:
-    return questions_of([dict(zip(("question", "answer", "label"), row, strict=True)) for row in ROWS])
+    return questions_of(ROWS)
 
 
 def gold_judge(asked, references, answers):
@@ -126,8 +117,7 @@ def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, jud
     monkeypatch.setattr(rankers, "reading_encoder", lambda folder: tiny_encoder)
     for corpus in rank_systems.CORPORA.values():
         for split in ("train", "dev", "test"):
-            lines = [json.dumps(dict(zip(("question", "answer", "label"), row, strict=True))) for row in ROWS]
-            (tmp_path / f"{corpus}.{split}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            write_rows(tmp_path / f"{corpus}.{split}.jsonl", ROWS)
     context = "The tower is 90 meters high. A dog ran."
     row = {"question": "how high?", "context": context, "answers": {"text": ["90 meters"], "answer_start": [13]}}
     for source in rankers.SOURCES:

@@ -143,8 +143,7 @@ def test_a_model_in_actors_gives_the_numbers_of_one_process(cluster, tmp_path):
 @pytest.mark.slow
 def test_the_first_bad_row_ends_the_run(cluster, tmp_path):
     path = save(tmp_path / "a.jsonl", QUESTIONS)
-    with open(path, "a") as file:
-        file.write("{\n")
+    path.write_text(path.read_text() + "{\n")
     _, said = run("score", path, "--engine", "ray", status=1)
     assert f"error: {path}, line 3: not JSON" in said
     assert "--on-error skip leaves bad rows out." in said
@@ -154,8 +153,7 @@ def test_the_first_bad_row_ends_the_run(cluster, tmp_path):
 def test_sets_from_and_to_uris(cluster, tmp_path):
     """A URI of fsspec takes the way that hf:// takes, with local files."""
     path = save(tmp_path / "a.jsonl", QUESTIONS)
-    with open(path, "a") as file:
-        file.write("{\n")
+    path.write_text(path.read_text() + "{\n")
     skip, output = ("--on-error", "skip", "--format", "json"), f"fsspec+file://{tmp_path}/made/parts"
     out, said = run("score", f"fsspec+file://{path}", "--engine", "ray", "--output", output, *skip)
     local, _ = run("score", path, *skip)

@@ -143,13 +143,6 @@ def test_sums_over_chunks(weights, monkeypatch):
     assert weights is resampling.swaps or (np.concatenate(chunks) == whole).all()
 
 
-def test_bootstrap_draws_as_many_rows_as_there_are():
-    counts = np.concatenate(list(resampling.bootstrap_counts(40, 3000, 0)))
-    assert (counts.sum(axis=1) == 40).all()
-    assert counts.mean(axis=0) == pytest.approx(np.ones(40), abs=0.1)
-    assert counts.var() == pytest.approx(1 - 1 / 40, rel=0.05)
-
-
 def test_holm_by_hand():
     """Sorted 0.01, 0.02, 0.02, 0.5 times 4, 3, 2, 1: 0.04, 0.06, 0.04 -> 0.06, 0.5."""
     found = resampling.adjust_p_values(np.array([0.02, 0.5, 0.01, 0.02]))

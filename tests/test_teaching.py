@@ -190,22 +190,9 @@ def test_an_answer_from_a_passage_says_the_one_answer(said, label, text, reason)
     assert long_answers.doubt(long_answers.Prompt("", row, ("Rome",)), text) == reason
 
 
-REFUND = note("Deposits of 1,200 pounds within 30 days", 1)
-
-
-@pytest.mark.parametrize(
-    ("prompt", "text", "reason"),
-    [
-        (REFUND, "Within 30 days it refunds deposits of 1200 pounds.", None),
-        (REFUND, "Within 30 days the shop refunds deposits, that is pounds.", "numbers lost"),
-        (REFUND, "The shop refunds whatever the customer has bought there.", "words lost"),
-        (note("Deposits, never fees", 1), "The shop refunds all deposits and all the fees.", "negation"),
-        (note("Deposits and fees", 0, "deposits"), "The shop does not refund deposits and fees.", "negation"),
-        (note("All fees", 0, "deposits"), "The shop refunds all the fees and also deposits.", "corrected"),
-    ],
-)
-def test_a_note_is_told_without_loss_or_correction(prompt, text, reason):
-    assert long_answers.doubt(prompt, text) == reason
+@with_cases
+def test_a_note_is_told_without_loss_or_correction(given, text, reason):
+    assert long_answers.doubt(note(*given), text) == reason
 
 
 def test_rows_are_balanced_and_answer_no_other_question(prompts):

@@ -5,6 +5,7 @@ import io
 import json
 import random
 import zipfile
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,30 +15,8 @@ from genqa_metrics.rows.sources import ReadOptions, files, sources_of
 from genqa_metrics.scale.run import Run
 from typer.testing import CliRunner
 
-ANSWERS = [
-    {"id": ident, "system": system, "question": question, "prediction": prediction, "references": references}
-    for ident, system, question, prediction, references in (
-        ("1", "A", "how many?", "four steps", ["four steps", "4"]),
-        ("2", "A", "who?", "Mary Shelley", ["Mary W. Shelley"]),
-        ("1", "B", "how many?", "seven steps", ["four steps", "4"]),
-        ("2", "B", "who?", "", ["Mary W. Shelley"]),
-        ("3", "B", "where?", "in Zürich 🙂", ["Zürich, in Europe"]),
-    )
-]
-QUESTIONS = [
-    {
-        "id": "1",
-        "context": "Germany won the 2014 world cup.",
-        "references": ["who won the 2014 world cup", "which event did Germany win in 2014"],
-        "predictions": {"one": ["which event did the 2014 world cup"], "two": ["who won the cup", "who won"]},
-    },
-    {
-        "id": "2",
-        "context": "The Danube rises in Germany.",
-        "references": ["Where does the Danube rise?", "What rises in Germany?", "Which river rises in Germany?"],
-        "predictions": {"one": ["Where does the Danube rise?"], "two": []},
-    },
-]
+ROWS = json.loads((Path(__file__).parents[1] / "data/rows.json").read_text(encoding="utf-8"))
+ANSWERS, QUESTIONS = ROWS["answers"], ROWS["questions"]
 
 
 def run(*arguments, status=0, **kwargs):

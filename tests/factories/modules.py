@@ -1,5 +1,8 @@
 """Rows for every module, and code for a process in which the package cannot be imported."""
 
+import json
+from pathlib import Path
+
 REFUSE_PACKAGE = """
 import sys
 class Refuse:
@@ -9,32 +12,4 @@ class Refuse:
 sys.meta_path.insert(0, Refuse())
 """
 
-ROWS = {
-    "aev": {
-        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
-        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
-    },
-    "ava": {
-        "questions": ["how many steps are there?", "where is it?", "what is there?", "how far is it?"],
-        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
-        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
-    },
-    "grounding": {
-        "predictions": ["There are seven steps.", "It is in Paris. It is old [1].", "", "I don't know."],
-        "contexts": [
-            ["The stairs have four steps."],
-            ["The tower is in Paris.", "It is old."],
-            ["nothing"],
-            ["42 km"],
-        ],
-    },
-    "kpqa": {
-        "questions": ["how many steps are there?", "where is it?", "what is there?", "how far is it?"],
-        "predictions": ["There are seven steps.", "It is in Paris.", "", "42 km"],
-        "references": [["Four steps are involved.", "four"], ["Paris"], ["nothing"], ["42 kilometres", "42 km"]],
-    },
-    "f_meta": {
-        "predictions": [["who won the cup ?"], ["when was it ?", "where was it ?"], [], ["what is it ?"]],
-        "references": [["who won the cup ?", "which cup ?"], ["when was it ?"], ["who ?"], ["what was it ?", "why ?"]],
-    },
-}
+ROWS = json.loads((Path(__file__).parents[1] / "data/rows.json").read_text(encoding="utf-8"))["modules"]

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx
+
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = ROOT / "metrics"
 NAMES = ("aev", "ava", "f_meta", "grounding", "kpqa")
@@ -57,24 +59,8 @@ def imported(path: Path) -> Iterator[Path]:
 
 def circles() -> list[set[Path]]:
     """Return the sets of modules that import each other, directly or not."""
-    graph = {path: set(imported(path)) - {path} for path in python_files("metrics")}
-
-    def reached(start: Path) -> set[Path]:
-        seen, ahead = set(), [start]
-        while ahead:
-            for path in graph[ahead.pop()] - seen:
-                seen.add(path)
-                ahead.append(path)
-        return seen
-
-    everything = {path: reached(path) for path in graph}
-    found, done = [], set()
-    for path, seen in everything.items():
-        if path in seen and path not in done:
-            circle = {other for other in seen if path in everything[other]}
-            done |= circle
-            found.append(circle)
-    return found
+    graph = networkx.DiGraph((path, other) for path in python_files("metrics") for other in imported(path))
+    return [circle for circle in networkx.strongly_connected_components(graph) if len(circle) > 1]
 
 
 def metric_names() -> list[str]:
