@@ -17,6 +17,7 @@ COLOURS = {
     "ROUGE-L": "#999999",
     "shared words": "#999999",
 }
+CORRELATIONS = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
 LINES = ("-", "--", ":", "-.")
 MARKERS = "os^Dv"
 
@@ -80,26 +81,23 @@ def forest_figure(metrics: Mapping, names: Sequence[str]):
     """
     from matplotlib.figure import Figure
 
-    kinds, names = ("pearson", "spearman", "kendall"), names[::-1]
+    names = names[::-1]
     figure = Figure(figsize=(5, 1 + 0.34 * len(names)))  # no wider, so that its text can be read on a phone
     axes = figure.subplots()
-    titles = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau-b"}
-    for step, (kind, marker) in enumerate(zip(kinds, "os^", strict=True)):
+    for step, ((kind, title), marker) in enumerate(zip(CORRELATIONS.items(), "os^", strict=True)):
         for place, name in enumerate(names):
             metric = metrics[name][kind]
-            height = place + 0.24 * ((len(kinds) - 1) / 2 - step)
+            height = place + 0.24 * ((len(CORRELATIONS) - 1) / 2 - step)
             colour = PALETTE[step]
             if metric["low"] is not None:
                 axes.plot([metric["low"], metric["high"]], [height] * 2, color=colour, linewidth=1.5)
-            axes.plot(
-                metric["value"], height, marker, color=colour, markersize=5, label=None if place else titles[kind]
-            )
+            axes.plot(metric["value"], height, marker, color=colour, markersize=5, label=None if place else title)
     axes.set_yticks(range(len(names)), map(_label, names))
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_xlabel("correlation with the humans, 95% intervals")
     axes.grid(axis="x", color="#999999", alpha=0.3, linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(kinds), frameon=False)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(CORRELATIONS), frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     return figure
 

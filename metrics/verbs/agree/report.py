@@ -1,7 +1,7 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.scorer import Scorer, require_extra
 from ...registry import SCORERS
-from ...reports.charts import curve_panels, forest_figure, group_figure, svg_of
+from ...reports.charts import CORRELATIONS, curve_panels, forest_figure, group_figure, svg_of
 from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
 from ...rows.errors import Advice, FileError, bad_usage, name_column
@@ -262,7 +262,7 @@ class AgreeReport(Report):
         rows = {}
         for name in ordered(self.metrics):
             metric = self.metrics[name]
-            parts = {kind: metric[kind] for kind in ("pearson", "spearman", "kendall")}
+            parts = {kind: metric[kind] for kind in CORRELATIONS}
             parts |= {"auc": metric["classifier"]["auc"]} if "classifier" in metric else {}
             rows[name] = {
                 f"{kind}{'' if end == 'value' else f'_{end}'}": part[end]
@@ -434,77 +434,64 @@ def against_best(
     return result
 
 
+def _table(title: str, names: Sequence[str], columns: Sequence[tuple[str, Callable]], explanation: str, marked=()):
+    """Return a table of metrics; a column is its head, and a function from the name of a metric to the cell."""
+    rows = [[name, *(cell(name) for _, cell in columns)] for name in names]
+    return Table(title, ["metric", *(head for head, _ in columns)], rows, explanation, set(marked))
+
+
 def _correlations(report: AgreeReport) -> Table:
-    tests = against_best(report.metrics, report.differences)
-    rows, marked = [], set()
-    classified = any("classifier" in metric for metric in report.metrics.values())
-    for place, name in enumerate(ordered(report.metrics)):
-        metric = report.metrics[name]
-        test = tests.get(name)
-        cells = [name, *(_shown(metric[kind]) for kind in ("pearson", "spearman", "kendall"))]
-        if classified:
-            cells.append(_shown(metric["classifier"]["auc"]))
-        if tests:
-            cells += [p_value(test[p]) if test else "" for p in ("permutation_p", "permutation_p_holm")]
-        rows.append(cells)
-        if place == 0 or (test and (test["permutation_p_holm"] or 0.0) >= LEVEL):
-            marked.add(place)
-    header = ["metric", "Pearson r", "Spearman rho", "Kendall tau-b", *["AUC"] * classified]
-    explanation = "With 95% intervals."
+    metrics, names = report.metrics, ordered(report.metrics)
+    tests = against_best(metrics, report.differences)
+    columns = [(head, lambda name, kind=kind: _shown(metrics[name][kind])) for kind, head in CORRELATIONS.items()]
+    if any("classifier" in metric for metric in metrics.values()):
+        columns.append(("AUC", lambda name: _shown(metrics[name]["classifier"]["auc"])))
     if not tests:
-        return Table(AGREEMENT, header, rows, explanation)
-    explanation += (
-        " p: permutation test of the difference between this Pearson r and the first one; corrected (Holm) for the "
-        "tests shown. Bold: the first one, and those that do not differ from it at 5%."
+        return _table(AGREEMENT, names, columns, "With 95% intervals.")
+    for head, p in (("p", "permutation_p"), ("p corrected", "permutation_p_holm")):
+        columns.append((head, lambda name, p=p: p_value(tests[name][p]) if name in tests else ""))
+    as_good = {names.index(name) for name, test in tests.items() if (test["permutation_p_holm"] or 0.0) >= LEVEL}
+    explanation = (
+        "With 95% intervals. p: permutation test of the difference between this Pearson r and the first one; "
+        "corrected (Holm) for the tests shown. Bold: the first one, and those that do not differ from it at 5%."
     )
-    return Table(AGREEMENT, [*header, "p", "p corrected"], rows, explanation, marked)
+    return _table(AGREEMENT, names, columns, explanation, {0} | as_good)
 
 
 def _pairs(report: AgreeReport) -> Table | None:
-    ranked, systems = report.rank_pairs, report.systems
-    if not ranked["pairs"] and not systems:
-        return None
-    header = ["metric"]
-    said = []
+    ranked, columns, said = report.rank_pairs, [], []
     if ranked["pairs"]:
-        header.append(f"answer pairs ({ranked['pairs']:,})")
+        columns.append((f"answer pairs ({ranked['pairs']:,})", lambda name: _shown(ranked["metrics"][name])))
         said.append(
             f"Answer pairs: two answers to one question whose human scores differ by more than {ranked['gap']:g}; "
             "share that the metric ranks as humans do, with 95% interval; equal scores are wrong."
         )
-    if systems:
-        first = next(iter(systems["pairs"].values()))
-        header += [f"system pairs ({first['pairs']})", f"clear system pairs ({first['clear_pairs']})"]
+    if report.systems:
+        of = report.systems["pairs"]
+        for head, right, pairs in (
+            ("system pairs", "right", "pairs"),
+            ("clear system pairs", "clear_right", "clear_pairs"),
+        ):
+            total = next(iter(of.values()))[pairs]
+            columns.append(
+                (f"{head} ({total})", lambda name, right=right, total=total: f"{of[name][right]} of {total}")
+            )
         said.append(
             "System pairs: pairs of systems with the better one on the humans' side; clear: those in which the 95% "
             "interval of the humans' difference leaves out 0."
         )
-    rows = []
-    for name in ordered(report.metrics):
-        cells = [name]
-        if ranked["pairs"]:
-            cells.append(_shown(ranked["metrics"][name]))
-        if systems:
-            system = systems["pairs"][name]
-            cells += [f"{system['right']} of {system['pairs']}", f"{system['clear_right']} of {system['clear_pairs']}"]
-        rows.append(cells)
-    return Table("Who is better? Pairs of answers and of systems", header, rows, " ".join(said))
+    title = "Who is better? Pairs of answers and of systems"
+    return _table(title, ordered(report.metrics), columns, " ".join(said)) if columns else None
 
 
 def _system_scores(report: AgreeReport) -> Table | None:
-    systems = report.systems
+    systems, names = report.systems, ordered(report.metrics)
     if not systems:
         return None
-    names = ordered(report.metrics)
-    order = sorted(systems["human"], key=lambda name: (-systems["human"][name], name))
+    human, of = systems["human"], systems["metrics"]
     rows = [
-        [
-            name,
-            str(systems["rows"][name]),
-            number(systems["human"][name]),
-            *(number(systems["metrics"][metric][name]) for metric in names),
-        ]
-        for name in order
+        [name, str(systems["rows"][name]), *map(number, (human[name], *(of[metric][name] for metric in names)))]
+        for name in sorted(human, key=lambda name: (-human[name], name))
     ]
     return Table("Scores of the systems", ["system", "answers", "human", *names], rows)
 
@@ -512,100 +499,85 @@ def _system_scores(report: AgreeReport) -> Table | None:
 def _group_tables(report: AgreeReport) -> list[Table]:
     tables = []
     for grouping, groups in report.groups.items():
-        known = [group["metrics"] for group in groups.values() if group["metrics"]]
+        known = [estimates for group in groups.values() for estimates in (group["metrics"] or {}).values()]
         if not known:
             continue
-        interval = any(metrics[name]["pearson"]["low"] is not None for metrics in known for name in metrics)
-        said = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" if interval else ""
-        header = ["metric", *(f"{label} ({group['rows']:,})" for label, group in groups.items())]
-        rows = []
-        for name in ordered(report.metrics):
-            cells = [
-                _shown(group["metrics"][name]["pearson"]) if group["metrics"] else "-" for group in groups.values()
-            ]
-            rows.append([name, *cells])
-        tables.append(
-            Table(
-                _by(grouping),
-                header,
-                rows,
-                f"Pearson r{said}; in brackets above: answers. '-': fewer than {MIN_ROWS} answers, or equal scores.",
+        columns = [
+            (
+                f"{label} ({group['rows']:,})",
+                lambda name, of=group["metrics"]: _shown(of[name]["pearson"]) if of else "-",
             )
-        )
+            for label, group in groups.items()
+        ]
+        interval = any(estimates["pearson"]["low"] is not None for estimates in known)
+        said = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" if interval else ""
+        said = f"Pearson r{said}; in brackets above: answers. '-': fewer than {MIN_ROWS} answers, or equal scores."
+        tables.append(_table(_by(grouping), ordered(report.metrics), columns, said))
     return tables
 
 
 def _thresholds(report: AgreeReport) -> Table | None:
-    names = [name for name in ordered(report.metrics) if "classifier" in report.metrics[name]]
-    if not names:
+    metrics = report.metrics
+    of = {name: metrics[name]["classifier"] for name in ordered(metrics) if "classifier" in metrics[name]}
+    if not of:
         return None
-    rows = []
-    for name in names:
-        metric = report.metrics[name]["classifier"]
-        cells = [name]
-        for criterion in CRITERIA:
-            best = metric["thresholds"][criterion]
-            limit = "-" if best["threshold"] is None else f"{best['threshold']:.3g}"
-            cells.append(f"{number(best['value'])} ({number(best['held_out'])}) from {limit}")
-        calibrated = metric["calibration"]
-        cells += [number(metric["average_precision"])]
-        cells += [number(calibrated["ece"]), number(calibrated["brier"])] if calibrated else ["-", "-"]
-        rows.append(cells)
+
+    def best(name: str, criterion: str) -> str:
+        found = of[name]["thresholds"][criterion]
+        limit = "-" if found["threshold"] is None else f"{found['threshold']:.3g}"
+        return f"{number(found['value'])} ({number(found['held_out'])}) from {limit}"
+
+    columns = [(f"best {title}", partial(best, criterion=criterion)) for criterion, title in CRITERIA.items()]
+    columns.append(("average precision", lambda name: number(of[name]["average_precision"])))
+    for head, key in (("ECE", "ece"), ("Brier", "brier")):
+        columns.append((head, lambda name, key=key: number((of[name]["calibration"] or {}).get(key))))
     share = report.human["share_correct"]
     rule = f"Correct: {report.human['correct']}, {share:.1%} of the answers. " if share is not None else ""
-    return Table(
-        CLASSIFIED,
-        ["metric", *(f"best {name}" for name in CRITERIA.values()), "average precision", "ECE", "Brier"],
-        rows,
+    said = (
         f"{rule}Best value on these rows, in brackets on questions that the threshold was not chosen on (5 folds), "
-        "and the score from which on answers are called correct. ECE and Brier take the score for a probability.",
+        "and the score from which on answers are called correct. ECE and Brier take the score for a probability."
     )
+    return _table(CLASSIFIED, list(of), columns, said)
 
 
 def _verdicts(report: AgreeReport) -> Table | None:
     judges = {name: metric["verdicts"] for name, metric in report.metrics.items() if "verdicts" in metric}
-    if not judges:
-        return None
     rows = []
-    for name, metric in judges.items():
-        accepts = metric["accepted"] + metric["missed"]
-        rejects = metric["rejected"] + metric["let_through"]
-        rows.append(
-            [
-                name,
-                f"{metric['threshold']:.3g}",
-                _shown(metric["agreement"]),
-                number(metric["kappa"]),
-                f"{metric['accepted']:,} of {accepts:,} ({number(metric['sensitivity'])})",
-                f"{metric['rejected']:,} of {rejects:,} ({number(metric['specificity'])})",
-            ]
-        )
-    return Table(
-        "Verdicts of the judge",
-        ["judge", "correct from", "agreement", "kappa", "accepted of those humans accept", "rejected of the others"],
-        rows,
-        "At the judge's own threshold, which was not chosen on these rows; agreement with 95% interval.",
-    )
+    for name, of in judges.items():
+        accepts, rejects = of["accepted"] + of["missed"], of["rejected"] + of["let_through"]
+        accepted = f"{of['accepted']:,} of {accepts:,} ({number(of['sensitivity'])})"
+        rejected = f"{of['rejected']:,} of {rejects:,} ({number(of['specificity'])})"
+        rows.append([name, f"{of['threshold']:.3g}", _shown(of["agreement"]), number(of["kappa"]), accepted, rejected])
+    header = [
+        "judge",
+        "correct from",
+        "agreement",
+        "kappa",
+        "accepted of those humans accept",
+        "rejected of the others",
+    ]
+    said = "At the judge's own threshold, which was not chosen on these rows; agreement with 95% interval."
+    return Table("Verdicts of the judge", header, rows, said) if rows else None
 
 
 def _worst(report: AgreeReport, whole: bool = False) -> list[Table]:
     """Return a table for each judge; `whole` with the texts in columns of their own, else cut and in one column."""
     tables = []
-    for name, value in report.worst.items():
+    said = "Answers whose verdict the humans do not share, the largest differences first"
+    for name, worst in report.worst.items():
         rows = []
-        for row in value:
+        for row in worst:
             question, answer, references = row["question"] or "", row["prediction"], " | ".join(row["references"])
-            short = f"{_cut(question)} {_cut(answer)} [{_cut(references)}]"
-            name_of_row = row["id"] or f"line {row['line']}"
-            texts = [name_of_row, question, answer or "(empty)", references] if whole else [short]
+            texts = [row["id"] or f"line {row['line']}", question, answer or "(empty)", references]
+            if not whole:
+                texts = [f"{_cut(question)} {_cut(answer)} [{_cut(references)}]"]
             rows.append([*texts, f"{row[name]:.3f}", f"{row['human']:g}"])
-        header = [*(["row", "question", "answer", "references"] if whole else ["question, answer [references]"]), name]
+        header = ["row", "question", "answer", "references"] if whole else ["question, answer [references]"]
+        more = {"texts": (0, 1, 2, 3)} if whole else {"wraps": True}
+        note = "." if whole else "; whole in JSON and HTML."
         title = f"Where {name} and the humans differ most"
-        said = "Answers whose verdict the humans do not share, the largest differences first"
-        if rows and whole:
-            tables.append(Table(title, [*header, "human"], rows, f"{said}.", texts=(0, 1, 2, 3)))
-        elif rows:
-            tables.append(Table(title, [*header, "human"], rows, f"{said}; whole in JSON and HTML.", wraps=True))
+        if rows:
+            tables.append(Table(title, [*header, name, "human"], rows, f"{said}{note}", **more))
     return tables
 
 

@@ -1,7 +1,7 @@
 """Answers with sentences that no passage supports: the worst ones of files, or one answer."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ...core.scorer import Scorer
 from ...registry import make_scorer
-from ...reports.report import print_field, say
+from ...reports.report import as_sentence, print_field, say
 from ...reports.table import page, probability, render, visible
 from ...rows.errors import bad_usage
 from ...rows.reading import Item, Message, Progress, Reading, Skips, check_columns, ignore
@@ -124,22 +124,26 @@ def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[Grounded
     _, counts, details, _ = scorer.statistics(columns, explain=True)
     values = []
     for (item, prediction), explained in zip(texts, details["explanation"], strict=True):
-        stating = [sentence for sentence in explained["sentences"] if sentence["verdict"] != "states nothing"]
-        sentences = tuple(_judged(sentence, item.contexts) for sentence in stating)
-        values.append(GroundedAnswer(item, prediction, sentences))
+        sentences = []
+        for sentence in explained["sentences"]:
+            if sentence["verdict"] == "states nothing":
+                continue
+            place, span = sentence["passage"], sentence["span"] or sentence["nearest"]
+            told = {name: sentence[name] for name in ("text", "verdict", "probability", "instead")}
+            told["passage"] = None if place is None else place + 1
+            sentences.append(Judged(**told, nearest=item.contexts[place][slice(*span)] if span else None))
+        values.append(GroundedAnswer(item, prediction, tuple(sentences)))
     return values, counts
 
 
-def _judged(sentence: Mapping[str, Any], passages: Sequence[str]) -> Judged:
-    place, span = sentence["passage"], sentence["span"] or sentence["nearest"]
-    return Judged(
-        text=sentence["text"],
-        verdict=sentence["verdict"],
-        probability=sentence["probability"],
-        passage=None if place is None else place + 1,
-        nearest=passages[place][slice(*span)] if span else None,
-        instead=sentence["instead"],
-    )
+def _of_judge(scorer: Scorer, counts: Counter) -> dict[str, Any]:
+    """Return what `Grounded` says of the judge."""
+    return {
+        "threshold": scorer.threshold,
+        "error_rate": scorer.error_rate,
+        "warnings": tuple(scorer.warnings({}, counts)),
+        "signature": scorer.signature,
+    }
 
 
 def one_answer(
@@ -161,17 +165,8 @@ def one_answer(
     item = Item("", 0, None, "", columns["questions"][0], columns["predictions"], [], (None, None))
     item.contexts = columns["contexts"][0]
     (found,), counts = judged_answers(scorer, [item])
-    return Grounded(
-        answers=(found,),
-        read={"": 1},
-        unsupported={"": int(bool(found.unsupported))},
-        skipped=0,
-        threshold=scorer.threshold,
-        error_rate=scorer.error_rate,
-        warnings=tuple(scorer.warnings({}, counts)),
-        signature=scorer.signature,
-        single=True,
-    )
+    unsupported = {"": int(bool(found.unsupported))}
+    return Grounded((found,), {"": 1}, unsupported, 0, **_of_judge(scorer, counts), single=True)
 
 
 def unsupported_sentences(
@@ -223,7 +218,9 @@ def unsupported_sentences(
             read.update(answer.item.system for answer in answers)
             bad = [answer for answer in answers if answer.unsupported]
             unsupported.update(answer.item.system for answer in bad)
-            found = sorted(found + bad, key=_badness)[:worst]
+            found += bad
+            found.sort(key=lambda answer: (answer.score, min(sentence.probability for sentence in answer.sentences)))
+            del found[worst:]
             if writer:
                 writer.write(_lines(bad))
     return Grounded(
@@ -231,15 +228,8 @@ def unsupported_sentences(
         read=dict(read),
         unsupported={system: unsupported[system] for system in read},
         skipped=reading.skips.skipped,
-        threshold=scorer.threshold,
-        error_rate=scorer.error_rate,
-        warnings=tuple(scorer.warnings({}, counts)),
-        signature=scorer.signature,
+        **_of_judge(scorer, counts),
     )
-
-
-def _badness(answer: GroundedAnswer) -> tuple[float, float]:
-    return answer.score, min(sentence.probability for sentence in answer.sentences)
 
 
 def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:
@@ -284,18 +274,9 @@ def by_system(found: Grounded) -> str:
     return f"By system: {listed}{f' and {len(order) - SYSTEMS:,} more' if len(order) > SYSTEMS else ''}"
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
-
-
 def supported(answer: GroundedAnswer) -> str:
     """Return how many sentences of an answer are supported."""
     return f"{len(answer.sentences) - len(answer.unsupported)} of {len(answer.sentences)} sentences judged supported"
-
-
-def heading(answer: GroundedAnswer) -> str:
-    """Return which row an answer is, and how many of its sentences are supported; of one answer nothing."""
-    return f"{name_of_row(answer.item)}: {supported(answer)}" if answer.item.file else ""
 
 
 def evidence(sentence: Judged) -> tuple[str, str] | None:
@@ -319,24 +300,20 @@ def _says(instead: str | None) -> str:
     return f" says it {instead}" if instead.startswith("without") else f' says "{instead.strip(chr(34))}"'
 
 
-def _shown(found: Grounded, answer: GroundedAnswer) -> tuple[Judged, ...]:
-    """Return the sentences to show: all of one answer, the unsupported ones of rows."""
-    return answer.sentences if found.single else answer.unsupported
-
-
-def _labels_and_texts(found: Grounded) -> Iterator[tuple[str, str]]:
-    """Yield labels and texts; an empty label stands for an empty line."""
-    for place, answer in enumerate(found.answers):
-        if place:
-            yield "", ""
-        if row := heading(answer):
-            yield "Row", row
-        if answer.item.text:
-            yield "Question", answer.item.text
-        for sentence in _shown(found, answer):
-            yield sentence.verdict.capitalize(), f"{sentence.text} (probability {probability(sentence.probability)})"
-            if more := evidence(sentence):
-                yield more
+def _shown_answers(found: Grounded) -> list[dict[str, Any]]:
+    """Return what is shown of each answer: all sentences of one answer, the unsupported ones of rows."""
+    return [
+        {
+            "heading": f"{name_of_row(answer.item)}: {supported(answer)}" if answer.item.file else "",
+            "question": answer.item.text,
+            "prediction": answer.prediction,
+            "sentences": [
+                (sentence.verdict, sentence.text, probability(sentence.probability), evidence(sentence))
+                for sentence in (answer.sentences if found.single else answer.unsupported)
+            ],
+        }
+        for answer in found.answers
+    ]
 
 
 LABELS = 14  # columns of the labels in the terminal
@@ -352,12 +329,16 @@ def print_unsupported(found: Grounded, console) -> None:
     from rich.text import Text
 
     say(console, [headline(found)], "bold")
-    say(console, [_sentence(found.error_rate)], "bold yellow")
+    say(console, [as_sentence(found.error_rate)], "bold yellow")
     say(console, filter(None, [by_system(found)]), "")
-    if found.answers:
+    for answer in _shown_answers(found):
         console.print()
-    for label, text in _labels_and_texts(found):
-        print_field(console, label, text, LABELS)
+        fields = [("Row", answer["heading"]), ("Question", answer["question"])]
+        for verdict, text, chance, more in answer["sentences"]:
+            fields += [(verdict.capitalize(), f"{text} (probability {chance})"), more or ("", "")]
+        for label, text in fields:
+            if text:
+                print_field(console, label, text, LABELS)
     console.print()
     say(console, [f"note: {warning}" for warning in found.warnings], "italic")
     console.print(Text(visible(found.signature), "dim"), soft_wrap=True)
@@ -369,24 +350,12 @@ def unsupported_html(found: Grounded) -> str:
     Args:
         found: what was found.
     """
-    answers = [
-        {
-            "heading": heading(answer),
-            "question": answer.item.text,
-            "prediction": answer.prediction,
-            "sentences": [
-                (sentence.verdict, sentence.text, probability(sentence.probability), evidence(sentence))
-                for sentence in _shown(found, answer)
-            ],
-        }
-        for answer in found.answers
-    ]
     body = render(
         "unsupported.html",
         headline=headline(found),
-        error_rate=_sentence(found.error_rate),
+        error_rate=as_sentence(found.error_rate),
         by_system=by_system(found),
-        answers=answers,
+        answers=_shown_answers(found),
         threshold=f"{found.threshold:.2f}",
         warnings=list(found.warnings),
         signature=found.signature,
