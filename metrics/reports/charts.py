@@ -66,10 +66,15 @@ def styles(names: Sequence[str]) -> dict[str, dict]:
 
 def _own_colour(name: str) -> str | None:
     """Return the colour of the metric that a score belongs to; None if it has none."""
-    words = name.lower().replace("-", "").replace("_", " ").split()
-    known = {"ava": "AVA", "kpqa": "KPQA", "aev": "AEv", "meta": "F-meta", "bertscore": "BERTScore"}
-    known |= {"rougel": "ROUGE-L", "rouge": "ROUGE-L"}
-    return next((COLOURS[metric] for word, metric in known.items() if word in words), None)
+    words = name.lower().replace("-", "").replace("_", " ").replace("rougel", "rouge").split()
+    known = {metric.lower().removesuffix("-l").removeprefix("f-"): colour for metric, colour in COLOURS.items()}
+    return next((colour for word, colour in known.items() if word in words), None)
+
+
+def _without_frame(axes, grid: str = "both") -> None:
+    axes.grid(axis=grid, color="#999999", alpha=0.3, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def forest_figure(metrics: Mapping, names: Sequence[str]):
@@ -95,20 +100,17 @@ def forest_figure(metrics: Mapping, names: Sequence[str]):
     axes.set_yticks(range(len(names)), map(_label, names))
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_xlabel("correlation with the humans, 95% intervals")
-    axes.grid(axis="x", color="#999999", alpha=0.3, linewidth=0.6)
-    axes.set_axisbelow(True)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(CORRELATIONS), frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
+    _without_frame(axes, "x")
     return figure
 
 
-def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
-    """Return a figure of the correlations within groups, as Figure 4 of the KPQA paper.
+def group_figure(groups: Mapping, names: list[str]):
+    """Return a figure of Pearson's r within groups, as Figure 4 of the KPQA paper.
 
     Args:
         groups: label -> "rows" and "metrics", see `agree.measures.analyse`.
         names: metrics to show.
-        kind: "pearson" or "spearman".
     """
     from matplotlib.figure import Figure
 
@@ -119,31 +121,19 @@ def group_figure(groups: Mapping, names: list[str], kind: str = "pearson"):
     step = 0.8 / max(len(names), 1)
     for place, group in enumerate(shown.values()):
         for number_, name in enumerate(names):
-            value = group["metrics"][name][kind]
+            value, look, label = group["metrics"][name]["pearson"], looks[name], _label(name)
             if value["value"] is None:
                 continue
             left = place - 0.4 + (number_ + 0.5) * step
-            label = _label(name)
-            label = None if label in axes.get_legend_handles_labels()[1] else label
-            look = looks[name]
-            axes.bar(
-                left,
-                value["value"],
-                step * 0.9,
-                color=look["color"],
-                hatch=hatches[look["linestyle"]],
-                edgecolor="#ffffff",
-                linewidth=0,
-                label=label,
-            )
+            style = {"color": look["color"], "hatch": hatches[look["linestyle"]], "edgecolor": "#ffffff"}
+            style["label"] = None if label in axes.get_legend_handles_labels()[1] else label
+            axes.bar(left, value["value"], step * 0.9, linewidth=0, **style)
             if value["low"] is not None:
                 axes.plot([left, left], [value["low"], value["high"]], color="#000000", linewidth=0.8)
     axes.set_xticks(range(len(shown)), [f"{_label(label)}\n({group['rows']})" for label, group in shown.items()])
-    axes.set_ylabel("Pearson r" if kind == "pearson" else "Spearman rho")
+    axes.set_ylabel("Pearson r")
     axes.axhline(0, color="#888888", linewidth=0.8)
-    axes.grid(axis="y", color="#999999", alpha=0.3, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    _without_frame(axes, "y")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.16), ncols=3, frameon=False)
     return figure
@@ -160,19 +150,17 @@ def draw_curves(axes, title: str, report: Mapping, names: Sequence[str]) -> None
     """Draw one of `CURVES` for every metric."""
     for name, look in styles(names).items():
         value = report["metrics"][name]["classifier"]
-        line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.4, "label": _label(name)}
-        if title == "ROC":
-            axes.plot(*zip(*value["roc"], strict=True), **line)
-        elif title == "Precision and recall":
-            axes.plot(*zip(*value["precision_recall"], strict=True), **line)
+        if title != "Calibration":
+            curve = value["roc" if title == "ROC" else "precision_recall"]
+            line = {"color": look["color"], "linestyle": look["linestyle"], "label": _label(name)}
+            axes.plot(*zip(*curve, strict=True), **line, linewidth=1.4)
         elif value["calibration"]:
             bins = value["calibration"]["bins"]
             points = [b["score"] for b in bins], [b["correct"] for b in bins]
             axes.plot(*points, **look, markersize=3, linewidth=1.2)
     across, up = CURVES[title]
     axes.set(title=title, xlabel=across, ylabel=up, xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    axes.grid(color="#999999", alpha=0.3, linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
+    _without_frame(axes)
     if title != "Precision and recall":
         axes.plot([0, 1], [0, 1], color="#888888", linewidth=0.8, linestyle="--")
 
@@ -206,7 +194,7 @@ def _axis(low: float, high: float) -> tuple[float, float, float]:
     return round(start * step, 10), round(max(stop, start + 1) * step, 10), round(step, 10)
 
 
-def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str] = (), caption: str = ""):
+def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str], caption: str = ""):
     """Return a chart of scores with their intervals (`markupsafe.Markup`), one line per system.
 
     Args:
@@ -222,17 +210,8 @@ def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str] = (), ca
     def at(value: float) -> str:
         return f"{100 * (value - left) / (right - left):.2f}%"
 
-    return render(
-        "forest.html",
-        estimates=estimates,
-        first=first,
-        caption=caption,
-        marks=marks,
-        digits=digits,
-        at=at,
-        number=number,
-        estimate=estimate,
-    )
+    shown = {"estimates": estimates, "first": first, "caption": caption, "marks": marks, "digits": digits}
+    return render("forest.html", **shown, at=at, number=number, estimate=estimate)
 
 
 MAX_CHARTED = 30  # systems of a chart of accuracies

@@ -4,6 +4,7 @@ Answers to one question are alike, so what is drawn and swapped at random is who
 rows. A number that is not defined is NaN: a correlation with scores that are all equal.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -39,6 +40,11 @@ def _varies(values: np.ndarray) -> bool:
     return len(values) > 1 and bool(np.ptp(values) > 0)
 
 
+def ratio(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
+    """Return (...) parts divided by (...) wholes, NaN where the whole is 0."""
+    return np.divide(parts, wholes, out=np.full(np.shape(wholes), np.nan), where=wholes > 0)
+
+
 def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Return Pearson's r of every resample.
 
@@ -59,7 +65,7 @@ def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
         defined = defined & (squares > total[:, 0] * (1e-12 * np.abs(side).max()) ** 2)
         sides.append((centred, squares))
     (x, xx), (y, yy) = sides
-    return np.divide((counts * x * y).sum(axis=1), np.sqrt(xx * yy), out=np.full(len(counts), np.nan), where=defined)
+    return np.where(defined, ratio((counts * x * y).sum(axis=1), np.sqrt(xx * yy)), np.nan)
 
 
 def pearson_limits(x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> tuple[float, float]:
@@ -134,8 +140,7 @@ def resampled_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
     concordant = ((counts @ signs) * counts).sum(axis=1)
     total = counts.sum(axis=1) ** 2
     untied = [total - (_equal(side, counts)[0] ** 2).sum(axis=1) for side in (x, y)]
-    scale = np.sqrt(untied[0] * untied[1])
-    return np.divide(concordant, scale, out=np.full(len(counts), np.nan), where=scale > 0)
+    return ratio(concordant, np.sqrt(untied[0] * untied[1]))
 
 
 def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -149,7 +154,7 @@ def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) 
     right = (counts * positive).sum(axis=1)
     wrong = counts.sum(axis=1) - right
     above = (counts * positive * resampled_ranks(scores, counts)).sum(axis=1) - right * (right + 1) / 2
-    return np.divide(above, right * wrong, out=np.full(len(counts), np.nan), where=right * wrong > 0)
+    return ratio(above, right * wrong)
 
 
 def permutation_p(
@@ -215,9 +220,9 @@ def answer_pairs(
     >>> answer_pairs(["a", "a", "b", "a"], None, np.array([0.1, 0.9, 0.5, 0.8]), gap=0.5)
     (array([1, 3]), array([0, 0]))
     """
-    groups: dict[object, list[int]] = {}
+    groups = defaultdict(list)
     for row, question in enumerate(questions):
-        groups.setdefault(question, []).append(row)
+        groups[question].append(row)
     pairs = [
         (i, j) if human[i] > human[j] else (j, i)
         for rows in groups.values()

@@ -1,14 +1,16 @@
 """How well metrics agree with human judgments: arrays in, all the numbers that `genqa-metrics agree` reports out."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from ...scale.tally import CONFUSION, agreement, confusion_counts
 from ...statistics import correlation, thresholds
+from ...statistics.correlation import ratio
 from ...statistics.resampling import FEW, Resampler, adjust_p_values
 from ..inputs import question_numbers, rounded
 
@@ -82,21 +84,20 @@ def _correlations(
     draw: Resampler,
 ) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
     """Return metric -> kind -> estimate, and the samples behind the intervals by "kind metric"."""
-
-    def sampled(kind: str, values: np.ndarray) -> Callable:
-        return lambda counts: getattr(correlation, f"resampled_{kind}")(values, human, counts)
-
-    wanted = {f"{kind} {name}": sampled(kind, values) for name, values in scores.items() for kind in kinds}
-    samples = draw.values(wanted)
-    estimates = {
-        name: {
-            kind: _estimate("correlation", getattr(correlation, kind)(values, human), samples[f"{kind} {name}"], draw)
+    samples = draw.values(
+        {
+            f"{kind} {name}": partial(getattr(correlation, f"resampled_{kind}"), values, human)
+            for name, values in scores.items()
             for kind in kinds
         }
-        for name, values in scores.items()
-    }
-    if "pearson" in kinds and draw.number >= draw.least:
-        for name, values in scores.items():
+    )
+    estimates: dict[str, dict] = {}
+    for name, values in scores.items():
+        whole = {kind: getattr(correlation, kind)(values, human) for kind in kinds}
+        estimates[name] = {
+            kind: _estimate("correlation", value, samples[f"{kind} {name}"], draw) for kind, value in whole.items()
+        }
+        if draw.number >= draw.least:
             low, high = correlation.pearson_limits(values, human, draw.questions)
             estimates[name]["pearson"] |= {"low": low, "high": high}
     return estimates, samples
@@ -167,47 +168,32 @@ def _differences(judgments: Judgments, estimates: Mapping, samples: Mapping, dra
     from scipy.stats import rankdata
 
     names = [name for name in judgments.scores if math.isfinite(estimates[name]["pearson"]["value"])]
-    sides = {
-        "pearson": (judgments.scores, judgments.human),
-        "spearman": (
-            {name: rankdata(judgments.scores[name]) for name in names},
-            rankdata(judgments.human),
-        ),
-    }
     pairs = list(combinations(names, 2))
     result: list[dict] = [{"first": first, "second": second} for first, second in pairs]
-    for kind, (scores, human) in sides.items():
-        if not pairs:
-            continue
+    for kind, as_compared in {"pearson": np.asarray, "spearman": rankdata}.items() if pairs else ():
+        human, scores = as_compared(judgments.human), {name: as_compared(judgments.scores[name]) for name in names}
         x, y = (np.stack([scores[pair[side]] for pair in pairs]) for side in (0, 1))
         p_values = correlation.permutation_p(x, y, human, draw.questions, PERMUTATIONS * draw.samples, draw.seed)
         holm = adjust_p_values(p_values, "holm")
         for place, (entry, (first, second)) in enumerate(zip(result, pairs, strict=True)):
             r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
             apart = samples[f"{kind} {first}"] - samples[f"{kind} {second}"]
-            entry[kind] = _estimate("difference", r1 - r2, apart, draw)
-            entry[kind]["permutation_p"] = float(p_values[place])
-            entry[kind]["permutation_p_holm"] = float(holm[place])
+            tested = {"permutation_p": float(p_values[place]), "permutation_p_holm": float(holm[place])}
+            entry[kind] = _estimate("difference", r1 - r2, apart, draw) | tested
     return result
 
 
 def _rank_pairs(judgments: Judgments, gap: float, draw: Resampler) -> dict:
     """Return the share of answer pairs that each metric ranks as humans do; None where there are no pairs."""
     better, worse = correlation.answer_pairs(judgments.questions, judgments.systems, judgments.human, gap)
-    shares: dict[str, dict | None] = {}
+    shares: dict[str, dict | None] = dict.fromkeys(judgments.scores)
     rows = len(judgments.human)
-    for name, scores in judgments.scores.items():
-        if not len(better):
-            shares[name] = None
-            continue
+    pairs = np.bincount(better, minlength=rows)
+    for name, scores in judgments.scores.items() if len(better) else ():
         right = (scores[better] > scores[worse]).astype(float)
-        of_row, all_of_row = np.bincount(better, right, rows), np.bincount(better, minlength=rows)
-
-        def share(counts: np.ndarray, of_row=of_row, all_of_row=all_of_row) -> np.ndarray:
-            pairs = counts @ all_of_row
-            return np.divide(counts @ of_row, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
-
-        shares[name] = _estimate("share", float(right.mean()), draw.values({"share": share})["share"], draw)
+        of_row = np.bincount(better, right, rows)
+        samples = draw.values({"share": lambda counts, of_row=of_row: ratio(counts @ of_row, counts @ pairs)})
+        shares[name] = _estimate("share", float(right.mean()), samples["share"], draw)
     return {"gap": gap, "pairs": len(better), "metrics": shares}
 
 
@@ -215,8 +201,8 @@ def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
     """Return the scores of systems, and for how many pairs each metric has the order of the humans."""
     if judgments.systems is None or len(set(judgments.systems)) < 2:
         return None
-    names = sorted(set(judgments.systems))
-    masks = np.array([[system == name for system in judgments.systems] for name in names], dtype=float)
+    distinct, place = np.unique(judgments.systems, return_inverse=True)
+    names, masks = distinct.tolist(), np.eye(len(distinct))[:, place]
 
     def means(values: np.ndarray) -> np.ndarray:
         return masks @ values / masks.sum(axis=1)
@@ -228,12 +214,8 @@ def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
         else means(values)
         for metric, values in judgments.scores.items()
     }
-
-    def human_means(counts: np.ndarray) -> np.ndarray:
-        rows = counts @ masks.T
-        return np.divide(counts @ (masks * judgments.human).T, rows, out=np.full(rows.shape, np.nan), where=rows > 0)
-
-    samples = draw.values({"human": human_means})["human"]
+    means_of = {"human": lambda counts: ratio(counts @ (masks * judgments.human).T, counts @ masks.T)}
+    samples = draw.values(means_of)["human"]
     clear = []
     for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
         low, high = draw.limits("difference", human[i] - human[j], samples[:, i] - samples[:, j])

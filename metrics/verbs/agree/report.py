@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -126,14 +126,17 @@ def agree(
     all_rows, notes = _read(sources, columns, scorers, score_columns, group_columns, skips), []
     if label_sources:
         labels_of = read_labels(label_sources, [row.item for row in all_rows], [], columns, skips, notes, error=0.0)
-        beside = [None if np.isnan(label) else float(label) for label in labels_of.mean]
-        all_rows = [replace(row, human=(None, label)) for row, label in zip(all_rows, beside, strict=True)]
+        for row, label in zip(all_rows, labels_of.mean.tolist(), strict=True):
+            row.item.human = (None, None if math.isnan(label) else label)
     # `score` is finer than `label`, which is cut from it: the label is used where there is no score.
-    place = int(not any(row.human[0] is not None for row in all_rows))
+    place = int(not any(row.item.human[0] is not None for row in all_rows))
     column = columns.get(("score", "label")[place]) or ("score", "label")[place]
     if column in score_columns:
         raise FileError(f"column: {column!r} has the human scores, with which metrics are compared; name another")
-    judged = [row for row in all_rows if row.human[place] is not None and math.isfinite(row.human[place])]
+    of_people = [row.item.human[place] for row in all_rows]
+    judged = [
+        row for row, value in zip(all_rows, of_people, strict=True) if value is not None and math.isfinite(value)
+    ]
     if not judged:
         missing = f"{', '.join(source.name for source in sources)}: no row has a human score, a number in a "
         fix = Advice(
@@ -145,8 +148,8 @@ def agree(
     kept = [row for row, good in zip(judged, finite, strict=True) if good]
     if len(kept) < 3:
         raise FileError(f"{len(kept)} rows have a human score and all metric scores; 3 are the least")
-    human_scores = np.array([row.human[place] for row in kept], dtype=float)
-    labels = [row.human[1] for row in kept]
+    human_scores = np.array([row.item.human[place] for row in kept], dtype=float)
+    labels = [row.item.human[1] for row in kept]
     if correct is None and all(label in (0.0, 1.0) for label in labels):
         accepted, rule = np.array(labels) == 1, f"{columns.get('label') or 'label'} = 1"
     else:
@@ -156,7 +159,7 @@ def agree(
         human=human_scores,
         correct=accepted,
         scores={name: values[finite] for name, values in scores.items()},
-        questions=[(row.file, row.question or number, row.references) for number, row in enumerate(kept)],
+        questions=[(row.file, row.question or number, tuple(row.item.references)) for number, row in enumerate(kept)],
         texts=[row.question for row in kept],
         systems=[row.system or "(none)" for row in kept] if any(row.system for row in kept) else None,
         groups=_groups(kept, group_columns),
@@ -589,19 +592,16 @@ def _cut(text: str | None, most: int = 50) -> str:
 @dataclass(frozen=True)
 class _Row:
     file: str
-    human: tuple[float | None, float | None]
     item: Item
     question: str | None
-    references: tuple[str, ...]
     prediction: str | None
     system: str | None
     scores: list[float]
     groups: dict[str, str | None]
 
     def as_dict(self) -> dict[str, Any]:
-        names = ("file", "question", "references", "prediction", "system")
-        shown = {name: getattr(self, name) for name in names} | {"references": list(self.references)}
-        return {"id": self.item.id, "line": self.item.line} | shown
+        facts = {"id": self.item.id, "line": self.item.line, "file": self.file, "question": self.question}
+        return facts | {"references": self.item.references, "prediction": self.prediction, "system": self.system}
 
 
 def _human_column(human: object) -> dict[str, str]:
@@ -645,14 +645,13 @@ def _read(
             (item,) = items
         else:
             item = unscored_item(source, row, {**texts, "prediction": texts["prediction"] or [""]})
+        item.human = reader.human(values)
         groups = {name: values.get(name) for name in (*group_columns, "question_type", "source")}
         prediction = item.predictions[0] if scorers and item.predictions else reader.optional(values, "prediction")
         return _Row(
             file=source.stem,
-            human=reader.human(values),
             item=item,
             question=texts["text"],
-            references=tuple(item.references),
             prediction=prediction if isinstance(prediction, str) else None,
             system=texts["system"],
             scores=scores,
