@@ -386,28 +386,3 @@ def test_parallel_processes_lose_no_label(tmp_path):
     assert [process.wait(120) for process in running] == [0, 0, 0]
     rows = [json.loads(line) for line in path.read_text().split("\n") if line]
     assert len({(row["rater"], row["item"]) for row in rows}) == 24
-
-
-def test_labels_of_the_same_questions_make_the_difference_paired(judged):
-    """As by `estimation.paired_difference`; where a label of one system is missing it is made of the two estimates."""
-    from genqa_metrics.statistics.estimation import paired_difference
-
-    rows = judged[0]
-    asked = sorted({row["question"] for row in rows})[:60]
-    labels = [
-        {name: row[name] for name in ("question", "prediction", "system")} | {"label": row["true"]}
-        for row in rows
-        if row["question"] in asked
-    ]
-    both = np.array([[row["judge"] for row in rows if row["system"] == system] for system in "ab"])
-    human = np.array(
-        [
-            [row["true"] if row["question"] in asked else np.nan for row in rows if row["system"] == system]
-            for system in "ab"
-        ]
-    )
-    expected = paired_difference(both, human, np.full(300, 60 / 300))
-    [pair] = estimated(rows, labels).differences
-    assert list(pair["difference"].values()) == pytest.approx(list(expected))
-    [other] = estimated(rows, labels[1:]).differences
-    assert other["difference"]["low"] != pytest.approx(pair["difference"]["low"])

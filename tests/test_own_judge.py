@@ -147,7 +147,7 @@ def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
     out, _ = run(*arguments)
     for text in ("as it is", "calibration helps: it agrees", "Next: genqa-metrics score FILE --calibration"):
         assert text in out
-    assert "more of 60" in " ".join(out.split())
+    assert "questions better, " in " ".join(out.split())
     assert read_calibration(tmp_path / "mine.json").content["labels"] == 60
     assert "threshold is what calibrate finds" in run(*arguments, "-s", "ava.threshold=0.3", status=2)[1]
 
@@ -320,6 +320,23 @@ def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, t
     assert not any("intervals will be" in note for note in report.notes)  # none are made with it
 
 
+@pytest.mark.parametrize(
+    ("worse", "said"),
+    [(23, "23 worse, p 0.410, which can be chance)"), (0, "0 worse, p <0.001)")],
+)
+def test_a_gain_that_can_be_chance_says_so(settings, monkeypatch, worse, said):
+    """30 answers better and 23 worse are a net gain of 7, and the exact sign test has p .41."""
+    rows = [row | {"question": f"what is {n}?"} for n, row in enumerate(written(53))]
+    labels = np.array([row["label"] for row in rows])
+    before = np.where(np.arange(53) < 30, 1 - labels, labels)
+    after = np.where(np.arange(53) < 53 - worse, labels, 1 - labels)
+    monkeypatch.setattr(
+        "genqa_metrics.scale.run.item_statistics", lambda *_: ({"ava": np.stack([before, before], 1)}, {})
+    )
+    monkeypatch.setattr("genqa_metrics.verbs.calibrate.report.cross_fitted", lambda *_: after.astype(float))
+    assert said in genqa_metrics.calibrate(rows, settings=settings).findings[0]
+
+
 def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path):
     rows = save(tmp_path / "rows.jsonl", [row | {"score": row["label"]} for row in written(80)])
     report = genqa_metrics.calibrate(rows, settings=settings)
@@ -328,6 +345,10 @@ def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path)
     said = "ava was calibrated on rows.jsonl"
     assert any(said in note for note in genqa_metrics.agree(str(rows), metrics="ava", settings=own).notes)
     assert any(said in note for note in genqa_metrics.accuracy(str(rows), settings=own["ava"]).notes)
+    assert any(said in note for note in genqa_metrics.compare(str(rows), "ava", own, resamples=100).notes)
+    scored = " ".join(str(genqa_metrics.score(str(rows), "ava", own)).split()).lower()
+    assert said in scored
+    assert f"mine.json moves {report.to_dict()['threshold_after']:.3f} to its threshold, 0.5" in scored
     other = save(tmp_path / "other.jsonl", [row | {"score": row["label"]} for row in written(80, seed=5)])
     assert not any(said in note for note in genqa_metrics.agree(str(other), metrics="ava", settings=own).notes)
 

@@ -63,9 +63,32 @@ def test_labels_in_a_file_of_their_own_count_as_those_in_the_rows(rows, verb):
         row["prediction"] = "Rome"
     expected = verb(rows)
     assert verb(without_labels(rows), rows) == verb([row | {"label": 0} for row in rows], rows) == expected
-    if verb in (by_accuracy, by_agree):  # the others take those of some rows for drawn ones
-        some = [row | ({} if place % 3 == 1 else {"label": None}) for place, row in enumerate(rows)]
-        assert verb(without_labels(rows), rows[1::3]) == verb(some) != expected
+    some = [row | ({} if place % 3 == 1 else {"label": None}) for place, row in enumerate(rows[:70])] + rows[70:]
+    assert verb(without_labels(rows), [row for row in some if row["label"] is not None]) == verb(some) != expected
+
+
+@pytest.mark.parametrize("systems", [("one", "two"), ("one", "two", "three")])
+@pytest.mark.parametrize("labelled", [40, 24])
+def test_compare_and_accuracy_have_the_same_differences(rows, systems, labelled):
+    """Of labels in the rows and beside them, corrected alike; where all rows have labels, also those of a column."""
+    rows += [row | {"system": "three", "label": int(n % 5 < 2)} for n, row in enumerate(rows[:40])]
+    rows = [row | {"label": row["label"] if n % 40 < labelled else None} for n, row in enumerate(rows)]
+    rows = [row for row in rows if row["system"] in systems]
+    labels = [row for row in rows if row["label"] is not None]
+
+    def differences(pairs):
+        return [(pair["first"], pair["second"], *map("{:.6g}".format, pair["difference"].values())) for pair in pairs]
+
+    expected = genqa_metrics.accuracy(rows)
+    tests = genqa_metrics.compare(rows, "ava").tests["ava"]["accuracy"]["pairs"]
+    assert differences(tests) == differences(expected.differences)
+    assert expected._report["settings"]["correction"] == ("holm" if len(systems) > 2 else "none")
+    assert differences(genqa_metrics.accuracy(without_labels(rows), labels).differences) == differences(tests)
+    beside = genqa_metrics.compare(without_labels(rows), "ava", labels=labels).tests["ava"]["accuracy"]["pairs"]
+    assert differences(beside) == differences(tests)
+    if labelled == 40:
+        column = genqa_metrics.compare(rows, score_columns="label").tests["label"]["label"]["pairs"]
+        assert differences(column) == differences(tests)
 
 
 def test_labels_that_compare_cannot_use(rows):

@@ -100,8 +100,11 @@ class AvaScorer(Scorer):
         beside = self.loaded.folder / CALIBRATION_FILE
         file = beside if calibration is None and beside.is_file() else calibration
         own = self.calibration = read_calibration(file) if file else None
-        calibrated = f", calibrated on {own.content.get('labels')} labels of yours" if own else ""
-        self.title = f"AVA ({self._size}{calibrated})"
+        self.title = f"AVA ({self._size})"
+        if own:  # scores are on the new scale, and so is the threshold
+            name, labels = Path(file).name, own.content.get("labels")
+            moved = f"{name} moves {own.unscaled(own.threshold):.3f} to its threshold, {own.threshold:g}"
+            self.title = f"AVA ({self._size}, calibrated on {labels} labels of yours: {moved})"
         default = self.loaded.threshold if own is None else own.threshold
         self.threshold = default if threshold is None else float(threshold)
         self.thresholds = {"ava_score": self.threshold}
@@ -116,7 +119,7 @@ class AvaScorer(Scorer):
             raise ValueError(
                 f"early_stop: {early_stop:g} is below the threshold, {self.threshold:g}, and would change verdicts"
             )
-        self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "references": self.aggregation}
+        self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:.12g}", "references": self.aggregation}
         self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
         if self.second is not None:
             band = f"{self.loaded.unsure_from:g}-{self.loaded.unsure_to:g}"

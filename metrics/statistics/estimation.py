@@ -14,12 +14,13 @@ measures that it does not.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
 
 from .intervals import CONFIDENCE, MIN_QUESTIONS, effective_size, kish, newcombe, rogan_gladen, wilson
-from .resampling import LEVEL, bootstrap_counts, paired_tests
+from .resampling import LEVEL, PairedTests, bootstrap_counts, paired_tests
 
 # Of each pair of a human and a judged verdict, this many questions are added to the variance: few labels show few
 # errors of the judge (Agresti & Min 2005 add 0.5 for matched pairs).
@@ -127,7 +128,8 @@ class Powered:
         labels_low: its lower limit.
         labels_high: its upper limit.
         questions: effective number of questions with labels.
-        influence: (..., questions) what every question moves the estimate by, for differences.
+        influence: (..., questions) what every question moves the estimate by, for differences; larger where the judge
+            helps, as the limits are wider.
     """
 
     value: np.ndarray
@@ -190,6 +192,10 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     trust = np.where(helps, trust, 0.0)
     enough = questions >= MIN_QUESTIONS - 1e-9
     low, high, labels_low, labels_high = (np.where(enough, end, np.nan) for end in (*limits, *labels_limits))
+    influence = of_labels + trust[..., None] * of_judge
+    seen = (influence**2).sum(axis=-1)
+    fitted = helps & (seen > 1e-18)
+    excess = together / np.where(fitted, seen, 1.0) * (questions - 1) / np.maximum(questions - 2, 1)
     return Powered(
         value=np.where(helps, value, labels_mean),
         low=np.where(helps, low, labels_low),
@@ -200,7 +206,7 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
         labels_low=labels_low,
         labels_high=labels_high,
         questions=questions,
-        influence=of_labels + trust[..., None] * of_judge,
+        influence=influence * np.sqrt(np.where(fitted, excess, 1.0))[..., None],
     )
 
 
@@ -342,6 +348,28 @@ def difference(first: Powered, second: Powered) -> tuple[np.ndarray, np.ndarray,
     return newcombe((first.value, first.low, first.high), (second.value, second.low, second.high), correlation)
 
 
+def label_tests(
+    values: np.ndarray, influence: np.ndarray, questions: np.ndarray, draws=None, level: float = LEVEL
+) -> PairedTests:
+    """Test the differences of all pairs of systems that people labelled, in the order of `itertools.combinations`.
+
+    Every verb calls it, so that the same labels give the same limits.
+
+    Args:
+        values: (systems,) accuracies.
+        influence: (systems, questions) see `Powered`.
+        questions: (systems,) see `Powered`.
+        draws: see `resampling.paired_tests`; None: of seed 0, fewer where there are many questions.
+        level: one minus the confidence of the intervals.
+    """
+    first, second = np.array(list(combinations(range(len(values)), 2))).T
+    differences, number = values[first] - values[second], influence.shape[-1]
+    if draws is None:
+        draws = bootstrap_counts(number, SAMPLES if number < MANY else FEWER, 0)
+    moves, least = influence[first] - influence[second], np.minimum(questions[first], questions[second])
+    return paired_tests(differences, number * moves.T, least, np.ones(len(first)), draws, level)
+
+
 def tested_difference(first: Powered, second: Powered) -> tuple[float, float, float]:
     """Return the difference of two systems with the limits that `compare` gives it; NaN for too few questions.
 
@@ -349,41 +377,10 @@ def tested_difference(first: Powered, second: Powered) -> tuple[float, float, fl
         first: the one system, with questions numbered as those of `second`.
         second: the other.
     """
-    moves = np.shape(first.influence)[-1] * np.atleast_2d(first.influence - second.influence).T
-    number = float(min(first.questions, second.questions))
-    draws = bootstrap_counts(len(moves), SAMPLES if len(moves) < MANY else FEWER, 0)
-    tests = paired_tests(np.atleast_1d(first.value - second.value), moves, number, np.ones(1), draws)
+    parts = ([getattr(part, name) for part in (first, second)] for name in ("value", "influence", "questions"))
+    tests = label_tests(*map(np.array, parts))
     low, high = tests.limits(np.full(1, LEVEL))
     return float(tests.differences[0]), float(low[0]), float(high[0])
-
-
-def paired_difference(
-    judged: np.ndarray,
-    labels: np.ndarray,
-    probabilities: np.ndarray,
-    finite: bool = False,
-    confidence: float = CONFIDENCE,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the difference of two systems that people labelled on the same questions, with its limits.
-
-    What is estimated are the differences of the two answers to each question, which vary less than the answers: where
-    two systems err on the same hard questions the interval is narrower than that of `difference`.
-
-    Args:
-        judged: (2, questions) the judge's numbers of both systems.
-        labels: (2, questions) labels; NaN where nobody labelled, for both systems at the same questions.
-        probabilities: (questions,) probability with which each question was drawn.
-        finite: as for `powered`.
-        confidence: as for `powered`.
-
-    >>> judged = np.array([np.tile([1.0, 1, 0, 1], 50), np.tile([1.0, 0, 0, 0], 50)])
-    >>> labels = np.where(np.arange(200) < 40, judged, np.nan)
-    >>> [round(float(end), 2) for end in paired_difference(judged, labels, np.full(200, 0.2))]
-    [0.5, 0.39, 0.6]
-    """
-    scaled = ((first - second + 1) / 2 for first, second in (judged, labels))  # from -1 to 1 -> from 0 to 1
-    result = prediction_powered(*scaled, probabilities, finite=finite, confidence=confidence)
-    return tuple(2 * end - 1 for end in (result.value, result.low, result.high))
 
 
 def wider(low, high, error: float, least: float = 0.0) -> tuple[float, float]:

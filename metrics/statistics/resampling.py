@@ -10,7 +10,7 @@ is that of the jackknife (Efron & Tibshirani 1993, "An Introduction to the Boots
 for the number of clusters. `tests/test_few_questions.py` measures how often the intervals hold.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -346,7 +346,7 @@ class PairedTests:
         spread: (tests,) root of the mean square of the influences.
         largest: (tests, m) studentized statistics of the bootstrap, the largest ones, falling.
         samples: number of bootstrap samples.
-        questions: effective number of questions.
+        questions: effective number of questions, or (tests,) numbers.
         bound: (tests,) the largest difference that scores allow; infinity where that is not known.
     """
 
@@ -355,7 +355,7 @@ class PairedTests:
     spread: np.ndarray
     largest: np.ndarray
     samples: int
-    questions: float
+    questions: float | np.ndarray
     bound: np.ndarray
 
     def limits(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -403,16 +403,22 @@ def smallest_p(questions: float) -> float:
 
 
 def paired_tests(
-    differences: np.ndarray, influence: np.ndarray, questions: float, bound: np.ndarray, draws: Iterable[np.ndarray]
+    differences: np.ndarray,
+    influence: np.ndarray,
+    questions: float | np.ndarray,
+    bound: np.ndarray,
+    draws: Iterable[np.ndarray],
+    level: float = LEVEL,
 ) -> PairedTests:
-    """Test differences.
+    """Test differences; the order of the questions and that of the two systems change nothing.
 
     Args:
         differences: (tests,) differences of scores.
         influence: (questions, tests) see `influences`.
-        questions: effective number of questions.
+        questions: effective number of questions; or (tests,) numbers.
         bound: (tests,) largest differences that scores allow; infinity where that is not known.
         draws: chunks of (samples, questions) counts, see `bootstrap_counts`.
+        level: the largest one that `limits` will be asked for.
 
     A difference of 1 in each of 8 questions: p is that of a sign test, 2 / 2^8.
 
@@ -423,6 +429,7 @@ def paired_tests(
     from scipy.special import betainc
 
     number = len(influence)
+    influence = np.sort(np.where(differences < 0, -1, 1) * influence, axis=0)
     spread = np.sqrt((influence**2).mean(axis=0) / number * number / max(number - 1, 1))
     scale = np.maximum(np.abs(differences), np.where(np.isfinite(bound), bound, 0))
     spread = np.where(spread > 1e-9 * np.maximum(scale, 1e-300), spread, 0.0)
@@ -440,7 +447,7 @@ def paired_tests(
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = (np.abs(differences) / spread).astype(np.float32)
     p_values = (1 + (statistics >= observed).sum(axis=0)) / (1 + samples)
-    kept = min(samples, int(LEVEL * (1 + samples)) + 1)
+    kept = min(samples, int(level * (1 + samples)) + 1)
     largest = -np.sort(-np.partition(statistics, samples - kept, axis=0)[samples - kept :], axis=0).T
 
     p_values = np.where(spread > 0, np.maximum(p_values, smallest_p(questions)), 1.0)
@@ -452,3 +459,24 @@ def paired_tests(
     p_values = np.where(np.isfinite(bound), np.minimum(p_values, np.where(spread > 0, widest, unseen)), p_values)
     p_values = np.where(np.isfinite(differences) & np.isfinite(influence).all(axis=0), np.minimum(p_values, 1), np.nan)
     return PairedTests(differences, p_values, spread, largest, samples, questions, bound)
+
+
+def corrected(
+    all_tests: Sequence[PairedTests], correction: str, level: float = LEVEL
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Return of every set of tests the corrected p-values, and limits that leave out 0 where these are below a level.
+
+    Args:
+        all_tests: one family of tests.
+        correction: one of `CORRECTIONS`.
+        level: one minus the confidence of the limits where nothing is corrected.
+    """
+    raw = np.concatenate([tests.p_values for tests in all_tests])
+    adjusted = adjust_p_values(raw, correction)
+    levels = level * np.where(np.isnan(raw), 1.0, raw / adjusted)
+    result, start = [], 0
+    for tests in all_tests:
+        part = slice(start, start + len(tests.p_values))
+        result.append((adjusted[part], *tests.limits(levels[part])))
+        start = part.stop
+    return result

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.scorer import Scorer
 from ..rows.errors import SKIP_BAD_ROWS, Advice, FileError
-from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows
+from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows, inputs_of
 from ..rows.sources import Source, sources_of
 from ..rows.values import MAX_NAMES, Row
 
@@ -32,18 +32,14 @@ def digested_sources(rows: object, name: str = "rows") -> list[Source]:
     return sources
 
 
-def calibrated_on(scorers: Iterable[Scorer], inputs: Sequence[Mapping]) -> list[str]:
-    """Return a note for each judge that was calibrated on one of these inputs.
-
-    Args:
-        scorers: of the metrics.
-        inputs: "name" and "sha256" of every file, see `reading.inputs_of`.
-    """
+def calibrated_on(scorers: Iterable[Scorer], sources: Sequence[Source]) -> list[str]:
+    """Return a note for each judge that was calibrated on one of these files, which are read where there is one."""
     notes = []
     for scorer in scorers:
-        calibration = getattr(scorer, "calibration", None)
-        digests = set(calibration.content.get("data", {}).values()) if calibration else set()
-        names = [source["name"] for source in inputs if source["sha256"] in digests]
+        if (calibration := getattr(scorer, "calibration", None)) is None:
+            continue
+        digests = set(calibration.content.get("data", {}).values())
+        names = [source["name"] for source in inputs_of(sources, Skips()) if source["sha256"] in digests]
         if names:
             notes.append(
                 f"{scorer.name} was calibrated on {', '.join(names)}: it agrees with these labels more than with "

@@ -23,6 +23,10 @@ COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of t
 SELECTED = 3.5  # standard errors from the judge's mean of all rows, above which labels look selected
 DIFFERENT_ROWS = 4.0  # standard errors of the sum of 1 / probability, above which labels are of other rows
 MIN_CHECKED = 10  # labels below which these two are not checked
+TAKEN_AS_DRAWN = (
+    "the labels have no column 'probability': they are taken to be drawn by chance from all rows of a system; if they "
+    "were chosen otherwise, the interval can miss the truth"
+)
 
 
 @dataclass
@@ -42,6 +46,12 @@ class Labels:
     number: np.ndarray
     raters: dict[str, float | int | None]
     error: float = 0.0
+
+    def replace_those_of(self, items: Sequence[Item]) -> None:
+        """Give the rows these labels in place of their own: a judge is compared with them before they are used."""
+        for item, label, chance in zip(items, self.mean, self.probability, strict=True):
+            item.human = item.human[0], None if np.isnan(label) else float(label)
+            item.chance = None if np.isnan(chance) else float(chance)
 
 
 def read_labels(
@@ -86,10 +96,7 @@ def read_labels(
         notes.append(f"{len(odds) - len(drawn):,} labels have no probability of being drawn; they were left out")
     elif not drawn:
         if len(odds) < len(items):
-            notes.append(
-                "the labels have no column 'probability': they are taken to be drawn by chance from all rows of a "
-                "system; if they were chosen otherwise, the interval can miss the truth"
-            )
+            notes.append(TAKEN_AS_DRAWN)
         systems = Counter(item.system for item in items)
         labelled = Counter(items[place].system for place in odds)
         odds = {place: labelled[items[place].system] / systems[items[place].system] for place in odds}
@@ -339,7 +346,8 @@ class Labelled:
     Attributes:
         items: the answers, each once.
         labels: (answers,) mean label, 0 to 1.
-        weights: (answers,) 1 / probability of being drawn, with mean 1; all 1 where the rows state none.
+        weights: (answers,) 1 / probability of being drawn, with mean 1; where the rows state none, labels are taken to
+            be drawn by chance from all rows of a system, as `read_labels` takes them.
         number: labels; an answer may have several.
         unlabelled: rows without a label, which were left out.
     """
@@ -355,8 +363,8 @@ def labelled_rows(
     sources: Sequence[Source],
     columns: Mapping[str, str],
     skips: Skips,
-    label_sources: Sequence[Source] = (),
-    notes: list[str] | None = None,
+    label_sources: Sequence[Source],
+    notes: list[str],
 ) -> Labelled:
     """Return the labelled answers of files, as `genqa-metrics label` writes them, or any rows with a label.
 
@@ -371,7 +379,7 @@ def labelled_rows(
         FileError: if a file cannot be read, a row is bad, or no row has a label.
     """
     if label_sources:
-        return _labelled_beside(sources, columns, skips, label_sources, [] if notes is None else notes)
+        return _labelled_beside(sources, columns, skips, label_sources, notes)
     readers: dict = {}
 
     def convert(source: Source, row: Row) -> tuple[Item, float | None, float | None]:
@@ -390,10 +398,10 @@ def labelled_rows(
     items: dict[str, Item] = {}
     labels: dict[str, list[float]] = {}
     odds: dict[str, float | None] = {}
-    unlabelled = 0
+    unlabelled: Counter = Counter()
     for _, _, (item, value, probability) in good_rows(sources, convert, skips):
         if value is None:
-            unlabelled += 1
+            unlabelled[item.system] += 1
             continue
         key = key_of(item)
         items.setdefault(key, item)
@@ -406,13 +414,20 @@ def labelled_rows(
         )
         raise FileError(problem, "genqa-metrics label, or name the column with ", name_column("label"))
     drawn = all(probability is not None for probability in odds.values())
-    weights = np.array([1 / odds[key] if drawn else 1.0 for key in items])
+    labelled = Counter(item.system for item in items.values())
+    if not drawn:
+        odds = {
+            key: labelled[item.system] / (labelled[item.system] + unlabelled[item.system])
+            for key, item in items.items()
+        }
+        notes += [TAKEN_AS_DRAWN] * bool(unlabelled)
+    weights = np.array([1 / odds[key] for key in items])
     return Labelled(
         items=list(items.values()),
         labels=np.array([np.mean(labels[key]) for key in items]),
         weights=weights / weights.mean(),
         number=sum(map(len, labels.values())),
-        unlabelled=unlabelled,
+        unlabelled=unlabelled.total(),
     )
 
 

@@ -1,7 +1,7 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -21,16 +21,19 @@ from ...rows.sources import Source
 from ...scale.options import OnError, Settings, check_options, checked_columns, with_calibration
 from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts, question_key
 from ...statistics.estimation import (
+    LABELS,
     MIN_LABELS,
+    TOGETHER,
     AccuracyEstimate,
     LabelPlan,
     Powered,
     difference,
-    paired_difference,
+    label_tests,
     row_sums,
     wider,
 )
 from ...statistics.intervals import newcombe
+from ...statistics.resampling import corrected
 from ..inputs import calibrated_on, digested_sources, places_of, read_answers, slice_notes
 from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, measured_fact, methods
 from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes
@@ -38,6 +41,7 @@ from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selec
 POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
 SYSTEMS = "Accuracy of the systems"  # a table
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
+CORRECTION = "holm"  # of differences by labels, as in `compare`
 
 
 def accuracy(
@@ -114,6 +118,10 @@ def accuracy(
         for name, value in (("finite_population", finite_population), ("rater_error", rater_error)):
             if value:
                 raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
+    label_notes: list[str] = []
+    known = read_labels(label_sources, items, plans, columns, skips, label_notes, rater_error)
+    if known:
+        known.replace_those_of(items)
     if judge_column is None:
         judged, verdicts, scorer, errors, judge_notes = judge_answers(
             items, settings, sources, ignore_judge_errors, progress
@@ -124,7 +132,7 @@ def accuracy(
         unknown = "the errors of a judge in a column are only known from labels"
         verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown, ignore_judge_errors)
         judge, judged_by = f"column:{judge_column}", f"the column {judge_column}"
-    known = read_labels(label_sources, items, plans, columns, skips, notes, rater_error)
+    notes += label_notes
     places = defaultdict(list)
     for place, item in enumerate(items):
         places[item.system].append(place)
@@ -148,13 +156,14 @@ def accuracy(
         systems[system], estimates[system] = answers.accuracy(np.array(mine))
         if known:
             notes += selection_notes(system, judged[mine], known.probability[mine], answers.asked[mine])
-    notes += [*label_notes(systems, known is not None), *errors.notes(systems)]
+    notes += [*few_labels(systems, known is not None), *errors.notes(systems)]
     sliced = None
     if by:
         sliced, slice_notes = accuracy_of_slices(by, slices, places, answers, label_sources is not None)
         notes += slice_notes
     measured = errors.measured
-    pairs = combinations(systems, 2) if len(systems) <= MAX_PAIRS_OF else ()
+    differences = answers.differences(places, estimates) if len(systems) <= MAX_PAIRS_OF else []
+    tested = len(differences) > 1 and answers.is_tested(estimates.values())
     return AccuracyReport(
         {
             "genqa_metrics": __version__,
@@ -166,17 +175,14 @@ def accuracy(
                 "confidence": confidence,
                 "truth": "these rows" if finite_population else "questions like these",
                 "rater_error": known.error if known else None,
+                "correction": CORRECTION if tested else "none",
                 "columns": columns | ({"judge": judge_column} if judge_column else {}),
             },
             "raters": known.raters if known else None,
             "measured": dict(measured.facts) if measured else None,
             "unlike": list(errors.unlike),
             "systems": systems,
-            "differences": [
-                {"first": pair[0], "second": pair[1]}
-                | answers.difference(*([of[system] for system in pair] for of in (places, estimates)))
-                for pair in pairs
-            ],
+            "differences": differences,
             "slices": sliced,
             "bad_rows": skips.skipped,
             "notes": notes,
@@ -411,10 +417,12 @@ class AccuracyReport(Report):
             value = pair["difference"]
             marked |= {place} if _is_clear(value) else set()
             rows.append([f"{pair['first']} - {pair['second']}", estimate(value), f"{pair['shared_questions']:,}"])
-        said = (
-            f"With {self._percent()} intervals, paired by question where labels are there; where people labelled the "
-        )
-        said += "same questions for both, of the differences of their answers. Bold: leaves out 0."
+        said = f"With {self._percent()} intervals"
+        if self._report["settings"]["correction"] == CORRECTION:
+            said += f", corrected by Holm's method for the {len(rows):,} pairs, as those of `compare`"
+        elif len(rows) > 1:
+            said += f", not corrected for the {len(rows):,} pairs"
+        said += ". Bold: leaves out 0."
         return Table(
             "Differences of systems", ["pair", "difference of accuracy", "questions in common"], rows, said, marked
         )
@@ -536,41 +544,46 @@ class JudgedAnswers:
             "half_width_of_all": plan.half_width() + self.labels.error,
         }
 
-    def difference(self, places: Sequence[Sequence[int]], estimates: Sequence[AccuracyEstimate]) -> dict[str, Any]:
-        """Return the difference of the accuracies of two systems with its limits, and how many questions they share.
+    def differences(
+        self, places: Mapping[str, Sequence[int]], estimates: Mapping[str, AccuracyEstimate]
+    ) -> list[dict]:
+        """Return the differences of all pairs of systems with limits, and how many questions each pair shares.
 
         Args:
-            places: of the answers of both.
-            estimates: what `accuracy` returned of both.
+            places: {system: of its answers}.
+            estimates: {system: what `accuracy` returned of it}.
         """
-        value = low = high = None
-        told = all(estimate.low is not None for estimate in estimates)
-        powered = [estimate.powered for estimate in estimates if estimate.labels_alone]
-        if len(powered) == 2 and told:
-            ends = self._paired(places) or difference(*powered)
-            value, (low, high) = float(ends[0]), wider(ends[1], ends[2], 2 * self.labels.error, -1.0)
-        elif told:
-            value, low, high = map(
-                float, newcombe(*((estimate.value, estimate.low, estimate.high) for estimate in estimates))
+        pairs, level = list(combinations(places, 2)), 1 - self.confidence
+        if pairs and self.is_tested(estimates.values()):
+            powered = [estimate.powered for estimate in estimates.values()]
+            parts = ([getattr(part, name) for part in powered] for name in ("value", "influence", "questions"))
+            tests = label_tests(*map(np.array, parts), level=level)
+            [(_, *limits)] = corrected([tests], CORRECTION, level)
+            ends = zip(tests.differences, *limits, strict=True)
+        else:
+            ends = (self._difference(*(estimates[system] for system in pair)) for pair in pairs)
+        result = []
+        for pair, (value, low, high) in zip(pairs, ends, strict=True):
+            if value is not None and self.labels:
+                low, high = wider(low, high, 2 * self.labels.error, -1.0)
+            limits = {name: None if end is None else float(end) for name, end in (("low", low), ("high", high))}
+            shared = np.intersect1d(*(self.asked[places[system]] for system in pair))
+            difference = {"value": None if value is None else float(value), **limits}
+            result.append(
+                {"first": pair[0], "second": pair[1], "shared_questions": len(shared), "difference": difference}
             )
-        return {
-            "shared_questions": len(np.intersect1d(*(self.asked[mine] for mine in places))),
-            "difference": {"value": value, "low": low, "high": high},
-        }
+        return result
 
-    def _paired(self, places: Sequence[Sequence[int]]) -> tuple | None:
-        """Return the difference of two systems with labels for the same questions, drawn alike; None for others."""
-        pair = [np.array(mine)[np.argsort(self.asked[mine], kind="stable")] for mine in places]
-        value, other = (self.asked[mine] for mine in pair)
-        if len(np.unique(value)) < len(value) or not np.array_equal(value, other):
-            return None
-        human, odds, judged = (
-            np.stack([column[mine] for mine in pair])
-            for column in (self.labels.mean, self.labels.probability, self.judged)
-        )
-        if not np.array_equal(*np.isnan(human)) or not np.allclose(*odds, equal_nan=True):
-            return None
-        return paired_difference(judged, human, odds[0], self.finite, self.confidence)
+    def is_tested(self, estimates: Iterable[AccuracyEstimate]) -> bool:
+        """Return whether the differences of systems are those that `compare` tests."""
+        return not self.finite and all(estimate.basis in (LABELS, TOGETHER) for estimate in estimates)
+
+    def _difference(self, *pair: AccuracyEstimate) -> tuple:
+        if any(estimate.low is None for estimate in pair):
+            return None, None, None
+        if all(estimate.basis in (LABELS, TOGETHER) for estimate in pair):
+            return difference(*(estimate.powered for estimate in pair))
+        return newcombe(*((estimate.value, estimate.low, estimate.high) for estimate in pair))
 
 
 def checked_judge(
@@ -602,7 +615,7 @@ def judge_answers(
     scorer = make_scorer("ava", settings, ready=not is_judged(sources))
     sums, counts = item_statistics(items, {"ava": scorer}, progress)
     notes = scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-    notes += calibrated_on([scorer], inputs_of(sources, Skips()))
+    notes += calibrated_on([scorer], sources)
     errors = JudgeErrors.of(scorer, counts["ava"], ignore_judge_errors)
     return sums["ava"][:, 1], sums["ava"][:, 0], scorer, errors, notes
 
@@ -627,7 +640,7 @@ def accuracy_of_slices(
     return {"column": column, "values": values}, notes
 
 
-def label_notes(systems: Mapping[str, Mapping], labelled: bool) -> list[str]:
+def few_labels(systems: Mapping[str, Mapping], labelled: bool) -> list[str]:
     """Return notes on systems with few labels."""
     notes, few = [], []
     for system, result in systems.items():

@@ -168,7 +168,7 @@ def agree(
     )
     result = analyse(judgments, gap, resamples, seed)
     inputs = inputs_of([*sources, *label_sources], skips)
-    result["notes"] += [*notes, *warnings, *calibrated_on(scorers.values(), inputs)]
+    result["notes"] += [*notes, *warnings, *calibrated_on(scorers.values(), [*sources, *label_sources])]
     return AgreeReport(
         genqa_metrics=__version__,
         inputs=inputs,

@@ -151,6 +151,34 @@ def shares_right(verdicts: np.ndarray, labels: np.ndarray, weights: np.ndarray) 
     }
 
 
+def sign_test(
+    before: np.ndarray, after: np.ndarray, labels: np.ndarray, groups: Sequence[str]
+) -> tuple[int, int, float]:
+    """Return of how many questions one judge has more answers right than another, of how many fewer, and the p-value.
+
+    The p-value is that of the exact sign test of these questions (McNemar's, where each question has one answer).
+
+    Args:
+        before: (answers,) verdicts of the one judge.
+        after: (answers,) of the other.
+        labels: (answers,) 0 to 1.
+        groups: (answers,) questions.
+
+    >>> verdicts, questions = np.repeat([1.0, 0], [30, 23]), [str(n) for n in range(53)]
+    >>> better, worse, p = sign_test(1 - verdicts, verdicts, np.ones(53), questions)
+    >>> better, worse, round(p, 2)
+    (30, 23, 0.41)
+    >>> sign_test(1 - verdicts, verdicts, np.ones(53), ["one question"] * 53)
+    (1, 0, 1.0)
+    """
+    from scipy.stats import binomtest
+
+    gains = (after - before) * (2 * labels - 1)
+    by_question = np.bincount(np.unique(np.array(groups), return_inverse=True)[1], gains)
+    better, worse = int((by_question > 1e-9).sum()), int((by_question < -1e-9).sum())
+    return better, worse, float(binomtest(better, better + worse).pvalue) if better + worse else 1.0
+
+
 def area_under_curve(probabilities: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> float:
     """Return how often a correct answer has a higher probability than an incorrect one; ties count half.
 

@@ -13,13 +13,14 @@ from ...ava.calibration import Calibration, content_digest
 from ...ava.scorer import profile
 from ...registry import make_scorer
 from ...reports.report import Report, print_first_screen
-from ...reports.table import Table, as_json, number
+from ...reports.table import Table, as_json, number, p_value
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of, is_judged
 from ...rows.sources import Source
 from ...rows.writing import output_path, write_text
 from ...scale.options import OnError, Settings, check_options, checked_columns
 from ...statistics.intervals import COUNTS
+from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources
 from ..judge_errors import measured_fact
 from ..labels import Labelled, labelled_rows
@@ -33,13 +34,13 @@ from .calibration import (
     error_counts,
     fitted_scale,
     shares_right,
+    sign_test,
 )
 
 WRITE = "genqa-metrics calibrate with --output mine.json writes it for --calibration mine.json"
 SHARES = ("agreement", "sensitivity", "specificity")
 UNHELPFUL = "calibration does not help"
 FEW_LABELS = 50
-CLEAR = 6  # answers that one judge has right and the other wrong, from which a sign test can have p below .05
 FEW_ANSWERS = 15  # effective ones, correct or incorrect, below which intervals are wide
 CHANCE = 0.65  # area under the curve, below which the judge hardly tells right from wrong
 
@@ -108,8 +109,9 @@ def calibrate(
     content, crossed = _fitted(labelled, probabilities)
     content = {"genqa_metrics": __version__, "judge": scorer.judge, "signature": scorer.signature} | content
     scale = Calibration(content["slope"], content["intercept"], THRESHOLD, scorer.judge, content)
-    before = shares_right(probabilities >= scorer.threshold, values, weights)
-    after = shares_right(crossed >= THRESHOLD, values, weights)
+    verdicts = probabilities >= scorer.threshold, crossed >= THRESHOLD
+    before, after = (shares_right(judge, values, weights) for judge in verdicts)
+    better, worse, p = sign_test(*(judge.astype(float) for judge in verdicts), values, _questions(labelled))
     gain = after["agreement"] - before["agreement"]
     report = {
         "calibration": content,
@@ -117,6 +119,7 @@ def calibrate(
         "threshold_after": scale.unscaled(THRESHOLD),
         "before": before,
         "after": after,
+        "sign_test": {"better": better, "worse": worse, "p": p},
         "auc": area_under_curve(probabilities, values, weights),
         "unlabelled": labelled.unlabelled,
         "instead": _instead(sources, label_sources, bool(np.ptp(labelled.weights))),
@@ -176,15 +179,16 @@ class CalibrateReport(Report):
         """Whether the calibrated judge agrees with more labels, and what to do."""
         before, after = (f"{shares['agreement']:.1%}" for shares in (self.before, self.after))
         said = f"with {after} of the labels on held-out questions, the judge as it is with {before}"
-        labels = self.calibration["labels"]
-        more = round(labels * (self.after["agreement"] - self.before["agreement"]))
         if not self.helps:
             return [
                 f"calibration does not help: it agrees {said}. Use the labels themselves: {self._report['instead']}"
             ]
         to_do = f"Next: genqa-metrics score FILE --calibration {shlex.quote(self.output)}" if self.output else WRITE
-        chance = ", which can be chance" * (more < CLEAR)
-        return [f"calibration helps: it agrees {said} ({more:,} more of {labels:,}{chance})", to_do]
+        test, answers = self._report["sign_test"], self.calibration["answers"]
+        unit = "questions" if self.calibration["questions"] < answers else "answers"
+        chance = ", which can be chance" * (test["p"] >= LEVEL)
+        counts = f"{test['better']:,} {unit} better, {test['worse']:,} worse, p {p_value(test['p'])}{chance}"
+        return [f"calibration helps: it agrees {said} ({counts})", to_do]
 
     def show(self, console: Any) -> None:
         """Print whether calibration helps, and what to do; `show_all` prints what it rests on too."""
@@ -242,10 +246,14 @@ def _instead(sources: Sequence[Source], label_sources: Sequence[Source], drawn: 
     return f"genqa-metrics accuracy {rows}{f' --labels {labels}' if labels else ''}"
 
 
+def _questions(labelled: Labelled) -> list[str]:
+    return [(item.text or "").lower() for item in labelled.items]
+
+
 def _fitted(labelled: Labelled, probabilities: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
     """Return a judge's scale and errors on labelled answers, and (answers,) its cross-fitted probabilities."""
     items, labels, weights = labelled.items, labelled.labels, labelled.weights
-    questions = [(item.text or "").lower() for item in items]
+    questions = _questions(labelled)
     systems = np.array([item.system for item in items])
     slope, intercept = fitted_scale(probabilities, labels, weights)
     crossed = cross_fitted(probabilities, labels, weights, questions)

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.scorer import Scorer
-from ...statistics.estimation import MIN_LABELS, QuestionSums, powered, question_sums
+from ...statistics.estimation import MIN_LABELS, QuestionSums, label_tests, powered, question_sums
 from ...statistics.intervals import MIN_QUESTIONS, kish, share_interval
 from ...statistics.resampling import (
     LEVEL,
     PairedTests,
-    adjust_p_values,
     bootstrap_counts,
+    corrected,
     influences,
     paired_tests,
     ranking,
@@ -87,22 +87,21 @@ class Judged(NamedTuple):
         systems = range(self.judged.shape[1])
         return [question_sums(*(part[:, system] for part in self), questions) for system in systems]
 
-    def accuracy(self, questions: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return (systems, 3) estimates with limits, (questions, systems) influences, and questions with labels.
-
-        Influences are scaled as those of `influences`; NaN for a system with too few labels.
-        """
-        size, ends, moves, labelled = int(questions.max()) + 1, [], [], [np.inf]
+    def accuracy(self, questions: np.ndarray, samples: int, seed: int) -> tuple[np.ndarray, PairedTests]:
+        """Return (systems, 3) estimates with limits, NaN for a system with too few labels, and tests of all pairs."""
+        size, ends, moves, labelled = int(questions.max()) + 1, [], [], []
         for sums in self.sums(questions):
             if sums.labelled.sum() < MIN_LABELS:
                 ends.append([np.nan] * 3)
                 moves.append(np.full(size, np.nan))
+                labelled.append(0.0)
                 continue
             estimate = powered(sums)
             ends.append([float(estimate.value), float(estimate.low), float(estimate.high)])
-            moves.append(size * estimate.influence)
+            moves.append(estimate.influence)
             labelled.append(float(estimate.questions))
-        return np.array(ends), np.stack(moves, axis=-1), min(labelled)
+        values, draws = np.array(ends), bootstrap_counts(size, samples, seed)
+        return values, label_tests(values[:, 0], np.stack(moves), np.array(labelled), draws)
 
 
 def measured(
@@ -125,7 +124,7 @@ def measured(
     first, second = np.array(list(combinations(range(len(systems)), 2))).T
     result = {}
 
-    def tests_of(values: np.ndarray, moves: np.ndarray, bound: float, number: float = number) -> PairedTests:
+    def tests_of(values: np.ndarray, moves: np.ndarray, bound: float) -> PairedTests:
         bounds, draws = np.full(len(first), bound), bootstrap_counts(len(sizes), samples, seed)
         return paired_tests(values[first] - values[second], moves[:, first] - moves[:, second], number, bounds, draws)
 
@@ -139,10 +138,9 @@ def measured(
         scores, tests, tested = {}, {}, list(scorer.significance_scores)
         if labelled and metric in labelled:
             tested[0] = ACCURACY
-            estimates, moves, with_labels = labelled[metric].accuracy(questions)
+            estimates, tests_by_labels = labelled[metric].accuracy(questions, samples, seed)
             scores[ACCURACY] = {system: _estimate(*ends) for system, ends in zip(systems, estimates, strict=True)}
-            tests_of_labels = tests_of(estimates[:, 0], moves, 1.0, min(with_labels, number))
-            tests[ACCURACY] = tests_of_labels, labelled[metric].by_row
+            tests[ACCURACY] = tests_by_labels, labelled[metric].by_row
         for name in scorer.names:
             moves = influences(values[name], without[name])
             # The mean of a column is within 0 and 1 by chance if its scores are not.
@@ -166,24 +164,6 @@ def measured(
                 bound = 1.0 if is_share else float(np.ptp(by_row)) or np.inf
                 tests[name] = tests_of(values[name], moves, bound), by_row
         result[metric] = scores, {name: tests[name] for name in tested}
-    return result
-
-
-def corrected(all_tests: Sequence[PairedTests], correction: str) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Return of every set of tests the corrected p-values, and limits that leave out 0 where these are below `LEVEL`.
-
-    Args:
-        all_tests: one family of tests.
-        correction: one of `resampling.CORRECTIONS`.
-    """
-    raw = np.concatenate([tests.p_values for tests in all_tests])
-    adjusted = adjust_p_values(raw, correction)
-    levels = LEVEL * np.where(np.isnan(raw), 1.0, raw / adjusted)
-    result, start = [], 0
-    for tests in all_tests:
-        part = slice(start, start + len(tests.p_values))
-        result.append((adjusted[part], *tests.limits(levels[part])))
-        start = part.stop
     return result
 
 

@@ -42,7 +42,7 @@ from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS, kish
 from ...statistics.resampling import CONFIDENCE, CORRECTIONS, FEW, LEVEL, smallest_p
 from ..explain.kpqa import Explanation, explanation
-from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
+from ..inputs import calibrated_on, digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import judged_systems
 from ..labels import read_labels
 from .analysis import ACCURACY, INTERVAL, Column, Judged, analyse, most_different, row_scores, sliced_comparison
@@ -214,6 +214,7 @@ def compare(
             *slice_remarks,
             *_skipped_notes(matched, skips),
             *label_notes,
+            *calibrated_on(reading.scorers.values(), [*reading.sources, *label_sources]),
             *(accuracy["notes"] if accuracy else []),
             *_question_notes(sizes),
             *_unreachable_notes(sizes, tests, resamples, correction),
@@ -584,16 +585,16 @@ class CompareReport(Report):
 
 
 def _take_labels(matched: Matched, reading: SystemRows, sources: Sequence[Source], skips: Skips) -> list[str]:
-    """Give the rows the labels of the files of labels, in place of their own; return notes on them."""
-    if not sources:
-        return []
+    """Give the rows the labels of files, or those in the rows as `accuracy` reads them; return notes on them."""
     if judge_among(reading.scorers) is None:
-        raise FileError("labels: expected the judge ava, whose verdicts they correct, got other metrics; add ava")
+        if sources:
+            raise FileError("labels: expected the judge ava, whose verdicts they correct, got other metrics; add ava")
+        return []
     items, notes = [row.item for question in matched.rows for row in question], []
-    labels = read_labels(sources, items, [], reading.columns, skips, notes, error=0.0)
-    for item, label, chance in zip(items, labels.mean, labels.probability, strict=True):
-        item.human = item.human[0], None if np.isnan(label) else float(label)
-        item.chance = None if np.isnan(chance) else float(chance)
+    plans = [(item.chance, None) for item in items]
+    labels = read_labels(sources, items, plans, reading.columns, skips, notes, error=0.0)
+    if labels:
+        labels.replace_those_of(items)
     return notes
 
 

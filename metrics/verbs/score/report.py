@@ -60,6 +60,7 @@ from ...scale.tally import (
 from ...statistics import estimation
 from ...statistics.intervals import newcombe
 from ..explain.report import METRICS as EXPLAINED
+from ..inputs import calibrated_on
 from ..judge_errors import METHODS, confusion_table, help_of_judge, judged_systems, whose
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ def score(
     except FileError as error:
         error.finished_parts = run.finished_parts
         raise
+    if engine != "ray":
+        found.notes[:0] = calibrated_on(run.scorers.values(), [source for source in run.sources if source.path != "-"])
     judge, accuracy = judge_among(found.scores), None
     if judge and not found.sets:
         sums = {system: totals.question_sums for system, totals in found.questions.items()}
