@@ -22,7 +22,7 @@ def own_rows(paths: Sequence[str | Path]) -> list[dict]:
     from genqa_metrics.rows.sources import sources_of
     from genqa_metrics.verbs.labels import labelled_rows
 
-    result = labelled_rows(sources_of([str(path) for path in paths]), {}, Skips())
+    result = labelled_rows(sources_of([str(path) for path in paths]), {}, Skips(), (), [])
     rows = []
     for item, label, weight in zip(result.items, result.labels.tolist(), result.weights.tolist(), strict=True):
         row = {"question": item.text, "references": item.references, "candidate": item.predictions[0]}
