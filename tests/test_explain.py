@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 import pytest
 from genqa_metrics import terminal
-from genqa_metrics.core.reading import readable
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
 from genqa_metrics.verbs.explain.kpqa import (
@@ -22,12 +21,14 @@ from genqa_metrics.verbs.explain.kpqa import (
     print_explanation,
     segments,
 )
+from genqa_metrics.verbs.explain.unsupported import print_unsupported, unsupported_html
 from genqa_metrics.verbs.explain.verdict import Verdict, Word, print_verdict, verdict_html
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.factories import files
 from tests.factories.cases import with_cases
+from tests.factories.explained import judged as grounded
 from tests.factories.explained import made, printed
 from tests.factories.kpqa import random_rows
 
@@ -188,39 +189,6 @@ def test_with_colours_a_heat_map():
     assert "hypo(0.90 BL)" in plain
 
 
-def test_the_terminal_is_not_controlled_by_what_is_printed():
-    hostile = SCRIPT + "\x1b[31mred\x1b]0;title\x07\u202eevil\u2066\x9b5A[bold]\r"
-    scores = {name: score._replace(reference=0) for name, score in made().scores.items()}
-    explained = Explanation(hostile, [([Segment(hostile, (0.5,))], [Segment(hostile)])], scores, 0, "")
-    for out in (as_heat_map(explained), explanation_html(explained)):
-        assert not set("\x1b\x07\u202e\u2066\x9b\r") & set(out)
-        assert "[bold]" in out
-        assert "red\ufffd]0;title" in out
-    # A piece of a tokenizer without word boundaries can be a whole tag.
-    assert visible(explanation_html(explained)).count(SCRIPT) == 5  # title, finding, question, prediction, reference
-
-
-# The page
-
-
-def visible(page):
-    """Return the text of a page without its weights; what became markup is not in it."""
-    return html.unescape(re.sub(r"(?s)<(style|rt|rp)>.*?</\1>|<[^>]+>", "", page))
-
-
-def test_hostile_text_stays_text(models):
-    """Script tags in every field, in the tokens' own cut, and in the name of the checkpoint."""
-    explained = explanation(SCRIPT, SCRIPT, [SCRIPT, f"</title></style>{SCRIPT}"], models)
-    explained = Explanation(explained.question, explained.pairs, explained.scores, 0, SCRIPT)
-    page = explanation_html(explained)
-    text = visible(page)
-    assert text.count(readable(SCRIPT)) == 6  # title, question, twice prediction and reference
-    assert text.count(SCRIPT) == 1  # signature
-    assert f"</title></style>{readable(SCRIPT)}" in text
-    assert not re.search("<(script|img)", page)
-    assert "default-src 'none'; style-src 'unsafe-inline'" in page
-
-
 # The command
 
 
@@ -314,9 +282,35 @@ def test_a_verdict_in_the_terminal():
     assert "\x1b[38;2;0;0;0;48;2;251;146;60m1944" in coloured
 
 
+HOSTILE = f"{SCRIPT}\x1b[31mred\x1b]0;title\x07\u202eevil\u2066\x9b5A[bold]\r"
+SCORES = {name: score._replace(reference=0) for name, score in made().scores.items()}
+HEAT_MAP = Explanation(HOSTILE, [([Segment(HOSTILE, (0.5,))], [Segment(HOSTILE)])], SCORES, 0, HOSTILE)
+VERDICT = judged(question=HOSTILE, answer=f"{HOSTILE} 1944", references=(HOSTILE,), words=())
+
+
+@pytest.mark.parametrize(
+    ("show", "page", "shown"),
+    [
+        (print_explanation, explanation_html, HEAT_MAP),
+        (print_verdict, verdict_html, VERDICT),
+        (print_unsupported, unsupported_html, grounded(HOSTILE)),
+    ],
+    ids=["heat map", "verdict", "sentences"],
+)
+def test_neither_terminal_nor_page_is_controlled_by_a_text(show, page, shown):
+    for out in (printed(show, shown), page(shown)):
+        assert not set("\x1b\x07\u202e\u2066\x9b\r") & set(out)
+        assert "]0;title" in out
+        assert "[bold]" in out
+    coloured = printed(show, shown, force_terminal=True, color_system=None)
+    assert "\x1b]" not in coloured
+    assert "\x07" not in coloured
+    assert not re.search("<(script|img)", page(shown))
+    assert SCRIPT in html.unescape(page(shown))
+    assert "default-src 'none'; style-src 'unsafe-inline'" in page(shown)
+
+
 def test_a_verdict_as_a_page():
-    page = verdict_html(judged(question=SCRIPT, answer=f"{SCRIPT} 1944", references=(SCRIPT,), words=()))
-    assert not re.search("<(script|img)", page)
     page = verdict_html(judged())
     assert '<span class="against2">1944<small>-0.50</small></span>' in page
     assert "1945 <b>(decided)</b>" in page

@@ -6,10 +6,10 @@ import json
 import genqa_metrics
 import pytest
 from genqa_metrics.verbs.explain import unsupported
-from genqa_metrics.verbs.explain.unsupported import by_system, headline, print_unsupported, unsupported_html
+from genqa_metrics.verbs.explain.unsupported import by_system, headline
 
 from tests.factories.cases import with_cases
-from tests.factories.explained import judged, printed
+from tests.factories.explained import judged
 from tests.factories.files import run, save
 
 PASSAGES = ["The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.", "Roses need sun."]
@@ -108,17 +108,6 @@ def test_a_row_without_a_column_of_passages_is_named_or_skipped(tmp_path):
     assert "skipped 1 bad rows; 1 were read" in err
 
 
-def test_neither_terminal_nor_page_is_controlled_by_a_text():
+def test_the_headline_of_two_answers():
     assert by_system(judged()) == ""
-    evil = "\x1b]0;title\x07<script>alert(1)</script>"
-    found = judged(evil)
-    assert headline(found) == "In 1 of 2 answers a sentence is judged unsupported (probability below 0.50)"
-    for text in (
-        printed(print_unsupported, found),
-        printed(print_unsupported, found, force_terminal=True, color_system=None),
-        unsupported_html(found),
-    ):
-        assert "\x1b]" not in text
-        assert "\x07" not in text
-        assert "]0;title" in text
-    assert "<script" not in unsupported_html(found)
+    assert headline(judged()) == "In 1 of 2 answers a sentence is judged unsupported (probability below 0.50)"
