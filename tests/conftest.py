@@ -198,11 +198,8 @@ def files(tmp_path_factory):
         for word in ("four", "seven", "room", "not")
     ]
     write_rows(folder / "sentences.jsonl", sentences)
-    spans = {
-        "question": "who is it",
-        "context": "The test is Ann .",
-        "answers": {"text": ["Ann"], "answer_start": [12]},
-    }
+    spans = {"question": "who is it", "context": "The test is Ann ."}
+    spans["answers"] = {"text": ["Ann"], "answer_start": [12]}
     write_rows(folder / "spans.jsonl", [spans] * 4)
     return folder
 

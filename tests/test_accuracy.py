@@ -105,19 +105,7 @@ def test_a_judge_no_better_than_chance_tells_nothing():
     assert np.isnan(rogan_gladen(1, 2, 1, 1, 10, 1000)).all()
 
 
-@pytest.mark.parametrize(
-    ("human", "judged", "unlabelled", "confidence", "expected"),
-    [  # estimate and limits: ppi_py 0.2.3, ppi_mean_pointestimate and ppi_mean_ci
-        (
-            [1, 1, 0, 1, 1, 0, 1, 0, 1, 1],
-            [0.9, 0.8, 0.3, 0.7, 0.2, 0.1, 0.95, 0.6, 0.85, 0.75],
-            [0.9, 0.1, 0.8, 0.7, 0.95, 0.2, 0.85, 0.6, 0.99, 0.4, 0.75, 0.05],
-            0.95,
-            (0.69653821, 0.44210713, 0.95096929),
-        ),
-        ([1, 1, 0, 1] * 5, [1, 1, 0, 0] * 5, [1, 1, 1, 0] * 20, 0.9, (0.86785714, 0.73240776, 1.0)),  # 1.0033 cut
-    ],
-)
+@with_cases
 def test_it_is_near_ppi_as_published(human, judged, unlabelled, confidence, expected):
     """Ours adds rows for the interval, and has Wilson's form."""
     result = ours(human, judged, unlabelled, confidence)

@@ -32,14 +32,8 @@ def made(systems=("a", "b"), number=300, seed=0):
 def label_rows(rows, tasks, rater="ann"):
     truth = {item_key(row["system"], row["question"], row["prediction"]): row["true"] for row in rows}
     return [
-        {
-            "system": task.values["system"],
-            "question": task.question,
-            "prediction": task.answers[0],
-            "label": truth[task.key],
-            "rater": rater,
-            "probability": task.probability,
-        }
+        {"system": task.values["system"], "question": task.question, "prediction": task.answers[0]}
+        | {"label": truth[task.key], "rater": rater, "probability": task.probability}
         for task in tasks
     ]
 

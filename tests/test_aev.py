@@ -279,9 +279,6 @@ def test_warnings_say_what_cannot_be_scored():
     assert "the brevity_penalty is 0.05" in warned(["red car"], [wordy])[0]
 
 
-# the module
-
-
 @pytest.fixture(scope="module")
 def aev(repository):
     import evaluate

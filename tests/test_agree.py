@@ -26,19 +26,11 @@ def rows():
         easy = rng.random()
         for system in ("one", "two"):
             human = round(float(np.clip(0.6 * easy + 0.4 * rng.random(), 0, 1)), 2)
-            made.append(
-                {
-                    "question": f"{('who', 'when', 'why')[number % 3]} is number {number}",
-                    "prediction": "word " * (1 + number % 8),
-                    "references": ["word word", "other"],
-                    "system": system,
-                    "source": "first" if number < 20 else "second",
-                    "score": human,
-                    "good": round(float(np.clip(human + 0.1 * rng.normal(), 0, 1)), 3),
-                    "weak": round(float(rng.random() + 0.2 * human), 3),
-                    "flat": 0.5,
-                }
-            )
+            asked = f"{('who', 'when', 'why')[number % 3]} is number {number}"
+            row = {"question": asked, "prediction": "word " * (1 + number % 8), "references": ["word word", "other"]}
+            row |= {"system": system, "source": "first" if number < 20 else "second", "score": human, "flat": 0.5}
+            row["good"] = round(float(np.clip(human + 0.1 * rng.normal(), 0, 1)), 3)
+            made.append(row | {"weak": round(float(rng.random() + 0.2 * human), 3)})
     return made
 
 
@@ -273,15 +265,10 @@ def test_metrics_in_the_place_of_the_human_column_are_refused(rows):
 
 
 def test_without_agreement_no_metric_agrees_best_and_questions_are_judged_by_default():
-    rows = [
-        {
-            "question": f"Who won in {1900 + i}?",
-            "prediction": "Ann",
-            "references": ["Ann" if i % 2 else "Bob"],
-            "score": i % 3,
-        }
-        for i in range(24)
-    ]
+    asked = {"prediction": "Ann", "references": ["Ann"]}
+    rows = [asked | {"question": f"Who won in {1900 + i}?", "score": i % 3} for i in range(24)]
+    for row in rows[::2]:
+        row["references"] = ["Bob"]
     report = genqa_metrics.agree(rows, resamples=100)
     assert list(report.metrics) == ["ava_score"]
     assert report.findings[0].startswith("No metric is shown to agree with the humans: Pearson r of ava_score")

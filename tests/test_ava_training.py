@@ -18,14 +18,7 @@ from safetensors.torch import load_file
 from tests.factories.ava import load, random_rows
 from tests.factories.cases import with_cases
 from training import mix
-from training.ava import (
-    constructed,
-    evaluate_ava,
-    other_words,
-    relations,
-    train_ava,
-    wrong_answers,
-)
+from training.ava import constructed, evaluate_ava, other_words, relations, train_ava, wrong_answers
 from training.ava import triples as t
 from training.common import write_rows
 from training.kpqa.data import Answer

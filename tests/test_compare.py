@@ -15,22 +15,13 @@ from genqa_metrics.statistics import resampling
 from genqa_metrics.verbs.compare.analysis import most_different
 from genqa_metrics.verbs.compare.page import comparison_page
 
-from tests.factories.cases import with_cases
+from tests.factories.cases import tables, with_cases
 from tests.factories.explained import printed
 from tests.factories.files import run as command
 from tests.factories.files import save
 
-QUESTIONS = [
-    ("how many steps?", ["four steps", "4"]),
-    ("who wrote Frankenstein?", ["Mary Shelley"]),
-    ("where is Zürich?", ["in Switzerland", "Switzerland, in Europe"]),
-    ("when did it sink?", ["in April 1912"]),
-]
-ANSWERS = {
-    "good": ["four steps", "Mary Shelley", "in Switzerland", "in 1912"],
-    "bad": ["seven steps", "Percy Shelley", "in Austria", ""],
-    "middling": ["four", "Mary W. Shelley", "in Austria", "in April 1912"],
-}
+QUESTIONS = tables(__name__)["questions"]
+ANSWERS = tables(__name__)["answers"]
 
 
 def rows(system):

@@ -5,6 +5,7 @@ import itertools
 import math
 import re
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -46,9 +47,6 @@ def command(tiny_checkpoint, tiny_encoder, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     texts = ["--prediction", "there are seven xyz", "--reference", "four xyz", "--reference", "seven are there"]
     return ["how many steps are in a test", *texts, "--metric", "kpqa", "--checkpoint", tiny_checkpoint]
-
-
-# The numbers
 
 
 def test_the_numbers_are_exactly_those_of_the_module(kpqa, models):
@@ -162,9 +160,6 @@ def test_odd_texts(models):
         explanation("who", "\udce9", ["it"], models)
 
 
-# The terminal
-
-
 def test_without_colours_the_weights_are_numbers():
     lines = as_heat_map(made()).splitlines()
     assert lines[:6] == [
@@ -187,9 +182,6 @@ def test_with_colours_a_heat_map():
     assert "(0.90 BL" not in out
     plain = as_heat_map(made(), force_terminal=True, color_system="truecolor", no_color=True)
     assert "hypo(0.90 BL)" in plain
-
-
-# The command
 
 
 def test_the_command(command, tmp_path, models):
@@ -242,24 +234,11 @@ def test_no_checkpoint(command, tmp_path):
     assert "checkpoint: expected a folder with a config" in err
 
 
-# AVA
-
-
 def judged(**changes):
     """A verdict written by hand: 'In 1944.' against '1945' is wrong, '1944' counts against it."""
-    given = {
-        "question": "When?",
-        "answer": "In 1944.",
-        "references": ("1945", "later"),
-        "reference": 0,
-        "probability": 0.125,
-        "threshold": 0.5,
-        "words": (Word(0, 2, 0.01), Word(3, 7, -0.5)),
-        "reason": "'1944' counts against it; accepted: '1945'.",
-        "warnings": (),
-        "signature": "ava|x",
-    }
-    return Verdict(**(given | changes))
+    words, reason = (Word(0, 2, 0.01), Word(3, 7, -0.5)), "'1944' counts against it; accepted: '1945'."
+    shown = Verdict("When?", "In 1944.", ("1945", "later"), 0, 0.125, 0.5, words, reason, (), "ava|x")
+    return replace(shown, **changes)
 
 
 def test_a_verdict_in_the_terminal():
@@ -315,8 +294,6 @@ def test_a_verdict_as_a_page():
     assert '<span class="against2">1944<small>-0.50</small></span>' in page
     assert "1945 <b>(decided)</b>" in page
 
-
-# Files of rows
 
 ROWS = [
     {"id": "far", "question": "How far is it?", "prediction": "About forty steps.", "references": ["20 steps"]},

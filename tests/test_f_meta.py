@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.rouge.rouge import Rouge
 
-from tests.factories.cases import with_cases
+from tests.factories.cases import tables, with_cases
 
 P = "which event did the 2014 world cup"
 R1 = "who won the 2014 world cup"
@@ -155,17 +155,8 @@ def test_tokenizers():
         assert one_context([raw], [tokenised], base, base_kwargs=bases.PAPER)["f_meta"] < 0.8
         letters = one_context(["abcd"], ["abcd!"], base, base_kwargs={"tokenizer": list})
         assert letters["f_meta_precision"] == pytest.approx(COCO[base]("a b c d", ["a b c d !"]), abs=1e-12)
-    assert overlap.words("谁赢了? Don’t 10,5 हिन्दी 👩‍👩") == [
-        *"谁赢了?",
-        "don't",
-        "10",
-        ",",
-        "5",
-        "हिन्दी",
-        "👩",
-        "\u200d",
-        "👩",
-    ]
+    expected = [*"谁赢了?", *"don't 10 , 5 हिन्दी 👩 \u200d 👩".split(" ")]
+    assert overlap.words("谁赢了? Don’t 10,5 हिन्दी 👩‍👩") == expected
 
 
 def test_a_tokenizer_without_tokens_scores_zero():
@@ -231,25 +222,8 @@ def test_a_context_with_too_many_pairs_is_refused_before_any_work():
         metric.compute(predictions=[["Who?"], texts], references=[["Who?"], texts])
 
 
-ASKED = [
-    "When was the observatory built?",
-    "How wide is the main mirror?",
-    "How many people visit the observatory each year?",
-    "What does a ticket for adults cost?",
-    "On which days is the observatory closed?",
-    "Who was the first director?",
-    "What is kept in the cellar?",
-    "How do you get to the observatory by bus?",
-]
+ASKED, IN_OTHER_WORDS = (tables(__name__)[name] for name in ("asked", "asked in other words"))
 COPIED = [ASKED[i] for i in (0, 6)]
-IN_OTHER_WORDS = [
-    "In what year did the construction of the observatory end?",
-    "What is the diameter of the primary mirror?",
-    "What is the annual number of visitors?",
-    "How much do grown-ups pay for admission?",
-    "Who led the observatory at the beginning?",
-    "Which bus goes to the observatory?",
-]
 
 
 def test_six_questions_in_other_words_cover_more_than_two_copies():

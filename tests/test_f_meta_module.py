@@ -5,7 +5,6 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.core import scorer as core_scorer
-from genqa_metrics.f_meta.bases import PAPER
 from genqa_metrics.f_meta.scorer import FMetaScorer
 
 from tests.factories.cases import with_cases
@@ -197,17 +196,7 @@ def test_modules_that_do_not_score_pairs_of_texts(f_meta, module, features, inpu
         f_meta.compute(predictions=[["a"]], references=[["a"]], base=base)
 
 
-@pytest.mark.parametrize(
-    ("question", "settings", "warned"),
-    [
-        ("who won?", {"base": "rouge", "base_kwargs": PAPER}, True),
-        ("who won?", {"base": "bleu", "base_kwargs": PAPER}, True),
-        ("who won ?", {"base": "rouge", "base_kwargs": PAPER}, False),
-        ("who won? the hosts", {"base": "rouge", "base_kwargs": PAPER}, False),
-        ("who won?", {"base": "rouge"}, False),
-        ("who won?", {"base": lambda predictions, references: [1.0] * len(predictions)}, False),
-    ],
-)
+@with_cases
 def test_text_that_is_not_in_tokens_is_warned_of(question, settings, warned):
     scorer = FMetaScorer(**settings)
     columns = {"predictions": [["who won ?"], ["when ?"]], "references": [[question, "when ?"], ["when ?"]]}

@@ -17,29 +17,22 @@ JUDGE = {"score": "p", "verdict": "v", "threshold": 0.5}
 
 def columns(probabilities, labels):
     rows = range(len(probabilities))
-    return {
+    same = {"file": "a.jsonl", "system": "s", "question": "?", "references": ["accepted"]}
+    return {name: [value] * len(rows) for name, value in same.items()} | {
         "p": probabilities,
         "v": [int(value >= 0.5) for value in probabilities],
         "label": labels,
-        "file": ["a.jsonl"] * len(probabilities),
         "line": [row + 1 for row in rows],
         "id": [f"q{row}" for row in rows],
-        "system": ["s"] * len(probabilities),
-        "question": ["?"] * len(probabilities),
         "prediction": [f"answer {row}" for row in rows],
-        "references": [["accepted"]] * len(probabilities),
     }
 
 
 def test_every_kind_has_its_share_and_the_worst_comes_first():
     found = answers_to_read(columns([0.9, 0.1, 0.45, 0.02, 0.97, 0.03], [0, 1, None, None, 1, None]), 10, **JUDGE)
-    assert [(answer.id, answer.kind) for answer in found.first] == [
-        ("q0", DISAGREE),
-        ("q1", DISAGREE),
-        ("q2", UNSURE),
-        ("q3", WRONG),
-        ("q5", WRONG),
-    ]
+    expected = {"q0": DISAGREE, "q1": DISAGREE, "q2": UNSURE, "q3": WRONG, "q5": WRONG}
+    assert {answer.id: answer.kind for answer in found.first} == expected
+    assert [answer.id for answer in found.first] == list(expected)
     assert found.counts == {DISAGREE: 2, WRONG: 2, UNSURE: 1, LOWEST: 0}
 
 

@@ -11,7 +11,7 @@ from genqa_metrics.grounding import judging, loading, sentences, windows
 from genqa_metrics.grounding.scorer import MEASURED, MEASURED_CHECKPOINT, GroundingScorer
 from genqa_metrics.scale.tally import CELLS
 
-from tests.factories.cases import with_cases
+from tests.factories.cases import tables, with_cases
 
 PASSAGES = [
     "The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.",
@@ -125,12 +125,7 @@ def test_scores_of_a_corpus_from_its_statistics():
 
 
 def test_clear_cases(grounding):
-    answers = {
-        "The bridge is 120 metres long.": 1.0,
-        "The bridge was painted by Ann Lee.": 0.0,
-        "The bridge is 120 metres long. It was painted by Ann Lee.": 0.5,
-        "It was built in 1889 by a firm from Lyon.": 1.0,
-    }
+    answers = tables(__name__)["clear cases"]
     found = grounding.compute(
         predictions=list(answers), contexts=[PASSAGES] * len(answers), per_example=True, explain=True
     )

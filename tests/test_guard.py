@@ -109,14 +109,9 @@ def test_no_rater_can_take_the_name_of_another(tmp_path):
     links = RaterLinks(["ann", "bob"])
     task = Task("1", 1.0, "Who?", ["Ann"], ["Bo"])
     state = State(tmp_path / "labels.jsonl", [task], "verdict", links)
-    for name, query in (
-        ("ann", {}),
-        ("ann", {"token": links.tokens["bob"]}),
-        ("carl", {"token": links.tokens["bob"]}),
-        ("carl", {"token": ""}),
-        ("ann", {"token": "é"}),
-    ):
-        state.query = query
+    bob = links.tokens["bob"]
+    for name, token in (("ann", None), ("ann", bob), ("carl", bob), ("carl", ""), ("ann", "é")):
+        state.query = {} if token is None else {"token": token}
         with pytest.raises(ValueError, match="Name: it belongs to another link; open the link that you were given"):
             state.start(name)
         assert state.session is None

@@ -1,6 +1,5 @@
 """Numbers that hold under every hand: threads, processes, copies, typing errors, missing values, other languages."""
 
-import copy
 import inspect
 import json
 import math
@@ -22,6 +21,7 @@ from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.reading import language_counts, language_warnings
 from genqa_metrics.registry import SCORERS, scorer_class
 
+from tests.factories.cases import tables
 from tests.factories.files import run
 
 THREADS = 8
@@ -86,17 +86,6 @@ def test_statistics_in_threads_with_cold_caches():
     found = in_threads(lambda i: ava.statistics(few[i])[0])
     for values, part in zip(found, few, strict=True):
         assert values == pytest.approx(ava.statistics(part)[0], abs=1e-5)
-
-
-def test_a_copy_has_the_rows_and_settings():
-    aev = genqa_metrics.load("aev", alpha=0.0)
-    aev.add(prediction="four steps", reference="four steps are involved")
-    other = copy.deepcopy(aev)
-    assert len(other) == 1
-    result = aev.compute()
-    assert other.compute() == result
-    assert result["aev"] == result["aev_recall"]
-    assert other.signature() == aev.signature()
 
 
 def test_a_copy_from_a_folder_where_it_was_not_loaded(repository, monkeypatch):
@@ -249,17 +238,9 @@ def test_standard_output_in_any_encoding(tmp_path, encoding):
     assert "東京 → 😀" in json.loads(content.decode(encoding).strip().removesuffix("0"))["systems"], done.stderr
 
 
-FOREIGN = """\
-Wer schrieb den Faust? | Das Drama stammt von Johann Wolfgang von Goethe. | Goethe
-Quelle est la capitale de la France ? | La capitale est Paris. | Paris
-¿Quién pintó Las Meninas? | Las pintó Diego Velázquez en Madrid. | Velázquez
-Кто написал роман «Война и мир»? | Этот роман написал граф Лев Николаевич Толстой. | Лев Толстой
-日本の首都はどこですか | 東京です | 東京""".splitlines()
-
-
 def test_rows_that_are_not_english_are_counted():
-    questions, predictions, references = zip(*(line.split(" | ") for line in FOREIGN), strict=True)
-    columns = {"questions": questions, "predictions": predictions, "references": [[text] for text in references]}
+    rows = tables(__name__)["foreign"]
+    columns = {f"{name}s": [row[name] for row in rows] for name in ("question", "prediction", "reference")}
     counts = language_counts(columns)
     assert counts == {"rows": 5} | {f"language:{name}": 1 for name in ("de", "fr", "es", "ru", "ja")}
     assert language_warnings(counts)[0].startswith("5 of 5 rows seem not to be English (de 1, es 1, fr 1, ja 1, ru 1)")

@@ -13,12 +13,10 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
+from tests.factories.cases import tables
+
 WORDS = "<pad> </s> <unk> red blue green car bus train which the is it ?".split()
-ROWS = [
-    {"question": "Who wrote Hamlet?", "prediction": "It was William Shakespeare.", "references": ["Shakespeare"]},
-    {"question": "How many eggs are in a dozen?", "prediction": "There are ten.", "references": ["twelve", "12"]},
-    {"question": "Where is the Louvre?", "prediction": "", "references": ["Paris", "in Paris"]},
-]
+ROWS = tables(__name__)["rows"]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import torch
 from genqa_metrics.core import checkpoints
 from genqa_metrics.kpqa import loading
 
+from tests.factories.cases import tables
 from tests.factories.files import contents
 from tests.factories.kpqa import saved
 from tests.factories.modules import ROWS
@@ -211,18 +212,7 @@ def test_each_failure_is_one_clear_error_and_leaves_nothing_half(hub, trees, tin
         given[name] = ("ns/kpqa", {"checkpoint": f"ns/{name}", "embedding_model": str(tiny_encoder)})
     found = alone(hub, tmp_path / "home", ERRORS, given)
 
-    no_module = "FileNotFoundError: Couldn't find a module script at .*doesn't exist on the Hugging Face Hub"
-    none = "^ValueError: checkpoint: none found. Tried: ns/"
-    for name, message in {
-        "module": no_module,
-        "sibling": no_module,
-        "nothing": rf"{none}nothing on the Hub: there is no such repository.* Check name and connection, or pass",
-        "empty": rf"{none}empty on the Hub: not the expected files, only config.json",
-        "torn": r"^ValueError: checkpoint: .* cannot be loaded: SafetensorError",
-        "damaged": rf"{none}damaged on the Hub: model.safetensors is damaged, .* deleted from the cache, load again",
-        "busy": rf"{none}busy on the Hub: .*503 Service Unavailable",
-        "tiny@v7": rf"{none}tiny@v7 on the Hub: it has no branch, tag or commit v7",
-    }.items():
+    for name, message in tables(__name__)["messages"].items():
         assert re.search(message, found[name]), found[name]
         assert "\n" not in found[name]
         assert not [path for path in found[f"{name} left"] if "incomplete" in path or "ns--half" in path]

@@ -15,15 +15,10 @@ from genqa_metrics.rows.errors import RecordedScoresWarning
 from genqa_metrics.rows.sources import files
 from genqa_metrics.verbs.labelling import tasks_of
 
+from tests.factories.cases import tables
 from tests.factories.files import numbers, save, score
 
-OTHERS = {
-    "topic": ["billing", "=1+1", None],
-    "year": [1999, 2024, 2001],
-    "weight": [0.5, 2, -1.25],
-    "checked": [True, False, None],
-    "meta": [{"by": ["Ann"], "ä": 1}, ["[", "-1"], None],
-}
+OTHERS = tables(__name__)["other columns"]
 SOME = 40  # rows where a judge reads them several times
 TEXT = [json.dumps(value, ensure_ascii=False) if value else None for value in OTHERS["meta"]]
 
@@ -139,9 +134,6 @@ def test_values_that_json_lacks_are_written_as_texts(tmp_path):
         genqa_metrics.score([row], "aev", output=str(tmp_path / f"o{ending}"))
         (found,) = read(tmp_path / f"o{ending}")
         assert (found["day"], found["bad"], found["inner"]) == ("2024-05-01", "?", "{(1, 2): nan}")
-
-
-# What is judged again
 
 
 def test_parts_have_the_columns_of_the_first_one_however_often_a_run_is_resumed(tmp_path):

@@ -228,16 +228,14 @@ def test_a_checkpoint_written_anew_is_loaded_anew(tiny_encoder, tmp_path, reposi
     assert results[0] != results[1]
 
 
-def test_wrong_arguments_are_named(tiny_checkpoint, tiny_encoder, tmp_path, repository):
+def test_a_checkpoint_that_is_not_there_is_named(tiny_encoder, tmp_path, repository):
     with pytest.raises(ValueError, match="checkpoint: expected a folder with a config"):
         load(repository, tmp_path, tiny_encoder)
     with pytest.raises(ValueError, match=r"checkpoint: none found\. Tried: nobody/nothing on the Hub"):
         load(repository, "nobody/nothing", tiny_encoder)
-    for arguments, message in (
-        ({"embedding_layer": 3}, "embedding_layer: expected a whole number from 0 to 2"),
-        ({"dtype": "int8"}, "dtype: expected float32"),
-        ({"device": "abacus"}, "device: cannot use"),
-        ({"batch_tokens": 0}, "batch_tokens: expected"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            load(repository, tiny_checkpoint, tiny_encoder, **arguments)
+
+
+@with_cases
+def test_wrong_arguments_of_load_are_named(tiny_checkpoint, tiny_encoder, repository, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        load(repository, tiny_checkpoint, tiny_encoder, **arguments)

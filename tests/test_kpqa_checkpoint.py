@@ -9,20 +9,14 @@ from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.statistics import correlation as agreement
 
-from tests.factories.cases import with_cases
+from tests.factories.cases import tables, with_cases
 from training.kpqa import evaluate_kpqa
 
 FOLDER = Path(__file__).parent.parent
 QUESTION = "How many steps are involved in a hypothesis test?"
 
 # Pearson and Spearman of the best KPQA variant, a little below what the card of the checkpoint reports
-AGREEMENT = {
-    "kpqa_marco": (0.75, 0.69),
-    "kpqa_avsd": (0.70, 0.68),
-    "kpqa_narrativeqa": (0.79, 0.77),
-    "kpqa_semeval": (0.71, 0.66),
-    "kpqa_marcomulti": (0.74, 0.70),
-}
+AGREEMENT = tables(__name__)["agreement"]
 
 
 @pytest.fixture(scope="module")

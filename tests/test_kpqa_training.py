@@ -246,17 +246,7 @@ def test_predictors_are_mixed(monkeypatch, tiny_checkpoint, tiny_encoder, tmp_pa
     weights[name] *= 3.0
     save_file(weights, folders[1] / "model.safetensors", metadata={"format": "pt"})
     (folders[0] / "README.md").write_text("# Card\n\n## Data\n", encoding="utf-8")
-    given = [
-        "--encoder",
-        tiny_encoder,
-        "--fold_rank",
-        64,
-        "--max_length",
-        100,
-        "--output",
-        tmp_path / "mixed",
-        "--parts",
-    ]
+    given = f"--encoder {tiny_encoder} --fold_rank 64 --max_length 100 --output {tmp_path}/mixed --parts".split()
     run_script(monkeypatch, mix, *given, *(f"{folder}=0.5" for folder in folders))
     found = loading.load_token_classifier(tmp_path / "mixed")[0].state_dict()
     assert torch.allclose(found[name], 2 / 3 * weights[name], atol=1e-3)

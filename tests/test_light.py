@@ -2,6 +2,7 @@
 
 import json
 
+from tests.factories.cases import tables
 from tests.factories.light import run, without_extras
 
 
@@ -27,26 +28,18 @@ def test_commands_and_the_extras_that_they_lack(tmp_path, repository):
     examples = repository / "metrics/examples"
     answers, questions, ratings = (examples / name for name in ("answers.jsonl", "questions.jsonl", "ratings.csv"))
     files = ["--html", "page.html", "--latex", "table.tex", "--markdown", "table.md", "--json", "all.json"]
-    lacking = [
-        (["score", answers], 1, "ava: torch and transformers are", "models"),
-        (["score", answers, "--metric", "kpqa"], 2, "kpqa: torch and transformers are", "models"),
-        (["score", answers, "-m", "ava", "-s", "ava.backend=onnx"], 2, "ava: onnx and onnxrunt", "export"),
-        (["score", questions, "-s", "f_meta.base=cosine"], 2, 'base: "cosine": torch and transf', "models"),
-        (["agree", answers, "--metric", "aev"], 2, "matplotlib and sklearn are", "agree"),
-        (["raters", ratings], 2, "nltk is", "agree"),
-        (["explain", "Who?", "--prediction", "Ann", "--reference", "Ann"], 1, "torch and transformers are", "models"),
-        (["export", tmp_path / "out", "--metric", "ava"], 2, "onnx and onnxruntime and torch and transf", "export"),
-    ]
+    lacking = tables(__name__)["lacking"]
+    places = {"answers": answers, "questions": questions, "ratings": ratings}
     scored, compared, *done = run(
         tmp_path,
         ["score", questions, "-o", "scores.parquet"],
         ["compare", answers, "--metric", "aev", "--resamples", "1000", *files],
-        *(command for command, *_ in lacking),
+        *([word.format(**places) for word in row["command"]] for row in lacking),
     )
     assert (scored[0], "diverse" in scored[1]) == (0, True), scored
     assert (compared[0], "terse" in compared[1]) == (0, True), compared
     assert {path.name for path in tmp_path.iterdir()} == {"scores.parquet", *files[1::2]}
-    for (command, status, missing, extra), (code, _, told) in zip(lacking, done, strict=True):
-        assert code == status, (command, told)
-        assert missing in told, command
-        assert f"pip install 'genqa-metrics[{extra}]'" in told, command
+    for row, (code, _, told) in zip(lacking, done, strict=True):
+        assert code == row["status"], (row, told)
+        assert row["missing"] in told, row
+        assert f"pip install 'genqa-metrics[{row['extra']}]'" in told, row

@@ -22,19 +22,10 @@ def made_up(number_of_questions, systems, labels, seed):
             kept = int(rng.integers(0, 6))
             answer = reference[:kept] + rng.choice(words, 5 - kept).tolist()
             score = float(np.clip(kept / 5 + 0.1 * rng.normal(), 0, 1))
-            rows.append(
-                {
-                    "id": f"{number}-{system}",
-                    "question": f"{QUESTIONS[number % 5]} number {number}",
-                    "references": [" ".join(reference), "something else"],
-                    "candidate": " ".join(answer),
-                    "score": score,
-                    "label": int(score > 0.5) if labels else None,
-                    "system": system,
-                    "source": "made up",
-                    "extra": {},
-                }
-            )
+            row = {"id": f"{number}-{system}", "question": f"{QUESTIONS[number % 5]} number {number}", "extra": {}}
+            row |= {"references": [" ".join(reference), "something else"], "candidate": " ".join(answer)}
+            row |= {"score": score, "label": int(score > 0.5) if labels else None}
+            rows.append(row | {"system": system, "source": "made up"})
     return rows
 
 

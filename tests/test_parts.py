@@ -26,9 +26,6 @@ def counted(monkeypatch):
     return items
 
 
-# What the folder holds
-
-
 def test_parts_hold_the_rows_of_one_file_in_order(tmp_path):
     paths = [save(tmp_path / "a.jsonl", made_rows(70)), save(tmp_path / "b.csv", made_rows(55, 70))]
     report = score(paths, tmp_path / "parts")
@@ -62,9 +59,6 @@ def test_rows_after_a_row_are_the_rest(tmp_path, ending):
     for start in (0, 1, 14, 15, 16, 39, 40):
         after = rows[start - 1].number if start else 0
         assert list(Source(path).rows(after=after)) == rows[start:]
-
-
-# Going on
 
 
 @pytest.mark.parametrize("missing", [[0], [3], [2, 4], [0, 1, 2, 3, 4]])
@@ -180,9 +174,6 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path):
     runs[1].score()
 
 
-# Errors
-
-
 def test_after_a_bad_row_the_finished_parts_are_kept(tmp_path):
     path, folder = tmp_path / "a.jsonl", tmp_path / "parts"
     lines = [json.dumps(row) for row in made_rows(100)]
@@ -224,9 +215,6 @@ def test_a_full_disk_is_one_clear_error_and_finished_parts_are_kept(tmp_path):
     score([path], folder)
     score([path], tmp_path / "whole")
     assert contents(folder) == contents(tmp_path / "whole")
-
-
-# Overlap
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2, 5])

@@ -18,7 +18,7 @@ from huggingface_hub import ModelCard, RepoCard
 
 from tests.factories.ava import encoder_of_type, linear_judge, random_rows
 from tests.factories.ava import saved as saved_judge
-from tests.factories.cases import with_cases
+from tests.factories.cases import tables, with_cases
 from tests.factories.files import contents
 from training.publish import hub as publish_hub
 from training.publish import models, publish
@@ -28,16 +28,7 @@ REPOSITORIES = [
     *(("model", f"ns/{name}-minilm") for name in ("ava", "grounding", "kpqa")),
     *(("space", f"ns/{name}") for name in (*genqa_metrics.METRICS, "compare")),
 ]
-RECORDS = {
-    "kpqa": {"agreement": {"made": {"bleu1": {}, "bleu1_kpqa": {"pearson": [0.51], "spearman": [0.43]}}}},
-    "grounding": {"scores": {"rows": {"made.dev": {"judge of grounding": {"accuracy": 0.8, "auc": 0.9}}}}},
-    "ava": {
-        "scores": {
-            "rows": {"made.dev": {"accuracy": 0.9, "f1": 0.8, "auc": 0.7}},
-            "graded": {"more.dev": {"pearson": 0.6}},
-        }
-    },
-}
+RECORDS = tables(__name__)["records"]
 
 
 @pytest.fixture(scope="module")
@@ -274,15 +265,14 @@ def test_the_bundled_checkpoints_can_be_published(run, tmp_path):
         assert all(0 < result.metric_value <= 1 for result in results)
 
 
+@with_cases
+def test_bad_names_are_refused_before_anything_is_uploaded(hub, tiny, run, arguments, namespace, message):
+    with pytest.raises(ValueError, match=message):
+        run(*arguments, namespace=namespace)
+    assert hub.writes() == []
+
+
 def test_refusals_before_anything_is_uploaded(hub, tiny, run, monkeypatch, tmp_path):
-    for arguments, namespace, message in (
-        ([], "not mine", "namespace: expected the name of a user or organization, got 'not mine'"),
-        ([], "ns/x", "namespace: expected the name of a user or organization"),
-        (["--metrics", "bleu"], "ns", "metrics: expected some of aev, ava, f_meta, grounding, kpqa, got 'bleu'"),
-        (["--metrics", "aev"], "foreign", "namespace: expected one of yours, someone, ns, got 'foreign'"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            run(*arguments, namespace=namespace)
     tiny["kpqa"].write_text(tiny["kpqa"].read_text().replace("checkpoint:", "checkpoint:0"))
     with pytest.raises(ValueError, match=r"kpqa\.json: expected results of the checkpoint .*evaluate_kpqa\.py first"):
         run()

@@ -73,24 +73,14 @@ def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
         return " ".join(rng.choice(words, 4))
 
     simqg = [
-        {
-            "context": f"c{i}",
-            "references": [text()],
-            "predictions": {"generated": [text()]},
-            "human": {"generated": [{"similarity": float(rng.random())}]},
-        }
+        {"context": f"c{i}", "references": [text()], "predictions": {"generated": [text()]}}
+        | {"human": {"generated": [{"similarity": float(rng.random())}]}}
         for i in range(12)
     ]
+    names = ("x", "y", "reference")
     qgeval = [
-        {
-            "context": f"c{i}",
-            "references": [text()],
-            "predictions": {name: [text()] for name in ("x", "y", "reference")},
-            "human": {
-                name: [{"fluency": float(rng.random()), "answer_consistency": float(rng.random())}]
-                for name in ("x", "y", "reference")
-            },
-        }
+        {"context": f"c{i}", "references": [text()], "predictions": {name: [text()] for name in names}}
+        | {"human": {name: [{n: float(rng.random()) for n in ("fluency", "answer_consistency")}] for name in names}}
         for i in range(8)
     ]
     sets = {"simqg.dev": simqg, "qgeval.dev": qgeval, "quiz_design.dev": QUIZ, "qgstec2010.dev": ROWS}

@@ -89,13 +89,8 @@ def test_the_small_checkpoint_asks_the_same(trained, tmp_path, monkeypatch):
     assert ask.load(folder).ask(TEXTS, seed=2) == ask.load(trained[3]).ask(TEXTS, seed=2)
     card = (folder / "README.md").read_text()
     facts = json.loads((trained[3] / "train.json").read_text())
-    for part in (
-        "latent variable of 3 dimensions",
-        "| made | 7 | MIT | `ab12` |",
-        "license: cc-by-sa-4.0",
-        f"{facts['pairs']} pairs of sentence",
-    ):
-        assert part in card
+    stated = "latent variable of 3 dimensions", "| made | 7 | MIT | `ab12` |", "license: cc-by-sa-4.0"
+    assert all(part in card for part in (*stated, f"{facts['pairs']} pairs of sentence"))
     assert str(tmp_path) not in card
     pairs["licences"]["made"] = prepare_pairs.NOT_STATED
     (tmp_path / "pairs.json").write_text(json.dumps(pairs))

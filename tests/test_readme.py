@@ -7,19 +7,13 @@ import shlex
 import genqa_metrics
 import pytest
 
+from tests.factories.cases import tables
 from tests.factories.pages import Page, is_same, run_command
 from training.ava import compare_sizes
 
 DEMO = "<!-- `genqa-metrics demo` -->"
 JUDGES = {"small": "bundled", "base": "base", "ROUGE-L-KPQA": "ROUGE-L-KPQA"}  # in the README, and in judges.json
-SETS = {
-    "EVOUNA NQ": "evouna_nq.dev",
-    "Beetle": "beetle.dev",
-    "SciEntsBank": "scientsbank.dev",
-    "assistants": "assistant.dev",
-    "MS MARCO": "kpqa_marcomulti.dev",
-    "SQuALITY": "squality.dev",
-}
+SETS = tables(__name__)["sets of the table"]
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,10 @@ from tests.factories.explained import judged, made
 from tests.factories.spaces import check_accessibility
 
 ROWS = [
-    {
-        "id": f"q{number}",
-        "question": f"How many moons has planet number {number}, by the count of the second survey?",
-        "references": [f"It has {number} moons.", str(number)],
-        "prediction": said.format(number + (system == "echo" and number % 3 > 0)),
-        "system": system,
-        "score": 1 + 4 * (system != "echo" or number % 3 == 0) - (system == "talker" and number % 2),
-        "points": number * len(said) % 7,
-    }
+    {"id": f"q{number}", "question": f"How many moons has planet number {number}, by the count of the second survey?"}
+    | {"references": [f"It has {number} moons.", str(number)], "system": system, "points": number * len(said) % 7}
+    | {"prediction": said.format(number + (system == "echo" and number % 3 > 0))}
+    | {"score": 1 + 4 * (system != "echo" or number % 3 == 0) - (system == "talker" and number % 2)}
     for number in range(12)
     for system, said in (("brief", "{}"), ("echo", "It has {} moons."), ("talker", "There are {} of them, it seems."))
 ]

@@ -5,15 +5,10 @@ import genqa_metrics
 import pandas
 import pytest
 
-from tests.factories.cases import with_cases
+from tests.factories.cases import tables, with_cases
 from tests.factories.files import run, save
 
-ROWS = [
-    {"id": "1", "system": "a", "question": "Where?", "prediction": "in Paris, France", "references": ["Paris"]},
-    {"id": "2", "system": "a", "question": "Who?", "prediction": "", "references": ["Ada", "Ada Lovelace"]},
-    {"id": "1", "system": "b", "question": "Where?", "prediction": "Rome", "references": ["Paris"]},
-    {"id": "2", "system": "b", "question": "Who?", "prediction": "it was Ada", "references": ["Ada", "Ada Lovelace"]},
-]
+ROWS = tables(__name__)["rows"]
 
 
 def test_a_frame_has_what_a_file_of_scores_has(tmp_path):

@@ -19,14 +19,8 @@ SETTINGS = {"aev": {"max_order": 1}}
 def rows(number, right, topic="law"):
     """Return rows, of which the first `right` are answered correctly."""
     return [
-        {
-            "id": f"{topic}{place}",
-            "question": f"What is {topic} {place}?",
-            "references": [f"answer {place}"],
-            "prediction": f"answer {place}" if place < right else "nothing",
-            "meta": {"topic": topic},
-            "topic": topic,
-        }
+        {"id": f"{topic}{place}", "question": f"What is {topic} {place}?", "references": [f"answer {place}"]}
+        | {"prediction": f"answer {place}" if place < right else "nothing", "meta": {"topic": topic}, "topic": topic}
         for place in range(number)
     ]
 
@@ -117,9 +111,6 @@ def test_accuracy_of_a_slice_is_that_of_its_rows(two):
         assert found[name] == pytest.approx(alone[name]), name
     assert "Accuracy by topic" in str(report)
     assert "Accuracy by topic" in report.to_html()
-
-
-# Two runs of one system.
 
 
 def test_a_slice_without_labels_is_noted(two):

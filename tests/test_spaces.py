@@ -23,11 +23,11 @@ import pytest
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from gradio.processing_utils import move_files_to_cache
 from markupsafe import Markup
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.factories.cases import with_cases
 from tests.factories.spaces import BASES, CALLS, assert_same_scores, load_app
+from tests.programs.packaging.licences import installed
 from training.publish import space as publish_space
 from training.question_generation.ask import load
 
@@ -324,7 +324,7 @@ def test_the_judge_of_the_comparison_is_that_of_the_setting(spaces, repository, 
     digest = checkpoint_digest(Path(other))[:12]
     monkeypatch.setattr(spaces.server, "CHECKPOINT", other)
     app = load_app("compare")
-    report, _ = app.comparing.compared(lambda *_: None, CALLS["compare"][-1][0])
+    report, _ = app.comparing.compared(lambda *_: None, CALLS["compare"]["arguments"][0])
     assert digest in report.signatures["ava"]
     columns = dict.fromkeys(("questions", "references", "answers"))
     for template, values in (("code_of_a_file.txt", {}), ("code_of_texts.txt", columns)):
@@ -333,8 +333,8 @@ def test_the_judge_of_the_comparison_is_that_of_the_setting(spaces, repository, 
 
 def test_the_headline_of_a_comparison_is_the_finding_of_its_report():
     app = load_app("compare")
-    report, _ = app.comparing.compared(lambda *_: None, CALLS["compare"][-1][0])
-    status, _, framed, *_ = app.shown_of(lambda *_: None, CALLS["compare"][-1][0], Markup())
+    report, _ = app.comparing.compared(lambda *_: None, CALLS["compare"]["arguments"][0])
+    status, _, framed, *_ = app.shown_of(lambda *_: None, CALLS["compare"]["arguments"][0], Markup())
     assert report.findings[0] in Markup(status).striptags()
     assert report.findings[0] not in html.unescape(framed)
 
@@ -395,13 +395,8 @@ DEMOS = (*genqa_metrics.METRICS, "compare")
 def assert_installed(files, space):
     """Check that what these files import is in the requirements of their Space, or is installed with those."""
     lines = (space / "requirements.txt").read_text().splitlines()
-    left, found = {*(line for line in lines if not line.startswith("--")), "gradio"}, set()
-    while left:
-        requirement = Requirement(left.pop())
-        name = canonicalize_name(requirement.name)
-        if name not in found and (requirement.marker is None or requirement.marker.evaluate({"extra": ""})):
-            found.add(name)
-            left |= set(importlib.metadata.requires(name) or ())
+    wanted = [line for line in lines if not line.startswith("--")]
+    found = {canonicalize_name(name) for name in installed([*wanted, "gradio"])}
     at_top = [node for path in files for node in ast.parse(Path(path).read_text()).body]
     imported = {alias.name for node in at_top if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module for node in at_top if isinstance(node, ast.ImportFrom) and not node.level}
@@ -421,7 +416,7 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
     assert not clash, f"{clash}: the folder of an app is the first on its path, so others would import these files"
     (tmp_path / "bin").mkdir()
     environment = {**os.environ, "PATH": str(tmp_path / "bin")}  # no java there
-    function, _, arguments = CALLS[name]
+    function, arguments = CALLS[name].values()
     command = [sys.executable, "-c", IN_A_SPACE, str(space / "app.py"), function, json.dumps(arguments)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=space, env=environment, check=False)
     assert done.returncode == 0, done.stderr

@@ -14,16 +14,13 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
 
+from tests.factories.cases import tables
 from tests.factories.spaces import CALLS, assert_same_scores, check_accessibility, free_port, started
 
 TIMEOUT = 120_000  # milliseconds; the machine may be busy
 expect.set_options(timeout=TIMEOUT)
-VIEWS = {
-    "desktop-light": (1280, "light"),
-    "phone-dark": (390, "dark"),
-    "desktop-dark": (1280, "dark"),
-    "phone-light": (390, "light"),
-}
+WIDTHS = {"desktop": 1280, "phone": 390}
+VIEWS = {f"{device}-{scheme}": (width, scheme) for device, width in WIDTHS.items() for scheme in ("light", "dark")}
 
 # Demos share their forms: `make test` looks at one of them where all are looked at alike.
 ONE_IS_QUICK = [pytest.param(name, marks=[] if name == "ava" else pytest.mark.slow) for name in genqa_metrics.METRICS]
@@ -331,20 +328,8 @@ def assert_compared_by_link_and_by_file(page):
     expect(page.locator(".copied")).to_contain_text("No link")
 
 
-FIELDS = {
-    "kpqa": ("Question", "Answer to be scored", "Reference answers"),
-    "f_meta": ("Generated questions", "Reference questions"),
-    "aev": ("Answer to be scored", "Reference answer"),
-    "ava": ("Question", "Answer to be judged", "Accepted answers"),
-    "grounding": ("Question", "Answer", "Passages"),
-}
-RESULT = {
-    "kpqa": "without weights",
-    "f_meta": "the conventional score is",
-    "aev": "AEv(0.5, 2):",
-    "ava": "Probability",
-    "grounding": "sentences that are supported",
-}
+FIELDS = tables(__name__)["fields"]
+RESULT = tables(__name__)["result"]
 
 
 @pytest.mark.parametrize("name", ONE_IS_QUICK)
@@ -486,15 +471,8 @@ def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
         assert frame.locator("main .texts b, main script, .text b:has-text('bold'), img[onerror]").count() == 0
         assert frame.evaluate("window.hacked") is None
     page.get_by_role("tab").nth(1).click()
-    said = [NASTY] if name == "f_meta" else NASTY
-    row = {
-        NASTY: NASTY,
-        "system": NASTY,
-        "question": NASTY,
-        "prediction": said,
-        "references": [NASTY],
-        "contexts": [NASTY],
-    }
+    row = dict.fromkeys((NASTY, "system", "question"), NASTY) | {"references": [NASTY], "contexts": [NASTY]}
+    row["prediction"] = [NASTY] if name == "f_meta" else NASTY
     good = tmp_path / "<img src=x onerror=window.hacked=1>.jsonl"
     good.write_text(json.dumps(row) + "\n" + json.dumps({**row, "references": None, "contexts": 3}) + "\n")
     upload(page, good)
@@ -508,20 +486,14 @@ def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
     expect(page.locator(".problem:visible").first).to_contain_text("<script>")
 
 
-BAD_CALLS = {
-    "kpqa": ("/score", ("Who?", "Paris", None), "references: expected a text or a list of texts"),
-    "ava": ("/score", ("Who?", "Paris", []), "references: this field is empty; give at least one text"),
-    "grounding": ("/score", ("Who?", "Paris", []), "passages: this field is empty; give at least one text"),
-    "f_meta": ("/score", ("Who?", {"a": "b"}, "ROUGE-L"), "references: expected a text or a list of texts"),
-    "aev": ("/plane", ("x", "y", "high", 2), "alpha: expected a number, got str."),
-}
+BAD_CALLS = tables(__name__)["bad calls"]
 
 
 @pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_programs_get_numbers_messages_and_help_and_a_demo_calls_nobody(name, client, connections, repository):
     """Of the process, from its start to here; what the browser asks for is checked with every page."""
     endpoint, arguments, message = BAD_CALLS[name]
-    assert_same_scores(name, client(name).predict(*CALLS[name][-1], api_name=endpoint))
+    assert_same_scores(name, client(name).predict(*CALLS[name]["arguments"], api_name=endpoint))
     with pytest.raises(AppError, match=re.escape(message)):
         client(name).predict(*arguments, api_name=endpoint)
     if name == "ava":

@@ -17,7 +17,7 @@ from tests.factories.files import items, lines, run, save, scores, workbook
 
 WHO, HERS, PASSAGES = "Who wrote Frankenstein?", ["Mary Shelley", "Shelley"], ["It is by Mary Shelley."]
 ROWS = json.loads((Path(__file__).parent / "data/tool_rows.json").read_text(encoding="utf-8"))  # as tools write them
-EVENTS, PROMPTFOO = ROWS.pop("openai-evals, log"), ROWS["promptfoo"]
+EVENTS, LOG, PROMPTFOO = ROWS.pop("openai-evals, log"), ROWS.pop("inspect, log"), ROWS["promptfoo"]
 MIXED = ("openai-evals", "langfuse", "langsmith, runs", "mlflow, genai", "promptfoo")  # types that Arrow lacks
 
 
@@ -187,11 +187,7 @@ def test_a_guessed_column_is_said(tmp_path):
     assert not source.notices
 
 
-ASKED = [{"role": "system", "content": "Be short."}, {"role": "user", "content": WHO}]
-SAID = {"role": "assistant", "content": "Mary Shelley"}
-SAMPLE = {"id": 7, "epoch": 1, "input": ASKED, "target": HERS, "scores": {"match": {"value": "C"}}}
-SAMPLE["output"] = {"model": "m", "choices": [{"message": SAID}], "completion": "Mary Shelley"}
-LOG = {"version": 2, "status": "success", "eval": {"task": "qa", "model": "mock/a"}, "samples": [SAMPLE]}
+(SAMPLE,) = LOG["samples"]
 
 
 def read(*paths, **kwargs):

@@ -8,18 +8,12 @@ import pytest
 from genqa_metrics.verbs.explain import unsupported
 from genqa_metrics.verbs.explain.unsupported import by_system, headline
 
-from tests.factories.cases import with_cases
+from tests.factories.cases import tables, with_cases
 from tests.factories.explained import judged
 from tests.factories.files import run, save
 
 PASSAGES = ["The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.", "Roses need sun."]
-ROWS = [
-    {"id": "a", "system": "good", "question": "How long is it?", "prediction": "It is 120 metres long."},
-    {"id": "b", "system": "bad", "question": "", "prediction": "The bridge was built in 1887."},
-    {"id": "c", "system": "bad", "question": "", "prediction": "Hello! The bridge is 120 metres long. Bob sells tea."},
-    {"id": "d", "system": "bad", "question": "Who?", "prediction": "I don't know."},
-]
-ROWS = [row | {"contexts": PASSAGES} for row in ROWS]
+ROWS = [row | {"contexts": PASSAGES} for row in tables(__name__)["rows"]]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Tables of cases: what stands in tests/data/cases/MODULE.json under the name of a test."""
+"""Tables of cases: tests/data/cases/MODULE.json has them by the name of their test, and what several tests read."""
 
 import functools
 import json

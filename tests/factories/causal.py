@@ -32,24 +32,19 @@ def tiny_gguf(path, seed=0):
             tokens += [left] if left not in tokens else []
     tokens.append("<|endoftext|>")
     writer = gguf.GGUFWriter(str(path), "qwen2")
-    writer.add_name("tiny")
-    writer.add_context_length(CONTEXT)
-    writer.add_embedding_length(HIDDEN)
-    writer.add_block_count(LAYERS)
-    writer.add_feed_forward_length(INNER)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(1)
-    writer.add_layer_norm_rms_eps(1e-6)
-    writer.add_rope_freq_base(10000.0)
-    writer.add_vocab_size(len(tokens))
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("qwen2")
-    writer.add_token_list(tokens)
-    writer.add_token_types([gguf.TokenType.NORMAL] * (len(tokens) - 1) + [gguf.TokenType.CONTROL])
-    writer.add_token_merges(list(dict.fromkeys(merges)))
-    writer.add_eos_token_id(len(tokens) - 1)
-    writer.add_bos_token_id(len(tokens) - 1)
-    writer.add_pad_token_id(len(tokens) - 1)
+    end = len(tokens) - 1
+    facts = {"name": "tiny", "context_length": CONTEXT, "embedding_length": HIDDEN, "block_count": LAYERS}
+    facts |= {"feed_forward_length": INNER, "head_count": HEADS, "head_count_kv": 1, "layer_norm_rms_eps": 1e-6}
+    facts |= {
+        "rope_freq_base": 10000.0,
+        "vocab_size": len(tokens),
+        "tokenizer_model": "gpt2",
+        "tokenizer_pre": "qwen2",
+    }
+    facts |= {"token_list": tokens, "token_merges": list(dict.fromkeys(merges))}
+    facts["token_types"] = [gguf.TokenType.NORMAL] * end + [gguf.TokenType.CONTROL]
+    for name, value in (facts | dict.fromkeys(("eos_token_id", "bos_token_id", "pad_token_id"), end)).items():
+        getattr(writer, f"add_{name}")(value)
     source = np.random.default_rng(seed)
 
     def add(name, *shape, scale=0.3):
@@ -84,11 +79,7 @@ def causal_judge(folder, base, **settings):
     from peft import LoraConfig, get_peft_model
 
     model, _ = load_causal(base)
-    config = LoraConfig(
-        r=2,
-        target_modules=["q_proj", "down_proj"],
-        layers_to_transform=[1],
-    )
+    config = LoraConfig(r=2, target_modules=["q_proj", "down_proj"], layers_to_transform=[1])
     torch.manual_seed(3)
     adapted = get_peft_model(model, config)
     for name, weight in adapted.named_parameters():

@@ -17,22 +17,14 @@ def printed(show, shown, width=100, **kwargs):
 
 def made(signature="kpqa|beta:1", cut_texts=0):
     """An explanation written by hand: 'the hypothesis' against 'a hypothesis' and '4'."""
-    prediction = [
-        Segment("the", (0.01,)),
-        Segment(" "),
-        Segment("hypo", (0.9,), True, True),
-        Segment("thesis", (0.3,)),
-    ]
-    first = [Segment("a", (0.04,)), Segment(" "), Segment("hypo", (0.8,), True, False), Segment("thesis", (0.21,))]
+    blank = Segment(" ")
+    prediction = [Segment("the", (0.01,)), blank, Segment("hypo", (0.9,), True, True), Segment("thesis", (0.3,))]
+    first = [Segment("a", (0.04,)), blank, Segment("hypo", (0.8,), True, False), Segment("thesis", (0.21,))]
     second = [Segment("4", (0.625,))]
-    scores = {
-        "bleu1_kpqa": Score(0.5, None, None, 0),
-        "rougeL_kpqa": Score(0.25, 0.2, 0.125, 1),
-        "bertscore_kpqa": Score(0.75, 0.7, 0.65, 0),
-        "bleu1": Score(0.3, None, None, 0),
-        "rougeL": Score(0.4, 0.45, 0.55, 0),
-        "bertscore": Score(0.6, 0.61, 0.62, 0),
-    }
+    names = "bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa", "bleu1", "rougeL", "bertscore"
+    values = [(0.5, None, None, 0), (0.25, 0.2, 0.125, 1), (0.75, 0.7, 0.65, 0)]
+    values += [(0.3, None, None, 0), (0.4, 0.45, 0.55, 0), (0.6, 0.61, 0.62, 0)]
+    scores = {name: Score(*numbers) for name, numbers in zip(names, values, strict=True)}
     return Explanation("which test?", [(prediction, first), (prediction, second)], scores, cut_texts, signature)
 
 

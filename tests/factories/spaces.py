@@ -1,5 +1,6 @@
 """One call of every demo, what the module says to it, and servers of pages."""
 
+import json
 import runpy
 import socket
 import subprocess
@@ -11,27 +12,8 @@ from types import SimpleNamespace
 import genqa_metrics
 import pytest
 
-# The function of an app that programs call, and its name among the endpoints.
-ASKED = ("Who won?", "It was won by <b>Germany</b>.", ["Germany won.", "Germany"])
-
-
-COMPARED = [
-    {"question": question, "references": [reference], "system": system, "prediction": said}
-    for question, reference, *answers in (
-        ("Who wrote Hamlet?", "William Shakespeare", "It was Shakespeare.", "Marlowe"),
-        ("How many eggs are in a dozen?", "twelve", "There are twelve.", "ten eggs"),
-        ("What do bees make?", "honey", "Bees make honey.", "honey"),
-    )
-    for system, said in zip(("a", "b"), answers, strict=True)
-]
-CALLS = {
-    "compare": ("compare", "/compare", (COMPARED,)),
-    "aev": ("plane", "/plane", ("There are seven steps.", "Four steps are involved.", 0.3, 1)),
-    "ava": ("score", "/score", ASKED),
-    "f_meta": ("score", "/score", (["Who won it?", "When was it?"], ["Who won the cup?"], "BLEU-4")),
-    "grounding": ("score", "/score", ASKED),
-    "kpqa": ("score", "/score", ASKED),
-}
+# By demo, the function of its app that programs call, and arguments.
+CALLS = json.loads((Path(__file__).parents[1] / "data/calls_of_demos.json").read_text(encoding="utf-8"))
 BASES = {"Same question": "same_question", "ROUGE-L": "rouge", "BLEU-4": "bleu"}
 
 
@@ -54,7 +36,7 @@ def by_the_module(name: str, arguments: tuple) -> dict:
 
 
 def assert_same_scores(name: str, scores: dict, arguments: tuple = ()) -> None:
-    expected = by_the_module(name, arguments or CALLS[name][-1])
+    expected = by_the_module(name, arguments or CALLS[name]["arguments"])
     if name == "compare":
         assert scores["metrics"] == expected["metrics"]
         assert "ava_accuracy" in scores["metrics"]["ava"]["tests"]
