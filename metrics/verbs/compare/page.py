@@ -16,6 +16,7 @@ from .tables import (
     shown_answers,
     slice_tables,
     systems_table,
+    turned,
 )
 
 MAX_NOTES = 5  # in the terminal, and unfolded on the page
@@ -96,16 +97,13 @@ def _table_row(row: Mapping, systems: Sequence[str], names: Sequence[str], words
         words: name of the score of shared words that is set against the judge's probability; None for none.
     """
     answers, main = [row["answers"][system] for system in systems], names[0]
-    items = [{name: answer["scores"][name] for name in names} for answer in answers]
-    values = [scores[main] for scores in items]
+    values = [answer["scores"][main] for answer in answers]
     verdicts = [answer["scores"].get("ava_label") for answer in answers]
-    judged = None not in verdicts
-    right = [
-        v if answer.get("label") is None else answer["label"] for answer, v in zip(answers, verdicts, strict=True)
-    ]
-    apart = [abs(scores[main] - scores[words]) for scores in items] if words else [0.0]
+    judged, labels = None not in verdicts, [answer["label"] for answer in answers]
+    right = [verdict if label is None else label for label, verdict in zip(labels, verdicts, strict=True)]
+    apart = [abs(answer["scores"][main] - answer["scores"][words]) for answer in answers] if words else [0.0]
     kinds = {
-        "differ": max(values) - min(values) > AGREES if judged is False else len(set(right)) > 1,
+        "differ": len(set(right)) > 1 if judged else max(values) - min(values) > AGREES,
         "wrong": judged and min(right) < 1,
         "disagree": max(apart) > AGREES,
         "labels": judged and right != verdicts,
@@ -125,12 +123,12 @@ def _table_row(row: Mapping, systems: Sequence[str], names: Sequence[str], words
             {
                 "system": system,
                 "text": answer["prediction"],
-                "value": number(scores[main]),
+                "value": number(answer["scores"][main]),
                 "right": is_right >= 0.5 if judged else None,
-                "judged": "" if answer.get("label") is None else "right" if verdict else "wrong",
-                "scores": [(name, number(scores[name])) for name in names],
+                "judged": "" if answer["label"] is None else "right" if verdict else "wrong",
+                "scores": [(name, number(answer["scores"][name])) for name in names],
             }
-            for system, answer, scores, verdict, is_right in zip(systems, answers, items, verdicts, right, strict=True)
+            for system, answer, verdict, is_right in zip(systems, answers, verdicts, right, strict=True)
         ],
     }
 
@@ -179,13 +177,12 @@ def _section(report: Report, metric: str, heat: Sequence[Mapping]) -> dict[str, 
 def _matrix(by: Ranking) -> dict[str, Any]:
     """Return the differences of all pairs as a square: the order of the systems, and for each a row of cells."""
     cells = {}
-    for pair in by.pairs:
+    for pair in [*by.pairs, *map(turned, by.pairs)]:
         said = f"p {p_value(pair['p'])}, corrected {p_value(pair['p_corrected'])}"
-        for sign, ends in ((1, ("first", "second")), (-1, ("second", "first"))):
-            difference = None if pair["difference"]["value"] is None else sign * pair["difference"]["value"]
-            kind = ("better" if difference > 0 else "worse") if by.report.is_clear(pair) else ""
-            plus = "+" if difference is not None and round(difference, 3) > 0 else ""
-            cells[tuple(pair[end] for end in ends)] = (kind, said, f"{plus}{number(difference)}")
+        difference = pair["difference"]["value"]
+        kind = ("better" if difference > 0 else "worse") if by.report.is_clear(pair) else ""
+        plus = "+" if difference is not None and round(difference, 3) > 0 else ""
+        cells[pair["first"], pair["second"]] = (kind, said, f"{plus}{number(difference)}")
     return {"order": by.order, "rows": {row: [cells.get((row, column)) for column in by.order] for row in by.order}}
 
 

@@ -210,7 +210,7 @@ def compare(
         slices=rounded(slices),
         changes=rounded(changes(matched, scorers, statistics, of_run)) if reading.runs else None,
         notes=[
-            *_length_notes(numbers),
+            *_length_notes(numbers, matched.systems),
             *slice_remarks,
             *_skipped_notes(matched, skips),
             *label_notes,
@@ -410,35 +410,29 @@ class CompareReport(Report):
         """Return what changed between two runs; nothing where there are none."""
         if not self.changes:
             return []
-        old, new = self.changes["runs"]
+        runs, of_judges = self.changes["runs"], []
+        between = " and ".join(runs)
         changed = self.changes["answers_changed"]
-        items = [f"answers: {changed:,} of {self.questions:,} differ between {old} and {new}."]
+        items = [f"answers: {changed:,} of {self.questions:,} differ between {between}."]
         for metric, entry in self.changes["metrics"].items():
             name = entry["score"]
-            values = [number(self.metrics[metric]["scores"][name][run]["value"]) for run in (old, new)]
+            values = [number(self.metrics[metric]["scores"][name][run]["value"]) for run in runs]
             clear = "" if self.is_clear(self.metrics[metric]["tests"][name]["pairs"][0]) else "not "
             items.append(
                 f"{name}: {len(entry['better']):,} got better, {len(entry['worse']):,} got worse, {entry['same']:,} "
                 f"are the same; {' -> '.join(values)}, {clear}significant."
             )
-        return items + [line for metric in self.changes["metrics"] for line in self._judge_changed(metric)]
-
-    def _judge_changed(self, metric: str) -> list[str]:
-        """Return what is known of the judge of each of two runs, by signatures and recorded scores."""
-        old, new = self.changes["runs"]
-        differs, recorded = self.changes["judge"][metric]["differs"], self.changes["metrics"][metric]["recorded"]
-        of_both, result = f"{metric}: the scores in the files of {old} and {new}", []
-        if differs:
-            parts = ", ".join(f"{name} {part}" for name, part in differs.items())
-            result.append(f"{of_both} were made differently: {parts}.")
-        elif differs == {}:
-            result.append(f"{of_both} have the same signature.")
-        if recorded:
-            result.append(
-                f"{metric}: {len(recorded):,} recorded scores changed though the answer did not: the judge changed "
-                "between the runs. The other numbers here are all by one judge."
-            )
-        return result
+            differs = self.changes["judge"][metric]["differs"]
+            if differs is not None:
+                parts = ", ".join(f"{part} {how}" for part, how in differs.items())
+                how = f"were made differently: {parts}" if parts else "have the same signature"
+                of_judges.append(f"{metric}: the scores in the files of {between} {how}.")
+            if entry["recorded"]:
+                of_judges.append(
+                    f"{metric}: {len(entry['recorded']):,} recorded scores changed though the answer did not: the "
+                    "judge changed between the runs. The other numbers here are all by one judge."
+                )
+        return items + of_judges
 
     def to_pandas(self, of: str = "systems"):
         """Return a `pandas.DataFrame` with one row per score and system, or per score and pair of systems.
@@ -454,17 +448,17 @@ class CompareReport(Report):
         if of not in ("systems", "pairs"):
             raise ValueError(f"of: expected 'systems' or 'pairs', got {of!r}")
         rows = []
-        for metric, scores in self.scores.items():
-            for name, by_system in scores.items() if of == "systems" else ():
-                ranking = self.tests[metric].get(name, {"systems": {}})["systems"]
+        for metric, numbers in self.metrics.items():
+            for name, by_system in numbers["scores"].items() if of == "systems" else ():
+                places = numbers["tests"].get(name, {"systems": {}})["systems"]
                 for system, value in by_system.items():
-                    rows.append({"metric": metric, "score": name, "system": system, **value})
-                    rows[-1] |= ranking.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
-            for name, value in self.tests[metric].items() if of == "pairs" else ():
-                for pair in value["pairs"]:
-                    difference = {f"difference_{end}": pair["difference"][end] for end in ("low", "high")}
-                    flat = {**pair, "difference": pair["difference"]["value"], **difference}
-                    rows.append({"metric": metric, "score": name, **flat})
+                    place = places.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
+                    rows.append({"metric": metric, "score": name, "system": system, **value, **place})
+            for name, tests in numbers["tests"].items() if of == "pairs" else ():
+                for pair in tests["pairs"]:
+                    ends = {f"difference_{end}": pair["difference"][end] for end in ("low", "high")}
+                    value = {"difference": pair["difference"]["value"]}
+                    rows.append({"metric": metric, "score": name, **pair, **value, **ends})
         return pandas.DataFrame(rows).convert_dtypes()
 
     def tables(self) -> list[Table]:
@@ -631,9 +625,8 @@ def _slices(
     """Return the comparison within every slice, and notes on the slices; verdicts have no interval of accuracy."""
     for question in matched.rows:
         if len({row.slice for row in question}) > 1:
-            values = ", ".join(
-                f"{row.slice!r} for {name}" for name, row in zip(matched.systems, question, strict=True)
-            )
+            named = zip(matched.systems, question, strict=True)
+            values = ", ".join(f"{row.slice!r} for {name}" for name, row in named)
             raise FileError(
                 f"{question[0].where}: by: expected one value of {by} for a question, got {values}; a column "
                 "for --by says something about the question, such as its topic"
@@ -687,16 +680,13 @@ def _unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction
     return []
 
 
-def _length_notes(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _length_notes(metrics: Mapping[str, Mapping[str, Any]], systems: Sequence[str]) -> list[str]:
     """Return notes on systems whose answers differ in length; see `options.length_note`."""
-    notes = []
-    for metric, numbers in metrics.items():
-        systems: dict[str, dict[str, float]] = {}
-        for name, by_system in numbers["scores"].items():
-            for system, value in by_system.items():
-                systems.setdefault(system, {})[name] = value["value"]
-        notes.append(length_note(metric, systems))
-    return [note for note in notes if note]
+    values = {
+        metric: {system: {name: of[system]["value"] for name, of in numbers["scores"].items()} for system in systems}
+        for metric, numbers in metrics.items()
+    }
+    return [note for metric, of_systems in values.items() if (note := length_note(metric, of_systems))]
 
 
 def _skipped_notes(matched: Matched, skips: Skips) -> list[str]:

@@ -1,7 +1,9 @@
 """Reads the rows of several systems, and matches those that answer the same question."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -291,21 +293,16 @@ def _shown(item: Item) -> str:
 
 def _counted(contents: Sequence[tuple]) -> list[tuple]:
     """Number repetitions, so that the k-th row with some content is matched with the k-th of another system."""
-    seen: dict[tuple, int] = {}
-    keys = []
-    for content in contents:
-        seen[content] = seen.get(content, 0) + 1
-        keys.append((*content, seen[content]))
-    return keys
+    numbers: dict[tuple, Iterator[int]] = defaultdict(count)
+    return [(*content, next(numbers[content])) for content in contents]
 
 
 def _keys(by_system: Mapping[str, list[SystemRow]]) -> tuple[str, dict[str, list]]:
     """Return what shows which rows belong together, and every row's key by it."""
     items = {system: [row.item for row in rows] for system, rows in by_system.items()}
-    ids = {system: {item.id for item in rows} for system, rows in items.items()}
-    systems = list(items)
-    shared = any(ids[system] & set().union(*(ids[other] for other in systems[:i])) for i, system in enumerate(systems))
-    if shared and not any(None in value for value in ids.values()):
+    ids = [{item.id for item in rows} for rows in items.values()]
+    distinct = set().union(*ids)
+    if len(distinct) < sum(map(len, ids)) and None not in distinct:  # systems share some
         for system, rows in by_system.items():
             first: dict[str, SystemRow] = {}
             for row in rows:
@@ -344,8 +341,8 @@ def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callabl
     matched_by, keys = _keys(by_system)
     systems = list(by_system)
     first = systems[0]
-    places = {system: {key: i for i, key in enumerate(keys[system])} for system in systems}
-    bad: dict[object, None] = {}
+    by_key = {system: dict(zip(keys[system], rows, strict=True)) for system, rows in by_system.items()}
+    bad: set[object] = set()
 
     def report(key: object, message: str) -> None:
         if not skip:
@@ -354,34 +351,32 @@ def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callabl
             )
             raise FileError(message, fix, "all of them have with ", SKIP_BAD_ROWS)
         if key not in bad:
-            bad[key] = None
+            bad.add(key)
             problem(message)
 
     names = {system: f"system {system!r} ({by_system[system][0].source.name})" for system in systems}
     for system in systems[1:]:
-        for key, row in zip(keys[system], by_system[system], strict=True):
-            place = places[first].get(key)
-            if place is None:
+        for key, row in by_key[system].items():
+            if other := by_key[first].get(key):
+                if matched_by != "question and references" and (difference := _difference(row, other)):
+                    report(key, difference)
+            else:
                 report(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[first]}")
-                continue
-            other = by_system[first][place]
-            if matched_by != "question and references":
-                text, references = _content(row.item)
-                other_text, other_references = _content(other.item)
-                both = text is not None and other_text is not None
-                if both and text != other_text:
-                    report(key, f"{row.where}: is about {text!r:.60}, but {other.where}, about {other_text!r:.60}")
-                elif references and other_references and references != other_references:
-                    report(
-                        key,
-                        f"{row.where}: has the references {row.item.references!r:.60}, but {other.where}, the "
-                        f"references {other.item.references!r:.60}",
-                    )
-        for key, row in zip(keys[first], by_system[first], strict=True):
-            if key not in places[system]:
+        for key, row in by_key[first].items():
+            if key not in by_key[system]:
                 report(key, f"{row.where}: {_shown(row.item)} is not among the rows of {names[system]}")
-    kept = [key for key in keys[first] if key not in bad]
-    if not kept:
+    rows = [[by_key[system][key] for system in systems] for key in by_key[first] if key not in bad]
+    if not rows:
         raise FileError("no question is answered by every system; are these files about the same questions?")
-    rows = [[by_system[system][places[system][key]] for system in systems] for key in kept]
     return Matched(systems, rows, matched_by, len(bad))
+
+
+def _difference(row: SystemRow, other: SystemRow) -> str:
+    """Return in words in what two rows of one key differ, question or references; "" if in neither."""
+    (text, references), (other_text, other_references) = _content(row.item), _content(other.item)
+    if None not in (text, other_text) and text != other_text:
+        return f"{row.where}: is about {text!r:.60}, but {other.where}, about {other_text!r:.60}"
+    if references and other_references and references != other_references:
+        shown = f"{row.item.references!r:.60}", f"{other.item.references!r:.60}"
+        return f"{row.where}: has the references {shown[0]}, but {other.where}, the references {shown[1]}"
+    return ""

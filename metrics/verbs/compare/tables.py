@@ -30,10 +30,10 @@ _TESTS = ("p", "corrected", "wins / ties / losses")
 
 def turned(pair: Mapping[str, Any]) -> dict[str, Any]:
     """Return a test with the other system first."""
-    low, value, high = (None if end is None else -end for end in map(pair["difference"].get, ("high", "value", "low")))
-    difference = {"value": value, "low": low, "high": high}
-    first, second, wins, losses = pair["second"], pair["first"], pair["losses"], pair["wins"]
-    return {**pair, "first": first, "second": second, "difference": difference, "wins": wins, "losses": losses}
+    other = {"first": "second", "second": "first", "wins": "losses", "losses": "wins"}
+    ends = {"value": "value", "low": "high", "high": "low"}
+    difference = {end: None if (value := pair["difference"][of]) is None else -value for end, of in ends.items()}
+    return {**pair, **{name: pair[of] for name, of in other.items()}, "difference": difference}
 
 
 class Ranking:
@@ -65,11 +65,16 @@ class Ranking:
         told = self.judged and all(values["low"] is not None for values in self.judged["systems"].values())
         self.accuracy = self.judged if told else None
         self.untold = bool(self.judged) and self.name != ACCURACY and not told
-        self.places, place = tests["systems"], {system: i for i, system in enumerate(self.order)}
-        pairs = [turned(pair) if place[pair["first"]] > place[pair["second"]] else pair for pair in tests["pairs"]]
-        self.pairs = sorted(pairs, key=lambda pair: (place[pair["first"]], place[pair["second"]]))
+        self.places, place = tests["systems"], self.order.index
+        self.pairs = sorted(
+            map(self.from_better, tests["pairs"]), key=lambda p: (place(p["first"]), place(p["second"]))
+        )
         worse = {pair["second"] for pair in self.pairs if pair["first"] == self.order[0] and report.is_clear(pair)}
         self.best = [system for system in self.order if self.untold or system not in worse]
+
+    def from_better(self, pair: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a test with the system first that is better overall."""
+        return pair if self.order.index(pair["first"]) < self.order.index(pair["second"]) else turned(pair)
 
     @property
     def marked(self) -> set[int]:
@@ -93,12 +98,9 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
             cells[0] = accuracy_cell(accuracy["systems"][system])
         elif accuracy:  # the bootstrap interval ignores the judge's errors: it is in the JSON only
             cells[:1] = [accuracy_cell(accuracy["systems"][system]), number(scores[names[0]][system]["value"])]
-        cells += [
-            number(scores[name][system]["value"])
-            if name.endswith(WITHOUT_INTERVALS)
-            else estimate(scores[name][system])
-            for name in parts
-        ]
+        for name in parts:
+            of = scores[name][system]
+            cells.append(number(of["value"]) if name.endswith(WITHOUT_INTERVALS) else estimate(of))
         place = [_ranks(by.places[system]), str(by.places[system]["cluster"])] if ranks else []
         rows.append([system, *place, *cells])
     extra = [ACCURACY] if accuracy and names[0] != ACCURACY else []
@@ -125,12 +127,10 @@ def short_table(report: Report, metric: str) -> Table:
     by = Ranking(report, metric)
     behind = {pair["second"]: pair for pair in by.pairs if pair["first"] == by.order[0]}
     if by.untold:
-        of_each = by.judged["systems"]
-        rows = [[system, accuracy_cell(of_each[system]), source_cell(of_each[system])] for system in by.order]
-        labelled = any(values["labelled"] for values in of_each.values())
-        header = ["system", "right", *["from"] * labelled]
-        rows = [row[: len(header)] for row in rows]
-        return Table("", header, rows, "Tests of the judge's verdicts: --verbose.")
+        of_each = [by.judged["systems"][system] for system in by.order]
+        rows = [[system, accuracy_cell(of), source_cell(of)] for system, of in zip(by.order, of_each, strict=True)]
+        header = ["system", "right", *["from"] * any(of["labelled"] for of in of_each)]
+        return Table("", header, [row[: len(header)] for row in rows], "Tests of the judge's verdicts: --verbose.")
     rows = []
     for system in by.order:
         cell = accuracy_cell(by.accuracy["systems"][system]) if by.accuracy else estimate(by.scores[system])
@@ -185,11 +185,7 @@ def slice_tables(report: Report, metric: str, most: int | None = None) -> list[T
         "few" in cell for row in rows for cell in row[2:]
     )
     scores = Table(f"{by.name} by {column}", [column, "questions", *by.order], rows, said)
-    tests = [
-        (slice_name, turned(pair) if by.order.index(pair["first"]) > by.order.index(pair["second"]) else pair)
-        for slice_name, result in slices.items()
-        for pair in result["pairs"]
-    ]
+    tests = [(name, by.from_better(pair)) for name, result in slices.items() for pair in result["pairs"]]
     said = (
         f"Two-sided paired tests; corrected ({report.settings['correction']}) over all {len(tests):,} tests in all "
         "slices. Bold: significant at 5%."
