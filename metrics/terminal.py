@@ -621,7 +621,8 @@ def carry_out(
             given["settings"] = read_settings(given.pop("settings_file"), pairs, given["metrics"])
         else:
             given["settings"] = read_settings_of("ava", pairs)
-        check_outputs(files, [value for value in _values(given["settings"]) if isinstance(value, str)])
+        of_metrics = [part if isinstance(part, Mapping) else {"": part} for part in given["settings"].values()]
+        check_outputs(files, [value for part in of_metrics for value in part.values() if isinstance(value, str)])
         if scores:  # without '=' it is a column of scores
             given["score_columns"] = [value for value in column or () if "=" not in value]
             column = [value for value in column or () if "=" in value]
@@ -645,15 +646,6 @@ def carry_out(
     print_result(form, report, verbose)
     if demands:
         check_demands(demands, report.systems)
-
-
-def _values(settings: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the values of settings, also of those of several metrics; some are files."""
-    for value in settings.values():
-        if isinstance(value, Mapping):
-            yield from _values(value)
-        else:
-            yield value
 
 
 def _text(report: Any, option: str) -> str:

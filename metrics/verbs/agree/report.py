@@ -267,11 +267,8 @@ class AgreeReport(Report):
             metric = self.metrics[name]
             parts = {kind: metric[kind] for kind in CORRELATIONS}
             parts |= {"auc": metric["classifier"]["auc"]} if "classifier" in metric else {}
-            rows[name] = {
-                f"{kind}{'' if end == 'value' else f'_{end}'}": part[end]
-                for kind, part in parts.items()
-                for end in ("value", "low", "high")
-            }
+            ends = {"": "value", "_low": "low", "_high": "high"}
+            rows[name] = {f"{kind}{end}": part[of] for kind, part in parts.items() for end, of in ends.items()}
         return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
 
     @property
@@ -321,17 +318,14 @@ class AgreeReport(Report):
             )
         return result
 
-    def tables(self) -> list[Table]:
-        """Return the tables."""
-        return self._tables(_worst(self))
+    def tables(self, whole: bool = False) -> list[Table]:
+        """Return the tables; `whole` with the texts of the worst rows as they are."""
+        further = _pairs(self), _system_scores(self), *_group_tables(self), _thresholds(self), _verdicts(self)
+        return [_correlations(self), *_worst(self, whole), *filter(None, further)]
 
     def page_tables(self) -> list[Table]:
         """Return the tables with the texts of the worst rows as they are."""
-        return self._tables(_worst(self, whole=True))
-
-    def _tables(self, worst: list[Table]) -> list[Table]:
-        further = _pairs(self), _system_scores(self), *_group_tables(self), _thresholds(self), _verdicts(self)
-        return [_correlations(self), *worst, *filter(None, further)]
+        return self.tables(whole=True)
 
     def show(self, console) -> None:
         """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything."""
@@ -563,7 +557,7 @@ def _verdicts(report: AgreeReport) -> Table | None:
     return Table("Verdicts of the judge", header, rows, said) if rows else None
 
 
-def _worst(report: AgreeReport, whole: bool = False) -> list[Table]:
+def _worst(report: AgreeReport, whole: bool) -> list[Table]:
     """Return a table for each judge; `whole` with the texts in columns of their own, else cut and in one column."""
     tables = []
     said = "Answers whose verdict the humans do not share, the largest differences first"

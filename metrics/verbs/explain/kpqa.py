@@ -228,15 +228,11 @@ def _score_table(explained: Explanation) -> Table:
     header, rows = ["", "KPQA", *["from reference"] * several, "unweighted", *["from reference"] * several], []
     for base, name in NAMES.items():
         scores = explained.scores[f"{base}_kpqa"], explained.scores[base]
-        row = [name]
-        for score in scores:
-            row += [number(score.value, 4), *[str(score.reference + 1)] * several]
-        rows.append(row)
-        for part in ("precision", "recall") if scores[0].precision is not None else ():
-            row = [f"  {part}"]
+        for part in ("value", "precision", "recall") if scores[0].precision is not None else ("value",):
+            rows.append([name if part == "value" else f"  {part}"])
             for score in scores:
-                row += [number(getattr(score, part), 4), *[""] * several]
-            rows.append(row)
+                reference = str(score.reference + 1) if part == "value" else ""
+                rows[-1] += [number(getattr(score, part), 4), *[reference] * several]
     return Table("", header, rows)
 
 
@@ -276,33 +272,24 @@ def print_explanation(explained: Explanation, console, legend: bool = True) -> N
     def heat_map(parts: list[Segment]) -> Text:
         line = Text()
         for part in parts:
-            if coloured:
-                step = _step(max(part.weights, default=0.0))
-                styles = [f"#000000 on {STEPS[step - 1][1]}"] * (step > 0)
-                styles += ["underline"] * part.found + ["bold"] * part.in_order
-                line.append(visible(part.text), " ".join(styles))
-            else:
-                line.append(visible(part.text))
-                if part.weights:
-                    marks = "B" * part.found + "L" * part.in_order
-                    line.append(
-                        f"({' '.join([*(f'{weight:.2f}' for weight in part.weights), *[marks] * bool(marks)])})"
-                    )
+            step = _step(max(part.weights, default=0.0))
+            styles = [f"#000000 on {STEPS[step - 1][1]}"] * (step > 0)
+            styles += ["underline"] * part.found + ["bold"] * part.in_order
+            line.append(visible(part.text), " ".join(styles) if coloured else "")
+            if part.weights and not coloured:
+                numbers = [*(f"{weight:.2f}" for weight in part.weights), "B" * part.found + "L" * part.in_order]
+                line.append(f"({' '.join(filter(None, numbers))})")
         return line if line.plain.strip() else Text("(empty)", "italic")
 
-    def show(label: str, text: Text) -> None:
-        print_field(console, f"{label}  ", text, len(label) + 2)
-
-    show("Question", Text(visible(explained.question)))
-    for place, (prediction, reference) in enumerate(explained.pairs):
+    print_field(console, "Question", explained.question, len("Question  "))
+    for place, pair in enumerate(explained.pairs):
         console.print()
         if len(explained.pairs) > 1:
             say(console, [_reference(explained, place)], "bold")
-        show("Prediction", heat_map(prediction))
-        show("Reference ", heat_map(reference))
-        if explained.rarity:
-            for label, text in zip(("IDF, prediction", "IDF, reference "), explained.rarity[place], strict=True):
-                show(label, heat_map(text))
+        rarity = explained.rarity[place] if explained.rarity else ()
+        labels = ("Prediction  ", "Reference   ", "IDF, prediction  ", "IDF, reference   ")
+        for label, text in zip(labels, (*pair, *rarity), strict=False):
+            print_field(console, label, heat_map(text), len(label))
     if legend:
         _print_legend(console, coloured, bool(explained.rarity))
     say(console, [_cut_note(explained)] if explained.cut_texts else [], "italic")

@@ -125,14 +125,11 @@ class State:
     def advance(self, task: Task | None = None) -> tuple[str, str]:
         """Go to a task, or to the next one; return the card and what is asked."""
         assert self.session is not None
-        self.others = []
         if self.second_pass:
-            left = self.session.disagreements()
-            left = sorted(left, key=lambda found: found[0].key in self.skipped)
-            self.left = len(left)
-            self.task, self.others = left[0] if left else (None, [])
+            left = sorted(self.session.disagreements(), key=lambda found: found[0].key in self.skipped)
+            self.left, (self.task, self.others) = len(left), left[0] if left else (None, [])
         else:
-            self.task = task or self.session.next(self.skipped)
+            self.task, self.others = task or self.session.next(self.skipped), []
         return self.shown()
 
     def shown(self) -> tuple[str, str]:
@@ -183,10 +180,9 @@ class State:
             return self.shown()
         if self.values:
             self.values.popitem()
-            return self.shown()
-        if self.second_pass:
-            return self.shown()
-        return self.advance(self.session.undo() or self.task)
+        elif not self.second_pass:
+            return self.advance(self.session.undo() or self.task)
+        return self.shown()
 
     def undone(self) -> str:
         """Return what `undo` takes back, in words."""
@@ -201,15 +197,8 @@ class State:
         if self.session is None:
             return ""
         agreed, several = self.session.compared()
-        return str(
-            render(
-                "label_progress.html",
-                done=len(self.session.done),
-                total=len(self.tasks),
-                agreed=agreed,
-                several=several,
-            )
-        )
+        counts = {"done": len(self.session.done), "total": len(self.tasks), "agreed": agreed, "several": several}
+        return str(render("label_progress.html", **counts))
 
     def disagreements(self) -> int:
         """Return the number of rows for the second pass; 0 until all rows are labelled."""
@@ -291,33 +280,26 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
                 gr.update(open=False) if starts else gr.skip(),
             ]
 
-        def connect(event, change, inputs=None) -> None:
-            """Run a change of a rater's state at an event; a ValueError is a message on the page."""
+        def connect(event, change, box=comment) -> None:
+            """Run a change of a rater's state at an event, with what a box holds; a ValueError is a message."""
 
-            def run(request, *given):
+            def run(written: str | None, request: gr.Request):
                 state = of(request)
                 try:
-                    found = change(state, *given)
+                    found = change(state, written or "")
                 except ValueError as error:
                     raise gr.Error(str(error)) from error
                 return view(state, found, starts=change is State.start, keep_comment=bool(state.values))
 
-            def with_input(given: str, request: gr.Request):
-                return run(request, given)
-
-            def without_input(request: gr.Request):
-                return run(request)
-
             # "multiple": or gradio drops clicks that come before it has closed the last event; label_keys.html guards.
-            event(with_input if inputs else without_input, inputs, outputs, api_name=False, trigger_mode="multiple")
+            event(run, box, outputs, api_name=False, trigger_mode="multiple")
 
         for event in (begin.click, rater.submit):
             connect(event, State.start, rater)
         for button, value in values:
-            connect(button.click, lambda state, said, value=value: state.press(value, said or ""), comment)
-        connect(undo.click, State.undo)
-        connect(skip.click, State.skip)
-        connect(settle.click, State.settle)
+            connect(button.click, lambda state, said, value=value: state.press(value, said))
+        for button, change in ((undo, State.undo), (skip, State.skip), (settle, State.settle)):
+            connect(button.click, lambda state, _, change=change: change(state))
         blocks.load(named, None, rater, api_name=False)
     return blocks
 
