@@ -10,7 +10,7 @@ import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
@@ -283,12 +283,6 @@ class RowReader:
         has_contexts = not sets and (without or bool(self.contexts(values)))
         return RowKind(sets, False, text, given, has_references or not has_contexts, has_contexts)
 
-    def check_columns(self, values: dict) -> None:
-        """Raise a `ColumnError` if a row lacks a column that is needed or was named."""
-        row_kind = self.row_kind(values)
-        for name in COLUMNS:
-            (self.needed if name == "references" and row_kind.has_references else self.value)(values, name)
-
     def systems(self, values: dict) -> tuple[str, ...]:
         """Return the systems whose row it is, also of a bad row; never raises."""
         try:
@@ -357,18 +351,20 @@ class RowReader:
             if references == [NO_ANSWER] and not row_kind.sets:  # an empty answer says so, too
                 by_system = {system: texts if texts[0].strip() else [NO_ANSWER] for system, texts in by_system.items()}
         ident = self.value(values, "id")[1]
-        ident = None if ident is MISSING or ident is None else checked_text("id", str(ident))
+        ident = None if ident in (MISSING, None) else checked_text("id", str(ident))
         column, text = self.value(values, row_kind.text)
-        if row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of paragraphs is welcome
-            text = None if text is MISSING or text is None else json.dumps(text, default=str)
-        empty = isinstance(text, str) and not text.strip()
-        if "question" in needs and (text is MISSING or text is None or empty):
-            got = "no such column" if text is MISSING else "an empty text" if empty else "null"
+        if "question" in needs and (text in (MISSING, None) or (isinstance(text, str) and not text.strip())):
+            got = "no such column" if text is MISSING else "null" if text is None else "an empty text"
             raise RowError(
                 f"{column}: expected a question, which {needs['question']} reads, got {got}",
                 hint="drop the row, or name a metric that reads none, such as aev",
             )
-        text = None if text is MISSING or text is None else checked_text(column, text)
+        if text in (MISSING, None):
+            text = None
+        elif row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of them is welcome
+            text = json.dumps(text, default=str)
+        else:
+            text = checked_text(column, text)
         human, contexts = self.human(values), self.contexts(values)
         column, passages = self.value(values, "contexts")
         if "contexts" in needs and not (is_given(passages) or isinstance(passages, list)):
@@ -548,24 +544,23 @@ class RowCounts:
         return {name: count - getattr(before, name) for name, count in vars(self).items()}
 
 
+@dataclass
 class Skips:
     """The policy for bad rows: raise at the first one, or report it, count it and leave it out.
 
-    Args:
+    Attributes:
         skip: leave bad rows out.
         problem: called with each bad row that is left out.
-
-    Attributes:
         counts: the rows so far.
         good: {name of a source: rows of it that were good}.
         row: number of the last row that was read, of its source.
     """
 
-    def __init__(self, skip: bool = False, problem: Message = ignore):
-        self.skip, self.problem = skip, problem
-        self.counts = RowCounts()
-        self.good: Counter[str] = Counter()
-        self.row = 0
+    skip: bool = False
+    problem: Message = ignore
+    counts: RowCounts = field(default_factory=RowCounts)
+    good: Counter[str] = field(default_factory=Counter)
+    row: int = 0
 
     @property
     def skipped(self) -> int:
@@ -576,18 +571,6 @@ class Skips:
     def by_system(self) -> dict[str, int]:
         """{system: rows that were left out}, for systems that have such rows."""
         return dict(self.counts.skipped_of)
-
-    def bad(self, where: str, error: RowError) -> None:
-        """Count a bad row.
-
-        Raises:
-            FileError: if bad rows are not to be left out.
-        """
-        if not self.skip:
-            raise FileError(f"{where}: ", error, bad_row=self.counts.good > 0) from error
-        self.counts.skipped += 1
-        self.counts.skipped_of.update(error.systems)
-        self.problem(Advice(f"{where}: ", error))
 
 
 def good_rows(
@@ -616,7 +599,12 @@ def good_rows(
                     raise RowError(row.problem)
                 converted = convert(source, row)
             except RowError as error:
-                skips.bad(f"{source.name}, {source.unit} {row.number}", error)
+                where = f"{source.name}, {source.unit} {row.number}: "
+                if not skips.skip:
+                    raise FileError(where, error, bad_row=skips.counts.good > 0) from error
+                skips.counts.skipped += 1
+                skips.counts.skipped_of.update(error.systems)
+                skips.problem(Advice(where, error))
                 continue
             skips.counts.good += 1
             skips.good[source.name] += 1
@@ -650,36 +638,31 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
         FileError: names the first row, the columns that are there, and the option.
     """
     for source in sources:
-        reader, problem = RowReader(source, columns), ""
+        reader, problems = RowReader(source, columns), []
         for row in _first_rows(source):
             try:
                 if row.values is None:
-                    error_type = ColumnError if source.form or source.options.systems else RowError
-                    raise error_type(row.problem)
-                reader.check_columns(row.values)
+                    raise (ColumnError if source.form or source.options.systems else RowError)(row.problem)
+                has_references = reader.row_kind(row.values).has_references
+                for name in COLUMNS:
+                    (reader.needed if name == "references" and has_references else reader.value)(row.values, name)
             except ColumnError as error:
-                problem = problem or Advice(f"{source.name}, {source.unit} {row.number}: ", error)
+                problems.append(Advice(f"{source.name}, {source.unit} {row.number}: ", error))
                 continue
             except RowError:
                 pass
+            problems.clear()
             break
-        else:
-            if problem:
-                raise FileError(problem)
+        if problems:
+            raise FileError(problems[0])
 
 
 def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
-    """Return what the first good row is; None where there is none, or it cannot be read ahead.
-
-    Args:
-        sources: where the rows are from.
-        columns: see `RowReader`.
-    """
-    for source in sources[:1]:
-        reader = RowReader(source, columns)
-        for row in _first_rows(source):
-            with suppress(RowError):
-                return reader.row_kind(row.values or {})
+    """Return what the first good row is; None where there is none, or it cannot be read ahead."""
+    reader = RowReader(sources[0], columns)
+    for row in _first_rows(sources[0]):
+        with suppress(RowError):
+            return reader.row_kind(row.values or {})
     return None
 
 
@@ -714,18 +697,44 @@ class Window:
         part: number of the part that they belong to, from 0.
         end: for the last window of a part, how far reading was and what it had found, as JSON.
         done: the part was finished by an earlier run; `end` is what that run noted.
+        predictions: number of predictions; an item without any counts as one.
+        characters: number of characters of all texts.
     """
 
-    items: list[Item]
-    part: int
+    items: list[Item] = field(default_factory=list)
+    part: int = 0
     end: dict | None = None
     done: bool = False
+    predictions: int = 0
+    characters: int = 0
+
+    def add(self, items: Sequence[Item]) -> None:
+        """Add items."""
+        self.items += items
+        self.predictions += sum(max(len(item.predictions), 1) for item in items)
+        self.characters += sum(map(characters_of, items))
+
+    def is_full(self, limits: tuple[int, int]) -> bool:
+        """Return whether it reaches a number of predictions or of characters."""
+        return self.predictions >= limits[0] or self.characters >= limits[1]
 
 
 def characters_of(item: Item) -> int:
     """Return the number of characters of an item's texts."""
     texts = (*item.predictions, *item.references, *item.contexts)
     return sum(map(len, texts)) + len(item.text or "")
+
+
+def cut(items: Iterable[Item], limits: tuple[int, int]) -> Iterator[list[Item]]:
+    """Yield items in windows of about a number of predictions, and of characters at most."""
+    window = Window()
+    for item in items:
+        window.add([item])
+        if window.is_full(limits):
+            yield window.items
+            window = Window()
+    if window.items:
+        yield window.items
 
 
 class Reading:
@@ -776,14 +785,14 @@ class Reading:
     def windows(
         self,
         limits: Callable[[RowKind], tuple[int, int]],
-        part_rows: int | None = None,
+        part_rows: float = math.inf,
         finished: Mapping[int, dict] | None = None,
     ) -> Iterator[Window]:
         """Return the items of all files; `row_kind` is known when this returns, for the first window is read then.
 
         Args:
             limits: called with the kind of the rows; returns about how many predictions and characters a window has.
-            part_rows: items of a part, about: all items of a row are in one part. None for a single part.
+            part_rows: items of a part, about: all items of a row are in one part. Infinity for a single part.
             finished: number of a part that need not be read -> the `end` of its last window.
 
         Raises:
@@ -792,38 +801,36 @@ class Reading:
         windows = self._windows(limits, part_rows, finished or {})
         return chain([next(windows)], windows)
 
-    def _windows(self, limits: Callable, part_rows: int | None, finished: Mapping[int, dict]) -> Iterator[Window]:
+    def _windows(self, limits: Callable, part_rows: float, finished: Mapping[int, dict]) -> Iterator[Window]:
         part = 0
         while True:
             while part in finished:
                 self._jump(finished[part])
                 yield Window([], part, finished[part], done=True)
                 part += 1
-            rows, chunk, held, texts, before = 0, [], 0, 0, deepcopy(self.counts)
+            rows, window, before = 0, Window(part=part), deepcopy(self.counts)
             with closing(self.good_rows()) as good_rows:
                 for items in good_rows:
-                    predictions, characters = limits(self.row_kind)
+                    window.add(items)
                     rows += len(items)
-                    chunk += items
-                    for item in items:
-                        held += max(len(item.predictions), 1)
-                        texts += characters_of(item)
-                    if part_rows is not None and rows >= part_rows:
-                        self.fit(chunk)
-                        yield Window(chunk, part, self._end(before, last=False))
-                        rows, chunk, held, texts, before = 0, [], 0, 0, deepcopy(self.counts)
-                        part += 1
+                    ends = rows >= part_rows
+                    if not ends and not window.is_full(limits(self.row_kind)):
+                        continue
+                    self.fit(window.items)
+                    window.end = self._end(before, last=False) if ends else None
+                    yield window
+                    part += ends
+                    window = Window(part=part)
+                    if ends:
+                        rows, before = 0, deepcopy(self.counts)
                         if part in finished:
                             break
-                    elif held >= predictions or texts >= characters:
-                        self.fit(chunk)
-                        yield Window(chunk, part)
-                        chunk, held, texts = [], 0, 0
                 else:
                     self._check_any()
                     if rows:
-                        self.fit(chunk)
-                        yield Window(chunk, part, self._end(before, last=True))
+                        self.fit(window.items)
+                        window.end = self._end(before, last=True)
+                        yield window
                     return
 
     def _end(self, before: RowCounts, last: bool) -> dict:

@@ -16,9 +16,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from .errors import Advice, FileError, RowError
 from .formats import (
@@ -50,6 +50,7 @@ PACKED = ("Parquet", "Arrow", "Excel", "Inspect log")  # no text, and compressed
 COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
 CHUNK = 2**16  # bytes that are unpacked at once
 MAX_LINE = 2**25  # bytes, or characters of CSV: a line is read as a whole, and takes many times its size in memory
+MARK = "\ufeff".encode()  # of the byte order, at the start of a text
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 MAX_DOCUMENT = 2**28  # bytes of a JSON document, which is read as a whole
 MAX_CELL = 2**24  # characters; a quotation mark that is never closed must not read the whole file into one cell
@@ -500,16 +501,13 @@ def _tell_apart(sources: Sequence[Source]) -> None:
     for source in sources:
         by_stem.setdefault(source.stem, []).append(source)
     for stem, alike in by_stem.items():
-        places = [Path(source.name).absolute() for source in alike]
-        for depth in range(1, max(len(place.parts) for place in places)):
-            folders = ["/".join(place.parts[:-1][-depth:]) for place in places]
-            if len(set(folders)) == len(alike) > 1:
-                for source, folder in zip(alike, folders, strict=True):
-                    source.stem = f"{folder}/{stem}"
-                break
-        else:
-            for source, place in zip(alike, places, strict=True):
-                source.stem = place.name if len(alike) > 1 else stem
+        if len(alike) > 1:
+            places = [Path(source.name).absolute() for source in alike]
+            depths = range(1, max(len(place.parts) for place in places))
+            longer = (["/".join([*place.parts[:-1][-depth:], stem]) for place in places] for depth in depths)
+            different = (names for names in longer if len(set(names)) == len(names))
+            for source, name in zip(alike, next(different, [place.name for place in places]), strict=True):
+                source.stem = name
 
 
 def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
@@ -646,7 +644,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict:
     return values
 
 
-def encoding_of(stream: BinaryIO, encoding: str | None) -> str | None:
+def _encoding_of(stream: BinaryIO, encoding: str | None) -> str | None:
     """Return the encoding of a text: the one named, else UTF-16 if it begins so, else None for UTF-8."""
     return encoding or ("utf-16" if stream.peek(2)[:2] in UTF_16 else None)
 
@@ -660,7 +658,7 @@ def _document(
         head.append(line)
         if line.strip():
             break
-    start = head[-1].removeprefix(b"\xef\xbb\xbf").strip() if head else b""
+    start = head[-1].removeprefix(MARK).strip() if head else b""
     if start[:1] not in (b"[", b"{"):
         return chain(head, lines), None
     try:
@@ -699,25 +697,20 @@ def json_rows(
         whole: returns the rows of a document, None for one that has none.
         encoding: of the text, None for UTF-8.
     """
-    encoding = encoding_of(stream, encoding)
-    lines = iter(stream)
+    encoding = _encoding_of(stream, encoding)
+    lines = _lines(stream)
     if encoding is not None:
-        lines = (line.encode() for line in io.TextIOWrapper(stream, encoding, newline="\n"))
+        lines = (line.encode() for line in _lines(io.TextIOWrapper(stream, encoding, newline="\n")))
     lines, rows = _document(lines, whole)
     if rows is not None:
-        for number, values in enumerate(rows, 1):
-            if number > after:
-                yield _row_of(number, values)
+        yield from (Row(number, *_checked(values)) for number, values in enumerate(rows, 1) if number > after)
         return
     for number, line in enumerate(lines, 1):
-        if number <= after:
-            continue
-        if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        if not line.strip():
+        line = line.removeprefix(MARK) if number == 1 else line
+        if number <= after or not line.strip():
             continue
         try:
-            values = json.loads(line.decode("utf-8"), object_pairs_hook=_once)
+            yield Row(number, *_checked(json.loads(line.decode("utf-8"), object_pairs_hook=_once)))
         except UnicodeDecodeError as error:
             problem = f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start + 1} of the line"
             yield Row(number, None, Advice(problem, hint=ENCODE))
@@ -725,19 +718,18 @@ def json_rows(
             yield Row(number, None, "not JSON that can be read: nested too deeply")
         except ValueError as error:
             reason = f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else error
-            problem = f"not JSON: {reason}; expected one object per line"
-            yield Row(number, None, problem)
-        else:
-            yield _row_of(number, values)
+            yield Row(number, None, f"not JSON: {reason}; expected one object per line")
 
 
-def _row_of(number: int, value: object) -> Row:
-    if isinstance(value, dict) and len(value) > MAX_COLUMNS:
-        return Row(number, None, f"has {len(value):,} columns, more than {MAX_COLUMNS:,}; leave some out")
-    if isinstance(value, dict):
-        return Row(number, value)
-    kind = {list: "array", str: "string", type(None): "null", bool: "truth value"}.get(type(value), "number")
-    return Row(number, None, f"expected a JSON object with one value per column, got a JSON {kind}")
+def _checked(values: object) -> tuple[dict | None, str]:
+    """Return an object as the values of a row, and its problem."""
+    if not isinstance(values, dict):
+        kinds = {list: "array", str: "string", type(None): "null", bool: "truth value"}
+        kind = kinds.get(type(values), "number")
+        return None, f"expected a JSON object with one value per column, got a JSON {kind}"
+    if len(values) > MAX_COLUMNS:
+        return None, f"has {len(values):,} columns, more than {MAX_COLUMNS:,}; leave some out"
+    return values, ""
 
 
 def _delimiter(start: bytes, encoding: str) -> str:
@@ -763,111 +755,73 @@ def csv_rows(
         after: number of a row.
         encoding: of the text, None for UTF-8.
     """
-    encoding = encoding_of(stream, encoding) or "utf-8-sig"
+    encoding = _encoding_of(stream, encoding) or "utf-8-sig"
     delimiter = delimiter or _delimiter(stream.peek(2**16), encoding)
     # The limit is csv's own global; it is never lowered, so that it does no harm to other users of csv.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
     errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"
-    text = io.TextIOWrapper(stream, encoding, errors, newline="")
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
-    header = None
+    reader = csv.reader(
+        _lines(io.TextIOWrapper(stream, encoding, errors, newline="")), delimiter=delimiter, strict=True
+    )
+    header, written = None, False
     while True:
-        number = reader.line_num + 1  # where the row begins; a cell may have several lines
+        number, problem = reader.line_num + 1, ""  # where the row begins; a cell may have several lines
         try:
             cells = next(reader)
+            if not cells or (header is None and cells[0].startswith("sep=") and not any(cells[1:])):
+                continue  # Excel's note on the delimiter
+            if any("\udc80" <= letter <= "\udcff" for cell in cells if not cell.isascii() for letter in cell):
+                problem = Advice("not UTF-8", hint=ENCODE)
         except StopIteration:
             return
         except csv.Error as error:
-            if header is None:
-                raise FileError(f"{path}, line {reader.line_num}: the header is not CSV: {error}") from error
-            if reader.line_num > after:
-                problem = f"not CSV: {error}; look for a stray or missing quotation mark above"
-                yield Row(reader.line_num, None, problem)
-            continue
-        if not cells or (header is not None and number <= after):
-            continue
-        if any("\udc80" <= letter <= "\udcff" for cell in cells if not cell.isascii() for letter in cell):
-            problem = Advice("not UTF-8", hint=ENCODE)
-            if header is None:
-                raise FileError(f"{path}, line {number}: the header is ", problem)
-            yield Row(number, None, problem)
-        elif header is None and cells[0].startswith("sep=") and not any(cells[1:]):
-            continue  # Excel's note on the delimiter
-        elif header is None:
-            header, written = cells, has_marks(cells)
-            is_short = len(header) <= MAX_COLUMNS
-            if is_short and any(re.match(r"\[[^\]]+\] ", name) for name in header):  # promptfoo: a Status a prompt
-                seen = [header[:place].count(name) for place, name in enumerate(header)]
-                header = [
-                    f"{name} {before + 1}" if before else name for name, before in zip(header, seen, strict=True)
-                ]
-            check_columns(header, path, f", line {number}")
-        elif len(cells) != len(header):
-            yield Row(
-                number,
-                None,
-                f"expected {len(header)} cells as in the header, got {len(cells)}; put cells with "
-                f"{NAMED[delimiter]} or line breaks into quotation marks",
+            number = reader.line_num
+            problem = f"not CSV: {error}" + (
+                "" if header is None else "; look for a stray or missing quotation mark above"
             )
-        else:
+        if header is None and problem:
+            raise FileError(f"{path}, line {number}: the header is ", problem)
+        if header is None:
+            header, written = _column_names(cells), has_marks(cells)
+            check_columns(header, path, f", line {number}")
+        elif number > after:
+            if not problem and len(cells) != len(header):
+                problem = (
+                    f"expected {len(header)} cells as in the header, got {len(cells)}; put cells with "
+                    f"{NAMED[delimiter]} or line breaks into quotation marks"
+                )
             cells = map(without_mark, cells) if written else cells
-            yield Row(number, dict(zip(header, cells, strict=True)))
+            yield Row(number, None if problem else dict(zip(header, cells, strict=True)), problem)
+
+
+def _column_names(header: list[str]) -> list[str]:
+    """Return the names in a header; those that promptfoo writes for each prompt, such as Status, get a number."""
+    if len(header) > MAX_COLUMNS or not any(re.match(r"\[[^\]]+\] ", name) for name in header):
+        return header
+    before = [header[:place].count(name) for place, name in enumerate(header)]
+    return [f"{name} {number + 1}" if number else name for name, number in zip(header, before, strict=True)]
 
 
 def decompressed(raw: BinaryIO) -> BinaryIO:
-    """Unpack by the first bytes, not by the name, so that wrong endings and compressed standard input work.
-
-    A line longer than `MAX_LINE` is an OSError.
-    """
+    """Unpack by the first bytes, not by the name, so that wrong endings and compressed standard input work."""
     start = raw.peek(8)
-    if start.startswith(COMPRESSIONS[".bz2"]):
-        chunks = _streams(raw, bz2.BZ2Decompressor)
-    elif start.startswith(COMPRESSIONS[".xz"]):
-        chunks = _streams(raw, lzma.LZMADecompressor)
-    else:
-        stream = raw
-        if start.startswith(COMPRESSIONS[".gz"]):
-            stream = gzip.GzipFile(fileobj=raw)
-        elif start.startswith(COMPRESSIONS[".zst"]):
-            import pyarrow
+    if start.startswith(COMPRESSIONS[".gz"]):
+        return gzip.GzipFile(fileobj=raw)
+    if start.startswith(COMPRESSIONS[".zst"]):
+        import pyarrow
 
-            stream = io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
-        chunks = iter(partial(stream.read1, CHUNK), b"")
-    return io.BufferedReader(_Chunks(_bounded(chunks)), CHUNK)
+        return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"), CHUNK)
+    for ending, make in ((".bz2", bz2.BZ2Decompressor), (".xz", lzma.LZMADecompressor)):
+        if start.startswith(COMPRESSIONS[ending]):
+            return io.BufferedReader(_Streams(raw, make), CHUNK)
+    return raw
 
 
-def _streams(raw: BinaryIO, make: Callable) -> Iterator[bytes]:
-    """Yield the content of compressed streams one after the other; unlike bz2 and lzma it raises on corruption."""
-    stream = make()
-    while True:
-        packed = b""
-        if stream.eof:
-            packed = (stream.unused_data or raw.read(CHUNK)).lstrip(b"\0")  # xz may pad between streams
-            if not packed and not raw.peek(1):
-                return
-            stream = make()
-        elif stream.needs_input and not (packed := raw.read(CHUNK)):
-            raise EOFError("the compressed file ends before its end-of-stream marker was reached")
-        yield stream.decompress(packed, CHUNK)
+class _Streams(io.RawIOBase):
+    """The content of compressed streams, one after the other; unlike bz2 and lzma it raises on corruption."""
 
-
-def _bounded(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield chunks of a text whose lines are not too long: one is read whole, and takes many times its size."""
-    length, number = 0, 1
-    for chunk in chunks:
-        end = chunk.rfind(b"\n")
-        number += chunk.count(b"\n")
-        length = len(chunk) - 1 - end if end >= 0 else length + len(chunk)
-        if length > MAX_LINE:
-            raise OSError(f"line {number} is longer than {MAX_LINE:,} bytes; write one row a line")
-        yield chunk
-
-
-class _Chunks(io.RawIOBase):
-    """A file of chunks of bytes."""
-
-    def __init__(self, chunks: Iterator[bytes]):
-        self._chunks, self._left = chunks, b""
+    def __init__(self, raw: BinaryIO, make: Callable):
+        self._raw, self._make, self._stream = raw, make, make()
 
     def readable(self) -> bool:
         """Return True."""
@@ -875,10 +829,28 @@ class _Chunks(io.RawIOBase):
 
     def readinto(self, buffer) -> int:
         """Fill a buffer as far as there is something; 0 at the end."""
-        while not self._left:
-            if (chunk := next(self._chunks, None)) is None:
-                return 0
-            self._left = chunk
-        count = min(len(buffer), len(self._left))
-        buffer[:count], self._left = self._left[:count], self._left[count:]
-        return count
+        content = b""
+        while not content:
+            packed = b""
+            if self._stream.eof:
+                packed = (self._stream.unused_data or self._raw.read(CHUNK)).lstrip(
+                    b"\0"
+                )  # xz may pad between streams
+                if not packed and not self._raw.peek(1):
+                    return 0
+                self._stream = self._make()
+            elif self._stream.needs_input and not (packed := self._raw.read(CHUNK)):
+                raise EOFError("the compressed file ends before its end-of-stream marker was reached")
+            content = self._stream.decompress(packed, len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+
+def _lines(text: IO) -> Iterator:
+    """Yield the lines of a text; each is read whole, and takes many times its size, so that a long one is an error."""
+    for number in count(1):
+        if len(line := text.readline(MAX_LINE + 1)) > MAX_LINE:
+            raise OSError(f"line {number} is longer than {MAX_LINE:,} bytes; write one row a line")
+        if not line:
+            return
+        yield line

@@ -26,11 +26,11 @@ from ray import cloudpickle
 
 from ..registry import make_scorer
 from ..rows.errors import FileError
-from ..rows.reading import Message, Reading, RowCounts, RowKind, Skips, ignore
+from ..rows.reading import Message, Reading, RowCounts, RowKind, Skips, cut, ignore
 from ..rows.sources import FORMATS, Source, digest, format_of
 from ..rows.writing import Writer
 from .parts import MANIFEST, is_folder, manifest, part_name
-from .run import WINDOW_CHARACTERS, WINDOWS, Run, Scores, cut, facts_of, output_columns, report_of, scored
+from .run import WINDOW_CHARACTERS, WINDOWS, Run, Scores, facts_of, output_columns, report_of, scored
 from .tally import Tally
 
 CLAIM = "_claim-"  # start of the name of a file by which a run claims its folder
@@ -216,7 +216,7 @@ def score_share(
 
     with tempfile.TemporaryDirectory() as folder:
         writer, rows = None, 0
-        for number, window in enumerate(cut(items, job["window"], WINDOW_CHARACTERS)):
+        for number, window in enumerate(cut(items, (job["window"], WINDOW_CHARACTERS))):
             if number % shares != share:
                 continue
             reading.fit(window)

@@ -14,6 +14,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -37,8 +38,8 @@ from ..rows.reading import (
     RowKind,
     Skips,
     Window,
-    characters_of,
     check_columns,
+    cut,
     ignore,
     is_judged,
 )
@@ -136,34 +137,23 @@ class Scores:
         return result
 
 
-class _OneFile:
+class _OneFile(ExitStack):
     """A single output file, or none; keeps the rows in memory where that is asked for."""
 
     def __init__(self, path: str | None, keep: bool):
-        self.path = path
+        super().__init__()
+        self.path, self.writer = path, None
         self.kept: dict[str, list] | None = {} if keep else None
-        self.writer = None
-
-    def __enter__(self) -> "_OneFile":
-        return self
 
     def write(self, part: int, columns: Mapping[str, str], metadata: Mapping[str, str], rows: Mapping) -> None:
         if self.path is not None:
-            self.writer = self.writer or Writer(self.path, columns, metadata).__enter__()
+            self.writer = self.writer or self.enter_context(Writer(self.path, columns, metadata))
             self.writer.write(rows)
         if self.kept is not None:
             for name in columns:
                 self.kept.setdefault(name, []).extend(rows[name])
 
-    def end(self, part: int, state: Mapping) -> None:
-        pass
-
-    def complete(self, facts: Mapping) -> None:
-        pass
-
-    def __exit__(self, kind, error, trace) -> None:
-        if self.writer is not None:
-            self.writer.__exit__(kind, error, trace)
+    end = complete = staticmethod(ignore)
 
 
 class Run:
@@ -280,9 +270,21 @@ class Run:
         return len(self._parts.finished) if self.in_parts else 0
 
     def _score(self, reading: Reading, output, progress: Callable) -> Scores:
+        sizes = [source.size for source in self.sources]
+        size = None if None in sizes else sum(sizes)
+        expected: int | None = None  # rows: an estimate from the bytes read so far; exact when all are read
+
+        def read(windows: Iterable[Window]) -> Iterator[Window]:
+            nonlocal expected
+            rows = 0
+            for window in windows:
+                rows += len(window.items)
+                if size and (position := reading.position):
+                    expected = max(rows, round(rows * size / position))
+                yield window
+            expected = rows
+
         with output:
-            sizes = [source.size for source in self.sources]
-            size = None if None in sizes else sum(sizes)
             parts = (self.part_rows, self._parts.finished) if self.in_parts else ()
             windows = reading.windows(
                 lambda kind: (window_predictions(self._checked_scorers(kind).values()), WINDOW_CHARACTERS), *parts
@@ -290,26 +292,22 @@ class Run:
             row_kind = reading.row_kind
             scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
-            explain = self.explain
-            layout = (
-                output_columns(row_kind, scorers, explain, reading.extra),
-                {"genqa_metrics": json.dumps(signatures)},
-            )
+            columns = output_columns(row_kind, scorers, self.explain, reading.extra)
+            metadata = {"genqa_metrics": json.dumps(signatures)}
             overall, of_part = Tally(), Tally()
-            rows = _RowsRead(reading, windows, size)
             run = counted(
-                lambda window: scored(window.items, row_kind, scorers, self.worst, explain) if window.items else None,
-                lambda done: progress(done, rows.expected),
+                lambda window: window.items and scored(window.items, row_kind, scorers, self.worst, self.explain),
+                lambda done: progress(done, expected),
                 sum(scorer.passes for scorer in scorers.values()),
                 lambda window: len(window.items),
             )
-            for window, result in map_in_order(run, rows, worker_count(scorers.values())):
+            for window, result in map_in_order(run, read(windows), worker_count(scorers.values())):
                 if result:
-                    columns, tally = result
+                    rows, tally = result
                     of_part.add(tally)
                     if len(overall.rows | of_part.rows) > MAX_SYSTEMS:
                         raise FileError(too_many_systems(f"more than {MAX_SYSTEMS:,}", window.items[-1].system))
-                    output.write(window.part, *layout, columns)
+                    output.write(window.part, columns, metadata, rows)
                 if window.done:
                     overall.add(Tally(**window.end["tally"]))
                 elif window.end is not None:
@@ -331,26 +329,6 @@ class Run:
     def _needs(self, row_kind: RowKind) -> dict[str, str]:
         metrics = tuple(self.scorers) or default_metrics(row_kind)
         return needed_columns({metric: scorer_class(metric) for metric in metrics}, row_kind)
-
-
-class _RowsRead:
-    """Windows as they are read, and how many rows they will have.
-
-    Attributes:
-        expected: an estimate from the bytes read so far, None where it is unknown; exact when all are read.
-    """
-
-    def __init__(self, reading: Reading, windows: Iterable[Window], size: int | None):
-        self.reading, self.windows, self.size = reading, windows, size
-        self.rows, self.expected = 0, None
-
-    def __iter__(self) -> Iterator[Window]:
-        for window in self.windows:
-            self.rows += len(window.items)
-            if self.size and (read := self.reading.position):
-                self.expected = max(self.rows, round(self.rows * self.size / read))
-            yield window
-        self.expected = self.rows
 
 
 def facts_of(report: Scores) -> dict:
@@ -378,24 +356,20 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
     """
     warn_of_recorded(overall.warning_counts)
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
-    rows, predictions, name = dict(overall.rows), dict(overall.predictions), None
+    name = None if not total else "all systems" if "all" in overall.rows else "all"
     scores, warnings, notes = {}, [], []
-    if total:
-        name = "all" if "all" not in rows else "all systems"
-        rows[name], predictions[name] = sum(rows.values()), sum(predictions.values())
+
+    def with_total(values: Mapping) -> dict:
+        return {**values, name: sum(values.values())} if total and values else dict(values)
+
     for metric, scorer in scorers.items():
-        sums = overall.sums[metric]
-        totals = {system: values[:-1] for system, values in sums.items()}
+        totals = {system: values[:-1] for system, values in overall.sums[metric].items()}
         warnings += [f"{metric}: {warning}" for warning in scorer.warnings(totals, overall.warning_counts[metric])]
         notes += scorer.remarks(totals, overall.warning_counts[metric])
-        if total:
-            sums = {**sums, name: sum(sums.values())}
         scores[metric] = {
-            system: scorer.corpus_scores(values[:-1], int(values[-1])) for system, values in sums.items()
+            system: scorer.corpus_scores(values[:-1], int(values[-1]))
+            for system, values in with_total(overall.sums[metric]).items()
         }
-    together = overall.sums.get(TOGETHER, {})
-    if total and together:
-        together = {**together, name: sum(together.values())}
     skipped = dict(counts.skipped_of)
     notes += [length_note(metric, of_metric) for metric, of_metric in scores.items()]
     if len({skipped.get(system, 0) for system in (*overall.rows, *skipped)}) > 1:
@@ -408,8 +382,8 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         sets=row_kind.sets,
         total=name,
         scores=scores,
-        rows=rows,
-        predictions=predictions,
+        rows=with_total(overall.rows),
+        predictions=with_total(overall.predictions),
         signatures={metric: scorer.signature for metric, scorer in scorers.items()},
         skipped=counts.skipped,
         skipped_of=skipped,
@@ -417,7 +391,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         not_numbers=counts.not_numbers,
         warnings=warnings,
         notes=[note for note in notes if note],
-        cells=cell_shares(together),
+        cells=cell_shares(with_total(overall.sums.get(TOGETHER, {}))),
         labelled={
             system: counts.tolist() for system, counts in overall.sums.get(LABELLED, {}).items() if counts.any()
         },
@@ -502,7 +476,7 @@ def statistics_of_items(
         scores = np.column_stack([of_rows[name] for name in scorer.row_names]).tolist()
         digests = [row_digest(scorer.signature, *row) for row in zip(places, scores, counts_of_row, strict=True)]
     statistic = statistics[order]
-    counts = counts + label_counts(items, statistic[:, 0]) if scorer.verdict else counts
+    counts = counts + _label_counts(items, statistic[:, 0]) if scorer.verdict else counts
     whole = ([column[place] for place in order] if column else [] for column in (reasons, digests))
     return statistic, counts, *whole
 
@@ -519,7 +493,7 @@ def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
     return columns
 
 
-def label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
+def _label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
     """Return how often a judge is right about answers that the rows have labels for, for `judge_errors.Counts`.
 
     Args:
@@ -527,14 +501,11 @@ def label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
         verdicts: (predictions,) 0 or 1.
     """
     result: Counter = Counter()
-    if any(len(item.predictions) != 1 for item in items):
-        return result
-    for item, verdict in zip(items, verdicts, strict=True):
-        label = item.human[1]
-        if label in (0, 1):
-            whole, hit = ("correct", "accepted") if label else ("incorrect", "rejected")
-            result[f"labelled {whole}"] += 1
-            result[f"labelled {hit}"] += int(verdict == label)
+    if all(len(item.predictions) == 1 for item in items):
+        for item, verdict in zip(items, verdicts, strict=True):
+            if (label := item.human[1]) in (0, 1):
+                whole, hit = ("correct", "accepted") if label else ("incorrect", "rejected")
+                result.update({f"labelled {whole}": 1, f"labelled {hit}": int(verdict == label)})
     return result
 
 
@@ -555,7 +526,7 @@ def item_statistics(
     sums, counts = {}, {}
     for metric, scorer in scorers.items():
         parts, counts[metric] = [], Counter()
-        windows = cut(items, window_predictions([scorer]), WINDOW_CHARACTERS)
+        windows = cut(items, (window_predictions([scorer]), WINDOW_CHARACTERS))
         progress(metric, 0, len(items))
         run = counted(
             partial(statistics_of_items, scorer), lambda done, m=metric: progress(m, done, len(items)), scorer.passes
@@ -605,20 +576,6 @@ def counted(
         return result
 
     return run
-
-
-def cut(items: Iterable[Item], predictions: int, characters: int) -> Iterator[list[Item]]:
-    """Yield items in windows of about a number of predictions, and of characters at most."""
-    window, held, texts = [], 0, 0
-    for item in items:
-        window.append(item)
-        held += max(len(item.predictions), 1)
-        texts += characters_of(item)
-        if held >= predictions or texts >= characters:
-            yield window
-            window, held, texts = [], 0, 0
-    if window:
-        yield window
 
 
 def scored(
@@ -817,39 +774,37 @@ def recalled(
         {row: its scores, and counts of what to warn of in it}, and how many rows were taken, or why not.
     """
     known: dict[tuple, tuple[list[float], dict[str, int]]] = {}
-    told: Counter = Counter()
-    if not scorer.recalls:
-        return known, told
-    signature = scorer.signature
-    for row, record in zip(rows, records, strict=True):
-        scores, outcome, counts = _checked(record, scorer, signature, row)
-        told[outcome] += 1
-        if outcome == RECALLED:
-            known[row] = scores, counts
-    return known, told
+    outcomes: Counter = Counter()
+    signature = scorer.signature if scorer.recalls else ""
+    for row, record in zip(rows, records, strict=True) if signature else ():
+        taken = _taken(record or {}, scorer, signature, row)
+        outcomes[taken if isinstance(taken, str) else RECALLED] += 1
+        if not isinstance(taken, str):
+            known[row] = taken
+    return known, outcomes
 
 
-def _checked(
-    record: Mapping[str, Any] | None, scorer: Scorer, signature: str, row: tuple
-) -> tuple[list[float], str, dict[str, int]]:
-    """Return recorded scores, what becomes of the row, and the recorded counts."""
-    text = (record or {}).get(scorer.name + DIGEST)
-    before, result, rest = text.rpartition(_ROW) if isinstance(text, str) else ("", "", "")
+def _taken(
+    record: Mapping[str, Any], scorer: Scorer, signature: str, row: tuple
+) -> tuple[list[float], dict[str, int]] | str:
+    """Return the recorded scores and counts of a row, or why it is judged."""
+    digest = record.get(scorer.name + DIGEST)
+    before, result, rest = digest.rpartition(_ROW) if isinstance(digest, str) else ("", "", "")
     if not result:
-        return [], FIRST, {}
+        return FIRST
     if before != signature:
         parts = ", ".join(f"{name} {change}" for name, change in differing_parts(before, signature).items())
-        return [], f"{ANEW}the judge differs ({parts})", {}
+        return f"{ANEW}the judge differs ({parts})"
+    texts, *counted = rest.split("|")
     try:
-        digests, *counted = rest.split("|")
         counts = {name: int(count) for name, _, count in (part.partition(":") for part in counted)}
         scores = [float(record[name]) for name in scorer.row_names]
     except (KeyError, TypeError, ValueError):
-        return [], f"{ANEW}their recorded scores were changed", {}
-    if row_digest(signature, row, scores, counts) == text:
-        return scores, RECALLED, counts
-    what = "texts" if digests.partition("-")[0] != _digest(row)[:8] else "recorded scores"
-    return [], f"{ANEW}their {what} were changed", {}
+        return f"{ANEW}their recorded scores were changed"
+    if row_digest(signature, row, scores, counts) == digest:
+        return scores, counts
+    changed = "recorded scores" if texts.startswith(_digest(row)[:8]) else "texts"
+    return f"{ANEW}their {changed} were changed"
 
 
 def differing_parts(old: str, new: str) -> dict[str, str]:
@@ -859,12 +814,8 @@ def differing_parts(old: str, new: str) -> dict[str, str]:
     {'threshold': '0.5 -> 0.6'}
     """
     parts = [dict(part.partition(":")[::2] for part in text.split("|")) for text in (old, new)]
-    names = dict.fromkeys([*parts[0], *parts[1]])
-    return {
-        name: f"{parts[0].get(name, 'none')} -> {parts[1].get(name, 'none')}"
-        for name in names
-        if parts[0].get(name) != parts[1].get(name)
-    }
+    changes = {name: tuple(some.get(name, "none") for some in parts) for name in parts[0] | parts[1]}
+    return {name: f"{old} -> {new}" for name, (old, new) in changes.items() if old != new}
 
 
 def recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
@@ -877,9 +828,11 @@ def recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
     anew = {name.removeprefix(ANEW): count for name, count in counts.items() if name.startswith(ANEW) and count}
     if not counts.get(RECALLED) and not anew:
         return None
-    said = {"were judged before, by the same judge": counts.get(RECALLED)}
-    said |= {f"were judged anew: {why}": count for why, count in anew.items()}
-    said |= {"were judged for the first time": counts.get(FIRST)}
+    said = {
+        "were judged before, by the same judge": counts.get(RECALLED),
+        **{f"were judged anew: {why}": count for why, count in anew.items()},
+        "were judged for the first time": counts.get(FIRST),
+    }
     parts = [f"{count:,} {what}" for what, count in said.items() if count]
     return f"{metric}, rows: {'; '.join(parts)}"
 
