@@ -31,11 +31,9 @@ from .values import (
     PlainCell,
     Row,
     answers_of,
-    chance_of,
+    as_number,
     checked_text,
     is_given,
-    is_guess,
-    json_list,
     json_value,
     kind_of,
     likely,
@@ -179,7 +177,8 @@ class RowReader:
             names = dict.fromkeys([*roles, *(name for name in values if name not in taken)])
             self._names, self._roles = set(values), recognized(tuple(names))
             for role, column in self._roles.items():
-                if role not in self.columns and not self.source.form and is_guess(role, column) and role != "id":
+                is_guess = plain_name(column) not in OWN_NAMES[role] and role != "id"
+                if is_guess and role not in self.columns and not self.source.form:
                     what = "further references" if role == "aliases" else f"the {role}"
                     self.source.note(Advice(f"column {column!r} was read as {what}; another one: ", name_column(role)))
         return self._roles
@@ -245,8 +244,9 @@ class RowReader:
         stay beside others, because answers cite passages by their numbers.
         """
         column, value = self.value(values, "contexts")
-        if self.in_csv and isinstance(value, str) and not isinstance(value, PlainCell):
-            value = json_list(value)
+        if self.in_csv and isinstance(value, str) and value[:1] == "[" and not isinstance(value, PlainCell):
+            with suppress(ValueError, RecursionError):
+                value = json.loads(value)
         if not is_given(value):
             return []
         passages = passages_in(value)
@@ -373,7 +373,8 @@ class RowReader:
             where = ("say where they are with ", name_column("contexts"), ", or ") if passages is MISSING else ("",)
             hint = Advice(*where, "write [] where nothing was retrieved, or leave the row out")
             raise RowError(problem, hint=hint)
-        chance = chance_of(values.get("probability"))
+        chance = as_number(values.get("probability"))
+        chance = chance if 0 < chance <= 1 else None
         extra = self._extra(values, row_kind) if self.keeps else {}
         recorded = _recorded(values)
         shared = references, human, contexts, chance, extra, recorded
@@ -482,10 +483,7 @@ class RowReader:
             return None
         if name == "label" and (verdict := self.verdict(column, value)) is not None:
             return verdict
-        try:
-            number = float(value)
-        except (ValueError, TypeError, OverflowError):
-            number = math.nan
+        number = as_number(value)
         if not abs(number) <= MAX_SCORE:
             self.not_numbers += 1
             if name == "label":

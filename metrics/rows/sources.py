@@ -34,7 +34,7 @@ from .formats import (
 )
 from .formats.openai_evals import event_log_rows
 from .tables import MAX_COLUMNS, arrow_rows, check_columns, excel_rows, inspect_rows, parquet_rows
-from .values import Row, has_marks, without_mark
+from .values import WRITTEN, Row, without_mark
 
 FORMATS = {
     ".jsonl": "JSON lines",
@@ -188,11 +188,11 @@ class Source:
                 raise FileError(f"{self.name:.200}: cannot be read: {reason}") from error
             if not stat.S_ISREG(status.st_mode):
                 raise FileError(f"{self.name}: is a pipe or a device; let it write into '-', standard input")
-            self.size, self._stat = status.st_size, self._state_of(status)
+            self.size, self._stat = status.st_size, _state_of(status)
 
     def _open(self) -> BinaryIO:
         if self.remote:
-            return remote_file(self.path)
+            return _remote_file(self.path)
         return _standard_input() if self.path == "-" else open(self.path, "rb")
 
     @property
@@ -226,17 +226,13 @@ class Source:
         status = os.stat(self.path or self.inputs[0])
         return status.st_dev, status.st_ino
 
-    @staticmethod
-    def _state_of(status: os.stat_result) -> tuple[int, int, int]:
-        return status.st_size, status.st_mtime_ns, status.st_ino
-
     def check_unchanged(self) -> None:
         """Refuse a file that is another one now than when this object was made.
 
         Raises:
             FileError: if its size, time or inode is another; nothing is known of an address.
         """
-        if self._stat and os.path.exists(self.path) and self._state_of(os.stat(self.path)) != self._stat:
+        if self._stat and os.path.exists(self.path) and _state_of(os.stat(self.path)) != self._stat:
             raise FileError(f"{self.name}: has changed while it was read; wait until it is complete, and begin again")
 
     @property
@@ -321,12 +317,12 @@ class Source:
             excel = partial(excel_rows, sheet=self.options.sheet, sheets=self._sheets)
             read = {"Arrow": arrow_rows, "Excel": excel, "Inspect log": inspect_rows}[self.format]
             return read(raw, name, after)
-        stream = decompressed(raw)
+        stream = _decompressed(raw)
         if self.format == "JSON lines":
             place = self.options.rows_at
             result = partial(rows_at, path=place, name=name) if place else document_rows
-            return json_rows(stream, after, result, self.options.encoding)
-        return csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.options.encoding)
+            return _json_rows(stream, after, result, self.options.encoding)
+        return _csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.options.encoding)
 
 
 def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[Source]:
@@ -341,9 +337,9 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
         ValueError: if a file does not exist or is named twice.
     """
     options = options or ReadOptions()
-    folders = {path for path in paths if is_dataset(path)}
+    folders = {path for path in paths if _is_dataset(path)}
     values: list[Source] = [
-        Source(options=options, memory=load_dataset(path), name=Path(path).name, inputs=[path])
+        Source(options=options, memory=_load_dataset(path), name=Path(path).name, inputs=[path])
         if path in folders
         else _event_log(path, options.split)
         if options.form in (None, "openai-evals") and _starts(path, b'{"spec": ')
@@ -406,7 +402,9 @@ def files_of_runs(paths: object) -> dict[str, list[str]] | None:
     """
     if not isinstance(paths, Sequence) or len(paths) != 2:
         return None
-    if not all(isinstance(path, str | os.PathLike) and os.path.isdir(path) and not is_dataset(path) for path in paths):
+    if not all(
+        isinstance(path, str | os.PathLike) and os.path.isdir(path) and not _is_dataset(path) for path in paths
+    ):
         return None
     result = {}
     for path, other in zip(paths, reversed(paths), strict=True):
@@ -441,17 +439,13 @@ def recorded_signatures(source: Source) -> dict[str, str]:
     return {str(metric): str(text) for metric, text in content.items()} if isinstance(content, dict) else {}
 
 
-def is_dataset(path: str | os.PathLike) -> bool:
+def _is_dataset(path: str | os.PathLike) -> bool:
     """Return whether a path is a folder of `Dataset.save_to_disk`."""
     return any(os.path.isfile(os.path.join(path, name)) for name in ("state.json", "dataset_dict.json"))
 
 
-def load_dataset(path: str | os.PathLike):
-    """Return the `datasets.Dataset` of a folder of `save_to_disk`.
-
-    Raises:
-        FileError: if it has several splits, or cannot be read.
-    """
+def _load_dataset(path: str | os.PathLike):
+    """Return the `datasets.Dataset` of a folder of `save_to_disk`."""
     import datasets
 
     try:
@@ -576,12 +570,8 @@ def _stem(name: str) -> str:
     return name
 
 
-def remote_file(address: str) -> BinaryIO:
-    """Open a file by its address, see `fsspec`.
-
-    Raises:
-        FileError: if there is none, or the package for this kind of address is missing.
-    """
+def _remote_file(address: str) -> BinaryIO:
+    """Open a file by its address, see `fsspec`."""
     import fsspec
 
     try:
@@ -592,6 +582,10 @@ def remote_file(address: str) -> BinaryIO:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FileError(f"{address}: cannot be read: {reason}") from error
     return file if hasattr(file, "peek") else io.BufferedReader(file)
+
+
+def _state_of(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def _standard_input() -> BinaryIO:
@@ -686,17 +680,10 @@ def _document(
     return (head, None) if rows is None else ((), rows)
 
 
-def json_rows(
+def _json_rows(
     stream: BinaryIO, after: int, whole: Callable[[object], Iterator[dict] | None], encoding: str | None = None
 ) -> Iterator[Row]:
-    """Yield the rows of JSON lines, or of a JSON document, behind row `after`.
-
-    Args:
-        stream: the text.
-        after: number of a row.
-        whole: returns the rows of a document, None for one that has none.
-        encoding: of the text, None for UTF-8.
-    """
+    """Yield the rows of JSON lines, or of a document of which `whole` returns rows (or None), behind row `after`."""
     encoding = _encoding_of(stream, encoding)
     lines = _lines(stream)
     if encoding is not None:
@@ -743,18 +730,10 @@ def _delimiter(start: bytes, encoding: str) -> str:
     return max(",;\t", key=bare.count)
 
 
-def csv_rows(
+def _csv_rows(
     stream: BinaryIO, path: str, delimiter: str | None, after: int, encoding: str | None = None
 ) -> Iterator[Row]:
-    """Yield the rows of CSV behind row `after`; messages name `path`.
-
-    Args:
-        stream: the text.
-        path: its name.
-        delimiter: what separates cells; None for a comma, a semicolon or a tab, whichever the header has.
-        after: number of a row.
-        encoding: of the text, None for UTF-8.
-    """
+    """Yield the rows of CSV behind row `after`; without a delimiter it is what the header has."""
     encoding = _encoding_of(stream, encoding) or "utf-8-sig"
     delimiter = delimiter or _delimiter(stream.peek(2**16), encoding)
     # The limit is csv's own global; it is never lowered, so that it does no harm to other users of csv.
@@ -782,7 +761,7 @@ def csv_rows(
         if header is None and problem:
             raise FileError(f"{path}, line {number}: the header is ", problem)
         if header is None:
-            header, written = _column_names(cells), has_marks(cells)
+            header, written = _column_names(cells), any(columns <= set(cells) for columns in WRITTEN)
             check_columns(header, path, f", line {number}")
         elif number > after:
             if not problem and len(cells) != len(header):
@@ -802,7 +781,7 @@ def _column_names(header: list[str]) -> list[str]:
     return [f"{name} {number + 1}" if number else name for name, number in zip(header, before, strict=True)]
 
 
-def decompressed(raw: BinaryIO) -> BinaryIO:
+def _decompressed(raw: BinaryIO) -> BinaryIO:
     """Unpack by the first bytes, not by the name, so that wrong endings and compressed standard input work."""
     start = raw.peek(8)
     if start.startswith(COMPRESSIONS[".gz"]):

@@ -3,7 +3,8 @@
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any, BinaryIO
 
 from . import packed
@@ -14,16 +15,7 @@ MAX_COLUMNS = 10_000
 
 
 def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
-    """Refuse a table with more columns than rows can be checked with, or with two of one name.
-
-    Args:
-        names: of the columns.
-        path: name of the file.
-        where: the place of the header in it.
-
-    Raises:
-        FileError: if it has more than `MAX_COLUMNS`, or a name twice.
-    """
+    """Refuse a table with more columns than rows can be checked with, or with two of one name."""
     if len(names) > MAX_COLUMNS:
         raise FileError(f"{path}: has {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out")
     if len(set(names)) < len(names):
@@ -31,14 +23,18 @@ def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
         raise FileError(f"{path}{where}: two columns are named {double!r}; rename one of them")
 
 
-def parquet_rows(raw: BinaryIO, path: str, after: int, progress: list) -> Iterator[Row]:
-    """Yield the rows of Parquet behind row `after`.
+def _rows_of(batches: Iterable, number: int, after: int) -> Iterator[Row]:
+    """Yield the rows of Arrow batches behind row `after`; `number` rows stand before them."""
+    for batch in batches:
+        for start in range(max(0, after - number), len(batch), 500):
+            part = batch.slice(start, 500)
+            values = part.to_pylist(maps_as_pydicts="strict") if part.num_columns else [{}] * len(part)
+            yield from map(Row, count(number + start + 1), values)
+        number += len(batch)
 
-    Args:
-        raw: the file.
-        path: its name.
-        after: number of a row.
-        progress: its first item becomes the share of the rows that was read, 0 to 1.
+
+def parquet_rows(raw: BinaryIO, path: str, after: int, progress: list) -> Iterator[Row]:
+    """Yield the rows of Parquet behind row `after`; the first item of `progress` becomes the share that was read.
 
     Raises:
         FileError: if it is not Parquet, or damaged.
@@ -52,15 +48,9 @@ def parquet_rows(raw: BinaryIO, path: str, after: int, progress: list) -> Iterat
         number, groups = 0, list(range(file.num_row_groups))
         while groups and number + file.metadata.row_group(groups[0]).num_rows <= after:
             number += file.metadata.row_group(groups.pop(0)).num_rows
-        for batch in file.iter_batches(batch_size=500, row_groups=groups):
-            if number + len(batch) <= after:
-                number += len(batch)
-                continue
-            for values in batch.to_pylist(maps_as_pydicts="strict") if batch.num_columns else [{}] * batch.num_rows:
-                number += 1
-                if number > after:
-                    yield Row(number, values)
-            progress[0] = number / max(file.metadata.num_rows, 1)
+        for row in _rows_of(file.iter_batches(batch_size=500, row_groups=groups), number, after):
+            progress[0] = row.number / file.metadata.num_rows
+            yield row
     except (pyarrow.ArrowException, OSError) as error:
         raise FileError(f"{path}: not a Parquet file that can be read: {error}") from error
 
@@ -72,16 +62,10 @@ def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
     try:
         if raw.peek(6).startswith(b"ARROW1"):
             file = pyarrow.ipc.open_file(raw)
-            batches = (file.get_batch(i) for i in range(file.num_record_batches))
+            batches = map(file.get_batch, range(file.num_record_batches))
         else:
-            batches = iter(pyarrow.ipc.open_stream(raw))
-        number = 0
-        for batch in batches:
-            for start in range(0, len(batch), 500):
-                for values in batch.slice(start, 500).to_pylist(maps_as_pydicts="strict"):
-                    number += 1
-                    if number > after:
-                        yield Row(number, values)
+            batches = pyarrow.ipc.open_stream(raw)
+        yield from _rows_of(batches, 0, after)
     except (pyarrow.ArrowException, OSError) as error:
         raise FileError(f"{path}: not an Arrow file that can be read: {error}") from error
 
@@ -92,14 +76,9 @@ def _cell(value: Any) -> str:
 
 
 def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[str]) -> Iterator[Row]:
-    """Yield the rows of a sheet of a workbook behind row `after`; the first row names the columns.
+    """Yield the rows of a sheet (its name, or its number from 1) behind row `after`; the first row names the columns.
 
-    Args:
-        raw: the workbook.
-        path: its name.
-        after: number of a row.
-        sheet: name of the sheet, or its number, from 1.
-        sheets: gets the names of all sheets.
+    `sheets` gets the names of all sheets.
     """
     from ..core.scorer import require_extra  # which brings numpy
 

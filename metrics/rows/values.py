@@ -4,7 +4,7 @@ import json
 import math
 import re
 from ast import literal_eval
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -133,17 +133,16 @@ def _drop_answer(value: Mapping) -> list[object]:
     return [text for text in texts if text][:1]
 
 
-def chance_of(value: object) -> float | None:
-    """Return a probability above 0, at most 1; None for anything else.
+def as_number(value: object) -> float:
+    """Return a value as a number, NaN if it is none.
 
-    >>> chance_of("0.25"), chance_of(None), chance_of(3)
-    (0.25, None, None)
+    >>> as_number("0.5"), as_number(None)
+    (0.5, nan)
     """
     try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
-    return number if 0 < number <= 1 else None
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def value_at(value: object, path: str) -> object:
@@ -159,18 +158,16 @@ def value_at(value: object, path: str) -> object:
     >>> value_at({"answers": [{"text": "a"}, {"text": "b"}]}, "answers[*].text")
     ['a', 'b']
     """
-    steps = [star or key for star, key in _STEP.findall(path)]
-    return _follow(value, steps)
+    return _follow(value, [star or key for star, key in _STEP.findall(path)])
 
 
 def _follow(value: object, steps: list[str]) -> object:
-    for place, name in enumerate(steps):
+    for place, name in enumerate(steps, 1):
         if name == "*":
             if not isinstance(value, list):
                 return MISSING
-            values = [inner for item in value if (inner := _follow(item, steps[place + 1 :])) is not MISSING]
-            nested = "*" in steps[place + 1 :]
-            return [element for inner in values for element in inner] if nested else values
+            values = [inner for item in value if (inner := _follow(item, steps[place:])) is not MISSING]
+            return [element for inner in values for element in inner] if "*" in steps[place:] else values
         if isinstance(value, Mapping) and name in value:
             value = value[name]
         elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
@@ -254,15 +251,6 @@ def is_given(value: object) -> bool:
     return bool(value.strip() if isinstance(value, str) else value) if isinstance(value, str | list) else True
 
 
-def json_list(text: str) -> object:
-    """Return the list of a text that is one in JSON; else the text."""
-    try:
-        content = json.loads(text) if text.startswith("[") else text
-    except (ValueError, RecursionError):
-        return text
-    return content
-
-
 def passages_in(value: object) -> list:
     """Return the passages of a value: a list, one text or object, or an object with a list, as MS MARCO has them.
 
@@ -282,9 +270,9 @@ def passage_text(value: object) -> str:
     """
     if isinstance(value, dict):
         value = next((value[name] for name in _PASSAGE if name in value), value)
-    if isinstance(value, str) or not is_given(value):
-        return value if isinstance(value, str) else ""
-    return json.dumps(value, default=str, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, default=str, ensure_ascii=False) if is_given(value) else ""
 
 
 def list_in_cell(value: object) -> object:
@@ -355,13 +343,8 @@ def marked_list(values: list) -> str:
     return _INSIDE_LIST.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
 
 
-# Columns of the files that we write and read. In other files an apostrophe is a part of the text.
-_WRITTEN = ({"file", "line"}, {"line", "id"}, {"id", "mean_of_all"})
-
-
-def has_marks(header: Sequence[str]) -> bool:
-    """Return whether the cells of a file of CSV have marks, because it has the columns of one that we write."""
-    return any(columns <= set(header) for columns in _WRITTEN)
+# Columns of the CSV that we write, whose cells have marks. In other files an apostrophe is a part of the text.
+WRITTEN = ({"file", "line"}, {"line", "id"}, {"id", "mean_of_all"})
 
 
 def without_mark(cell: str) -> str:
@@ -430,22 +413,16 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     >>> dict(recognized(("question", "answer", "label")))
     {'question': 'question', 'label': 'label', 'prediction': 'answer'}
     """
-    exact = set(names)
     plain = {plain_name(name): name for name in reversed(names)}
     roles: dict[str, str] = {}
 
     def take(role: str, known: Iterable[str]) -> None:
-        free = [name for name in known if plain.get(name) not in roles.values()]
-        column = next((name for name in free if name in exact), None) or next(
-            (plain[name] for name in free if name in plain), None
-        )
-        if role not in roles and column is not None:
-            roles[role] = column
+        free = [name for name in known if name in plain and plain[name] not in roles.values()]
+        if role not in roles and free:
+            roles[role] = next((name for name in free if name in names), plain[free[0]])
 
-    for role, own in OWN_NAMES.items():
-        take(role, own)
-    for role, others in _OTHER_NAMES.items():
-        take(role, others)
+    for role, known in (*OWN_NAMES.items(), *_OTHER_NAMES.items()):
+        take(role, known)
     if "references" not in roles and "prediction" not in roles:
         take("references", ("answers",))
     if "prediction" in roles:
@@ -453,15 +430,6 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     elif {"references", "contexts", "label"} & roles.keys():
         take("prediction", ("answer", "final_answer"))
     return roles
-
-
-def is_guess(role: str, column: str) -> bool:
-    """Return whether a column was taken for what our names do not say, such as `answer` for the prediction.
-
-    >>> is_guess("prediction", "Answer"), is_guess("prediction", "Prediction")
-    (True, False)
-    """
-    return plain_name(column) not in OWN_NAMES[role]
 
 
 def likely(role: str, names: Iterable[str]) -> str:

@@ -76,14 +76,9 @@ def read_manifest(folder: Path) -> dict:
         raise FileError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise FileError(f"{path}: is damaged, not JSON ({error}); {damaged}") from error
-    form = content.get("format") if isinstance(content, dict) else None
-    if isinstance(form, int) and form != _FORMAT:
+    if isinstance(content, dict) and content.get("format", _FORMAT) != _FORMAT:
         raise FileError(f"{folder}: was written by another version; name another folder")
-    wanted = {"format": int, "settings": dict, "inputs": list, "complete": bool}
-    bad = [name for name, kind in wanted.items() if form is None or not isinstance(content.get(name), kind)]
-    if bad:
-        raise FileError(f"{path}: is damaged, it has no {bad[0]!r}; {damaged}")
-    if content.pop("sha256", None) != _digest_of(content):
+    if not isinstance(content, dict) or content.pop("sha256", None) != _digest_of(content):
         raise FileError(f"{path}: is damaged, or was edited: its content has another SHA-256; {damaged}")
     return content
 
@@ -91,41 +86,28 @@ def read_manifest(folder: Path) -> dict:
 def verify(folder: str) -> dict[str, int]:
     """Return the number of parts and rows of a folder that is complete: just the parts that its run wrote, unchanged.
 
-    Args:
-        folder: output of a run.
-
     Raises:
         FileError: if it is not; names every part that is missing, is not of the run, or has changed.
     """
-    import pyarrow
     import pyarrow.parquet
 
     place = Path(folder)
     if not place.is_dir():
         raise FileError(f"{folder}: is no folder; name one that score --output FOLDER/ wrote")
     content = read_manifest(place)
-    parts = content.get("parts")
     if not content["complete"]:
         raise FileError(f"{folder}: is not complete; run the command that began it again, with --resume")
-    if not isinstance(parts, dict):
-        raise FileError(
-            f"{place / MANIFEST}: has no digests of parts; an older version wrote it, and nothing can be verified"
-        )
-    there = {path.name for path in place.iterdir() if path.name != MANIFEST}
+    parts, there = content["parts"], {path.name for path in place.iterdir() if path.name != MANIFEST}
     problems = [f"{name} is missing" for name in sorted(set(parts) - there)]
     problems += [f"{name} is not of this run" for name in sorted(there - set(parts))]
     rows = 0
     for name in sorted(there & set(parts)):
         if not (place / name).is_file():
             problems.append(f"{name} is not a file")
-            continue
-        if digest(place / name) != parts[name]:
+        elif digest(place / name) != parts[name]:
             problems.append(f"{name} has changed")
-            continue
-        try:
+        else:
             rows += pyarrow.parquet.read_metadata(place / name).num_rows
-        except (pyarrow.ArrowException, OSError) as error:
-            problems.append(f"{name} cannot be read: {error}")
     if problems:
         more = f"; and {len(problems) - 10:,} more" if len(problems) > 10 else ""
         raise FileError(f"{folder}: is not what its run wrote: {'; '.join(problems[:10])}{more}")
@@ -143,11 +125,14 @@ class Parts:
 
     Attributes:
         finished: number of each part that is there -> what was noted at its end.
+        kept: None; no rows are kept in memory.
 
     Raises:
         FileError: if the folder cannot be used, holds parts and `resume` is not asked for, or holds parts of other
             settings or other input. Nothing has been written yet.
     """
+
+    kept = None
 
     def __init__(self, folder: str, settings: Mapping, sources: Sequence[Source], resume: bool):
         if "://" in str(folder):
@@ -189,13 +174,13 @@ class Parts:
                 f"{self.folder}: holds parts made with other settings: {name} was {json.dumps(old.get(name))}, now it "
                 f"is {json.dumps(new.get(name))}; repeat the command that began it, or name another folder"
             )
-        old, new = manifest["inputs"], self.inputs
+        old, new, parts = manifest["inputs"], self.inputs, manifest["parts"]
         for path in sorted(self.folder.glob("*.parquet")):
             number = path.stem.removeprefix("part-")
             part = int(number) if number.isascii() and number.isdigit() else -1
-            state = self._state(path, part, old, manifest.get("parts", {}).get(path.name))
-            if path.name in manifest.get("parts", {}):
-                self.finished[part], self._digests[path.name] = state, manifest["parts"][path.name]
+            state = self._state(path, part, old, parts.get(path.name))
+            if path.name in parts:
+                self.finished[part], self._digests[path.name] = state, parts[path.name]
         for number, name in enumerate(file["name"] for file in old):
             if new[number : number + 1] != old[number : number + 1]:
                 values = [part for part, state in self.finished.items() if state["place"][0] >= number]
@@ -255,17 +240,7 @@ class Parts:
             file.write(manifest(self.settings, self.inputs, facts))
 
     def write(self, part: int, columns: Mapping[str, str], metadata: Mapping[str, str], rows: Mapping) -> None:
-        """Write rows of a part.
-
-        Args:
-            part: its number.
-            columns: see `writing.Writer`.
-            metadata: facts about the file.
-            rows: one list per column.
-
-        Raises:
-            FileError: if it cannot be written.
-        """
+        """Write rows of a part, see `writing.Writer`."""
         if not self._begun:
             self._write_manifest({"complete": False, "parts": self._digests})
             self._begun = True

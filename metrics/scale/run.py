@@ -254,15 +254,13 @@ class Run:
             FileError: if a file cannot be read or written, a row is bad, or no row can be scored. The output file is
                 then as it was before; of a folder the finished parts are kept.
         """
-        reading = Reading(self.sources, self.columns, Skips(self.skips, problem), notify, self._needs, self.keeps)
-        if not self.in_parts:
-            output = _OneFile(self.output, self.keep)
-            report = self._score(reading, output, progress)
-            report.columns = output.kept
-            return report
         if self.finished_parts:
             notify(f"{self.finished_parts:,} finished parts in {self.output} are kept")
-        return self._score(reading, self._parts, progress)
+        reading = Reading(self.sources, self.columns, Skips(self.skips, problem), notify, self._needs, self.keeps)
+        output = self._parts if self.in_parts else _OneFile(self.output, self.keep)
+        report = self._score(reading, output, progress)
+        report.columns = output.kept
+        return report
 
     @property
     def finished_parts(self) -> int:
@@ -345,16 +343,8 @@ def facts_of(report: Scores) -> dict:
 
 
 def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCounts, total: bool) -> Scores:
-    """Return the scores of every system.
-
-    Args:
-        overall: the sums over all rows.
-        row_kind: what the rows are.
-        scorers: {metric: what computes it}.
-        counts: what became of the rows.
-        total: add a row for all systems together.
-    """
-    warn_of_recorded(overall.warning_counts)
+    """Return the scores of every system, and with `total` of all systems together, from the sums of all rows."""
+    _warn_of_recorded(overall.warning_counts)
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     name = None if not total else "all systems" if "all" in overall.rows else "all"
     scores, warnings, notes = {}, [], []
@@ -418,7 +408,7 @@ def window_predictions(scorers: Iterable[Scorer]) -> int:
     return max(sizes, default=WINDOWS[None])
 
 
-def statistics_of_items(
+def _statistics_of_items(
     scorer: Scorer, items: Sequence[Item], explain: bool = False
 ) -> tuple[np.ndarray, Counter, list[str], list[str]]:
     """Return the statistics of items, counts of what to warn of, and for every row why, and its digest.
@@ -430,22 +420,18 @@ def statistics_of_items(
     rows: list[tuple] = []
     records: list[Mapping | None] = []
     for item in items:
-        if scorer.needs_question and item.text is None:
-            raise FileError(
-                f"{item.file}, line {item.line}: question: expected a string for {scorer.name}, got null; drop the "
-                "row, or leave the metric out"
-            )
         reads = scorer.needs_question or "questions" in scorer.optional
         asked, evidence = item.text if reads else None, tuple(getattr(item, scorer.evidence))
+        missing = "question: expected a string for {}, got null" if scorer.needs_question and asked is None else ""
         if not evidence and scorer.evidence == "references":
-            raise FileError(
-                f"{item.file}, line {item.line}: {scorer.evidence}: expected at least one text for {scorer.name}, got "
-                "none; drop the row, or leave the metric out"
-            )
+            missing = missing or "references: expected at least one text for {}, got none"
+        if missing:
+            fix = "drop the row, or leave the metric out"
+            raise FileError(f"{item.file}, line {item.line}: {missing.format(scorer.name)}; {fix}")
         predictions = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
         rows += [(asked, texts, evidence) for texts in predictions]
         records += [None if explain else item.recorded.get(scorer.name)] * len(predictions)
-    known, counts = recalled(scorer, rows, records)
+    known, counts = _recalled(scorer, rows, records)
     distinct = dict.fromkeys(rows)
     new = [row for row in distinct if row not in known]
     parts, counts_of_row, reasons = [], [], []
@@ -474,7 +460,7 @@ def statistics_of_items(
     if scorer.recalls:
         of_rows = scorer.row_scores(statistics)
         scores = np.column_stack([of_rows[name] for name in scorer.row_names]).tolist()
-        digests = [row_digest(scorer.signature, *row) for row in zip(places, scores, counts_of_row, strict=True)]
+        digests = [_row_digest(scorer.signature, *row) for row in zip(places, scores, counts_of_row, strict=True)]
     statistic = statistics[order]
     counts = counts + _label_counts(items, statistic[:, 0]) if scorer.verdict else counts
     whole = ([column[place] for place in order] if column else [] for column in (reasons, digests))
@@ -494,12 +480,7 @@ def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
 
 
 def _label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
-    """Return how often a judge is right about answers that the rows have labels for, for `judge_errors.Counts`.
-
-    Args:
-        items: the answers; a label is 0 or 1. That of a set is of none of its predictions.
-        verdicts: (predictions,) 0 or 1.
-    """
+    """Return how often a judge is right about answers with a label 0 or 1, for `judge_errors.Counts`; not of sets."""
     result: Counter = Counter()
     if all(len(item.predictions) == 1 for item in items):
         for item, verdict in zip(items, verdicts, strict=True):
@@ -529,7 +510,7 @@ def item_statistics(
         windows = cut(items, (window_predictions([scorer]), WINDOW_CHARACTERS))
         progress(metric, 0, len(items))
         run = counted(
-            partial(statistics_of_items, scorer), lambda done, m=metric: progress(m, done, len(items)), scorer.passes
+            partial(_statistics_of_items, scorer), lambda done, m=metric: progress(m, done, len(items)), scorer.passes
         )
         for window, (found, counts_of_window, *_) in map_in_order(run, windows, worker_count([scorer])):
             lengths = [1 if scorer.takes_sets else len(item.predictions) for item in window]
@@ -539,7 +520,7 @@ def item_statistics(
             parts.append(total)
             counts[metric].update(counts_of_window)
         sums[metric] = np.concatenate(parts)
-    warn_of_recorded(counts)
+    _warn_of_recorded(counts)
     return sums, counts
 
 
@@ -600,17 +581,16 @@ def scored(
     columns = _output_rows(items, row_kind)
     tally = Tally(Counter(columns["system"]))
     lengths = [len(item.predictions) for item in items]
-    systems = list(tally.rows)
-    index = {system: i for i, system in enumerate(systems)}
-    owners = np.array([index[item.system] for item in items])
+    places = {system: i for i, system in enumerate(tally.rows)}
+    owners = np.array([places[item.system] for item in items])
     for item in items:
         tally.predictions[item.system] += len(item.predictions)
     for metric, scorer in scorers.items():
-        why = explain and has_reasons(row_kind, scorer)
-        statistics, tally.warning_counts[metric], reasons, digests = statistics_of_items(scorer, items, why)
+        why = explain and _has_reasons(row_kind, scorer)
+        statistics, tally.warning_counts[metric], reasons, digests = _statistics_of_items(scorer, items, why)
         with_ones = np.column_stack([statistics, np.ones(len(statistics))])
         of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
-        tally.sums[metric] = {system: with_ones[of_system == i].sum(axis=0) for i, system in enumerate(systems)}
+        tally.sums[metric] = {system: with_ones[of_system == i].sum(axis=0) for system, i in places.items()}
         if scorer.thresholds and scorer.evidence == "references" and not row_kind.sets:  # a judge of answers
             tally.questions = dict(totals_by_system(items, statistics[:, 1], statistics[:, 0]))
         scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
@@ -618,7 +598,7 @@ def scored(
             starts = np.cumsum([0, *lengths]).tolist()
             scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
         columns |= scores | ({f"{metric}_reason": reasons} if why else {})
-        columns |= {metric + DIGEST: digests} if has_digest(row_kind, scorer) else {}
+        columns |= {metric + DIGEST: digests} if _has_digest(row_kind, scorer) else {}
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     if worst and not row_kind.sets:
         if judge:
@@ -632,7 +612,7 @@ def scored(
         counted[FAULTS] = fault_counts(columns, judge)
     for name, counts in counted.items():
         if counts is not None:
-            tally.sums[name] = {system: counts[owners == i].sum(axis=0) for i, system in enumerate(systems)}
+            tally.sums[name] = {system: counts[owners == i].sum(axis=0) for system, i in places.items()}
     return columns, tally
 
 
@@ -688,12 +668,12 @@ def map_in_order(function: Callable, windows: Iterable, workers: int) -> Iterato
             torch.set_num_threads(threads)
 
 
-def has_reasons(row_kind: RowKind, scorer: Scorer) -> bool:
+def _has_reasons(row_kind: RowKind, scorer: Scorer) -> bool:
     """Return whether a row has one score by a metric, and not one for each question of a set."""
     return scorer.takes_sets or not row_kind.sets
 
 
-def has_digest(row_kind: RowKind, scorer: Scorer) -> bool:
+def _has_digest(row_kind: RowKind, scorer: Scorer) -> bool:
     """Return whether the output says by which judge a row was scored, so that it need not be judged again."""
     return scorer.recalls and not row_kind.sets
 
@@ -716,8 +696,8 @@ def output_columns(
     for scorer in scorers.values():
         lists = row_kind.sets and not scorer.takes_sets
         columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
-        columns |= {f"{scorer.name}_reason": "text"} if explain and has_reasons(row_kind, scorer) else {}
-        columns |= {scorer.name + DIGEST: "text"} if has_digest(row_kind, scorer) else {}
+        columns |= {f"{scorer.name}_reason": "text"} if explain and _has_reasons(row_kind, scorer) else {}
+        columns |= {scorer.name + DIGEST: "text"} if _has_digest(row_kind, scorer) else {}
     stale = {f"{metric}_reason" for metric in scorers}
     kept = {name: kind for name, kind in (extra or {}).items() if name not in {*columns, *stale}}
     place = list(columns).index("label") + 1
@@ -738,16 +718,10 @@ def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
     return rows
 
 
-def row_digest(signature: str, texts: object, scores: Sequence[float], counts: Mapping[str, int]) -> str:
-    """Return what the column says of a row.
+def _row_digest(signature: str, texts: object, scores: Sequence[float], counts: Mapping[str, int]) -> str:
+    """Return what the column says of a row: who judged it, digests of its texts and of the scores, and warnings.
 
-    Args:
-        signature: of the scorer.
-        texts: what it has read, in types that JSON has.
-        scores: those of the row, in the order of `Scorer.row_names`.
-        counts: what must be warned of, see `scorer.RowStatistics`.
-
-    >>> row_digest("ava|threshold:0.5", ["Who?", "Ann", ["Ann"]], [1.0, 0.9, 0.0], {"truncated": 1})
+    >>> _row_digest("ava|threshold:0.5", ["Who?", "Ann", ["Ann"]], [1.0, 0.9, 0.0], {"truncated": 1})
     'ava|threshold:0.5|row:6400618c-1bf2bb11476bdd4c|truncated:1'
     """
     texts_digest = _digest(texts)[:8]
@@ -760,18 +734,15 @@ def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 
-def recalled(
+def _recalled(
     scorer: Scorer, rows: Sequence[tuple], records: Sequence[Mapping[str, Any] | None]
 ) -> tuple[dict[tuple, tuple[list[float], dict[str, int]]], Counter]:
-    """Return the recorded scores that may be taken.
+    """Return {row: its scores, and counts of what to warn of in it}, and how many rows were taken, or why not.
 
     Args:
         scorer: what would judge the rows.
         rows: what it reads of every row.
         records: the metric's part of `Item.recorded`, None for a row without.
-
-    Returns:
-        {row: its scores, and counts of what to warn of in it}, and how many rows were taken, or why not.
     """
     known: dict[tuple, tuple[list[float], dict[str, int]]] = {}
     outcomes: Counter = Counter()
@@ -801,7 +772,7 @@ def _taken(
         scores = [float(record[name]) for name in scorer.row_names]
     except (KeyError, TypeError, ValueError):
         return f"{ANEW}their recorded scores were changed"
-    if row_digest(signature, row, scores, counts) == digest:
+    if _row_digest(signature, row, scores, counts) == digest:
         return scores, counts
     changed = "recorded scores" if texts.startswith(_digest(row)[:8]) else "texts"
     return f"{ANEW}their {changed} were changed"
@@ -818,12 +789,12 @@ def differing_parts(old: str, new: str) -> dict[str, str]:
     return {name: f"{old} -> {new}" for name, (old, new) in changes.items() if old != new}
 
 
-def recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
+def _recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
     """Return what became of the judgments in the rows, one sentence; None where they had none.
 
-    >>> recall_note("ava", {"recalled": 88, "judged anew: their texts were changed": 3})
+    >>> _recall_note("ava", {"recalled": 88, "judged anew: their texts were changed": 3})
     'ava, rows: 88 were judged before, by the same judge; 3 were judged anew: their texts were changed'
-    >>> recall_note("ava", {"judged first": 5})
+    >>> _recall_note("ava", {"judged first": 5})
     """
     anew = {name.removeprefix(ANEW): count for name, count in counts.items() if name.startswith(ANEW) and count}
     if not counts.get(RECALLED) and not anew:
@@ -837,8 +808,8 @@ def recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
     return f"{metric}, rows: {'; '.join(parts)}"
 
 
-def warn_of_recorded(counts: Mapping[str, Mapping[str, int]]) -> None:
+def _warn_of_recorded(counts: Mapping[str, Mapping[str, int]]) -> None:
     """Warn that judgments in the rows were taken, or could not be; `counts` are those of metrics."""
     for metric, of_metric in counts.items():
-        if note := recall_note(metric, of_metric):
+        if note := _recall_note(metric, of_metric):
             warnings.warn(note, RecordedScoresWarning, stacklevel=3)

@@ -39,32 +39,28 @@ class Tally:
 
     def add(self, other: "Tally") -> None:
         """Add the sums of other rows."""
-        self.rows.update(other.rows)
-        self.predictions.update(other.predictions)
-        for metric, counts in other.warning_counts.items():
-            self.warning_counts.setdefault(metric, Counter()).update(counts)
-        for metric, by_system in other.sums.items():
-            mine = self.sums.setdefault(metric, {})
-            for system, values in by_system.items():
-                mine[system] = mine[system] + values if system in mine else values
-        self.to_read += other.to_read
-        for system, totals in other.questions.items():
-            self.questions[system] = self.questions[system] + totals if system in self.questions else totals
+        for name, value in vars(other).items():
+            setattr(self, name, _added(getattr(self, name), value))
 
     def as_json(self) -> dict:
         """Return the arguments of an equal tally, in types that JSON has."""
-        sums = {
-            metric: {system: values.tolist() for system, values in by_system.items()}
-            for metric, by_system in self.sums.items()
-        }
-        return {
-            "rows": dict(self.rows),
-            "predictions": dict(self.predictions),
-            "sums": sums,
-            "warning_counts": {metric: dict(counts) for metric, counts in self.warning_counts.items()},
-            "questions": {system: totals.as_json() for system, totals in self.questions.items()},
-            "to_read": self.to_read.as_json(),
-        }
+        return _as_json(vars(self))
+
+
+def _added(value: Any, other: Any) -> Any:
+    """Return the sum of two values; of mappings with the sums of their values, in the order in which they came."""
+    if not isinstance(value, Mapping):
+        return value + other
+    both = {name: _added(value[name], other[name]) if name in value else other[name] for name in other}
+    return type(value)({**value, **both})
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _as_json(inner) for name, inner in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.as_json() if hasattr(value, "as_json") else value
 
 
 TOGETHER = "ava and grounding"  # the name of these counts among those of the metrics
@@ -99,10 +95,8 @@ def cell_shares(counts: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]
     >>> cell_shares({"a": np.array([2.0, 1.0, 1.0, 0.0])})["a"]["correct_grounded"]
     0.5
     """
-    return {
-        system: dict(zip(CELLS, (values / max(values.sum(), 1.0)).tolist(), strict=True))
-        for system, values in counts.items()
-    }
+    shares = {system: (values / max(values.sum(), 1.0)).tolist() for system, values in counts.items()}
+    return {system: dict(zip(CELLS, of_system, strict=True)) for system, of_system in shares.items()}
 
 
 LABELLED = "labels of people"  # the name of these counts among those of the metrics
@@ -188,22 +182,23 @@ def fault_counts(columns: Mapping[str, Sequence], judge: Scorer) -> np.ndarray:
         (rows, faults) ones and zeros in the order of `judge.faults`; only zeros where no fault is known.
     """
     questions = columns.get("question") or [None] * len(columns["prediction"])
-    counts = np.zeros((len(questions), len(judge.faults)))
-    rows = zip(
-        columns[judge.verdict], columns["label"], questions, columns["references"], columns["prediction"], strict=True
-    )
-    for place, (verdict, label, question, references, prediction) in enumerate(rows):
-        if not verdict and label in (None, 0):
-            name = judge.fault(question or "", references, prediction)
-            counts[place] = [name == other for other in judge.faults]
-    return counts
+    texts = zip(questions, columns["references"], columns["prediction"], strict=True)
+    verdicts = zip(columns[judge.verdict], columns["label"], strict=True)
+    names = [
+        None if verdict or label not in (None, 0) else judge.fault(question or "", references, prediction)
+        for (verdict, label), (question, references, prediction) in zip(verdicts, texts, strict=True)
+    ]
+    counts = np.array([[name == fault for fault in judge.faults] for name in names], dtype=float)
+    return counts.reshape(len(names), len(judge.faults))
 
 
 def named_faults(judge: Scorer, counts: Mapping[str, np.ndarray]) -> dict[str, dict[str, int]]:
     """Return {system: {fault: answers}}, without what there is none of, from sums of `fault_counts`."""
-    named = {system: dict(zip(judge.faults, map(int, of_system), strict=True)) for system, of_system in counts.items()}
-    known = {system: {name: count for name, count in faults.items() if count} for system, faults in named.items()}
-    return {system: faults for system, faults in known.items() if faults}
+    named = {
+        system: {name: int(count) for name, count in zip(judge.faults, of_system, strict=True) if count}
+        for system, of_system in counts.items()
+    }
+    return {system: faults for system, faults in named.items() if faults}
 
 
 MOST = 20_000  # questions of a system that are kept apart; of more, several count as one
@@ -326,13 +321,12 @@ class AnswersToRead:
         number: int = 10,
         counts: Mapping[str, int] | None = None,
     ):
-        by_kind: dict[str, list[AnswerToRead]] = {kind: [] for kind in SHARES}
-        for answer in answers:
-            answer = answer if isinstance(answer, AnswerToRead) else AnswerToRead(**answer)
-            by_kind[answer.kind].append(answer)
+        given = [answer if isinstance(answer, AnswerToRead) else AnswerToRead(**answer) for answer in answers]
+        given.sort(key=lambda answer: (answer.rank, answer.file, answer.line))
+        by_kind = {kind: [answer for answer in given if answer.kind == kind] for kind in SHARES}
         self.number = number
         self.counts = Counter({kind: len(some) for kind, some in by_kind.items()} if counts is None else counts)
-        self.by_kind = {kind: sorted(some, key=_order)[:number] for kind, some in by_kind.items()}
+        self.by_kind = {kind: some[:number] for kind, some in by_kind.items()}
 
     def __add__(self, other: "AnswersToRead") -> "AnswersToRead":
         counts = self.counts + other.counts
@@ -358,10 +352,6 @@ class AnswersToRead:
         ]
         chosen = sorted(turns, key=lambda turn: turn[:3])[: self.number]
         return [answer for *_, answer in sorted(chosen, key=lambda turn: turn[1:3])]
-
-
-def _order(answer: AnswerToRead) -> tuple:
-    return answer.rank, answer.file, answer.line
 
 
 def answers_to_read(

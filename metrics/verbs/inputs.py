@@ -9,7 +9,7 @@ from ..core.scorer import Scorer
 from ..rows.errors import SKIP_BAD_ROWS, Advice, FileError
 from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows, inputs_of
 from ..rows.sources import Source, sources_of
-from ..rows.values import MAX_NAMES, Row
+from ..rows.values import MAX_NAMES, Row, as_number
 
 NONE = "(none)"  # the slice of rows without a value
 MAX_SLICES = 100
@@ -46,18 +46,6 @@ def calibrated_on(scorers: Iterable[Scorer], sources: Sequence[Source]) -> list[
                 "others; measure it on rows that it was not calibrated on"
             )
     return notes
-
-
-def as_number(value: object) -> float:
-    """Return a value as a number, NaN if it is none.
-
-    >>> as_number("0.5"), as_number(None)
-    (0.5, nan)
-    """
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
 
 
 def share_of(name: str, value: object) -> float:
@@ -153,13 +141,7 @@ def name_of_row(row) -> str:
 
 
 def unscored_item(source: Source, row: Row, texts: Mapping) -> Item:
-    """Return the item of a row whose score is in the file, which needs neither answer nor references.
-
-    Args:
-        source: its file.
-        row: the row.
-        texts: see `optional_texts`.
-    """
+    """Return the item of a row whose score is in the file, from its `optional_texts`; all of them may be missing."""
     system = source.stem if texts["system"] is None else texts["system"]
     answers, references = texts["prediction"], texts["references"]
     return Item(source.name, row.number, texts["id"], system, texts["text"], answers, references, (None, None))

@@ -154,11 +154,7 @@ def _is_rows(value: object) -> bool:
 
 
 def _keyed(document: Mapping) -> Iterator[dict] | None:
-    """Return the rows of an object {id: row}, as OpenCompass writes them; None of another object.
-
-    >>> list(_keyed({"7": {"question": "Who?", "prediction": "Ann", "references": "Ann"}}))
-    [{'id': '7', 'question': 'Who?', 'prediction': 'Ann', 'references': 'Ann'}]
-    """
+    """Return the rows of an object {id: row}, as OpenCompass writes them; None of another object."""
     rows = list(document.values())
     if not _is_rows(rows):
         return None
