@@ -114,40 +114,34 @@ class RowKind:
     has_contexts: bool = field(default=False, compare=False)
 
 
+@dataclass(eq=False)
 class RowReader:
     """Converts the rows of one file to items.
 
-    Args:
+    Attributes:
         source: the file.
         columns: names of the columns in the file, by the names of `COLUMNS`; "" for a column that is not to be read.
             A name with dots goes into objects and lists: "answers.text", "choices.0.text".
         asks: called with the kind of the rows; returns {column: metric that needs it in every row}, of "question",
             "references" and "contexts".
-        kind: what the rows are, if it is known before the first one is read.
+        kind: what the rows are, from the first good row; None before it, where it is not known already.
         keeps: whether items have the columns that are not read.
-
-    Attributes:
-        kind: what the rows are, from the first good row; None before it.
         not_numbers: values of `score` and `label` that are not numbers.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        columns: Mapping[str, str],
-        asks: Callable[[RowKind], Mapping[str, str]] = lambda kind: {},
-        kind: RowKind | None = None,
-        keeps: bool = False,
-    ):
-        self.source, self.keeps = source, keeps
-        self.columns = columns
-        self.asks, self.kind = asks, kind
-        self.in_csv = source.format in ("CSV", "TSV", "Excel")
-        self.not_numbers = 0
-        self._names: set[str] = set()  # columns of the last row, and which of them have which roles
-        self._roles: Mapping[str, str] = {}
-        self._words: dict[str, float] = {}  # that were read as labels
-        self._letters: set[str] = set()
+    source: Source
+    columns: Mapping[str, str]
+    asks: Callable[[RowKind], Mapping[str, str]] = lambda kind: {}
+    kind: RowKind | None = None
+    keeps: bool = False
+    not_numbers: int = field(default=0, init=False)
+    _names: set[str] = field(default_factory=set, init=False)  # columns of the last row, and which have which roles
+    _roles: Mapping[str, str] = field(default_factory=dict, init=False)
+    _words: dict[str, float] = field(default_factory=dict, init=False)  # that were read as labels
+    _letters: set[str] = field(default_factory=set, init=False)
+
+    def __post_init__(self):
+        self.in_csv = self.source.format in ("CSV", "TSV", "Excel")
 
     def value(self, values: dict, role: str) -> tuple[str, object]:
         """Return the name of a role's column in the file and its value, or `MISSING`.
@@ -735,10 +729,11 @@ def cut(items: Iterable[Item], limits: tuple[int, int]) -> Iterator[list[Item]]:
         yield window.items
 
 
+@dataclass(eq=False)
 class Reading:
     """Reads sources, checks every row, and cuts the items into windows.
 
-    Args:
+    Attributes:
         sources: where the rows are from.
         columns: see `RowReader`.
         skips: what to do about bad rows.
@@ -746,33 +741,25 @@ class Reading:
         asks: called with the row_kind of rows; returns {column: metric that needs it in every row}.
         keeps: whether items have the columns that are not read: "any" values, or "typed" ones, where a column has
             values of one type, as in Parquet; None for no.
-
-    Attributes:
         row_kind: what the rows of the first file are; None before `windows` is called.
         extra: {column that is kept: its type, see `writing.Writer`}, of the first window; None before it is read.
         counts: those of `Skips`.
     """
 
-    def __init__(
-        self,
-        sources: Sequence[Source],
-        columns: Mapping[str, str],
-        skips: Skips | None = None,
-        notify: Message = ignore,
-        asks: Callable[[RowKind], Mapping[str, str]] = lambda row_kind: {},
-        keeps: Literal["any", "typed"] | None = None,
-    ):
-        self.sources = sources
-        self.columns = columns
-        self.skips = skips or Skips()
-        self.notify = notify
-        self.asks = cache(asks)
-        self.keeps, self._told = keeps, set()
-        self.extra: dict[str, str] | None = None
-        self.row_kind: RowKind | None = None
-        self.counts = self.skips.counts
-        self._file = 0  # number of the file that is read; `skips` has that of the row
-        self._file_kind: RowKind | None = None  # of the file's rows; None at its start
+    sources: Sequence[Source]
+    columns: Mapping[str, str]
+    skips: Skips = field(default_factory=Skips)
+    notify: Message = ignore
+    asks: Callable[[RowKind], Mapping[str, str]] = lambda row_kind: {}
+    keeps: Literal["any", "typed"] | None = None
+    row_kind: RowKind | None = field(default=None, init=False)
+    extra: dict[str, str] | None = field(default=None, init=False)
+    _told: set[str] = field(default_factory=set, init=False)
+    _file: int = field(default=0, init=False)  # number of the file that is read; `skips` has that of the row
+    _file_kind: RowKind | None = field(default=None, init=False)  # of the file's rows; None at its start
+
+    def __post_init__(self):
+        self.asks, self.counts = cache(self.asks), self.skips.counts
 
     @property
     def position(self) -> int:
@@ -850,9 +837,9 @@ class Reading:
 
     def _check_any(self) -> None:
         good, single = self.counts.good, self.counts.single
+        if not good and self.counts.skipped:
+            raise FileError(f"no row could be scored: all {self.counts.skipped:,} rows are bad")
         if not good:
-            if self.counts.skipped:
-                raise FileError(f"no row could be scored: all {self.counts.skipped:,} rows are bad")
             raise FileError(f"{', '.join(source.name for source in self.sources)}: no rows; is this the right file?")
         if single == good:
             raise FileError(

@@ -14,6 +14,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
@@ -167,7 +168,7 @@ class Source:
         if self.path is None:
             self.name = self.stem = name
             self.inputs = tuple(map(str, inputs)) or (name,)
-            self.format, self.unit = "memory", "row"
+            self.format, self.unit, self._opened = "memory", "row", nullcontext
             return
         self.name = "standard input" if self.path == "-" else printable(self.path)
         self.stem, self.inputs = _stem(self.name), (self.path,)
@@ -256,9 +257,6 @@ class Source:
         Raises:
             FileError: if the file cannot be read on; names the last row that could be.
         """
-        if self.path is None:
-            yield from self._normalized(self._rows_in_memory(after))
-            return
         number = after
         try:
             with self._opened() as self._raw:
@@ -308,8 +306,10 @@ class Source:
         return f"rows stand at {place}: add --rows-at '{place}'" if place else ""
 
     def _rows_of_file(self, after: int) -> Iterator[Row]:
-        """Yield the rows as they are in the file."""
+        """Yield the rows as they are in the file, or in memory."""
         raw, name = self._raw, self.name
+        if self.format == "memory":
+            return self._rows_in_memory(after)
         if self.format == "Parquet":
             return parquet_rows(raw, name, after, self._share)
         if self.format in PACKED:

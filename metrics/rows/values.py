@@ -5,6 +5,7 @@ import math
 import re
 from ast import literal_eval
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -38,8 +39,10 @@ def plain_name(name: str) -> str:
 MISSING = object()
 MAX_PRINTED = 2**16  # characters of a text that may hold a list
 _STEP = re.compile(r"\[(\*|\d+)\]|([^.\[\]]+)")
-_SEPARATOR = re.compile(r"\s*,\s*|\s+|\Z")
-_STRING = re.compile(r"""\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
+_STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
+_LIST = rf"\[\s*(?:{_STRING.pattern})(?:(?:\s*,\s*|\s+)(?:{_STRING.pattern}))*\s*,?\s*\]"
+_TUPLE = rf"\(\s*(?:{_STRING.pattern})\s*,(?:\s*(?:{_STRING.pattern})\s*,)*(?:\s*(?:{_STRING.pattern})\s*|\s*)\)"
+_PRINTED = re.compile(f"{_LIST}|{_TUPLE}", re.DOTALL)
 
 NO_ANSWER = "unanswerable"  # stands for the reference of a question that has no answer, as in SQuAD 2
 
@@ -191,26 +194,13 @@ def printed_list(text: object) -> list[str] | None:
     if not isinstance(text, str) or text.lstrip()[:1] not in ("[", "("):
         return None
     text = text.strip()
-    if (text[:1], text[-1:]) not in (("[", "]"), ("(", ")")):
-        return None
-    try:
+    with suppress(ValueError, RecursionError):
         content = json.loads(text)
         return content if isinstance(content, list) and all(isinstance(value, str) for value in content) else None
-    except (ValueError, RecursionError):
-        if len(text) > MAX_PRINTED:
-            return None
-    content, place, end = [], 1, len(text) - 1
-    while place < end:
-        string = _STRING.match(text, place, end)
-        separator = _SEPARATOR.match(text, string.end(), end) if string else None
-        if not string or not separator or (text[0] == "(" and "," not in separator[0] and separator.end() < end):
-            return None
-        try:
-            content.append(literal_eval(string[0].strip()))
-        except (ValueError, SyntaxError):
-            return None
-        place = separator.end()
-    return content if content and (text[0] == "[" or len(content) > 1 or text[-2] == ",") else None
+    if len(text) <= MAX_PRINTED and _PRINTED.fullmatch(text):
+        with suppress(ValueError, SyntaxError):
+            return [literal_eval(string) for string in _STRING.findall(text)]
+    return None
 
 
 # Where an object has the text of a passage.

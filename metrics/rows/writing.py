@@ -176,8 +176,7 @@ class Writer:
         if self.format == "Parquet":
             import pyarrow.parquet
 
-            self._schema = _schema(self.columns, self.metadata)
-            self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
+            self._schema, self._pending = _schema(self.columns, self.metadata), []
             options = {"compression": "zstd", "write_page_checksum": True}
             self._parquet = self._stack.enter_context(pyarrow.parquet.ParquetWriter(raw, self._schema, **options))
             return self
@@ -201,39 +200,36 @@ class Writer:
             FileError: if the file cannot be written, for example because the disk is full.
         """
         with can_be_written(self.path):
-            self._write(rows)
+            if self.format == "Parquet":
+                import pyarrow
+
+                values = (
+                    map(_text, rows[name]) if kind == "any" else rows[name] for name, kind in self.columns.items()
+                )
+                arrays = [pyarrow.array(value, field.type) for value, field in zip(values, self._schema, strict=True)]
+                self._pending.append(pyarrow.Table.from_arrays(arrays, schema=self._schema))
+                held = sum(table.nbytes for table in self._pending)
+                if held >= ROW_GROUP_BYTES or sum(map(len, self._pending)) >= ROW_GROUP_ROWS:
+                    self._flush()
+                return
+            for values in zip(*(rows[name] for name in self.columns), strict=True):
+                if self.format == "JSON lines":
+                    row = dict(zip(self.columns, values, strict=True))
+                    self._text.write(json.dumps(row, ensure_ascii=False) + "\n")
+                else:
+                    self._csv.writerow(map(_cell, values))
 
     def note(self, facts: Mapping[str, str]) -> None:
         """Add facts about the whole file that are known at its end; only Parquet has a place for them."""
         if self.format == "Parquet":
             self._parquet.add_key_value_metadata(dict(facts))
 
-    def _write(self, rows: Mapping[str, Sequence]) -> None:
-        if self.format == "Parquet":
-            import pyarrow
-
-            values = [map(_text, rows[name]) if kind == "any" else rows[name] for name, kind in self.columns.items()]
-            arrays = [pyarrow.array(value, field.type) for value, field in zip(values, self._schema, strict=True)]
-            table = pyarrow.Table.from_arrays(arrays, schema=self._schema)
-            self._pending.append(table)
-            self._pending_rows += len(table)
-            self._pending_bytes += table.nbytes
-            if self._pending_rows >= ROW_GROUP_ROWS or self._pending_bytes >= ROW_GROUP_BYTES:
-                self._flush()
-            return
-        for values in zip(*(rows[name] for name in self.columns), strict=True):
-            if self.format == "JSON lines":
-                row = dict(zip(self.columns, values, strict=True))
-                self._text.write(json.dumps(row, ensure_ascii=False) + "\n")
-            else:
-                self._csv.writerow(map(_cell, values))
-
     def _flush(self) -> None:
         import pyarrow
 
         if self._pending:
             self._parquet.write_table(pyarrow.concat_tables(self._pending))
-            self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
+            self._pending.clear()
 
     def __exit__(self, kind, error, trace) -> None:
         if error is not None:
