@@ -406,23 +406,22 @@ def files_of_runs(paths: object) -> dict[str, list[str]] | None:
         isinstance(path, str | os.PathLike) and os.path.isdir(path) and not _is_dataset(path) for path in paths
     ):
         return None
-    result = {}
-    for path, other in zip(paths, reversed(paths), strict=True):
-        folder, second = Path(path).resolve(), Path(other).resolve()
-        endings = tuple(ending + packed for ending in READABLE for packed in ("", *COMPRESSIONS))
-        names = sorted(
-            file.name for file in folder.iterdir() if file.is_file() and not file.name.startswith(("_", "."))
+    folders = [Path(path).resolve() for path in paths]
+    if folders[0] == folders[1]:
+        raise FileError(
+            f"input: the same folder is named twice, {printable(str(paths[0]))}; name an old and a new run"
         )
-        kept = [str(folder / name) for name in names if name.lower().endswith(endings)]
+    endings = tuple(ending + packed for ending in READABLE for packed in ("", *COMPRESSIONS))
+    result = {}
+    for path, folder in zip(paths, folders, strict=True):
+        inside = (file for file in folder.iterdir() if file.is_file() and not file.name.startswith(("_", ".")))
+        kept = sorted(str(file) for file in inside if file.name.lower().endswith(endings))
         if not kept:
             raise FileError(
                 f"{printable(str(path))}: no file with rows in this folder; expected {', '.join(READABLE)}"
             )
-        result[folder.name if folder.name != second.name else printable(str(path)).rstrip("/")] = kept
-    if len(result) < 2:
-        raise FileError(
-            f"input: the same folder is named twice, {printable(str(paths[0]))}; name an old and a new run"
-        )
+        alike = folders[0].name == folders[1].name
+        result[printable(str(path)).rstrip("/") if alike else folder.name] = kept
     return result
 
 
@@ -513,8 +512,8 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
     predictions: dict[Source, dict[str, str]] = {}
     questions: dict[str, dict] = {}
     gold: list[Source] = []
-    local = [source for source in sources if source.path not in (None, "-") and not source.remote]
-    for source in sources if demanded or (len(sources) > 1 and len(local) == len(sources)) else ():
+    local = all(source.path not in (None, "-") and not source.remote for source in sources)
+    for source in sources if demanded or (local and len(sources) > 1) else ():
         rows = _all_rows(source)
         if (answered := predictions_of(rows)) is not None:
             predictions[source] = answered
@@ -523,7 +522,7 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
             questions |= asked
         else:
             break
-    if len(predictions) + len(gold) < len(sources) or not predictions or not gold:
+    if not predictions or not gold or len(predictions) + len(gold) < len(sources):
         if not demanded:
             return []
         raise FileError(
@@ -538,7 +537,7 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
             raise FileError(f"{source.name}: {error}") from error
         inputs = [path for part in (*gold, source) for path in part.inputs]
         result.append(Source(memory=rows, name=source.stem, inputs=inputs))
-        if unanswered := len(set(questions) - set(answered)):
+        if unanswered := len(questions.keys() - answered.keys()):
             result[-1].note(f"{unanswered:,} questions of the data set have no prediction; they count as not answered")
     return result
 

@@ -40,8 +40,8 @@ MISSING = object()
 MAX_PRINTED = 2**16  # characters of a text that may hold a list
 _STEP = re.compile(r"\[(\*|\d+)\]|([^.\[\]]+)")
 _STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
-_LIST = rf"\[\s*(?:{_STRING.pattern})(?:(?:\s*,\s*|\s+)(?:{_STRING.pattern}))*\s*,?\s*\]"
-_TUPLE = rf"\(\s*(?:{_STRING.pattern})\s*,(?:\s*(?:{_STRING.pattern})\s*,)*(?:\s*(?:{_STRING.pattern})\s*|\s*)\)"
+_LIST = rf"\[\s*+(?:{_STRING.pattern})(?:(?:\s*+,\s*+|\s++(?!,))(?:{_STRING.pattern}))*+\s*+,?+\s*+\]"
+_TUPLE = rf"\(\s*+(?:{_STRING.pattern})\s*+,\s*+(?:(?:{_STRING.pattern})\s*+,\s*+)*(?:(?:{_STRING.pattern})\s*+)?+\)"
 _PRINTED = re.compile(f"{_LIST}|{_TUPLE}", re.DOTALL)
 
 NO_ANSWER = "unanswerable"  # stands for the reference of a question that has no answer, as in SQuAD 2

@@ -4,14 +4,18 @@ import json
 import shutil
 import warnings
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
 
+import numpy as np
+
 from .. import __version__
-from ..core.onnx_backend import FAST_FILE
-from ..core.scorer import require_extra
+from ..core.checkpoints import base_encoder, cache_folder, encoder_source, signature_digest
+from ..core.onnx_backend import FAST_FILE, FastModel
+from ..core.scorer import quiet, require_extra
 
 OPSET = 17
 FORMAT = 2  # to be raised when the file of a checkpoint changes; cached files of another one are not taken
@@ -32,8 +36,6 @@ def with_exported(metric: str, settings: Mapping) -> dict:
     """
     if settings.get("backend") != "onnx" or metric not in WITH_MODEL:
         return dict(settings)
-    from ..core.checkpoints import cache_folder, encoder_source, signature_digest
-
     folder = _loading(metric).checkpoint_folder(settings.get("checkpoint"), settings.get("revision"))
     if not (folder / FAST_FILE).is_file():
         require_extra("export", *NEEDED)
@@ -66,10 +68,6 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
         ValueError: if the checkpoint is not found, or the backend cannot run it.
         ImportError: if the packages of the extra `export` are not installed.
     """
-    from ..core.checkpoints import base_encoder, encoder_source, signature_digest
-    from ..core.onnx_backend import FastModel
-    from ..core.scorer import quiet
-
     require_extra("export", *NEEDED)
     loading = _loading(metric)
     with quiet():
@@ -109,14 +107,7 @@ def export_model(model, names: Sequence[str], path: Path, digest: str) -> None:
         names: names of its inputs, all of them (rows, tokens) integers.
         path: file to be written.
         digest: SHA-256 of the checkpoint that the model is of; `FastModel` wants the same.
-
-    Raises:
-        ImportError: if the packages of the extra `export` are not installed.
     """
-    require_extra("export", "onnx", "onnxruntime", "torch")
-    from copy import deepcopy
-
-    import numpy as np
     import onnx
     import torch
 
@@ -169,9 +160,6 @@ def export_embeddings(encoder: Path, path: Path) -> None:
     from safetensors.numpy import save
     from transformers import AutoModel
 
-    from ..core.checkpoints import signature_digest
-    from ..core.scorer import quiet
-
     with quiet():
         below = AutoModel.from_pretrained(encoder, use_safetensors=True).embeddings
     with torch.inference_mode():
@@ -187,12 +175,9 @@ def export_embeddings(encoder: Path, path: Path) -> None:
 def by_rows(values):
     """Return (rows, size) levels in 8-bit integers and the (rows, 1) steps that they count.
 
-    >>> import numpy as np
     >>> by_rows(np.array([[1.27, -0.5]]))
     (array([[127, -50]], dtype=int8), array([[0.01]], dtype=float32))
     """
-    import numpy as np
-
     steps = (np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-12) / 127).astype(np.float32)
     return np.rint(values / steps).astype(np.int8), steps
 
@@ -204,7 +189,6 @@ def _zero_levels(whole, inputs: Mapping) -> dict[str, int]:
         whole: ONNX model of 32-bit floats.
         inputs: of the model. Words at random will do: the range is that of a few channels, much the same on texts.
     """
-    import numpy as np
     import onnxruntime
     from onnx import ModelProto, TensorProto, helper
 
@@ -239,7 +223,6 @@ def _quantize(whole, zero_levels: Mapping[str, int]) -> None:
         whole: ONNX model of 32-bit floats.
         zero_levels: of what is multiplied, by name: the level for 0, from 1 to 254; 128 where there is none.
     """
-    import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 
     graph = whole.graph

@@ -135,17 +135,15 @@ def check_unused(folder: str, own: str = "") -> None:
         FileError: says which.
     """
     system, inner = file_system(folder)
-    there = system.get_file_info(fs.FileSelector(inner, allow_not_found=True))
-    for file in sorted(
-        there, key=lambda file: not file.base_name.startswith(CLAIM)
-    ):  # of a run that is not over first
-        if file.base_name == MANIFEST or file.extension == "parquet":
-            raise FileError(f"{folder}: holds the parts of an earlier run; name another folder")
-        if file.base_name.startswith(CLAIM) and file.base_name != own:
+    names = [file.base_name for file in system.get_file_info(fs.FileSelector(inner, allow_not_found=True))]
+    for name in names:
+        if name.startswith(CLAIM) and name != own:
             raise FileError(
-                f"{folder}: another run is writing to it, or was killed; name another folder, or remove "
-                f"{file.base_name} if no run is left"
+                f"{folder}: another run is writing to it, or was killed; name another folder, or remove {name} if no "
+                "run is left"
             )
+    if any(name == MANIFEST or name.endswith(".parquet") for name in names):
+        raise FileError(f"{folder}: holds the parts of an earlier run; name another folder")
 
 
 def _is_input(name: str) -> bool:

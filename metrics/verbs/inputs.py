@@ -256,15 +256,13 @@ def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
     >>> places_of("topic", ["law", "art", "law"])
     {'art': array([1]), 'law': array([0, 2])}
     """
-    values: dict[str, list[int]] = {}
-    for place, name in enumerate(slices):
-        values.setdefault(name, []).append(place)
-    if len(values) > MAX_SLICES:
+    names, numbers = np.unique(np.array([*slices], dtype=object), return_inverse=True)
+    if len(names) > MAX_SLICES:
         raise FileError(
-            f"by: column {column!r} has {len(values):,} values, more than {MAX_SLICES}; name a column with few "
+            f"by: column {column!r} has {len(names):,} values, more than {MAX_SLICES}; name a column with few "
             "values, such as a topic"
         )
-    return {name: np.array(values[name]) for name in sorted(values)}
+    return {name: np.flatnonzero(numbers == number) for number, name in enumerate(names)}
 
 
 def slice_notes(column: str, rows: Mapping[str, int], what: str, told: Container[str]) -> list[str]:
