@@ -280,13 +280,10 @@ class RowReader:
     def systems(self, values: dict) -> tuple[str, ...]:
         """Return the systems whose row it is, also of a bad row; never raises."""
         try:
-            system = self._system(values)
-            value = self.value(values, "prediction")[1]
+            system, value = self._system(values), self.value(values, "prediction")[1]
         except RowError:
             return ()
-        if system is None and isinstance(value, dict):
-            return tuple(map(str, value))
-        return (system or self.source.stem,)
+        return tuple(map(str, value)) if system is None and isinstance(value, dict) else (system or self.source.stem,)
 
     def read(self, row: Row) -> list[Item]:
         """Return the items of a row, one per system; the first good row decides of what kind all rows must be.
@@ -318,17 +315,13 @@ class RowReader:
             FileError: if it has predictions and the rows before it have none.
         """
         needs = needs or {}
-        if "references" in needs or (row_kind.has_references and not needs):
-            references = self._references(values, *self.needed(values, "references"), row_kind)
-        else:
-            column, given = self.value(values, "references")
-            references = self._references(values, column, given, row_kind) if is_given(given) else []
-            if references and not row_kind.has_references:
-                problem = (
-                    f"{column}: the first row has none, so that rows were scored without references, though others "
-                )
-                named = Advice("metrics='ava', on_error='skip'", command="-m ava --on-error skip")
-                self.source.note(Advice(problem, "have some; ", named, " scores those"))
+        must = "references" in needs or (row_kind.has_references and not needs)
+        column, given = (self.needed if must else self.value)(values, "references")
+        references = self._references(values, column, given, row_kind) if must or is_given(given) else []
+        if references and not must and not row_kind.has_references:
+            problem = f"{column}: the first row has none, so that rows were scored without references, though others "
+            named = Advice("metrics='ava', on_error='skip'", command="-m ava --on-error skip")
+            self.source.note(Advice(problem, "have some; ", named, " scores those"))
         default = self._system(values)
         if row_kind.ceiling:
             if self.has(values, "prediction"):
@@ -359,7 +352,7 @@ class RowReader:
             text = json.dumps(text, default=str)
         else:
             text = checked_text(column, text)
-        human, contexts = self.human(values), self.contexts(values)
+        contexts = self.contexts(values)
         column, passages = self.value(values, "contexts")
         if "contexts" in needs and not (is_given(passages) or isinstance(passages, list)):
             got = "no such column" if passages is MISSING else "none"
@@ -370,8 +363,7 @@ class RowReader:
         chance = as_number(values.get("probability"))
         chance = chance if 0 < chance <= 1 else None
         extra = self._extra(values, row_kind) if self.keeps else {}
-        recorded = _recorded(values)
-        shared = references, human, contexts, chance, extra, recorded
+        shared = references, self.human(values), contexts, chance, extra, _recorded(values)
         return [
             Item(self.source.name, line, ident, system, text, predictions, *shared)
             for system, predictions in by_system.items()
@@ -407,9 +399,9 @@ class RowReader:
         aliases = answers_of(self.optional(values, "aliases") or []) or []
         answers += [alias for alias in dict.fromkeys(map(str, aliases)) if alias not in answers]
         texts = [checked_text(f"{column}, item {i}", text) for i, text in enumerate(answers, 1)]
-        empty = next((i for i, text in enumerate(texts, 1) if not text.strip()), 0)
+        empty = [f"an empty text as item {i}" for i, text in enumerate(texts, 1) if not text.strip()]
         if empty or not texts:
-            got = f"an empty text as item {empty}" if empty else "none"
+            got = empty[0] if empty else "none"
             raise RowError(f"{column}: expected at least one reference, got {got}; {_ADD_REFERENCE}")
         return texts
 

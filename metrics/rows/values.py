@@ -79,6 +79,9 @@ def json_value(value: object) -> object:
     return json_value(content) if isinstance(content, str) else content
 
 
+_ANSWERS = ("text", "input_text", "value", "answer", "aliases")  # where an object has them
+
+
 def answers_of(value: object, depth: int = 4) -> list[object] | None:
     """Return the right answers that a value of a data set holds; None where it is no such value.
 
@@ -111,29 +114,22 @@ def answers_of(value: object, depth: int = 4) -> list[object] | None:
     if not isinstance(value, Mapping):
         return None
     inner = {str(name).lower(): item.tolist() if hasattr(item, "tolist") else item for name, item in value.items()}
-    if "spans" in inner:
-        return _drop_answer(inner)
-    known = [
-        inner[name] for name in ("text", "input_text", "value", "answer", "aliases") if inner.get(name) is not None
-    ]
+    if "spans" in inner:  # of DROP: a number, a date or spans
+        date, number = inner.get("date") or {}, inner.get("number", "")
+        texts = [
+            number if isinstance(number, str) else text_of_number(number),
+            " ".join(str(date[name]) for name in ("day", "month", "year") if date.get(name)),
+            ", ".join(map(str, inner["spans"] or ())),
+        ]
+        return [text for text in texts if text][:1]
+    known = [inner[name] for name in _ANSWERS if inner.get(name) is not None]
     if not known or not depth:
         return None
     answers: list[object] = []
     for item in known:
-        inner_answers = [] if item == [] else answers_of(item, depth - 1) or [item]
-        answers += [answer for answer in inner_answers if answer not in answers]
+        given = [] if item == [] else answers_of(item, depth - 1) or [item]
+        answers += [answer for answer in given if answer not in answers]
     return answers
-
-
-def _drop_answer(value: Mapping) -> list[object]:
-    """Return the answer of an object of DROP: a number, a date or spans."""
-    date, number = value.get("date") or {}, value.get("number", "")
-    texts = [
-        number if isinstance(number, str) else text_of_number(number),
-        " ".join(str(date[name]) for name in ("day", "month", "year") if date.get(name)),
-        ", ".join(map(str, value["spans"] or ())),
-    ]
-    return [text for text in texts if text][:1]
 
 
 def as_number(value: object) -> float:

@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -205,31 +206,27 @@ def score_share(
     columns = output_columns(job["row_kind"], scorers, extra=job["extra"])
     items = (item for row in reading.good_rows() for item in row)
 
-    def finish() -> None:
-        """Put the part into the output folder, under the name that an earlier attempt gave it."""
-        writer.__exit__(None, None, None)
-        name = part_name(task + len(parts) * job["tasks"])
-        write_file(job["output"], name, writer.path.read_bytes())
-        parts[name] = digest(writer.path)
-
-    with tempfile.TemporaryDirectory() as folder:
-        writer, rows = None, 0
-        for number, window in enumerate(cut(items, (job["window"], WINDOW_CHARACTERS))):
-            if number % shares != share:
-                continue
+    def tables() -> Iterator[tuple[int, dict[str, list]]]:
+        """Yield the numbers of rows, and the rows, of the windows of this task."""
+        for window in islice(cut(items, (job["window"], WINDOW_CHARACTERS)), share, None, shares):
             reading.fit(window)
             values, of_window = scored(window, job["row_kind"], scorers)
             tally.add(of_window)
+            yield len(window), values
+
+    with tempfile.TemporaryDirectory() as folder:
+        path, scores = Path(folder, "part.parquet"), tables()
+        for rows, values in scores:
             if job["output"] is None:
                 continue
-            writer = writer or Writer(Path(folder, "part.parquet"), columns, metadata).__enter__()
-            writer.write(values)
-            rows += len(window)
-            if rows >= job["part_rows"]:
-                finish()
-                writer, rows = None, 0
-        if writer:
-            finish()
+            with Writer(path, columns, metadata) as writer:
+                writer.write(values)
+                while rows < job["part_rows"] and (more := next(scores, None)):
+                    writer.write(more[1])
+                    rows += more[0]
+            name = part_name(task + len(parts) * job["tasks"])  # that which an earlier attempt gave it
+            write_file(job["output"], name, path.read_bytes())
+            parts[name] = digest(path)
     counts = {} if share else reading.counts.since(RowCounts())
     return tally.as_json(), counts, [] if share else problems, parts
 

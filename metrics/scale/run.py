@@ -683,11 +683,7 @@ def output_columns(
 ) -> dict[str, str]:
     """Return the columns of the output and their types, see `writing.Writer`.
 
-    Args:
-        row_kind: what the rows are.
-        scorers: {metric: what computes it}.
-        explain: see `scored`.
-        extra: other columns of the input; one that is named as a column of the output is left out.
+    Of the `extra` columns of the input one that is named as a column of the output is left out.
     """
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
     columns |= {row_kind.text: "text", **({"predictions": "texts"} if row_kind.sets else {"prediction": "text"})}

@@ -268,6 +268,7 @@ DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged 
 # comes first: of 60 answers without labels the ten then hold 3.2 to 5.2 of the judge's errors, and 2.2 to 4.1 where
 # five of them are the surest wrong ones.
 SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, LOWEST: 10}
+_OF_ROW = ("file", "line", "id", "system", "prediction", "references", "label")
 BEST = 1.0  # no answer with this score need be read
 
 
@@ -392,17 +393,11 @@ def answers_to_read(
             AnswerToRead(
                 kind=kind,
                 rank=round(float(rank), 6),
-                file=columns["file"][place],
-                line=columns["line"][place],
-                id=columns["id"][place],
-                system=columns["system"][place],
                 question=questions[place],
-                prediction=columns["prediction"][place],
-                references=list(columns["references"][place]),
                 passages=list(columns[evidence][place]) if evidence != "references" else [],
                 score=round(float(value), 6),
-                label=label,
                 verdict=judged,
+                **{name: columns[name][place] for name in _OF_ROW},
             )
         )
     return AnswersToRead(answers, number)

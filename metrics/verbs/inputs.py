@@ -17,15 +17,7 @@ FEW = 30  # rows of a slice, below which its intervals are rough
 
 
 def digested_sources(rows: object, name: str = "rows") -> list[Source]:
-    """Return the sources of a report, which names their digests.
-
-    Args:
-        rows: see `sources.sources_of`.
-        name: of rows in memory.
-
-    Raises:
-        ValueError: if they are something else, a file does not exist or is named twice, or one is standard input.
-    """
+    """Return the sources of a report, which names their digests, so that none is standard input."""
     sources = sources_of(rows, name=name)
     if any(source.path == "-" for source in sources):
         raise ValueError("standard input cannot be read twice, for its digest and its rows; name a file")
@@ -64,9 +56,6 @@ def plan_of(values: Mapping) -> tuple[float | None, float | None]:
     """Return the probability with which a labelled row was drawn, and the planned number of labels of its system.
 
     `genqa-metrics label` writes both; each is None where the row has none.
-
-    Args:
-        values: the row.
 
     Raises:
         RowError: if one is no number, or out of range.
@@ -131,11 +120,7 @@ def optional_texts(reader: RowReader, values: dict, text: str = "question") -> d
 
 
 def name_of_row(row) -> str:
-    """Return which answer a row has: its id, else its file and line, and its system where the id does not name it.
-
-    Args:
-        row: with "id", "file", "line" and "system", such as a `rows.reading.Item`.
-    """
+    """Return which answer an item is: its id, else its file and line, and its system where the id does not name it."""
     name = row.id or f"{row.file}, line {row.line}"
     return name if row.system in name else f"{name} of {row.system}"
 
@@ -244,14 +229,7 @@ def slice_of(column: str, values: Mapping[str, object]) -> str:
 
 
 def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
-    """Return the places of the rows of each slice, in the order of their names.
-
-    Args:
-        column: its name, for the message.
-        slices: the slice of every row.
-
-    Raises:
-        FileError: if there are too many slices.
+    """Return the places of the rows of each slice, in the order of their names; there may be `MAX_SLICES`.
 
     >>> places_of("topic", ["law", "art", "law"])
     {'art': array([1]), 'law': array([0, 2])}
