@@ -390,3 +390,69 @@ def test_verdicts_rank_no_system_where_the_accuracy_cannot_be_told():
         assert ("ranks" in table.header) == ignore
         assert bool(table.marked) == ignore
         assert ('class="matrix"' in report.to_html()) == ignore
+
+
+def compared(means, **options):
+    """60 questions on which systems have these mean scores; the noise of each is its own, and its mean is 0."""
+    noise = np.random.default_rng(0).normal(0, 0.1, (60, len(means)))
+    scores = noise - noise.mean(axis=0) + list(means.values())
+    rows = [
+        {"id": str(n), "system": system, "points": score}
+        for n, of_row in enumerate(scores.tolist())
+        for system, score in zip(means, of_row, strict=True)
+    ]
+    return genqa_metrics.compare(rows, score_columns="points", resamples=400, **options), scores
+
+
+@pytest.mark.parametrize(
+    ("means", "said"),
+    [
+        ((0.51, 0.5, 0.2), "a or b: not decided; a has the highest score, c is significantly worse than both."),
+        ((0.9, 0.5, 0.2), "a is significantly better than each of the 2 others; b is significantly ahead of c."),
+        ((0.51, 0.5, 0.505), "a, c or b: not decided; a has the highest score."),
+        ((0.51, 0.5, 0.2, 0), "c and d are significantly worse than both; c is significantly ahead of d."),
+    ],
+)
+def test_a_finding_names_what_is_decided_and_what_is_not(means, said):
+    assert compared(dict(zip("abcd", means, strict=False)))[0].findings[0].endswith(said)
+
+
+def test_a_finding_of_many_systems_with_long_names_is_short():
+    names = [f"a model with a long name and a version, number {n:02}" for n in range(20)]
+    (finding,) = compared({name: 0.5 + 0.06 * (n // 4) + n / 1e4 for n, name in enumerate(names)})[0].findings
+    assert "not decided" in finding
+    assert "further pairs differ significantly" in finding
+    assert len(finding) < 3 * 95
+
+
+def test_the_rows_shown_are_of_the_closest_pair_that_may_be_the_best():
+    """Of a, b and c, which may be the best, b and c are the closest; d and e, which are closer, are worse."""
+    report, scores = compared({"a": 0.53, "b": 0.505, "c": 0.5, "d": 0.1, "e": 0.1}, rows=2)
+    assert "Rows that decide between b and c" in str(report)
+    apart = scores[:, 1] - scores[:, 2]
+    assert {row["row"] - 1 for row in report.rows["points"]} == {apart.argmax(), apart.argmin()}
+
+
+def test_verdicts_that_differ_significantly_are_said_with_what_cannot_be_told():
+    rows = [row | {"question": f"{row['question']} ({n})"} for row in untold_rows() for n in range(8)]
+    for n, row in enumerate(rows):
+        row["references"] = [f"{row['references'][0]} {'word ' * 60}"] if n % 2 else row["references"]
+    (finding,) = genqa_metrics.compare(rows, resamples=400).findings
+    assert finding.startswith("In the judge's verdicts good is significantly ahead of bad (")
+    assert "how many answers are right cannot be told: it accepts good " in finding
+
+
+@pytest.mark.parametrize(
+    ("labelled", "said"), [(20, ", by people's labels\n"), (14, ", by people's labels or the judge\n")]
+)
+def test_rows_say_whose_verdicts_they_show(labelled, said):
+    answers = {"a": "four steps", "b": "seven steps"}
+    rows = [
+        {"question": f"how many steps has {n}?", "references": ["four steps"], "system": system, "prediction": text}
+        | {"label": int((n + (system == "b")) % 3 > 0) if n < labelled else None}
+        for n in range(20)
+        for system, text in answers.items()
+    ]
+    shown = str(genqa_metrics.compare(rows, "ava", resamples=200, rows=20))
+    assert f"Rows that decide{said}" in shown
+    assert ("(judge)  b" in shown) == (labelled < 20)

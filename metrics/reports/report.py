@@ -25,6 +25,7 @@ from .table import (
 )
 
 MOST_NAMED = 5  # in a sentence
+MOST_CHARACTERS = 80  # of the names that a sentence lists
 WIDTH = 100  # columns of a first screen at most
 
 
@@ -230,7 +231,19 @@ def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
 
 def briefly(names: Sequence[str]) -> str:
     """Return names as one phrase, or how many there are where they would be too many for a sentence."""
-    return listed(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
+    few = len(names) == 1 or (len(names) <= MOST_NAMED and len(listed(names)) <= MOST_CHARACTERS)
+    return listed(names) if few else f"{len(names)} others"
+
+
+def either(names: Sequence[str]) -> str:
+    """Return names as alternatives, or the first one and how many others there are where they would be too many.
+
+    >>> either(["a", "b", "c"]), either([f"system {n}" for n in range(20)])
+    ('a, b or c', 'system 0 or one of 19 others')
+    """
+    if len(names) > 2 and briefly(names) != listed(names):
+        return f"{names[0]} or one of {len(names) - 1} others"
+    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def print_first_screen(

@@ -272,6 +272,30 @@ def tested_pairs(systems: Sequence[str], tests: PairedTests, by_row: np.ndarray,
     ]
 
 
+def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> list[str]:
+    """Return the two systems whose answers are read first: of those that may be the best the closest two.
+
+    Args:
+        scores: system -> "value".
+        pairs: see `tested_pairs`.
+
+    Returns:
+        The better system first; where one is significantly better than all others, it and the next one.
+
+    >>> scores = {"c": {"value": 0.6}, "a": {"value": 0.9}, "b": {"value": 0.7}, "d": {"value": 0.1}}
+    >>> test = lambda first, second, p: {"first": first, "second": second, "p_corrected": p}
+    >>> closest_pair(scores, [test("c", "b", 0.9), test("c", "a", 0.3), test("a", "b", 0.3), test("a", "d", 0.01)])
+    ['b', 'c']
+    >>> closest_pair(scores, [test("a", system, 0.01) for system in "bcd"])
+    ['a', 'b']
+    """
+    order = sorted(scores, key=lambda system: -scores[system]["value"])
+    decided = {frozenset((pair["first"], pair["second"])) for pair in pairs if (pair["p_corrected"] or np.nan) < LEVEL}
+    best = [system for system in order if frozenset((order[0], system)) not in decided]
+    undecided = [list(pair) for pair in combinations(best, 2) if frozenset(pair) not in decided]
+    return min(undecided, key=lambda pair: scores[pair[0]]["value"] - scores[pair[1]]["value"], default=order[:2])
+
+
 def most_different(scores: np.ndarray, number: int, finer: np.ndarray | None = None) -> list[int]:
     """Return the questions on which systems differ most; of two systems as many for the one as for the other.
 

@@ -1,9 +1,10 @@
 """Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ...core.reading import one_line
 from ...core.scorer import Scorer
 from ...registry import judge_among
-from ...reports.report import Report, briefly, of_faults, say
+from ...reports.report import MOST_CHARACTERS, Report, briefly, either, of_faults, say
 from ...reports.table import (
     Table,
     estimate,
@@ -45,7 +46,17 @@ from ..explain.kpqa import Explanation, explanation
 from ..inputs import calibrated_on, digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import judged_systems
 from ..labels import read_labels
-from .analysis import ACCURACY, INTERVAL, Column, Judged, analyse, most_different, row_scores, sliced_comparison
+from .analysis import (
+    ACCURACY,
+    INTERVAL,
+    Column,
+    Judged,
+    analyse,
+    closest_pair,
+    most_different,
+    row_scores,
+    sliced_comparison,
+)
 from .page import MAX_NOTES, comparison_page
 from .rows import Matched, SystemRows
 from .tables import (
@@ -167,7 +178,7 @@ def compare(
         by_row = labelled[metric].by_row if metric in labelled else row_scores(scorer, statistics[metric], main)
         finer = statistics[judge][..., 1] if metric == judge else by_row
         scores = numbers[metric]["scores"][next(iter(numbers[metric]["tests"]))]
-        best = sorted(matched.systems, key=lambda system: -scores[system]["value"])[:2]
+        best = closest_pair(scores, next(iter(numbers[metric]["tests"].values()))["pairs"])
         two = [place for place, system in enumerate(matched.systems) if system in best]
         chosen = most_different(by_row[:, two], rows, finer[:, two]) or most_different(by_row, rows, finer)
         numbers[metric]["rows"] = [matched.reported(row, by_row[row]) for row in chosen]
@@ -364,28 +375,42 @@ class CompareReport(Report):
             shares = [f"{system} {number(share, 2)}" for system, share in zip(order, scores, strict=True)]
             listing = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)}"
             behind = [pair for pair in by.pairs if pair["first"] == order[0] and self.is_clear(pair)]
+            further = self._further(by, [])
             if not behind:
-                return f"Which system has more right answers cannot be told: the judge accepts {listing}."
+                return f"Which system has more right answers cannot be told: the judge accepts {listing}{further}."
             worse = briefly([pair["second"] for pair in behind])
             by_how_much = f" ({estimate(behind[0]['difference'])})" if len(behind) == 1 else ""
             return (
                 f"In the judge's verdicts {order[0]} is significantly ahead of {worse}{by_how_much}; how many answers "
-                f"are right cannot be told: it accepts {listing}."
+                f"are right cannot be told: it accepts {listing}{further}."
             )
         if len(first) == 1:
             others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
-            return f"{name}: {first[0]} is significantly better than {others}."
+            return f"{name}: {first[0]} is significantly better than {others}{self._further(by, [])}."
         if scores[0] == scores[1]:
             tied = [system for system, score in zip(order, scores, strict=True) if score == scores[0]]
             rest = "" if len(tied) == len(order) else ", above the other" + "s" * (len(order) - len(tied) > 1)
-            return f"{name}: {', '.join(tied[:-1])} and {tied[-1]} are tied, their scores are equal{rest}."
+            names = listed(tied) if briefly(tied) == listed(tied) else f"{tied[0]} and {len(tied) - 1} others"
+            return f"{name}: {names} are tied, their scores are equal{rest}{self._further(by, [])}."
         if len(first) == len(order) == 2:
             return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
-        near = [system for system in by.best if system != order[0]]
-        worse = [system for system in order[1:] if system not in near]
-        said = [f"{briefly(near)} may be as good"] if near else []
-        said += [f"{briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse"] if worse else []
-        return f"{name}: {order[0]} has the highest score; {', '.join(said)}."
+        best, worse = by.best, [system for system in order if system not in by.best]
+        clear = {(pair["first"], pair["second"]) for pair in by.pairs if self.is_clear(pair)}
+        than_all = {pair for pair in product(best, worse) if clear.issuperset(product(best, worse))}
+        said = f"{name}: {either(best)}: not decided; {order[0]} has the highest score"
+        if worse:
+            than = ("both" if len(best) == 2 else "all of these") if than_all else order[0]
+            said += f", {briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse than {than}"
+        return f"{said}{self._further(by, than_all)}."
+
+    def _further(self, by: Ranking, known: Container[tuple[str, str]]) -> str:
+        """Return which other systems than the first one are significantly ahead of which, with a semicolon before."""
+        pairs = [(pair["first"], pair["second"]) for pair in by.pairs if self.is_clear(pair)]
+        pairs = [pair for pair in pairs if pair[0] != by.order[0] and pair not in known]
+        said = " and ".join(f"{first} is significantly ahead of {second}" for first, second in pairs)
+        if len(said) > 2 * MOST_CHARACTERS:
+            said = f"{len(pairs):,} further pairs differ significantly"
+        return f"; {said}" if said else ""
 
     def _reversals(self, metric: str) -> list[str]:
         """Return a sentence for every slice in which a pair is significantly the other way round than overall."""
@@ -561,17 +586,26 @@ class CompareReport(Report):
 
         rows = self.rows[metric]
         by = Ranking(self, metric)
-        between = f" between {listed(by.order[:2])}" * (len(self.systems) > 2)
-        labels = ", by people's labels where there are some" * (by.name == ACCURACY)
-        seen = ", as the judge sees them" if by.untold else labels
+        between = f" between {listed(by.to_read)}" * (len(self.systems) > 2)
+        labelled = {
+            (row["row"], system): by.name == ACCURACY and answer.item.human[1] is not None
+            for row in rows
+            for system, answer in zip(self.systems, self._matched.rows[row["row"] - 1], strict=True)
+        }
+        mixed, seen = len(set(labelled.values())) > 1, ""
+        if "accuracy" in self.metrics[metric]:
+            by_labels = ", by people's labels" + " or the judge" * mixed
+            seen = by_labels if any(labelled.values()) else ", as the judge sees them"
         say(console, [f"Rows that decide{between}{seen}"] * bool(rows), "bold")
         grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in self.metrics[metric] else {}
         for row in rows:
             cut(visible(name_of(row)), (f"  [{visible(' | '.join(map(one_line, row['references'])))}]", "dim"))
             answers = [[visible(one_line(cell)) for cell in cells] for cells in shown_answers(row)]
+            names = {visible(one_line(system)): system for system in self.systems}
             width = max(len(system) for _, system, _ in answers)
             for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
-                cut(f"  {grades.get(score, score)}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
+                judged = " (judge)" * (mixed and not labelled[row["row"], names[system]])
+                cut(f"  {grades.get(score, score)}{judged}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
 
     def to_html(self) -> str:
         """Return the comparison as one HTML page that needs no outside resource; see `comparison_page`."""

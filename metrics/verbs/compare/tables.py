@@ -9,7 +9,7 @@ from ...reports.table import Table, accuracy_cell, estimate, number, p_value, so
 from ...statistics.estimation import NOTHING
 from ...statistics.intervals import MIN_QUESTIONS
 from ..judge_errors import METHODS, whose
-from .analysis import ACCURACY
+from .analysis import ACCURACY, closest_pair
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SLICE_TESTS = 30  # in LaTeX; of more only those that are significant
@@ -52,6 +52,7 @@ class Ranking:
         untold: whether a judge accepts more or fewer answers, and how many are right cannot be told.
         places: {system: cluster and ranks}.
         pairs: the tests, the better system first, in the order of the ranking.
+        to_read: the two systems whose rows are shown, see `analysis.closest_pair`.
         best: the system with the best score, and those that are not significantly worse; all if untold.
     """
 
@@ -70,6 +71,7 @@ class Ranking:
             map(self.from_better, tests["pairs"]), key=lambda p: (place(p["first"]), place(p["second"]))
         )
         worse = {pair["second"] for pair in self.pairs if pair["first"] == self.order[0] and report.is_clear(pair)}
+        self.to_read = closest_pair(self.scores, tests["pairs"])
         self.best = [system for system in self.order if self.untold or system not in worse]
 
     def from_better(self, pair: Mapping[str, Any]) -> Mapping[str, Any]:
