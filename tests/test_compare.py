@@ -401,7 +401,7 @@ def compared(means, **options):
         for n, of_row in enumerate(scores.tolist())
         for system, score in zip(means, of_row, strict=True)
     ]
-    return genqa_metrics.compare(rows, score_columns="points", resamples=400, **options), scores
+    return genqa_metrics.compare(rows, score_columns="points", **options), scores
 
 
 @pytest.mark.parametrize(
@@ -428,7 +428,8 @@ def test_a_finding_of_many_systems_with_long_names_is_short():
 def test_the_rows_shown_are_of_the_closest_pair_that_may_be_the_best():
     """Of a, b and c, which may be the best, b and c are the closest; d and e, which are closer, are worse."""
     report, scores = compared({"a": 0.53, "b": 0.505, "c": 0.5, "d": 0.1, "e": 0.1}, rows=2)
-    assert "Rows that decide between b and c" in str(report)
+    shown = str(report).partition("Rows that decide between b and c")[2]
+    assert [line.split()[1] for line in shown.splitlines() if line.startswith("  ")][:2] in (["b", "c"], ["c", "b"])
     apart = scores[:, 1] - scores[:, 2]
     assert {row["row"] - 1 for row in report.rows["points"]} == {apart.argmax(), apart.argmin()}
 

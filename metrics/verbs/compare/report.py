@@ -399,7 +399,7 @@ class CompareReport(Report):
         than_all = {pair for pair in product(best, worse) if clear.issuperset(product(best, worse))}
         said = f"{name}: {either(best)}: not decided; {order[0]} has the highest score"
         if worse:
-            than = ("both" if len(best) == 2 else "all of these") if than_all else order[0]
+            than = ("both" if len(best) == 2 else "all of these") if than_all else "it"
             said += f", {briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse than {than}"
         return f"{said}{self._further(by, than_all)}."
 
@@ -598,12 +598,14 @@ class CompareReport(Report):
             seen = by_labels if any(labelled.values()) else ", as the judge sees them"
         say(console, [f"Rows that decide{between}{seen}"] * bool(rows), "bold")
         grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in self.metrics[metric] else {}
+        names = {visible(one_line(system)): system for system in self.systems}
         for row in rows:
             cut(visible(name_of(row)), (f"  [{visible(' | '.join(map(one_line, row['references'])))}]", "dim"))
             answers = [[visible(one_line(cell)) for cell in cells] for cells in shown_answers(row)]
-            names = {visible(one_line(system)): system for system in self.systems}
             width = max(len(system) for _, system, _ in answers)
-            for score, system, answer in answers if len(answers) < 4 else (answers[0], answers[-1]):
+            if len(answers) > 3:
+                answers = [cells for cells in answers if names[cells[1]] in by.to_read]
+            for score, system, answer in answers:
                 judged = " (judge)" * (mixed and not labelled[row["row"], names[system]])
                 cut(f"  {grades.get(score, score)}{judged}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
 
