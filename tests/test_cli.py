@@ -17,6 +17,7 @@ from genqa_metrics.scale.run import WINDOWS, Run
 
 from tests.factories.cases import with_cases
 from tests.factories.files import ANSWERS, QUESTIONS, items, lines, run, save, scores
+from tests.factories.modules import printed_by
 
 
 @pytest.fixture
@@ -278,10 +279,6 @@ def test_progress_is_told_in_rows_and_arrives(tmp_path):
     assert all(now <= expected <= 1.2 * rows for now, expected in told)
 
 
-def python(code, **kwargs):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **kwargs)
-
-
 def test_nothing_slow_is_imported(answers):
     """By `--help`; models by `score` only where one is asked for; `evaluate` never."""
     code = f"""
@@ -300,8 +297,7 @@ app(["score", {str(answers)!r}, "-m", "ava"], standalone_mode=False)
 app(["explain", "Who?", "--prediction", "Ann", "--reference", "Ann", "-m", "kpqa"], standalone_mode=False)
 check("evaluate", "datasets")
 """
-    done = python(code)
-    assert done.returncode == 0, done.stderr
+    printed_by([sys.executable, "-c", code], timeout=120)
 
 
 def test_the_installed_command_and_its_streams(answers):

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.factories.modules import printed_by
 from training import data
 from training.common import json_rows
 
@@ -61,8 +62,7 @@ sets = [data.DataSet(**row) for row in json.loads(sys.argv[1])]
 data.fetch(sets, pathlib.Path(sys.argv[2]), sys.argv[3])
 """
     given = [json.dumps([vars(one) for one in sets]), str(tmp_path / "c"), "hf://datasets/ns/data"]
-    done = subprocess.run([sys.executable, "-c", program, *given], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    printed_by([sys.executable, "-c", program, *given], env=environment)
     assert list(json_rows(tmp_path / "c/judgments/made.train.jsonl.gz")) == [ROW]
 
 

@@ -42,7 +42,7 @@ def pinned(monkeypatch, tiny_encoder):
 def fetched(hub, home, **given):
     environment = hub.environment(home)
     command = [sys.executable, "-c", SCRIPT, json.dumps(given)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
 
 
 def test_a_download_is_announced_and_verified_and_the_second_run_needs_no_network(hub, tiny_encoder, tmp_path):

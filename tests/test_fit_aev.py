@@ -86,6 +86,6 @@ def test_script_writes_settings_that_load_takes(outputs_file, tmp_path):
     loaded = genqa_metrics.load("aev", settings=str(tmp_path / "out" / "outputs.json"))
     loaded.compute(predictions=["amber birch"], references=["amber cedar"])
     assert loaded.signature().startswith("aev|alpha:0|order:1|brevity:1|wordiness:inf|weights:uniform|stop:None|")
-    refused = subprocess.run([*run[:-1], "-3"], capture_output=True, text=True, check=False)
+    refused = subprocess.run([*run[:-1], "-3"], capture_output=True, text=True)
     assert refused.returncode == 1
     assert refused.stderr.strip().endswith("fit_aev: wordiness: expected a number above 0, or infinity, got -3.0")

@@ -1,7 +1,6 @@
 """Every attack of `fuzz.py`: a few dozen tries each, and hundreds behind `slow`; the time of every pattern."""
 
 import re
-import subprocess
 import sys
 import time
 
@@ -9,6 +8,7 @@ import pytest
 from genqa_metrics.verbs.labelling import marked_words
 
 from tests import fuzz
+from tests.factories.modules import printed_by
 
 
 @pytest.mark.parametrize("attack", fuzz.ATTACKS, ids=lambda attack: attack.__name__)
@@ -19,10 +19,8 @@ def test_no_attack_finds_anything(attack, tries):
 
 @pytest.mark.slow
 def test_the_time_of_every_pattern_grows_with_the_length_of_the_text(repository):
-    command = [sys.executable, "-m", "tests.fuzz_patterns"]
-    done = subprocess.run(command, cwd=repository, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert int(re.search(r"(\d+) patterns, 0 slow", done.stdout)[1]) > 60
+    out = printed_by([sys.executable, "-m", "tests.fuzz_patterns"], cwd=repository)
+    assert int(re.search(r"(\d+) patterns, 0 slow", out)[1]) > 60
 
 
 def test_words_of_a_long_answer_are_marked_in_bounded_time():

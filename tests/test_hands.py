@@ -23,6 +23,7 @@ from genqa_metrics.registry import SCORERS, scorer_class
 
 from tests.factories.cases import tables
 from tests.factories.files import run
+from tests.factories.modules import printed_by
 
 THREADS = 8
 PARTS = [
@@ -99,6 +100,8 @@ def test_a_copy_from_a_folder_where_it_was_not_loaded(repository, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("evaluate_modules")]:
         monkeypatch.delitem(sys.modules, name)
     assert pickle.loads(content).signature() == aev.signature()
+    by_package = genqa_metrics.load("aev", alpha=0.0)
+    assert pickle.loads(pickle.dumps(by_package)).signature() == by_package.signature()
 
 
 FORKED = """
@@ -119,11 +122,7 @@ assert all(abs(value - expected) < 1e-4 for value in found), (found, expected)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "score"), [("ava", "ava_score"), ("kpqa", "rougeL_kpqa")])
 def test_processes_forked_after_load(name, score):
-    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
-    done = subprocess.run(
-        [sys.executable, "-c", FORKED, name, score], capture_output=True, text=True, timeout=300, env=environment
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    printed_by([sys.executable, "-c", FORKED, name, score], timeout=300, env=os.environ | {"OMP_NUM_THREADS": "2"})
 
 
 @pytest.mark.parametrize(

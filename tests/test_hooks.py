@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 
 import datasets
@@ -14,6 +13,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from tests.factories.cases import tables
+from tests.factories.modules import printed_by
 
 WORDS = "<pad> </s> <unk> red blue green car bus train which the is it ?".split()
 ROWS = tables(__name__)["rows"]
@@ -116,11 +116,8 @@ def test_two_processes_of_accelerate(blocks, columns, tmp_path):
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
     options = "--cpu --num_processes 2 --num_machines 1 --mixed_precision no --dynamo_backend no --main_process_port 0"
     launch = [sys.executable, "-m", "accelerate.commands.launch", *options.split()]
-    done = subprocess.run(
-        [*launch, "score.py", "rows.jsonl"], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    out = printed_by([*launch, "score.py", "rows.jsonl"], cwd=tmp_path)
+    found = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     assert found == [genqa_metrics.load(name, keep_in_memory=True).compute(**columns) for name in ("kpqa", "ava")]
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 
 import genqa_metrics
@@ -14,7 +13,7 @@ from genqa_metrics.kpqa import loading
 from tests.factories.cases import tables
 from tests.factories.files import contents
 from tests.factories.kpqa import saved
-from tests.factories.modules import ROWS
+from tests.factories.modules import ROWS, printed_by
 from training.publish import publish
 
 TAG = "v" + genqa_metrics.__version__
@@ -54,16 +53,8 @@ print(json.dumps(results))
 def alone(hub, home, code, given, **environment):
     """What a script prints that runs in a process without the package, with a cache of its own."""
     home.mkdir(exist_ok=True)
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", ALONE + code, json.dumps(given)],
-        capture_output=True,
-        text=True,
-        cwd=home,
-        env=hub.environment(home, **environment),
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    command = [sys.executable, "-S", "-c", ALONE + code, json.dumps(given)]
+    return json.loads(printed_by(command, cwd=home, env=hub.environment(home, **environment)).splitlines()[-1])
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,11 @@
 """Training that pushes to the Hub, and scoring with what was pushed: real clients in a process of their own."""
 
 import json
-import subprocess
 import sys
 
 import pytest
+
+from tests.factories.modules import printed_by
 
 CODE = """
 import json, sys
@@ -71,16 +72,8 @@ def test_what_a_training_pushes_scores_like_what_it_wrote(hub, tiny_encoder, row
     environment = hub.environment(tmp_path / "home")
     del environment["PYTHONPATH"]
     (tmp_path / "home").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", CODE, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=repository,
-        env=environment,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    out = printed_by([sys.executable, "-c", CODE, *arguments], cwd=repository, env=environment)
+    found = json.loads(out.splitlines()[-1])
     assert len({str(pushed) for pushed, _ in found.values()}) == 4
     for (pushed, signature), (local, same) in found.values():
         assert signature == same

@@ -18,7 +18,7 @@ import pytest
 from genqa_metrics.core.checkpoints import BASE_MODEL, CheckpointError
 from genqa_metrics.registry import make_scorer, scorer_class
 
-from tests.factories.modules import REFUSE_PACKAGE, ROWS
+from tests.factories.modules import REFUSE_PACKAGE, ROWS, printed_by
 from training.publish.assemble import assemble
 
 ALONE = """
@@ -45,11 +45,7 @@ print(json.dumps(metric.compute()))
 
 
 def python(code, *arguments, cwd=None):
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=cwd, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(printed_by([sys.executable, "-c", code, *arguments], cwd=cwd))
 
 
 @pytest.fixture

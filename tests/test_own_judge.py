@@ -321,8 +321,7 @@ def test_a_calibration_that_agrees_with_as_many_labels_does_not_help(settings, t
 
 
 @pytest.mark.parametrize(
-    ("worse", "said"),
-    [(23, "23 worse, p 0.410, which can be chance)"), (0, "0 worse, p <0.001)")],
+    ("worse", "said"), [(23, "23 worse, p 0.410, which can be chance)"), (0, "0 worse, p <0.001)")]
 )
 def test_a_gain_that_can_be_chance_says_so(settings, monkeypatch, worse, said):
     """30 answers better and 23 worse are a net gain of 7, and the exact sign test has p .41."""

@@ -14,9 +14,7 @@ CODE = "from genqa_metrics.cli import main; main()"
 def started(command, *arguments):
     """Run the command line in a shell of its own; return (status, standard error)."""
     words = [sys.executable, "-c", CODE, *map(str, arguments)]
-    done = subprocess.run(
-        ["bash", "-c", command, "bash", *words], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = subprocess.run(["bash", "-c", command, "bash", *words], capture_output=True, text=True, timeout=120)
     return done.returncode, done.stderr
 
 

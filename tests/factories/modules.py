@@ -1,6 +1,7 @@
-"""Rows for every module, and code for a process in which the package cannot be imported."""
+"""Rows for every module, processes that must succeed, and code for one that cannot import the package."""
 
 import json
+import subprocess
 from pathlib import Path
 
 REFUSE_PACKAGE = """
@@ -13,3 +14,10 @@ sys.meta_path.insert(0, Refuse())
 """
 
 ROWS = json.loads((Path(__file__).parents[1] / "data/rows.json").read_text(encoding="utf-8"))["modules"]
+
+
+def printed_by(command, **options):
+    """Run a command that must succeed; return what it prints."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -91,7 +91,7 @@ def synthesized() -> list[str]:
 def files_passed(code: str) -> int:
     """Return the number of files of the product whose functions run during some code, in a process of its own."""
     script = _TRACED.format(metrics=str(METRICS), code=code)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
     match = re.search(r"files: (\d+)", done.stderr)
     if match is None:
         raise SystemExit(done.stderr)

@@ -62,7 +62,7 @@ def main(names: list[str]) -> None:
             file, page = TOOLS[name]
             commands = [([python, "-m", "pytest", *tests, f"tests/integrations/{file}"], REPOSITORY)]
             commands += [([python, "-c", example], folder) for example in examples(page)]
-            done = [subprocess.run(it, check=False, cwd=cwd, env=settings).returncode for it, cwd in commands]
+            done = [subprocess.run(it, cwd=cwd, env=settings).returncode for it, cwd in commands]
             failed += [name] * any(done)
     if failed:
         raise SystemExit(f"failed: {', '.join(failed)}")

@@ -23,7 +23,7 @@ def resolved(python: str, wanted: list[str]) -> list[str]:
     """
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--no-build", "--no-header", "--no-annotate"]
     command += ["--python-version", python, "-"]
-    done = subprocess.run(command, input="\n".join(wanted), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input="\n".join(wanted), capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"Python {python}: {done.stderr}")
     return done.stdout.split()
