@@ -48,6 +48,13 @@ def float32_if_emulated(training) -> None:
         training.bf16, training.mixed_precision = False, "no"
 
 
+def encoder_path(name: str) -> str:
+    """Return the folder of an encoder that the metrics know by its Hub id, else the folder or Hub id as it is."""
+    from genqa_metrics.core.checkpoints import ENCODERS, base_encoder
+
+    return str(base_encoder(name)) if name in ENCODERS else name
+
+
 def prepared(arguments: type, words: Sequence[str] | None = None) -> tuple:
     """Return what a training script is given, `arguments` and transformers.TrainingArguments, after setting the seed.
 
@@ -64,7 +71,16 @@ def prepared(arguments: type, words: Sequence[str] | None = None) -> tuple:
     return args, training
 
 
-def trained(training, dev: object, trainer_class: type | None = None, labels: str = "labels", **given: Any):
+def trained(
+    training,
+    dev: object = None,
+    trainer_class: type | None = None,
+    labels: str = "labels",
+    patience: int = 0,
+    best_by: str = "loss",
+    callbacks: Sequence = (),
+    **given: Any,
+):
     """Return a transformers.Trainer after its training, from the last checkpoint if there is one.
 
     Args:
@@ -72,15 +88,22 @@ def trained(training, dev: object, trainer_class: type | None = None, labels: st
         dev: rows that are evaluated; none are if empty.
         trainer_class: default transformers.Trainer.
         labels: name of the input that dev scores need.
+        patience: evaluations without a better score on dev before it stops, with the best weights; 0 never.
+        best_by: that score; a lower loss is better, and a higher score of any other name.
+        callbacks: called in training.
         **given: other arguments of the Trainer.
     """
-    from transformers import Trainer
+    from transformers import EarlyStoppingCallback, Trainer
     from transformers.trainer_utils import HubStrategy, get_last_checkpoint
 
     training.remove_unused_columns = False
     training.label_names = [labels]
     training.hub_strategy = HubStrategy.END  # with --push_to_hub: what is pushed is the finished checkpoint
-    trainer = (trainer_class or Trainer)(args=training, eval_dataset=dev or None, **given)
+    if patience:
+        training.load_best_model_at_end = True
+        training.metric_for_best_model, training.greater_is_better = f"eval_{best_by}", best_by != "loss"
+        callbacks = [EarlyStoppingCallback(early_stopping_patience=patience), *callbacks]
+    trainer = (trainer_class or Trainer)(args=training, eval_dataset=dev or None, callbacks=[*callbacks], **given)
     last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
     trainer.train(resume_from_checkpoint=last)
     return trainer
@@ -187,17 +210,47 @@ def local_file(name: str, folders: str | Path | Sequence[str] | None) -> Path | 
     return next((path for path in paths if path.is_file()), None)
 
 
-def named_rows(argument: str, name: str, folders: str | Sequence[str] | None) -> Iterator[dict]:
-    """Return the rows of `local_file`.
+def named_file(argument: str, name: str, folders: str | Path | Sequence[str] | None) -> Path:
+    """Return the file of `local_file`.
 
     Raises:
         ValueError: if there is no such file; names the argument that asks for it.
     """
     path = local_file(name, folders)
     if path is None:
-        places = folders if isinstance(folders, str | None) else ", ".join(folders)
+        places = folders if isinstance(folders, str | Path | None) else ", ".join(map(str, folders))
         raise ValueError(f"{argument}: no {name}.jsonl.gz or {name}.jsonl in {places}")
-    return json_rows(path)
+    return path
+
+
+def named_rows(argument: str, name: str, folders: str | Path | Sequence[str] | None) -> Iterator[dict]:
+    """Return the rows of `named_file`."""
+    return json_rows(named_file(argument, name, folders))
+
+
+def source_rows(
+    argument: str, name: str, folder: str | Path | None, part: str = "split", **options: object
+) -> Iterable[dict]:
+    """Return the rows of `local_file`, or else of a data set of the Hub, by default of its training split.
+
+    Args:
+        argument: that asks for it.
+        name: `NAME` of the local file; or `ORG/NAME` on the Hub, after which a colon and a split may follow.
+        folder: folder of the local files.
+        part: what follows the colon: argument of `datasets.load_dataset`.
+        **options: other arguments of it.
+
+    Raises:
+        ValueError: if there is no such file and the name is none of the Hub's.
+    """
+    if path := local_file(name, folder):
+        return json_rows(path)
+    if "/" not in name:
+        raise ValueError(f"{argument}: no {name}.jsonl.gz or {name}.jsonl in {folder}, and no Hub name with '/'")
+    import datasets
+
+    repository, _, chosen = name.partition(":")
+    return datasets.load_dataset(repository, **({"split": "train"} | options | ({part: chosen} if chosen else {})))
 
 
 def around_markers(markdown: str | Path, name: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from training.common import encoder_path
 from training.folding import fold, mean_model, save_adapter, weighted_folders
 
 
@@ -68,9 +69,8 @@ def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> Non
 
 def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of keyphrase predictors that are used alike."""
-    from genqa_metrics.core import checkpoints
+    from genqa_metrics.core.checkpoints import BASE_MODEL
     from genqa_metrics.kpqa import loading
-    from genqa_metrics.kpqa.loading import write_settings
     from peft import LoraConfig, TaskType, get_peft_model
 
     first = loading.checked_settings(parts[0][0])
@@ -78,14 +78,13 @@ def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) ->
         if (settings := loading.checked_settings(folder)) != first:
             raise ValueError(f"parts: {folder}: expected the settings of {parts[0][0]}, got {settings}")
     mean = mean_model([loading.load_token_classifier(folder)[0] for folder, _ in parts], [w for _, w in parts])
-    rank, encoder = args.fold_rank, args.encoder or checkpoints.BASE_MODEL
+    rank, encoder = args.fold_rank, args.encoder or BASE_MODEL
     modules = ["query", "key", "value", "dense"]
     config = LoraConfig(task_type=TaskType.TOKEN_CLS, r=rank, lora_alpha=rank, target_modules=modules)
-    folder = checkpoints.base_encoder() if encoder == checkpoints.BASE_MODEL else encoder
-    bare = get_peft_model(loading.token_classifier(folder, first.head), config)
+    bare = get_peft_model(loading.token_classifier(encoder_path(encoder), first.head), config)
     fold(bare, mean)
     save_adapter(bare, encoder, args.output)
-    write_settings(args.output, replace(first, max_length=args.max_length or first.max_length))
+    loading.write_settings(args.output, replace(first, max_length=args.max_length or first.max_length))
 
 
 def card(parts: list[tuple[Path, float]], args: argparse.Namespace) -> str:

@@ -15,7 +15,7 @@ import json
 import shlex
 import sys
 from collections.abc import Collection
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from genqa_metrics.aev.scoring import GRID_ALPHAS, GRID_ORDERS, Settings, grid_s
 from genqa_metrics.rows.sources import Source, digest
 
 from training.common import option, parsed
+from training.studies.harness import rendered
 
 REFERENCES = ("first", "pooled", "best")
 
@@ -52,13 +53,11 @@ class Arguments:
 
 def command(arguments: Arguments) -> str:
     """Return the command line of this fit, with file names instead of paths."""
-    words = ["python", "-m", "training.aev.fit_aev", "--data", *(Path(path).name for path in arguments.data)]
-    for setting in fields(arguments):
-        value = getattr(arguments, setting.name)
-        default = setting.default if setting.default is not MISSING else []
-        if setting.name in ("data", "output_folder") or value == default:
-            continue
-        words += [f"--{setting.name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
+    settings = replace(arguments, data=[Path(path).name for path in arguments.data], output_folder="")
+    defaults, words = asdict(Arguments([], "")), ["python", "-m", "training.aev.fit_aev"]
+    for name, value in asdict(settings).items():
+        if value != defaults[name]:
+            words += [f"--{name}", *map(str, value if isinstance(value, list) else [value])]
     return shlex.join(words)
 
 
@@ -92,16 +91,11 @@ def read_outputs(files: list[str], aspect: str, excluded: Collection[str] = ()) 
             where = f"{path}, {source.unit} {row.number}"
             if row.problem:
                 raise ValueError(f"{where}: {row.problem}")
-            value = (judged_output(values, where, aspect) for values in outputs_of(row.values))
-            for output in value:
-                if output["human"] is None or output["unit"] in excluded:
-                    continue
-                if len(files) > 1:
-                    output["unit"] += f" ({source.stem})"
-                outputs.append(output)
-    units = {row["unit"] for row in outputs}
-    if len(units) < 3:
-        raise ValueError(f"data: expected judged outputs of at least 3 systems, got {len(units)}")
+            for output in (judged_output(values, where, aspect) for values in outputs_of(row.values)):
+                if output["human"] is not None and output["unit"] not in excluded:
+                    outputs.append(output | {"unit": output["unit"] + f" ({source.stem})" * (len(files) > 1)})
+    if (count := len({row["unit"] for row in outputs})) < 3:
+        raise ValueError(f"data: expected judged outputs of at least 3 systems, got {count}")
     return outputs
 
 
@@ -129,20 +123,14 @@ def judged_output(values: dict, where: str, aspect: str) -> dict:
     return {"unit": values["system"], "candidate": candidate, "references": references, "human": score}
 
 
-def bleu_statistics(texts: list[str], references: list[list[str]]) -> np.ndarray:
-    """Return sacrebleu's statistics of every text: rows x 10 integers."""
+def bleu_of_systems(texts: list[str], references: list[list[str]], of_system: list[np.ndarray]) -> np.ndarray:
+    """Return corpus BLEU-4 of every system as sacrebleu computes it by default; `of_system` says which rows it has."""
     from sacrebleu.metrics import BLEU
 
+    bleu = BLEU(force=True)
     streams = [[row[i] if i < len(row) else None for row in references] for i in range(max(map(len, references)))]
-    return np.array(BLEU(force=True)._extract_corpus_statistics(texts, streams))
-
-
-def bleu_score(total: np.ndarray) -> float:
-    """Return corpus BLEU-4 as sacrebleu computes it by default, from summed statistics."""
-    from sacrebleu.metrics import BLEU
-
-    lengths, counts = total[:2].tolist(), total[2:].tolist()
-    return BLEU.compute_bleu(counts[:4], counts[4:], *lengths, smooth_method="exp").score
+    rows = np.array(bleu._extract_corpus_statistics(texts, streams))
+    return np.array([bleu._compute_score_from_stats(rows[own].sum(axis=0).tolist()).score for own in of_system])
 
 
 def r_squared_table(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
@@ -204,6 +192,11 @@ def bootstrap(human: np.ndarray, metric: np.ndarray, resamples: int, seed: int) 
     }
 
 
+def rounded(value: float) -> float | None:
+    """Return a number with four decimals, None for NaN."""
+    return None if np.isnan(value) else round(float(value), 4)
+
+
 def fit(arguments: Arguments) -> dict:
     """Return the R-squared table with everything that is needed to read it and to make it again."""
     if arguments.references not in REFERENCES:
@@ -230,9 +223,8 @@ def fit(arguments: Arguments) -> dict:
     table = r_squared_table(human_of_system, grid)
     bleu_fit = {}
     for name, references in (("first", first), ("all", every)):
-        rows = bleu_statistics(texts, references)
-        bleu = np.array([bleu_score(rows[own].sum(axis=0)) for own in of_system])
-        bleu_fit[name] = float(r_squared_table(human_of_system, bleu[:, None, None])[0, 0])
+        bleu = bleu_of_systems(texts, references, of_system)
+        bleu_fit[name] = rounded(r_squared_table(human_of_system, bleu[:, None, None])[0, 0])
     row, column = best_cell(table)
     chosen = {"alpha": GRID_ALPHAS[column], "max_order": GRID_ORDERS[row]}
     fixed = {name: value for name, value in asdict(settings).items() if name not in ("weights", *chosen)}
@@ -240,15 +232,15 @@ def fit(arguments: Arguments) -> dict:
         "metric": "aev",
         "settings": {**chosen, **fixed},
         "references": arguments.references,
-        "r_squared": round(float(table[row, column]), 4),
+        "r_squared": rounded(table[row, column]),
         **bootstrap(human_of_system, grid, arguments.resamples, arguments.seed),
         "alpha": list(GRID_ALPHAS),
         "max_order": list(GRID_ORDERS),
-        "signed_r_squared": [[None if np.isnan(value) else round(float(value), 4) for value in row] for row in table],
-        "bleu_signed_r_squared": {name: None if np.isnan(v) else round(v, 4) for name, v in bleu_fit.items()},
+        "signed_r_squared": [[rounded(value) for value in values] for values in table],
+        "bleu_signed_r_squared": bleu_fit,
         "systems": {
-            name: {"human": round(float(h), 4), "aev": round(float(g[row, column]), 4)}
-            for name, h, g in zip(names, human_of_system, grid, strict=True)
+            name: {"human": rounded(score), "aev": rounded(scores[row, column])}
+            for name, score, scores in zip(names, human_of_system, grid, strict=True)
         },
         "points": len(names),
         "rows": len(outputs),
@@ -257,19 +249,6 @@ def fit(arguments: Arguments) -> dict:
         "command": command(arguments),
         "data": {Path(path).name: digest(path) for path in arguments.data},
     }
-
-
-def table_lines(result: dict) -> list[str]:
-    """Return the R-squared table as the paper prints it, in percent, N from 4 down to 1, the best cell in brackets."""
-    best = (result["settings"]["max_order"], result["settings"]["alpha"])
-    lines = []
-    for order, values in reversed(list(zip(result["max_order"], result["signed_r_squared"], strict=True))):
-        line = f"{order:>9} "
-        for alpha, value in zip(result["alpha"], values, strict=True):
-            shown = "-" if value is None else f"{100 * value:.1f}"
-            line += f"{f'[{shown}]' if (order, alpha) == best else shown + ' ':>8}"
-        lines.append(line)
-    return [*lines, "N / alpha " + "".join(f"{alpha:>7g} " for alpha in result["alpha"])]
 
 
 def heat_map(result: dict, title: str, path: Path) -> None:
@@ -313,25 +292,6 @@ def cell_name(result: dict) -> str:
     return f"AEv({settings['alpha']:g}, {settings['max_order']}), R² = {100 * result['r_squared']:.1f}%"
 
 
-def bleu_line(result: dict) -> str:
-    """Return BLEU's R-squared, for people."""
-    first, many = (
-        "-" if value is None else f"{100 * value:.1f}%" for value in result["bleu_signed_r_squared"].values()
-    )
-    several = result["several_references"]
-    return f"BLEU-4 with the first reference: R² = {first}" + f"; with all: {many}" * bool(several)
-
-
-def sureness(result: dict) -> str:
-    """Return how sure the best cell is, for people."""
-    low, high = (100 * value for value in result["interval"])
-    alphas, orders = ("{:g} to {:g}".format(*result[name]) for name in ("best_alpha", "best_max_order"))
-    return (
-        f"95% interval {low:.1f} to {high:.1f}; best alpha {alphas}, best N {orders}; "
-        f"the same cell is best in {100 * result['same_cell']:.0f}% of samples"
-    )
-
-
 def main() -> None:
     """Read the arguments, fit and print."""
     arguments = parsed(Arguments)
@@ -339,9 +299,7 @@ def main() -> None:
         result = run(arguments)
     except ValueError as error:
         sys.exit(f"fit_aev: {error}")
-    print(f"R² (%) of {result['points']} systems, {result['rows']} rows; negative: the ranking is reversed")
-    print("\n".join(table_lines(result)))
-    print(f"{cell_name(result)}; {sureness(result)}\n{bleu_line(result)}")
+    print(rendered("aev/fit.md.j2", result=result, cell_name=cell_name))
 
 
 if __name__ == "__main__":

@@ -23,8 +23,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from training.ava.evaluate_ava import calibration_error, half, write_calibration
-from training.common import json_rows, local_file, markdown_table, option, write_json
-from training.studies.harness import Output, Study, read
+from training.ava.triples import as_claim
+from training.common import json_rows, named_file, option, write_json
+from training.studies.harness import Output, Study, filled, read
 
 FOLDERS = ("judgments", "judgments_more", "written", "grounding", "sentence_pairs")
 VERDICTS = "assistant written evouna_nq evouna_tq financebench truthfulqa scientsbank beetle saf_german".split()
@@ -48,21 +49,10 @@ class Arguments(Output):
 
 def dev_rows(name: str, data: Path, most: int) -> tuple[list[dict], str]:
     """Return rows of a dev file, at most so many, drawn from a seed; and its digest."""
-    path = local_file(f"{name}.dev", [str(data / folder) for folder in FOLDERS])
-    if path is None:
-        raise SystemExit(f"--data: no {name}.dev.jsonl.gz in {data}")
+    path = named_file("data", f"{name}.dev", [str(data / folder) for folder in FOLDERS])
     rows = map(as_claim, json_rows(path)) if name in CLAIMS else json_rows(path)
     rows = [row for row in rows if truth(row) is not None]
     return random.Random(0).sample(rows, min(most, len(rows))), file_digest(path)
-
-
-def as_claim(row: dict) -> dict:
-    """Return a row of a passage and a claim, also of a sentence pair."""
-    if "context" in row:
-        return row
-    label = row.get("label")
-    supported = None if label is None else float(label in ("entailment", "paraphrase"))
-    return {"context": row["first"], "candidate": row["second"], "label": supported, "question": None}
 
 
 def truth(row: dict) -> float | None:
@@ -165,17 +155,12 @@ def scores(sets: dict) -> dict[str, dict[str, float]]:
     return table
 
 
-def tables(result: dict) -> str:
-    """Return one table with all judges side by side."""
-    every = {checkpoint: scores(sets) for checkpoint, sets in result["judges"].items()}
-    measures = [(measure, checkpoint) for measure in ("accuracy", "AUC", "r") for checkpoint in every]
-    header, rows = ["dev set", "rows", *(f"{measure}, {checkpoint}" for measure, checkpoint in measures)], []
-    names = [name for name in (*VERDICTS, *GRADES, *CLAIMS) if any(name in table for table in every.values())]
-    for name in names:
-        values = [every[checkpoint].get(name, {}).get(measure) for measure, checkpoint in measures]
-        count = max(table[name]["rows"] for table in every.values() if name in table)
-        rows.append([name, str(count), *("" if value is None else f"{value:.3f}" for value in values)])
-    return markdown_table(header, rows)
+def scores_by_judge(judges: dict) -> dict[str, dict]:
+    """Return the scores of every judge, see `scores`."""
+    return {name: scores(sets) for name, sets in judges.items()}
+
+
+tables = filled("cards/sizes.md.j2", SETS=(*VERDICTS, *GRADES, *CLAIMS), scores=scores_by_judge)  # of all judges
 
 
 def study(args: Arguments) -> dict:

@@ -8,6 +8,8 @@ from training.ava import constructed, manipulations, other_words, relations, wro
 from training.ava import triples as t
 from training.common import named_rows, share, weighted, write_rows
 
+BY_RULES = constructed.CONSTRUCTED | relations.CONSTRUCTED | {"manipulation": manipulations.manipulations}
+
 
 def own_rows(paths: Sequence[str | Path]) -> list[dict]:
     """Return labelled rows of files as verdicts: question, references, candidate, score, label, system, source.
@@ -106,9 +108,8 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
             given = [*base, *sentences, *changed] if kind in ("flooded", "reworded", "restated") else base
             rows = share(makers[kind](given, rng), weight, rng)
         add(kind, rows, weight, taken=rows)
-    by_rules = constructed.CONSTRUCTED | relations.CONSTRUCTED | {"manipulation": manipulations.manipulations}
     for kind, count in weighted(args.constructed):
-        known("constructed", kind, by_rules)
-        rows = by_rules[kind](sentences, int(count), rng)
+        known("constructed", kind, BY_RULES)
+        rows = BY_RULES[kind](sentences, int(count), rng)
         add(kind, rows, 1.0, taken=rows)
     return result, facts

@@ -70,7 +70,6 @@ class Arguments:
     )
     passes: int = option("times that every row is seen, built again each time", 1)
     class_weight: float = option("weight of incorrect rows in the loss", 1.0)
-    stop_at: int = option("step that ends the run, before the learning rate is at 0; 0 runs to its end", 0)
     patience: int = option("evaluations without a better score on dev before it stops; 0 never", 0)
     best_by: str = field(
         default="f1", metadata={"help": "that score: auc depends on no threshold", "choices": ["f1", "auc"]}
@@ -200,12 +199,12 @@ def adapter(model, args: Arguments, rank: int, alpha: int):
 
 def folded(model, args: Arguments):
     """Return a judge as an adapter on the bare encoder: the best approximation of every matrix's change by rank."""
-    from genqa_metrics.core import checkpoints, judge_model
+    from genqa_metrics.core.judge_model import judge_model
 
+    from training.common import encoder_path
     from training.folding import fold
 
-    encoder = str(checkpoints.base_encoder(args.encoder)) if args.encoder in checkpoints.ENCODERS else args.encoder
-    bare = judge_model.judge_model(encoder, args.configuration, args.marks)
+    bare = judge_model(encoder_path(args.encoder), args.configuration, args.marks)
     result = adapter(bare, args, args.fold_rank, args.fold_rank)
     fold(result, model)
     return result
@@ -278,13 +277,13 @@ def main() -> None:
     import random
 
     import torch
-    from genqa_metrics.core import checkpoints, judge_model
-    from transformers import AutoTokenizer, EarlyStoppingCallback, TrainerCallback
+    from genqa_metrics.core import judge_model
+    from transformers import AutoTokenizer
 
     from training import cards
     from training.ava import triples as t
     from training.ava.mixture import split_rows, training_triples
-    from training.common import json_rows, local_file, prepared, published, shuffled_batches, trained
+    from training.common import encoder_path, named_rows, prepared, published, shuffled_batches, trained
 
     args, training = prepared(Arguments)
     kept = settle(args)
@@ -292,7 +291,7 @@ def main() -> None:
     held_out = split_rows(args, Path(training.output_dir)) if args.rows else None
 
     # 1. Triples of every source, and their word pieces.
-    encoder = str(checkpoints.base_encoder(args.encoder)) if args.encoder in checkpoints.ENCODERS else args.encoder
+    encoder = encoder_path(args.encoder)
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
     folder = Path(training.output_dir) / "final"
@@ -309,7 +308,7 @@ def main() -> None:
         train += examples(rows, args, tokenizer, rng)
     for fact in facts:
         print("{name}: {rows} triples, weight {weight:g}".format(**fact), flush=True)
-    dev = {name: t.judged_triples(json_rows(local_file(name, args.judged_dir)), name) for name in args.dev}
+    dev = {name: t.judged_triples(named_rows("dev", name, args.judged_dir), name) for name in args.dev}
     dev |= {name: list(t.as2_triples(t.as2_rows(name, args.as2_dir), None, rng)) for name in args.as2_dev}
     for name, rows in dev.items():
         if args.dev_rows:
@@ -349,31 +348,17 @@ def main() -> None:
         return torch.nn.functional.binary_cross_entropy_with_logits(logits, labels, weight)
 
     # 3. Training, from the last checkpoint if there is one.
-    callbacks = []
-    if args.patience:
-        training.load_best_model_at_end = True
-        training.metric_for_best_model = f"eval_{next(iter(dev))}_{args.best_by}"
-        training.greater_is_better = True
-        callbacks = [EarlyStoppingCallback(early_stopping_patience=args.patience)]
-
-    class StopAt(TrainerCallback):
-        """Ends the run at a step."""
-
-        def on_step_end(self, arguments, state, control, **kwargs):
-            control.should_training_stop |= state.global_step == args.stop_at
-
-    if args.stop_at:
-        callbacks.append(StopAt())
     trainer = trained(
         training,
         dev,
+        patience=args.patience,
+        best_by=f"{next(iter(dev), '')}_{args.best_by}",
         model=model,
         train_dataset=train,
         data_collator=collate,
         compute_loss_func=loss,
         compute_metrics=scores,
         processing_class=tokenizer,
-        callbacks=callbacks,
     )
 
     # 4. The checkpoint and its card.

@@ -1,13 +1,13 @@
 """Train the judge `large`: an adapter of a small causal language model that reads question, references and answer."""
 
-import hashlib
 import json
 import random
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import json_rows, local_file, option
+from training.common import json_rows, named_file, option, prepared, weighted
+from training.common import trained as trained_by
 
 
 @dataclass
@@ -70,22 +70,21 @@ def groups(rows: list, tokenizer, args, rng) -> list:
 def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, str]]:
     """Return the groups of all sources, in random order, and the digests of the files."""
     from genqa_metrics.core.causal_judge import answer_prompt, claim_prompt
+    from genqa_metrics.core.checkpoints import file_digest
 
-    from training.ava import constructed, manipulations, relations, triples
+    from training.ava import mixture, triples
     from training.kpqa import data as extractive
 
     result, digests = [], {}
 
     def read(name):
-        path = local_file(name, args.folders)
-        if path is None:
-            raise ValueError(f"no {name}.jsonl.gz or {name}.jsonl in {', '.join(args.folders)}")
-        digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        path = named_file("folders", name, args.folders)
+        digests[name] = file_digest(path)[:12]
         return list(json_rows(path))
 
-    def add(name, rows, tokens):
+    def add(name, rows, tokens=""):
         all_groups = groups(rows, tokenizer, args, rng)
-        taken = share(all_groups, tokens, rng) if tokens else all_groups
+        taken = share(all_groups, int(tokens), rng) if tokens else all_groups
         result.extend(taken)
         count = sum(len(group[1]) for group in taken)
         size = sum(len(group[0]) + sum(map(len, group[1])) for group in taken)
@@ -93,37 +92,29 @@ def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, st
         print(f"{name}: {count} rows, {size} tokens, {right:.2f} right; {len(all_groups)} groups at hand", flush=True)
 
     for name, _, tokens in (text.partition("=") for text in args.answers):
-        rows = triples.judged_triples(read(name), name)
         texts = []
-        for row in rows:
+        for row in triples.judged_triples(read(name), name):
             references = list(row.references)
             if len(references) > 1 and rng.random() < 0.2:
                 rng.shuffle(references)
             texts.append((answer_prompt(row.question, references), row.candidate, row.label))
-        add(name, texts, int(tokens or 0))
+        add(name, texts, tokens)
     for name, _, tokens in (text.partition("=") for text in args.claims):
         texts = []
         for row in read(name):
-            if row.get("context"):
-                texts.append(
-                    (claim_prompt([row["context"]], row.get("question") or ""), row["candidate"], row["label"])
-                )
-            elif row.get("label") in ("entailment", "neutral", "contradiction", "paraphrase", "not_paraphrase"):
-                label = float(row["label"] in ("entailment", "paraphrase"))
-                texts.append((claim_prompt([row["first"]]), row["second"], label))
-        add(name, texts, int(tokens or 0))
+            claim = triples.as_claim(row)
+            if claim["label"] is not None:
+                prompt = claim_prompt([claim["context"]], claim.get("question") or "")
+                texts.append((prompt, claim["candidate"], claim["label"]))
+        add(name, texts, tokens)
     sentences = []
-    for name, weight in ((text.partition("=")[0], float(text.partition("=")[2] or 1)) for text in args.spans):
+    for name, weight in weighted(args.spans):
         rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
-        for row in rng.sample(rows, round(weight * len(rows))):
-            marked = [i for i, label in enumerate(row.labels) if label > 0]
-            if marked:
-                span = row.text[marked[0] : marked[-1] + 1]
-                sentences.append(triples.Triple(row.question, (span,), row.text, 1.0, name))
-    makers = constructed.CONSTRUCTED | relations.CONSTRUCTED | {"manipulation": manipulations.manipulations}
-    for kind, _, count in (text.partition("=") for text in args.made):
-        rows = makers[kind](sentences, int(count), rng)
-        add(kind, [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in rows], 0)
+        taken = rng.sample(rows, round(weight * len(rows)))
+        sentences += [triples.Triple(row.question, (row.span,), row.text, 1.0, name) for row in taken if row.span]
+    for kind, count in weighted(args.made):
+        rows = mixture.BY_RULES[kind](sentences, int(count), rng)
+        add(kind, [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in rows])
     rng.shuffle(result)
     return result, digests
 
@@ -173,13 +164,9 @@ def main() -> None:
     from genqa_metrics.core import causal_judge
     from peft import LoraConfig, get_peft_model
     from safetensors.torch import load_file
-    from transformers import HfArgumentParser, Trainer, TrainerCallback, TrainingArguments, set_seed
-    from transformers.trainer_utils import get_last_checkpoint
+    from transformers import Trainer, TrainerCallback
 
-    args, training = HfArgumentParser((Arguments, TrainingArguments)).parse_args_into_dataclasses(
-        args_file_flag="--config"
-    )
-    set_seed(training.seed)
+    args, training = prepared(Arguments)
     base, tokenizer = causal_judge.load_causal(Path(args.model), "bfloat16")
 
     # 1. Rows that share question and references, in packs.
@@ -201,7 +188,6 @@ def main() -> None:
         layers_to_transform=list(range(args.first_layer, base.config.num_hidden_layers)),
     )
     adapted = get_peft_model(base, config)
-    model = packed_judge(adapted)
     trained = {name: weight for name, weight in adapted.named_parameters() if weight.requires_grad}
     for weight in trained.values():
         weight.data = weight.data.float()
@@ -249,19 +235,9 @@ def main() -> None:
         total = torch.nn.functional.binary_cross_entropy_with_logits(outputs["logits"], targets, reduction="sum")
         return total / (num_items_in_batch if num_items_in_batch is not None else len(targets))
 
-    training.remove_unused_columns = False
-    training.label_names = ["labels"]
     training.train_sampling_strategy = "sequential"
-    trainer = AdapterTrainer(
-        model=model,
-        args=training,
-        train_dataset=packs,
-        data_collator=collate,
-        compute_loss_func=loss,
-        callbacks=[Mean()],
-    )
-    last = get_last_checkpoint(training.output_dir) if output.is_dir() else None
-    trainer.train(resume_from_checkpoint=last)
+    inputs = {"model": packed_judge(adapted), "train_dataset": packs, "data_collator": collate}
+    trained_by(training, trainer_class=AdapterTrainer, callbacks=[Mean()], compute_loss_func=loss, **inputs)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from genqa_metrics.core.judge_model import STATEMENT
 
-from training.common import json_rows, local_file
+from training.common import source_rows
 
 _NOT_A_WORD = re.compile(r"[^\w\s]")
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
@@ -74,21 +74,14 @@ def as2_rows(name: str, folder: str | Path | None, plain: bool = True) -> list[d
     Raises:
         ValueError: if there is neither, or the columns are others.
     """
-    clean = detokenized if plain else str.strip
-    path = local_file(name, folder)
-    if path:
-        return [row | {"question": clean(row["question"]), "answer": clean(row["answer"])} for row in json_rows(path)]
-    if "/" not in name:
-        raise ValueError(f"as2: no {name}.jsonl.gz or {name}.jsonl in {folder}, and no Hub name with '/'")
-    import datasets
-
-    repository, _, split = name.partition(":")
-    rows = datasets.load_dataset(repository, split=split or "train")
-    answer = next((column for column in ("answer", "sentence") if column in rows.column_names), None)
-    if answer is None or not {"question", "label"} <= set(rows.column_names):
-        text = ", ".join(rows.column_names)
-        raise ValueError(f"as2: {name}: expected columns question, answer (or sentence) and label, got {text}")
-    return [{"question": clean(row["question"]), "answer": clean(row[answer]), "label": row["label"]} for row in rows]
+    clean, rows = detokenized if plain else str.strip, []
+    for row in source_rows("as2", name, folder):
+        answer = row.get("answer", row.get("sentence"))
+        if answer is None or not {"question", "label"} <= set(row):
+            text = ", ".join(row)
+            raise ValueError(f"as2: {name}: expected columns question, answer (or sentence) and label, got {text}")
+        rows.append(row | {"question": clean(row["question"]), "answer": clean(answer)})
+    return rows
 
 
 def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random) -> Iterator[Triple]:
@@ -157,6 +150,15 @@ def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
         texts = row.get("question") or STATEMENT, references, candidate
         triples.append(Triple(*texts, float(verdict), kind, row.get("short_answer") or None))
     return triples
+
+
+def as_claim(row: dict) -> dict:
+    """Return a row of a passage and a claim, also of a sentence pair."""
+    if "context" in row:
+        return row
+    label = row.get("label")
+    supported = None if label is None else float(label in ("entailment", "paraphrase"))
+    return {"context": row["first"], "candidate": row["second"], "label": supported, "question": None}
 
 
 def pair_triples(rows: Iterable[dict], kind: str, rng: random.Random) -> list[Triple]:

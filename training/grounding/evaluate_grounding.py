@@ -22,10 +22,10 @@ from scipy.special import expit as sigmoid
 from scipy.special import logit
 from sklearn.metrics import roc_auc_score
 
-from training.ava.compare_sizes import as_claim
 from training.ava.evaluate_ava import best_threshold, calibration_error, half, platt, write_calibration
-from training.common import json_rows, markdown_table, option
-from training.studies.harness import Output, Study
+from training.ava.triples import as_claim
+from training.common import json_rows, option
+from training.studies.harness import Output, Study, rendered
 
 JUDGED = ("condaqa.dev", "wice.dev", "factcheck_gpt.dev", "q_squared.dev")  # in DATA/grounding
 PAIRS = ("begin.dev", "summedits.dev")  # in DATA/sentence_pairs: the first text is the passage of the second
@@ -153,13 +153,7 @@ def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
 
 def table(scores: dict[str, dict[str, dict]]) -> str:
     """Return the results as a Markdown table."""
-    lines = [
-        [name, f"{result['rows']:,}", method]
-        + [f"{result[key]:.3f}" for key in ("accuracy", "auc", "calibration_error")]
-        for name, methods in scores.items()
-        for method, result in methods.items()
-    ]
-    return markdown_table(["file", "rows", "method", "accuracy", "AUC", "calibration error"], lines)
+    return rendered("cards/grounding_scores.md.j2", scores=scores)
 
 
 def study(args: Arguments) -> dict:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import json_rows, local_file
+from training.common import source_rows
 
 SEVERAL_ANSWERS = (
     "qasrl_gs",
@@ -78,16 +78,9 @@ def read_rows(source: str, folder: str | Path | None = None) -> Iterator[dict]:
     Raises:
         ValueError: if there is no such file and the name is none of the Hub's.
     """
-    if path := local_file(source, folder):
-        yield from json_rows(path)
-        return
-    if "/" not in source:
-        raise ValueError(f"sources: no {source}.jsonl.gz or {source}.jsonl in {folder}, and no Hub name with '/'")
-    from datasets import load_dataset
-
-    name, _, configuration = source.partition(":")
-    rows = load_dataset(name, configuration or None, split="train", streaming=True)
-    convert = {"hotpot_qa": hotpot_row, "ms_marco": marco_row}.get(name.split("/")[-1], lambda row: row)
+    name = source.partition(":")[0]
+    convert = {"hotpotqa/hotpot_qa": hotpot_row, "microsoft/ms_marco": marco_row}.get(name, lambda row: row)
+    rows = source_rows("sources", source, folder, part="name", streaming=True)
     yield from (row for row in map(convert, rows) if row)
 
 

@@ -16,7 +16,7 @@ from genqa_metrics.statistics import correlation as agreement
 from genqa_metrics.statistics.resampling import bootstrap, interval
 
 from training.common import json_rows, option
-from training.studies.harness import Output, Study, digests, filled, rendered, versions
+from training.studies.harness import Output, Study, digests, filled, versions
 
 SETS = ("kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval", "kpqa_marcomulti")
 METRICS = ("bleu1", "bleu1_kpqa", "rougeL", "rougeL_kpqa", "bertscore", "bertscore_kpqa")
@@ -159,11 +159,6 @@ def compared(measured: Mapping, judgments: Mapping[str, Judgments], resamples: i
                 if sets is not base:
                     here[m]["difference"] = difference(base[name][m], scores[m], judgments[name], resamples)[0]
     return result
-
-
-def comparison_table(compared: dict) -> str:
-    """Return the Markdown table of `compared`."""
-    return rendered("kpqa/comparison.md.j2", compared=compared, WEIGHTED=WEIGHTED).strip()
 
 
 tables = filled("kpqa/agreement.md.j2", METRICS=METRICS, WEIGHTED=WEIGHTED)

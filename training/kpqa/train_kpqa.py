@@ -144,18 +144,17 @@ def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
     import random
 
-    from genqa_metrics.core import checkpoints
     from genqa_metrics.kpqa import loading
     from transformers import AutoTokenizer
 
     from training import cards
-    from training.common import prepared, published, share, trained, weighted
+    from training.common import encoder_path, prepared, published, share, trained, weighted
     from training.kpqa import data
 
     args, training = prepared(Arguments)
 
     # 1. Question, answer sentence and labels of every source.
-    encoder = str(checkpoints.base_encoder(args.encoder)) if args.encoder in checkpoints.ENCODERS else args.encoder
+    encoder = encoder_path(args.encoder)
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.common import json_rows, local_file, option
+from training.common import option, source_rows
 
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
@@ -85,19 +85,10 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
     Raises:
         ValueError: if there is no such source, or a row has no text or question.
     """
-    if path := local_file(source, folder):
-        rows: Iterable[Mapping] = json_rows(path)
-    elif "/" in source:
-        from datasets import load_dataset
-
-        name, _, split = source.partition(":")
-        rows = load_dataset(name, split=split or "train")
-    else:
-        raise ValueError(f"sources: no {source}.jsonl.gz or {source}.jsonl in {folder}, and no Hub name with '/'")
     from genqa_metrics.f_meta.overlap import words
 
     values: dict[str, dict[str, None]] = {}
-    for i, row in enumerate(rows):
+    for i, row in enumerate(source_rows("sources", source, folder)):
         where = f"{source}, row {i}"
         tokens = str.split if row.get("tokenized") or source.startswith("squad_du2017") else words
         text = " ".join(tokens(_column(row, ("sentence", "context"), where)))

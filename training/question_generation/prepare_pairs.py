@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.common import json_rows, local_file, option, parsed, write_rows
+from training.common import json_rows, named_file, option, parsed, write_rows
 from training.question_generation.contexts import treebank
 
 # Names of files, and whether the titles in them are names of articles: "Filtered_Reddit_Comments" is not one.
@@ -69,14 +69,6 @@ def sentence_of(passage: str, start: int, length: int) -> str:
     bounds = [(bound["start_index"], bound["end_index"]) for bound in get_sentence_boundaries("en", passage)]
     inside = [(first, last) for first, last in bounds if first < start + max(length, 1) and last > start]
     return passage[inside[0][0] : inside[-1][1]].strip() if inside else passage.strip()
-
-
-def source_file(folder: Path, name: str, parts: Sequence[str]) -> Path:
-    """Return the path of a source in the first of the folders `parts` that has it."""
-    path = local_file(name, [str(folder / part) for part in parts])
-    if path is None:
-        raise ValueError(f"sources: no {name}.jsonl.gz in {' or '.join(parts)} of {folder}")
-    return path
 
 
 def pairs_of(rows: Iterable[Mapping], articles: bool = False) -> list[dict]:
@@ -184,8 +176,9 @@ def prepare(args: Arguments) -> dict:
     if args.licensed:
         args.sources = list(licences)
     # What both folders have is learned from with the places of the answers, and kept away with all its questions.
-    paths = {name: source_file(folder, name, ("span_qa", "question_generation")) for name in args.sources}
-    tests = [source_file(folder, name, ("question_generation", "span_qa")) for name in args.test]
+    spans_first = [str(folder / part) for part in ("span_qa", "question_generation")]
+    paths = {name: named_file("sources", name, spans_first) for name in args.sources}
+    tests = [named_file("test", name, spans_first[::-1]) for name in args.test]
     check = LeakCheck(row for path in tests for row in json_rows(path))
     kept, report = [], {}
     for name in args.sources:

@@ -71,7 +71,6 @@ def train(args: Arguments, training) -> dict:
     import torch
     from genqa_metrics.core.checkpoints import checkpoint_digest
     from genqa_metrics.core.scorer import quiet
-    from transformers import EarlyStoppingCallback
 
     from training import common
     from training.batches import LikeLengthTrainer
@@ -125,23 +124,18 @@ def train(args: Arguments, training) -> dict:
     model.vectors.copy_(torch.from_numpy(vectors(words)))
 
     # 4. Training.
-    if args.patience:
-        training.load_best_model_at_end = True
-        training.metric_for_best_model = "eval_loss"
-        training.greater_is_better = False
-
     trainer = common.trained(
         training,
         values[1],
         LikeLengthTrainer,
         "target",
+        args.patience,
         # A word more of the question costs more than one of the context: the decoder takes a step for it.
         length_of=lambda row: len(row["question"]) * (args.max_context + 1) + len(row["input_ids"]),
         model=model,
         train_dataset=values[0],
         data_collator=examples.collate,
         compute_metrics=measures,
-        callbacks=[EarlyStoppingCallback(early_stopping_patience=args.patience)] if args.patience else [],
     )
 
     # 5. The model and what was measured.

@@ -137,10 +137,11 @@ def read(path: str | Path) -> dict:
 
 
 def rendered(template: str, **values: object) -> str:
-    """Return a template of jinja2, a file below this folder, with values in it."""
+    """Return a template of jinja2, a file below this folder or that of training, with values in it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    loader, options = FileSystemLoader(Path(__file__).parent), {"trim_blocks": True, "keep_trailing_newline": True}
+    here = Path(__file__).parent
+    loader, options = FileSystemLoader([here, here.parent]), {"trim_blocks": True, "keep_trailing_newline": True}
     return Environment(loader=loader, undefined=StrictUndefined, **options).get_template(template).render(values)
 
 

@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava import triples as t
-from training.common import json_rows, local_file, option
+from training.common import named_rows, option
 from training.similarity import best_cosines
 from training.studies.harness import ROOT, ExtendableOutput, Study, digests, filled
 
@@ -66,10 +66,7 @@ def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> list[dict]:
 
 def read(name: str, folders: list[str]) -> list[dict]:
     """Return the rows of a dev set that have a verdict or a grade."""
-    path = local_file(WRITTEN if name == BURIED else name, folders)
-    if path is None:
-        raise FileNotFoundError(f"--judgments: no {name}.jsonl.gz in {', '.join(map(str, folders))}")
-    rows = list(json_rows(path))
+    rows = list(named_rows("judgments", WRITTEN if name == BURIED else name, folders))
     if name in VERDICTS:
         rows = [row for row in rows if row["label"] is not None]
     return buried_rows(rows) if name == BURIED else rows

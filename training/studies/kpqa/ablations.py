@@ -9,7 +9,7 @@ from pathlib import Path
 
 from training.common import option, train_once
 from training.kpqa import evaluate_kpqa
-from training.studies.harness import Output, Study, digests
+from training.studies.harness import Output, Study, digests, filled
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
 RECIPE = RECIPES / "bundled.args"
@@ -53,14 +53,6 @@ def runs(sources: list[str]) -> dict[str, list[str]]:
     return added
 
 
-def text(result: dict) -> str:
-    """Return the table of the runs."""
-    return (
-        f"Runs of {result['steps']} steps, seed {result['training_seed']}: Pearson / Spearman (95% interval of the "
-        f"difference in Pearson's r to the full run).\n\n{evaluate_kpqa.comparison_table(result['ablations'])}"
-    )
-
-
 def study(args: Arguments, more: list[str]) -> dict:
     """Return the agreement of all runs; they are trained if they are not there."""
     from genqa_metrics.core.checkpoints import file_digest
@@ -101,7 +93,8 @@ def study(args: Arguments, more: list[str]) -> dict:
     return result
 
 
-STUDY = Study(__spec__.name, Arguments, study, text, {"ablations": "ablations"}, more=True)
+TEXT = filled("kpqa/ablations.md.j2", WEIGHTED=evaluate_kpqa.WEIGHTED)
+STUDY = Study(__spec__.name, Arguments, study, TEXT, {"ablations": "ablations"}, more=True)
 
 if __name__ == "__main__":
     STUDY.main()

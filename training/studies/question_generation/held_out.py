@@ -1,7 +1,6 @@
 """How varied and how good the questions of finished generators are on held-out contexts."""
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +9,10 @@ from genqa_metrics.f_meta.bases import PAPER, base_function
 from genqa_metrics.f_meta.scoring import statistics
 from genqa_metrics.statistics.resampling import bootstrap, interval
 
-from training.common import markdown_table, option
+from training.common import option
 from training.question_generation.ask import BUNDLED, find, load
 from training.question_generation.contexts import read_contexts
-from training.studies.harness import Output, Study, digests
+from training.studies.harness import Output, Study, digests, filled
 from training.studies.question_generation.measures import DIVERSITY, PARTS, diversity
 
 QUESTIONS = 4  # asked about every context
@@ -60,22 +59,6 @@ def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
     ]
 
 
-def table(reports: Mapping[str, Mapping]) -> str:
-    """Return reports by the generator's name as Markdown, in percent.
-
-    >>> change = {"mean": 0.5, "difference": [0.1, 0.05, 0.15]}
-    >>> table({"x": {column: change for column in COLUMNS}}).splitlines()[2][:31]
-    '| x | 50.0; +10.0 (+5.0, +15.0)'
-    """
-    rows = []
-    for name, report in reports.items():
-        cells = [f"{100 * report[column]['mean']:.1f}" for column in COLUMNS]
-        changes = [[100 * x for x in report[column].get("difference", [])] for column in COLUMNS]
-        ends = ["; {:+.1f} ({:+.1f}, {:+.1f})".format(*change) if change else "" for change in changes]
-        rows.append([name, *map("".join, zip(cells, ends, strict=True))])
-    return markdown_table(["", *COLUMNS.values()], rows, "---:")
-
-
 def study(args: Arguments) -> dict:
     """Return what was measured of all generators."""
     folders = dict(word.split("=", 1) if "=" in word else (word, word) for word in args.models)
@@ -95,7 +78,8 @@ def study(args: Arguments) -> dict:
     }
 
 
-STUDY = Study(__spec__.name, Arguments, study, lambda r: table(r["runs"]))
+table = filled("question_generation/held_out.md.j2", COLUMNS=COLUMNS)  # of a result, in percent
+STUDY = Study(__spec__.name, Arguments, study, table)
 
 if __name__ == "__main__":
     STUDY.main()

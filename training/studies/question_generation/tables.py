@@ -85,7 +85,7 @@ def page(drawn: Mapping, *studies: Mapping) -> str:
     """Return the page, without the parts of results that are missing."""
     values = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
     said = {True: "yes", False: "no", None: "-"}
-    return _filled("page.md.j2", studies=values, said=said, drawn=drawn, held_out=held_out.table(drawn["runs"]))
+    return _filled("page.md.j2", studies=values, said=said, drawn=drawn, held_out=held_out.table(drawn).strip())
 
 
 FILES = " ".join(f"studies/question_generation/results/{name}" for name in ("held_out", *STUDIES))
