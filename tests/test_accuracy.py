@@ -201,16 +201,16 @@ def test_rank_agreement_by_hand():
     2 / root of (2 * 3).
     """
     agreement = rank_agreement([0.3, 0.5, 0.5], [0.2, 0.5, 0.6])
-    assert agreement.rmse == pytest.approx(math.sqrt(0.02 / 3))
-    assert agreement.std == pytest.approx(np.std([0.1, 0, 0.1]))
-    assert agreement.tau == pytest.approx(2 / math.sqrt(6))
+    assert agreement["rmse"] == pytest.approx(math.sqrt(0.02 / 3))
+    assert agreement["std"] == pytest.approx(np.std([0.1, 0, 0.1]))
+    assert agreement["tau"] == pytest.approx(2 / math.sqrt(6))
 
 
 def test_six_systems_in_the_same_order_have_the_papers_p():
     """Table 5: tau 1.000, p 0.003: 2 of the 720 orders of six systems are as extreme."""
     true = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     agreement = rank_agreement([value**2 for value in true], true)
-    assert (agreement.tau, agreement.p) == pytest.approx((1, 2 / 720))
+    assert (agreement["tau"], agreement["p"]) == pytest.approx((1, 2 / 720))
 
 
 def paired_world(rng, labels, questions=600):

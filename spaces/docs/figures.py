@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import matplotlib
@@ -65,6 +65,13 @@ def svg(draw: Callable[[Axes], None], size: tuple[float, float], scheme: str, co
     return out.getvalue()
 
 
+def intervals(axes: Axes, ends: np.ndarray, places: Iterable[float], colour: str, marker: str, label: str) -> None:
+    """Draw values with intervals into a chart of points; `ends` are (3, rows): value, low, high."""
+    middle, low, high = ends
+    style = {"fmt": marker, "color": colour, "markersize": 5, "linewidth": 1.2, "label": label}
+    axes.errorbar(middle, list(places), xerr=[middle - low, high - middle], **style)
+
+
 def agreement(scheme: str) -> str:
     """Return Pearson's r of five metrics with people, with intervals, one row a data set."""
     from training.studies.meta_evaluation.page import named
@@ -73,16 +80,9 @@ def agreement(scheme: str) -> str:
 
     def draw(axes: Axes) -> None:
         for i, (name, (colour, marker)) in enumerate(SERIES.items()):
-            found = [sets[data]["metrics"][name]["pearson"] for data in SETS]
-            values = [one["value"] for one in found]
-            errors = [
-                [v - one["low"] for v, one in zip(values, found, strict=True)],
-                [one["high"] - v for v, one in zip(values, found, strict=True)],
-            ]
-            places = [row + 0.14 * (i - 2) for row in range(len(SETS))]
-            axes.errorbar(
-                values, places, xerr=errors, fmt=marker, color=colour, markersize=5, linewidth=1.2, label=name
-            )
+            of_metric = [sets[data]["metrics"][name]["pearson"] for data in SETS]
+            ends = np.array([[of_set[end] for of_set in of_metric] for end in ("value", "low", "high")])
+            intervals(axes, ends, np.arange(len(SETS)) + 0.14 * (i - 2), colour, marker, name)
         axes.set_yticks(range(len(SETS)), map(named, SETS))
         axes.invert_yaxis()
         axes.set_xlim(0, 1)
@@ -94,17 +94,15 @@ def agreement(scheme: str) -> str:
 def systems(scheme: str) -> str:
     """Return estimates without labels beside the accuracy by people, of the systems that the judge had not seen."""
     report = read("studies/accuracy/results/accuracy.json")
-    unseen = [one for one in report["systems"] if one["set"].endswith(".dev")]
+    unseen = [system for system in report["systems"] if system["set"].endswith(".dev")]
     pairs = sorted(zip(unseen, report["without labels"], strict=True), key=lambda pair: pair[0]["accuracy"])
-    names = [f"{one['system']}, {one['set'].removeprefix('evouna_').removesuffix('.dev').upper()}" for one, _ in pairs]
+    names = [f"{own['system']}, {own['set'].removeprefix('evouna_').removesuffix('.dev').upper()}" for own, _ in pairs]
 
     def draw(axes: Axes) -> None:
-        rows = np.arange(len(pairs))
-        colour, marker = SERIES["AVA"]
-        middle, low, high = (np.array([found[end] for _, found in pairs]) for end in ("accuracy", "low", "high"))
-        errors = [middle - low, high - middle]
-        axes.errorbar(middle, rows, xerr=errors, fmt=marker, color=colour, linewidth=1.4, label="AVA, 95% interval")
-        people = [one["accuracy"] for one, _ in pairs]
+        rows = range(len(pairs))
+        ends = np.array([[estimate[end] for _, estimate in pairs] for end in ("accuracy", "low", "high")])
+        intervals(axes, ends, rows, *SERIES["AVA"], "AVA, 95% interval")
+        people = [own["accuracy"] for own, _ in pairs]
         axes.plot(people, rows, "D", color=TEXT[scheme], markersize=6, fillstyle="none", label="people")
         axes.set_yticks(rows, names)
         axes.set_xlabel("accuracy")
@@ -117,23 +115,18 @@ def judges(scheme: str) -> str:
     from training.studies.judges import compare_judges, summary
 
     sets = [name for name in summary.SETS if name in compare_judges.VERDICTS]
-    found = {name: summary.scores(name, "accuracy") for name in sets}
-    # The judges have the colour of AVA, the small one an empty sign; cosine has the one that no metric has.
-    series = {
-        "small": (SERIES["AVA"][0], "o", "none"),
-        "base": (SERIES["AVA"][0], "s", SERIES["AVA"][0]),
-        "both": (SERIES["AVA"][0], "D", "none"),
-        "ROUGE-L-KPQA": (*SERIES["ROUGE-L-KPQA"], SERIES["ROUGE-L-KPQA"][0]),
-        "BERTScore": (*SERIES["BERTScore"], SERIES["BERTScore"][0]),
-        "cosine": (PALETTE[1], "P", PALETTE[1]),
-        "token F1": (PALETTE[-1], "X", PALETTE[-1]),
-    }
+    scores = {name: summary.scores(name, "accuracy") for name in sets}
+    # The judges have the colour of AVA; cosine has the one that no metric has.
+    ava = SERIES["AVA"][0]
+    series = {"small": (ava, "o"), "base": (ava, "s"), "both": (ava, "D"), "ROUGE-L-KPQA": SERIES["ROUGE-L-KPQA"]}
+    series |= {"BERTScore": SERIES["BERTScore"], "cosine": (PALETTE[1], "P"), "token F1": (PALETTE[-1], "X")}
 
     def draw(axes: Axes) -> None:
-        for i, (name, (colour, marker, fill)) in enumerate(series.items()):
-            places = [row + 0.11 * (i - 3) for row, one in enumerate(sets) if found[one][name] is not None]
-            values = [found[one][name] for one in sets if found[one][name] is not None]
-            axes.plot(values, places, marker, color=colour, markerfacecolor=fill, markersize=6, label=name)
+        for i, (name, (colour, marker)) in enumerate(series.items()):
+            places, values = zip(*((row + 0.11 * (i - 3), scores[data][name]) for row, data in enumerate(sets)
+                                   if scores[data][name] is not None), strict=True)  # fmt: skip
+            fill = "none" if name in ("small", "both") else "full"
+            axes.plot(values, places, marker, color=colour, fillstyle=fill, markersize=6, label=name)
         for row in range(1, len(sets)):
             axes.axhline(row - 0.5, color="#999999", linewidth=0.6, alpha=0.5)
         axes.set_yticks(range(len(sets)), [summary.SETS[name][0] for name in sets])
@@ -166,25 +159,14 @@ def plane(scheme: str) -> str:
 def variety(scheme: str) -> str:
     """Return what a latent variable changes in the conventional score, recall and F of METEOR, one row a study."""
     parts = {"conventional": (PALETTE[-1], "s"), "recall": (PALETTE[0], "o"), "f": (PALETTE[1], "D")}
-    found = [
-        read(f"studies/question_generation/results/{name}")["several_references"]["differences"] for name in STUDIES
-    ]
-    changes = [report["meteor"]["cvae_100 - baseline"] for report in found]
+    reports = [read(f"studies/question_generation/results/{name}")["several_references"] for name in STUDIES]
+    changes = [report["differences"]["meteor"]["cvae_100 - baseline"] for report in reports]
 
     def draw(axes: Axes) -> None:
         axes.axvline(0, color="#999999", linewidth=1, linestyle="--")
-        for i, (part, (colour, marker)) in enumerate(parts.items()):
-            middle, low, high = (100 * np.array([change[part][end] for change in changes]) for end in range(3))
-            axes.errorbar(
-                middle,
-                np.arange(len(STUDIES)) + 0.18 * (i - 1),
-                xerr=[middle - low, high - middle],
-                fmt=marker,
-                color=colour,
-                markersize=5,
-                linewidth=1.2,
-                label="F" if part == "f" else part,
-            )
+        for i, (part, style) in enumerate(parts.items()):
+            ends = 100 * np.array([change[part] for change in changes]).T
+            intervals(axes, ends, np.arange(len(STUDIES)) + 0.18 * (i - 1), *style, "F" if part == "f" else part)
         axes.set_yticks(range(len(STUDIES)), STUDIES.values())
         axes.invert_yaxis()
         axes.set_xlabel("points of METEOR, CVAE 100 − baseline, 95% interval")

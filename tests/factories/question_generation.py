@@ -22,20 +22,9 @@ class Vectors:
 
     size = 6
 
-    def __init__(self):
-        self.known = []
-
-    def numbers(self, words):
-        self.known += dict.fromkeys(word for word in words if word not in self.known)
-        return np.array([self.known.index(word) for word in words], np.int64)
-
-    def rows(self, numbers):
-        words = [self.known[i] for i in numbers]
+    def __call__(self, words):
         rows = [np.random.default_rng(sum(map(ord, word)) * 7 + len(word)).normal(size=self.size) for word in words]
         return np.array(rows, np.float32).reshape(-1, self.size)
-
-    def __call__(self, words):
-        return self.rows(self.numbers(words))
 
 
 def examples(words=WORDS, **settings):

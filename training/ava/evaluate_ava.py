@@ -8,7 +8,7 @@ from the other half.
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -175,9 +175,9 @@ def row_scores(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarr
 def system_scores(verdicts: np.ndarray, labels: np.ndarray, systems: list) -> dict:
     """Return how near the judge's accuracies of systems are to those by people, see `ranking.rank_agreement`."""
     judged, true = system_accuracies(verdicts, labels, systems).T
-    agreement = asdict(rank_agreement(judged, true))
     errors = judged - true
-    return agreement | {"mean_absolute_error": float(np.abs(errors).mean()), "bias": float(errors.mean())}
+    result = {"mean_absolute_error": float(np.abs(errors).mean()), "bias": float(errors.mean())}
+    return rank_agreement(judged, true) | result
 
 
 def report(folder: Path, judgments: Path, how: str | None = None) -> tuple[dict, dict]:

@@ -6,6 +6,8 @@ import shutil
 import tomllib
 from pathlib import Path
 
+from genqa_metrics.core.checkpoints import checkpoint_digest
+
 from training.publish.assemble import ROOT
 from training.studies.accuracy.measure import copy_measured
 
@@ -89,7 +91,7 @@ def write_model(
     use += TEXTS["settings"] if name == "ava" else ""
     if (source / ADAPTER[1]).is_file():
         rank = f"rank {json.loads((source / ADAPTER[0]).read_text(encoding='utf-8'))['r']}"
-        use += TEXTS["files"].format(**facts, merged=_digest(folder), rank=rank)
+        use += TEXTS["files"].format(**facts, merged=checkpoint_digest(folder), rank=rank)
     written = source / "README.md"
     card = ModelCard(written.read_text(encoding="utf-8") if written.is_file() else NEW_CARD.format(title=title))
     card.text = card.text.replace("\n## ", f"\n{use}## ", 1) if "\n## " in card.text else f"{card.text}\n{use}"
@@ -140,12 +142,6 @@ def _check_plain(name: str, source: Path, folder: Path) -> None:
         raise ValueError(f"{source}: from_pretrained of transformers cannot load the whole model ({lost[0]})")
 
 
-def _digest(folder: Path) -> str:
-    from genqa_metrics.core.checkpoints import checkpoint_digest
-
-    return checkpoint_digest(folder)
-
-
 def recorded_results(name: str, source: Path) -> list:
     """Return the measured results of a bundled checkpoint, for its model card.
 
@@ -159,7 +155,7 @@ def recorded_results(name: str, source: Path) -> list:
 
     if not RECORDS[name].is_file():
         return []
-    record, digest = json.loads(RECORDS[name].read_text(encoding="utf-8")), _digest(source)
+    record, digest = json.loads(RECORDS[name].read_text(encoding="utf-8")), checkpoint_digest(source)
     of_verdicts = [("accuracy", "accuracy", "Accuracy"), ("auc", "roc_auc", "AUC")]
     of_grades = [("pearson", "pearsonr", "Pearson's r"), ("spearman", "spearmanr", "Spearman's rho")]
     if name == "kpqa":

@@ -150,16 +150,9 @@ class QuestionGenerator:
 
 def find(name: str | Path, revision: str | None = None) -> Path:
     """Return the folder of a generator, see `load`."""
-    from genqa_metrics.core.checkpoints import hub_folder, is_checkpoint
+    from training.question_generation.contexts import checkpoint_folder
 
-    folder = CHECKPOINTS / name if name in BUNDLED else Path(name)
-    if folder.is_dir():
-        return folder
-    tried: list[str] = []
-    result = hub_folder(str(name), revision, is_checkpoint, tried)
-    if result is None:
-        raise ValueError(f"model: expected a folder or a Hub id, got {str(name)!r}; {'; '.join(tried)}")
-    return result
+    return checkpoint_folder("model", CHECKPOINTS / name if name in BUNDLED else name, revision)
 
 
 def load(name: str | Path = "diverse", revision: str | None = None, device: str = "cpu") -> QuestionGenerator:

@@ -110,17 +110,26 @@ def is_dev(text: str, share: float = DEV_SHARE) -> bool:
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) / 2**32 < share
 
 
+def checkpoint_folder(argument: str, name: str | Path, revision: str | None = None) -> Path:
+    """Return a folder, or that of a download from the Hub.
+
+    Raises:
+        ValueError: if it is neither; names the argument and what was tried.
+    """
+    from genqa_metrics.core.checkpoints import hub_folder, is_checkpoint
+
+    tried: list[str] = []
+    folder = Path(name) if Path(name).is_dir() else hub_folder(str(name), revision, is_checkpoint, tried)
+    if folder is None:
+        raise ValueError(f"{argument}: expected a folder or a Hub id, got {str(name)!r}; {'; '.join(tried)}")
+    return folder
+
+
 def encoder_folder(name: str) -> Path:
     """Return the folder of an encoder: the bundled one by its Hub id, a local folder, or a download."""
-    from genqa_metrics.core.checkpoints import BASE_MODEL, base_encoder, hub_folder, is_checkpoint
+    from genqa_metrics.core.checkpoints import BASE_MODEL, base_encoder
 
-    if name == BASE_MODEL:
-        return base_encoder()
-    tried: list[str] = []
-    folder = Path(name) if Path(name).is_dir() else hub_folder(name, None, is_checkpoint, tried)
-    if folder is None:
-        raise ValueError(f"encoder: expected a folder or a Hub id, got {name!r}; {'; '.join(tried)}")
-    return folder
+    return base_encoder() if name == BASE_MODEL else checkpoint_folder("encoder", name)
 
 
 class WordVectors:
@@ -150,31 +159,20 @@ class WordVectors:
             axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(size)])
             self._table = self._table @ axes.astype(np.float32)
         self._scale = float(self._table.std())
-        self._known: dict[str, int] = {}
-        self._vectors = np.zeros((0, self._table.shape[1]), np.float32)
+        self._known: dict[str, np.ndarray] = {}
 
     @property
     def size(self) -> int:
         """Numbers of a vector."""
         return self._table.shape[1]
 
-    def numbers(self, words: Sequence[str]) -> np.ndarray:
-        """Return the numbers of words, by which `rows` finds their vectors: (words,)."""
-        new = [word for word in dict.fromkeys(words) if word not in self._known]
-        if new:
-            pieces = self.tokenizer(new, add_special_tokens=False)["input_ids"]
-            rows = [self._table[p or [self.tokenizer.unk_token_id]].mean(axis=0) / self._scale for p in pieces]
-            self._known |= {word: len(self._known) + i for i, word in enumerate(new)}
-            self._vectors = np.concatenate([self._vectors, np.array(rows, np.float32)])
-        return np.array([self._known[word] for word in words], dtype=np.int64)
-
-    def rows(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the vectors of words by their numbers: (...,) -> (..., size)."""
-        return self._vectors[numbers]
-
     def __call__(self, words: Sequence[str]) -> np.ndarray:
         """Return (words, size) vectors."""
-        return self.rows(self.numbers(words))
+        if new := [word for word in dict.fromkeys(words) if word not in self._known]:
+            pieces = self.tokenizer(new, add_special_tokens=False)["input_ids"]
+            rows = [self._table[p or [self.tokenizer.unk_token_id]].mean(axis=0) / self._scale for p in pieces]
+            self._known |= zip(new, rows, strict=True)
+        return np.array([self._known[word] for word in words], np.float32).reshape(-1, self.size)
 
 
 def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]:
@@ -277,11 +275,9 @@ class Examples:
         self.max_context, self.max_question = max_context, max_question
 
     def of_contexts(self, texts: Sequence[str]) -> list[dict]:
-        """Return per text "input_ids", its words, and "numbers" of their vectors."""
+        """Return per text "input_ids", its words; their vectors are found for all texts at once."""
         rows = [{"input_ids": text.split()[: self.max_context]} for text in texts]
-        self.vectors.numbers([word for row in rows for word in row["input_ids"]])  # all new ones at once
-        for row in rows:
-            row["numbers"] = self.vectors.numbers(row["input_ids"])
+        self.vectors(list({word for row in rows for word in row["input_ids"]}))
         return rows
 
     def of_pairs(self, pairs: Sequence[tuple[str, str]], means: np.ndarray) -> list[dict]:
@@ -292,11 +288,10 @@ class Examples:
             means: (pairs, size) mean states of the questions.
         """
         rows = self.of_contexts([text for text, _ in pairs])
-        self.vectors.numbers([word for _, question in pairs for word in question.split()])
+        self.vectors(list({word for _, question in pairs for word in question.split()}))
         for row, (_, question), mean in zip(rows, pairs, means, strict=True):
             words = question.split()
             row |= {"question": words[: self.max_question], "ends": len(words) <= self.max_question}
-            row["question_numbers"] = self.vectors.numbers(row["question"])
             row["question_mean"] = mean
         return rows
 
@@ -312,42 +307,39 @@ class Examples:
             the context that UNKNOWN is, and `question_mean`: (B, mean).
         """
         import torch
+        from torch.nn.utils.rnn import pad_sequence
 
-        longest = max(len(row["input_ids"]) for row in rows)
-        static = np.zeros((len(rows), longest, self.vectors.size), np.float32)
-        copyable = np.zeros((len(rows), longest), bool)
-        for i, row in enumerate(rows):
-            words = row["input_ids"]
-            static[i, : len(words)] = self.vectors.rows(row["numbers"])
-            copyable[i, : len(words)] = [not self.copies or word not in self.number for word in words]
+        def padded(arrays: Iterable[np.ndarray], value: int = 0) -> torch.Tensor:
+            return pad_sequence([torch.from_numpy(array) for array in arrays], batch_first=True, padding_value=value)
+
+        texts = [row["input_ids"] for row in rows]
         batch = {
-            "context": torch.from_numpy(static),
-            "lengths": torch.tensor([len(row["input_ids"]) for row in rows]),
-            "copyable": torch.from_numpy(copyable),
+            "context": padded(map(self.vectors, texts)),
+            "lengths": torch.tensor([len(words) for words in texts]),
+            "copyable": padded(
+                np.array([not self.copies or word not in self.number for word in text]) for text in texts
+            ),
         }
         if "question" not in rows[0]:
             return batch
-        longest = max(len(row["question"]) for row in rows) + 1
-        previous = np.zeros((len(rows), longest, self.vectors.size), np.float32)
-        target = np.full((len(rows), longest), -100)
-        copies = np.zeros((len(rows), longest, static.shape[1]), bool)
-        for i, row in enumerate(rows):
-            words = row["question"]
-            previous[i, 1 : len(words) + 1] = self.vectors.rows(row["question_numbers"])
-            for place, word in enumerate(words):
-                if word in self.number:
-                    target[i, place] = self.number[word]
-                elif not self.copies:
-                    target[i, place] = UNKNOWN
-                elif word in row["input_ids"]:
-                    target[i, place] = UNKNOWN
-                    copies[i, place, [n for n, other in enumerate(row["input_ids"]) if other == word]] = True
-            if row["ends"]:  # else the question was cut, and its end is not to be learned here
-                target[i, len(words)] = END
-        means = np.stack([row["question_mean"] for row in rows])
+        start, targets = np.zeros((1, self.vectors.size), np.float32), []
+        previous = padded(np.concatenate([start, self.vectors(row["question"])]) for row in rows)
+        copies = torch.zeros(*previous.shape[:2], batch["context"].shape[1], dtype=torch.bool)
+        for i, (text, row) in enumerate(zip(texts, rows, strict=True)):
+            target = []
+            for place, word in enumerate(row["question"]):
+                number = self.number.get(word, UNKNOWN)
+                if self.copies and word not in self.number:
+                    places = [n for n, other in enumerate(text) if other == word]
+                    copies[i, place, places] = True
+                    number = UNKNOWN if places else -100
+                target.append(number)
+            # The end of a question that was cut is not to be learned here.
+            targets.append(np.array([*target, END if row["ends"] else -100]))
+        means = torch.from_numpy(np.stack([row["question_mean"] for row in rows]))
         return batch | {
-            "previous": torch.from_numpy(previous),
-            "target": torch.from_numpy(target),
-            "copies": torch.from_numpy(copies),
-            "question_mean": torch.from_numpy(means),
+            "previous": previous,
+            "target": padded(targets, -100),
+            "copies": copies,
+            "question_mean": means,
         }

@@ -9,7 +9,7 @@ over the systems on dev. Questions without a correct or without an incorrect ans
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -128,7 +128,7 @@ def measured(
     agreement = {}
     for k, name in enumerate(MEASURES):
         sides = [side[..., k] for side in (estimated, true)]
-        agreement[name] = asdict(rank_agreement(*(side.mean(axis=1) for side in sides)))
+        agreement[name] = rank_agreement(*(side.mean(axis=1) for side in sides))
         for value, item in resampled_agreement(*(counts @ side.T / len(used) for side in sides)).items():
             agreement[name][f"{value}_interval"] = [*map(float, interval(item, len(used)))]
     return {
