@@ -75,8 +75,8 @@ def test_page_and_second_run(monkeypatch, capsys, judgments, tmp_path):
 
     before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
     for name in ("squad", "bleu", "rouge"):
-        peer = meta.PEERS[name]
-        monkeypatch.setitem(meta.PEERS, name, meta.Peer(peer.signature, lambda rows: pytest.fail("computed again")))
+        signature, _ = meta.PEERS[name]
+        monkeypatch.setitem(meta.PEERS, name, (signature, lambda rows: pytest.fail("computed again")))
     run(monkeypatch, judgments, output)
     assert {path: path.read_bytes() for path in output.rglob("*") if path.is_file()} == before
 

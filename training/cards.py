@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from training.common import local_file, markdown_table
+from training.common import local_file
+from training.studies.harness import rendered
 
-HERE = Path(__file__).parent
 NOT_STATED = "not stated"
 # Settings of transformers.TrainingArguments that a card lists.
 TRAINING_SETTINGS = (
@@ -29,7 +29,7 @@ NOT_LISTED = (
 def write_card(
     folder: Path, metric: str, args, training, facts: Sequence[Mapping], scores: Mapping[str, float]
 ) -> None:
-    """Write README.md into the folder of a checkpoint, of the template card.txt of the metric's training.
+    """Write README.md into the folder of a checkpoint, of the template card.md.j2 of the metric's training.
 
     Args:
         folder: the checkpoint.
@@ -42,51 +42,33 @@ def write_card(
     """
     from genqa_metrics.core.checkpoints import checkpoint_digest
 
-    rows = _sources(args, facts)
-    unlicensed = ", ".join(name for name, _, _, licence, _ in rows if licence.startswith(NOT_STATED))
-    warning = f"\n**Some training data come without a stated licence**: {unlicensed}. See the table below.\n"
     settings = {name: value for name, value in asdict(args).items() if name not in NOT_LISTED}
     settings |= {name: getattr(training, name) for name in TRAINING_SETTINGS}
-    yes_no = getattr(args, "yes_no", 0)
-    card = (HERE / metric / "card.txt").read_text(encoding="utf-8").format(
-        encoder=args.encoder if "/" in args.encoder and not Path(args.encoder).is_dir() else "own encoder",
-        library="peft" if args.lora_rank or getattr(args, "fold_rank", 0) else "transformers",
-        seed=training.seed,
+    sources = [dict(fact) | _origin(args, fact) for fact in facts]
+    card = rendered(
+        f"{metric}/card.md.j2",
+        **{"args": args, "training": training, "scores": scores, "titles": TITLES[metric], "sources": sources},
         weights=checkpoint_digest(folder),
         settings=json.dumps(settings, indent=2, default=str),
-        configuration=getattr(args, "configuration", ""),
         commands=_commands(getattr(args, "start", None)),
-        unlicensed=warning * bool(unlicensed),
-        sources=markdown_table(["source", "rows", "weight", "licence", "SHA-256 of the file"], rows),
-        yes_no=f"In addition {yes_no} yes/no rows per pass, made from their sentences.\n\n" * bool(yes_no),
-        scores=_results(scores, TITLES[metric]),
-    )  # fmt: skip
+        is_folder=Path(args.encoder).is_dir(),
+        NOT_STATED={source["licence"] for source in sources if source["licence"].startswith(NOT_STATED)},
+    )
     (folder / "README.md").write_text(card, encoding="utf-8")
 
 
-def _sources(args, facts: Sequence[Mapping]) -> list[tuple]:
-    """Return name, rows, weight, licence and digest of every source."""
+def _origin(args, fact: Mapping) -> dict[str, str]:
+    """Return licence and digest of a source."""
     from genqa_metrics.core.checkpoints import file_digest
 
+    name, group = fact["name"], fact.get("group")
+    if group == "":
+        return {"licence": "", "digest": ""}
     licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
-    rows = []
-    for fact in facts:
-        name, group, licence, digest = fact["name"], fact.get("group"), "", ""
-        if group != "":
-            known = licences.get(group, {}) if group else licences
-            licence = known.get(name, known.get(name.split(".")[0], "see the source"))
-            path = local_file(name, getattr(args, f"{group}_dir" if group else "data_dir"))
-            digest = f"`{file_digest(path)}`" if path else "from the Hub"
-        rows.append((name, fact["rows"], f"{fact['weight']:g}", licence, digest))
-    return rows
-
-
-def _results(scores: Mapping[str, float], titles: Mapping[str, str]) -> str:
-    ending = f"_{list(titles)[-1]}"
-    names = [name[len("eval_") : -len(ending)] for name in scores if name.endswith(ending)]
-    items = [[name, *(scores.get(f"eval_{name}_{score}") for score in titles)] for name in names]
-    rows = [[name, *("" if value is None else f"{value:.3f}" for value in values)] for name, *values in items]
-    return markdown_table(["rows", *titles.values()], rows) if rows else "Not measured yet."
+    known = licences.get(group, {}) if group else licences
+    path = local_file(name, getattr(args, f"{group}_dir" if group else "data_dir"))
+    licence = known.get(name, known.get(name.split(".")[0], "see the source"))
+    return {"licence": licence, "digest": f"`{file_digest(path)}`" if path else "from the Hub"}
 
 
 def _commands(start: str | None) -> str:

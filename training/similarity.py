@@ -1,7 +1,7 @@
 """Cosines of sentence vectors of the base encoder."""
 
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 
 import numpy as np
 
@@ -38,10 +38,15 @@ def cosines(firsts: Sequence[str], seconds: Sequence[str], length: int | None = 
     return np.array([float(vectors[a] @ vectors[b]) for a, b in zip(firsts, seconds, strict=True)])
 
 
+def best_scores(score: Callable, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return (rows,) scores of every candidate and its best reference, of a function that scores pairs of texts."""
+    firsts = [text for text, own in zip(candidates, references, strict=True) for _ in own]
+    result = score(firsts, [text for own in references for text in own])
+    return np.maximum.reduceat(np.asarray(result), np.cumsum([0, *map(len, references[:-1])]))
+
+
 def best_cosines(
     candidates: Sequence[str], references: Sequence[Sequence[str]], length: int | None = None
 ) -> np.ndarray:
     """Return (rows,) cosines of every candidate and the nearest of its references."""
-    firsts = [text for text, own in zip(candidates, references, strict=True) for _ in own]
-    result = cosines(firsts, [text for own in references for text in own], length)
-    return np.maximum.reduceat(result, np.cumsum([0, *map(len, references[:-1])]))
+    return best_scores(partial(cosines, length=length), candidates, references)

@@ -26,7 +26,7 @@ from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import against_best, ordered
 
 from training.common import json_rows, option
-from training.similarity import best_cosines
+from training.similarity import best_cosines, best_scores
 from training.studies.harness import Output, Study, Table, versions
 from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
 
@@ -49,26 +49,8 @@ class Arguments(Output):
     seed: int = option("of both", 0)
 
 
-@dataclass(frozen=True)
-class Peer:
-    """A metric of somebody else: what its numbers depend on, and rows -> title -> scores."""
-
-    signature: Callable[[], str]
-    scores: Callable[[Sequence[Mapping]], dict[str, list[float]]]
-
-
 def _texts(rows: Sequence[Mapping]) -> tuple[list[str], list[list[str]]]:
     return [row["candidate"] for row in rows], [row["references"] for row in rows]
-
-
-def _flat(rows: Sequence[Mapping]) -> tuple[list[str], list[str], list[int]]:
-    """Return every pair of candidate and reference, and where each row's pairs begin."""
-    candidates, references, starts = [], [], []
-    for row in rows:
-        starts.append(len(candidates))
-        candidates += [row["candidate"]] * len(row["references"])
-        references += row["references"]
-    return candidates, references, starts
 
 
 def bleu(rows: Sequence[Mapping]) -> dict[str, list[float]]:
@@ -95,9 +77,7 @@ def rouge(rows: Sequence[Mapping]) -> dict[str, list[float]]:
 
 def meteor(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     """Return METEOR 1.5 (Java), the best reference."""
-    candidates, references, starts = _flat(rows)
-    scores = np.array(base_function("meteor").pairs(candidates, references))
-    return {"METEOR": np.maximum.reduceat(scores, starts).tolist()}
+    return {"METEOR": best_scores(base_function("meteor").pairs, *_texts(rows)).tolist()}
 
 
 def cider(rows: Sequence[Mapping]) -> dict[str, list[float]]:
@@ -156,14 +136,14 @@ def _encoder() -> str:
     return f"encoder {checkpoint_digest(base_encoder())[:12]}"
 
 
-PEERS = {
-    "squad": Peer(lambda: f"torchmetrics {version('torchmetrics')}, squad", squad),
-    "bleu": Peer(lambda: f"sacrebleu {version('sacrebleu')}, sentence BLEU, effective order", bleu),
-    "rouge": Peer(lambda: f"rouge_score {version('rouge_score')}, F1, no stemmer", rouge),
-    "meteor": Peer(lambda: f"METEOR 1.5 of pycocoevalcap {version('pycocoevalcap')}, -l en -norm", meteor),
-    "cider": Peer(lambda: f"CIDEr of pycocoevalcap {version('pycocoevalcap')}, IDF of the set's references", cider),
-    "bertscore": Peer(lambda: f"bert_score {version('bert_score')}, {_encoder()}, layer 6, IDF", bertscore),
-    "cosine": Peer(lambda: f"sentence-transformers {version('sentence-transformers')}, {_encoder()}", cosine),
+PEERS = {  # metrics of others: what their numbers depend on, and rows -> title -> scores
+    "squad": (lambda: f"torchmetrics {version('torchmetrics')}, squad", squad),
+    "bleu": (lambda: f"sacrebleu {version('sacrebleu')}, sentence BLEU, effective order", bleu),
+    "rouge": (lambda: f"rouge_score {version('rouge_score')}, F1, no stemmer", rouge),
+    "meteor": (lambda: f"METEOR 1.5 of pycocoevalcap {version('pycocoevalcap')}, -l en -norm", meteor),
+    "cider": (lambda: f"CIDEr of pycocoevalcap {version('pycocoevalcap')}, IDF of the set's references", cider),
+    "bertscore": (lambda: f"bert_score {version('bert_score')}, {_encoder()}, layer 6, IDF", bertscore),
+    "cosine": (lambda: f"sentence-transformers {version('sentence-transformers')}, {_encoder()}", cosine),
 }
 
 
@@ -225,7 +205,7 @@ def sources_of(args: Arguments) -> dict[str, tuple[str, Callable]]:
     for argument, names, known in (("ours", args.ours, OURS), ("peers", args.peers, PEERS)):
         if unknown := [name for name in names if name not in known]:
             raise ValueError(f"--{argument}: expected some of {', '.join(known)}, got {unknown[0]!r}")
-    sources = {name: (PEERS[name].signature(), PEERS[name].scores) for name in args.peers}
+    sources = {name: (signature(), compute) for name in args.peers for signature, compute in (PEERS[name],)}
     for name in args.ours:
         metric, settings, titles = OURS[name]
         if metric in SCORERS:  # a metric that is not in this version is left out
