@@ -10,7 +10,6 @@ from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_sco
 
 from tests.factories.ava import linear_judge
 from training.ava.triples import Triple
-from training.studies.ava_configurations import claims
 from training.studies.ava_configurations import compare as c
 
 
@@ -18,7 +17,7 @@ def test_scores_of_counted_rows_are_those_of_repeated_rows():
     rng = np.random.default_rng(0)
     logits, labels = rng.integers(-3, 4, 40).astype(float), rng.integers(0, 2, 40)
     counts = rng.integers(0, 4, (3, 40))
-    found = claims.weighted_scores(logits, labels, 0.5)(counts)
+    found = c.weighted_scores(logits, labels, 0.5)(counts)
     for row, times in zip(found, counts, strict=True):
         own, true = np.repeat(logits, times), np.repeat(labels, times)
         said = own >= 0.5
@@ -32,14 +31,14 @@ def test_intervals_are_over_questions_and_claims_over_differences():
     labels = np.array([row.label for row in rows])
     worse = np.where(np.arange(60) % 4 < 2, 2 * labels - 1, -1.0)
     runs = {"a1-r_qt": [(2 * labels - 1, 0.0)] * 2, "a0-all": [(worse, 0.0)]}
-    scores = claims.resampled(rows, runs, 0)
-    found = claims.summary(scores, 30)
+    scores = c.resampled(rows, runs, 0)
+    found = c.summary(scores, 30)
     assert found["scores"]["a1-r_qt"]["f1"] == [1, 1, 1]
     value, low, high = found["scores"]["a0-all"]["f1"]
     assert value == pytest.approx(2 * 0.5 / 1.5)  # precision 1, recall 1/2
     assert 0.4 < low < value < high < 0.9
     (claim,) = found["claims"]
-    assert (claim["better"], claim["worse"], claims.verdict(claim["f1"])) == ("a1-r_qt", "a0-all", "holds")
+    assert (claim["better"], claim["worse"], c.verdict(claim["f1"])) == ("a1-r_qt", "a0-all", "holds")
 
 
 @pytest.fixture

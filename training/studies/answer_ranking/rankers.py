@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from training.cross_encoder import probabilities, trained
 from training.similarity import cosines
 from training.studies.answer_ranking import compare_aggregate
 from training.studies.answer_ranking.candidates import Question, words
@@ -22,6 +21,7 @@ from training.studies.ava_configurations.compare import reading_encoder
 SOURCES = ("squad.train", "nq_oracle", "squadshifts_new_wiki")  # questions about Wikipedia
 QUESTIONS = 3000  # of each source at most: about 28,000 pairs, ten minutes on one core
 LONGEST = 60  # words of a sentence
+LENGTH = 96  # word pieces of a pair that training reads; 95% of the answer pairs of WikiQA and TREC-QA have fewer
 NEGATIVES = 4  # incorrect answers of each correct one that the cross-encoder is trained on
 
 
@@ -94,7 +94,13 @@ def keyphrase_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarr
 
 def cross_encoder(questions: Sequence[Question], seed: int, folder: str | Path) -> list[np.ndarray]:
     """Return the probability by the cross-encoder in a folder, see `trained_cross_encoder`."""
-    return _split(probabilities(list(zip(*_flat(questions), strict=True)), folder), questions)
+    from genqa_metrics.core.scorer import quiet
+    from sentence_transformers import CrossEncoder
+
+    with quiet():
+        model = CrossEncoder(str(folder), device="cpu", max_length=2 * LENGTH)
+    pairs = list(zip(*_flat(questions), strict=True))
+    return _split(model.predict(pairs, batch_size=64, show_progress_bar=False), questions)
 
 
 def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, str, int]]:
@@ -109,9 +115,64 @@ def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, 
     return pairs
 
 
-def trained_cross_encoder(questions: Sequence[Question], folder: str | Path, seed: int, start: str | Path) -> Path:
-    """Train a cross-encoder on labelled answers, see `cross_encoder.trained`, and return its folder."""
-    return trained(training_pairs(questions, seed), folder, seed, start)
+def trained_cross_encoder(questions: Sequence[Question], folder: Path, seed: int, start: str | Path) -> Path:
+    """Train an encoder that reads question and answer together for one epoch, unless it exists; return its folder.
+
+    Args:
+        questions: with labelled answers, see `training_pairs`.
+        folder: where the model is put; an existing one is used.
+        seed: of the pairs, their order and the new layer.
+        start: folder of an encoder, or of another cross-encoder that is adapted.
+    """
+    if (folder / "model.safetensors").is_file():
+        return folder
+
+    import transformers
+    from genqa_metrics.core.scorer import quiet
+
+    from training.batches import LikeLengthTrainer
+    from training.common import float32_if_emulated
+    from training.common import trained as trained_by
+
+    transformers.set_seed(seed)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(start)
+    loss = {"num_labels": 1, "problem_type": "multi_label_classification"}  # a logistic one
+    with quiet():
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(start, **loss)
+    model.set_attn_implementation("eager")
+    for module in model.modules():
+        if hasattr(module, "p"):  # dropout costs more time than it helps on so few rows
+            module.p = 0.0
+    rows = [
+        {**tokenizer(first, second, truncation=True, max_length=LENGTH), "labels": [float(label)]}
+        for first, second, label in training_pairs(questions, seed)
+    ]
+    settings = transformers.TrainingArguments(
+        output_dir=str(folder),
+        use_cpu=True,
+        bf16=True,
+        seed=seed,
+        learning_rate=1e-4,
+        num_train_epochs=1,
+        warmup_steps=20,
+        per_device_train_batch_size=32,
+        save_strategy="no",
+        logging_steps=25,
+        report_to="none",
+        disable_tqdm=True,
+    )
+    float32_if_emulated(settings)
+    trained_by(
+        settings,
+        trainer_class=LikeLengthTrainer,
+        length_of=lambda row: len(row["input_ids"]),
+        model=model,
+        train_dataset=rows,
+        data_collator=transformers.DataCollatorWithPadding(tokenizer),
+    )
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
 
 
 def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int = 6) -> list[Question]:

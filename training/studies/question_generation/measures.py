@@ -158,52 +158,39 @@ def resampled_means(rows: np.ndarray, samples: int, seed: int, names: Sequence[s
     return np.take_along_axis(sums, chosen, axis=2).mean(axis=2) / contexts
 
 
-def measured(
-    rows: np.ndarray, samples: int, seed: int = 0, names: Sequence[str] = tuple(SYSTEMS)
-) -> tuple[np.ndarray, np.ndarray, dict]:
-    """Return means, intervals and differences of systems, of (contexts, systems, seeds, k) rows.
-
-    Means are (systems, k), the ends of their 95% intervals (2, systems, k), and for every pair of `pairs_of` there are
-    (3, k): difference, low, high.
-    """
-    means = rows.mean(axis=(0, 2))
-    resampled = resampled_means(rows, samples, seed, names)
-    ends = np.stack(interval(resampled, len(rows)))
-    place = {name: i for i, name in enumerate(names)}
-    differences = {}
-    for first, second in pairs_of(names):
-        a, b = place[first], place[second]
-        low, high = interval(resampled[:, a] - resampled[:, b], len(rows))
-        differences[f"{first} - {second}"] = np.stack([means[a] - means[b], low, high])
-    return means, ends, differences
-
-
 def report_of(
     statistics: Mapping[str, np.ndarray], kept: np.ndarray, samples: int, names: Sequence[str] = tuple(SYSTEMS)
 ) -> dict:
-    """Return the scores of the (contexts,) that are kept, in the form of result files; see `statistics_of`."""
+    """Return the scores of the (contexts,) that are kept, in the form of result files; see `statistics_of`.
+
+    Means of systems have 95% intervals, and so have the differences of every pair of `pairs_of`.
+    """
+
+    def rounded(values: np.ndarray) -> list[float]:
+        return [round(float(value), 5) for value in values]
+
     report: dict = {"contexts": int(kept.sum()), "systems": {name: {} for name in names}, "differences": {}}
-    for base, rows in statistics.items():
+    for base, of_base in statistics.items():
+        rows = of_base[kept & ~np.isnan(of_base).any(axis=(1, 2, 3))]
+        if not len(rows):
+            continue
+        means, resampled = rows.mean(axis=(0, 2)), resampled_means(rows, samples, 0, names)
         if base == "corpus":
-            means = corpus_bleu(rows[kept].mean(axis=(0, 2)))
-            ends = interval(corpus_bleu(resampled_means(rows[kept], samples, 0, names)), int(kept.sum()))
-            for i, system in enumerate(names):
-                value = {"bleu": round(float(means[i]), 5), "interval": [round(float(end[i]), 5) for end in ends]}
-                report["systems"][system][base] = value
+            means, low, high = corpus_bleu(means), *interval(corpus_bleu(resampled), len(rows))
+            for system, value, *ends in zip(names, means, low, high, strict=True):
+                report["systems"][system][base] = {"bleu": round(float(value), 5), "interval": rounded(ends)}
             continue
-        parts = DIVERSITY if base == "diversity" else PARTS
-        used = kept & ~np.isnan(rows).any(axis=(1, 2, 3))
-        if not used.any():
-            continue
-        means, ends, differences = measured(rows[used], samples, names=names)
+        parts, ends = DIVERSITY if base == "diversity" else PARTS, np.stack(interval(resampled, len(rows)))
         for i, system in enumerate(names):
-            values = {part: round(float(means[i, j]), 5) for j, part in enumerate(parts)}
-            values["intervals"] = {p: [round(float(x), 5) for x in ends[:, i, j]] for j, p in enumerate(parts)}
-            report["systems"][system][base] = values
-        report["differences"][base] = {
-            pair: {part: [round(float(x), 5) for x in values[:, j]] for j, part in enumerate(parts)}
-            for pair, values in differences.items()
-        }
+            intervals = {part: rounded(ends[:, i, j]) for j, part in enumerate(parts)}
+            values = dict(zip(parts, rounded(means[i]), strict=True))
+            report["systems"][system][base] = values | {"intervals": intervals}
+        report["differences"][base] = {}
+        for first, second in pairs_of(names):
+            a, b = list(names).index(first), list(names).index(second)
+            change = np.stack([means[a] - means[b], *interval(resampled[:, a] - resampled[:, b], len(rows))])
+            of_parts = {part: rounded(change[:, j]) for j, part in enumerate(parts)}
+            report["differences"][base][f"{first} - {second}"] = of_parts
     return report
 
 
@@ -218,25 +205,24 @@ def findings(report: Mapping) -> dict[str, dict]:
     A finding about models that the report lacks is left out; "every CVAE" are those that are there.
     """
     result = {}
+    more = [f"cvae_{d} - baseline" for d in (25, 50, 100)]
+    larger = ["cvae_50 - cvae_25", "cvae_100 - cvae_50"]
+    beams = ["baseline_rbs - baseline", "cvae_100_rbs - cvae_100"]
     for base, differences in report["differences"].items():
         if base == "diversity":
             continue
-        start = report["systems"]["baseline"][base]
-
-        def change(part, differences=differences, start=start):
-            return abs(differences["cvae_100 - baseline"][part][0]) / max(start[part], 1e-9)
-
-        def rises(pairs, place, differences=differences):
-            return all(differences[pair][part][place] > 0 for pair in pairs for part in ("recall", "f"))
-
-        more = [pair for d in (25, 50, 100) if (pair := f"cvae_{d} - baseline") in differences]
-        larger = ["cvae_50 - cvae_25", "cvae_100 - cvae_50"]
-        beams = ["baseline_rbs - baseline", "cvae_100_rbs - cvae_100"]
-        result[base] = {
-            "flat": change("conventional") < change("f"),
-            "recall_and_f_rise": rises(more, 1),
-            "rbs_adds": rises(beams, 1),
+        start, most = report["systems"]["baseline"][base], differences["cvae_100 - baseline"]
+        change = {part: abs(most[part][0]) / max(start[part], 1e-9) for part in ("conventional", "f")}
+        least = {  # pair -> the smaller one of the changes of recall and F, and of the lower ends of their intervals
+            pair: [min(of_pair[part][place] for part in ("recall", "f")) for place in (0, 1)]
+            for pair, of_pair in differences.items()
         }
-        if set(larger) <= set(differences):
-            result[base] |= {"rise_with_d": rises(larger, 0), "rise_with_d_surely": rises(larger, 1)}
+        result[base] = {
+            "flat": change["conventional"] < change["f"],
+            "recall_and_f_rise": all(least[pair][1] > 0 for pair in more if pair in least),
+            "rbs_adds": all(least[pair][1] > 0 for pair in beams),
+        }
+        if set(larger) <= set(least):
+            result[base] |= {"rise_with_d": all(least[pair][0] > 0 for pair in larger)}
+            result[base] |= {"rise_with_d_surely": all(least[pair][1] > 0 for pair in larger)}
     return result

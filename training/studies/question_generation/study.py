@@ -3,16 +3,16 @@
 import json
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from training.common import option, write_rows
-from training.question_generation.contexts import Examples, WordVectors, encoder_folder, read_contexts
+from training.question_generation.ask import load
+from training.question_generation.contexts import read_contexts
 from training.question_generation.decoding import generate
-from training.question_generation.generator import load
 from training.question_generation.train_generator import trained as trained_in
 from training.studies.harness import Output, Study, digests
 from training.studies.question_generation.measures import (
@@ -72,37 +72,24 @@ def sampled(source: str, folder: str, number: int) -> list:
 
 
 def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
-    """Return system -> as many questions for every context as there are references; they are written to a file too."""
+    """Return system -> as many questions for every context as there are references.
+
+    They are written to a file too, in the form that `genqa-metrics score --metric f_meta` reads.
+    """
     counts = [len(context.references) for context in contexts]
-    texts = [context.text for context in contexts]
-    wanted = [(system, SYSTEMS[system][0]) for system in systems_of(args.models)]
-    models = {system: trained(args, model, seed) for system, model in wanted if seed in seeds_of(args, model)}
-    path = Path(args.work) / "questions" / f"{args.test}.seed_{seed}.jsonl"
-    generated, vectors = {}, None
-    for system, folder in models.items():
-        print(f"questions of {system}, seed {seed}", file=sys.stderr, flush=True)
-        model = load(folder)
-        config = model.config
-        if vectors is None:
-            facts = json.loads((folder / "train.json").read_text(encoding="utf-8"))
-            vectors = WordVectors(encoder_folder(facts["arguments"]["encoder"]), config.vector)
-        examples = Examples(config.words, vectors, config.max_context, config.max_question, config.copies)
-        generated[system] = generate(model, examples, texts, counts, seed=seed, top=SYSTEMS[system][1])
-    write_questions(path, contexts, generated)
-    return generated
-
-
-def write_questions(path: Path, contexts: Sequence, generated: Mapping[str, Sequence[Sequence[str]]]) -> None:
-    """Write JSON lines that `genqa-metrics score --metric f_meta` reads, one row per context."""
+    texts, generated = [context.text for context in contexts], {}
+    for system, (model, top) in SYSTEMS.items():
+        if model in args.models and seed in seeds_of(args, model):
+            print(f"questions of {system}, seed {seed}", file=sys.stderr, flush=True)
+            asker = load(trained(args, model, seed))
+            generated[system] = generate(asker.model, asker.examples, texts, counts, seed=seed, top=top)
     rows = (
-        {
-            "context": context.text,
-            "references": context.references,
-            "predictions": {system: questions[i] for system, questions in generated.items()},
-        }
+        {"context": context.text, "references": context.references}
+        | {"predictions": {system: questions[i] for system, questions in generated.items()}}
         for i, context in enumerate(contexts)
     )
-    write_rows(path, rows)
+    write_rows(Path(args.work) / "questions" / f"{args.test}.seed_{seed}.jsonl", rows)
+    return generated
 
 
 def study(args: Arguments) -> dict:
