@@ -32,7 +32,7 @@ TEXTS = ["There are seven steps in the house.", "There are two steps in the yard
 @pytest.mark.parametrize("latent", [0, 3])
 def test_asking(trained, latent):
     loaded = ask.load(trained[latent])
-    assert loaded.is_diverse == bool(latent)
+    assert bool(loaded.model.config.latent) == bool(latent)
     asked = loaded.ask(TEXTS, count=3, seed=1)
     assert asked == ask.load(trained[latent]).ask(TEXTS, count=3, seed=1)
     assert all(1 <= len(texts) <= 3 and len(set(texts)) == len(texts) for texts in asked)
@@ -130,13 +130,12 @@ def test_the_output_layer_as_printed():
 def test_the_bundled_generators(name):
     folder = ask.CHECKPOINTS / name
     loaded = ask.load(name)
-    assert loaded.is_diverse == (name == "diverse")
-    asked = loaded.ask(["The museum in Rome was opened in 1997."], count=4, distinct=False, top=loaded.is_diverse + 1)[
-        0
-    ]
+    is_diverse = bool(loaded.model.config.latent)
+    assert is_diverse == (name == "diverse")
+    asked = loaded.ask(["The museum in Rome was opened in 1997."], count=4, distinct=False, top=is_diverse + 1)[0]
     assert len(asked) == 4
     assert all(re.fullmatch(r"[A-Z].+\?", question) for question in asked)
-    assert len(set(asked)) > 1 if loaded.is_diverse else len(set(asked)) == 1
+    assert len(set(asked)) > 1 if is_diverse else len(set(asked)) == 1
     assert sum(path.stat().st_size for path in folder.iterdir()) < export.MAX_BYTES
     card = (folder / "README.md").read_text()
     digest = file_digest(folder / "model.safetensors")

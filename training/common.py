@@ -138,21 +138,19 @@ def parsed(arguments: type) -> Any:
     return HfArgumentParser(arguments).parse_args_into_dataclasses()[0]
 
 
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]], align: str = "---") -> str:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a Markdown table.
 
     Args:
         header: titles of the columns.
         rows: cells of every row; each is written with `str`.
-        align: "---:" aligns all columns but the first to the right.
 
-    >>> print(markdown_table(["set", "r"], [["a", 0.5]], "---:"))
+    >>> print(markdown_table(["set", "r"], [["a", 0.5]]))
     | set | r |
-    | --- | ---: |
+    | --- | --- |
     | a | 0.5 |
     """
-    lines = [header, ["---", *[align] * (len(header) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in [header, ["---"] * len(header), *rows])
 
 
 def write_json(path: str | Path, content: object) -> None:

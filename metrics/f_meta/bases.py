@@ -138,7 +138,7 @@ def _encoder() -> tuple:
     return model.eval(), AutoTokenizer.from_pretrained(folder, **safe)
 
 
-def _sentence_vectors(texts: Sequence[str]) -> np.ndarray:
+def _sentence_vectors(texts: Sequence[str], longest: int) -> np.ndarray:
     """Return the encoder's sentence vectors, the mean of its last states scaled to length 1: (texts, size)."""
     import torch
 
@@ -148,7 +148,7 @@ def _sentence_vectors(texts: Sequence[str]) -> np.ndarray:
     for start in range(0, len(order), _BATCH):
         places = order[start : start + _BATCH]
         batch = tokenizer(
-            [texts[i] for i in places], padding=True, truncation=True, max_length=_LONGEST, return_tensors="pt"
+            [texts[i] for i in places], padding=True, truncation=True, max_length=longest, return_tensors="pt"
         )
         with torch.inference_mode():
             states = model(**batch).last_hidden_state
@@ -159,10 +159,16 @@ def _sentence_vectors(texts: Sequence[str]) -> np.ndarray:
     return np.stack(rows)
 
 
-def _cosine(predictions: list[str], references: list[str]) -> np.ndarray:
-    """Return the cosines of the sentence vectors of n predictions and n references; every text is read once."""
+def cosines(predictions: Sequence[str], references: Sequence[str], longest: int = _LONGEST) -> np.ndarray:
+    """Return the cosines of the sentence vectors of n predictions and n references; every text is read once.
+
+    Args:
+        predictions: n texts.
+        references: n texts.
+        longest: word pieces that are read of a text.
+    """
     place = {text: i for i, text in enumerate(dict.fromkeys([*predictions, *references]))}
-    vectors = _sentence_vectors(list(place))
+    vectors = _sentence_vectors(list(place), longest)
     left, right = (vectors[[place[text] for text in texts]] for texts in (predictions, references))
     return (left * right).sum(axis=1)
 
@@ -184,7 +190,7 @@ def same_question_scores(rouge: np.ndarray, cosine: np.ndarray, weights: Sequenc
 
 def _same_question(predictions: list[str], references: list[str]) -> np.ndarray:
     overlap = rouge(words, predictions, [[text] for text in references])
-    return same_question_scores(overlap, _cosine(predictions, references))
+    return same_question_scores(overlap, cosines(predictions, references))
 
 
 def _from_callable(function: Callable, kwargs: Mapping) -> Base:
@@ -328,7 +334,7 @@ def base_function(base: str | Callable, base_kwargs: Mapping | None = None) -> B
         except ImportError as error:
             raise ImportError(f'base: "{base}": {error}', name=error.name) from error
         encoder = f"{BASE_MODEL.split('/')[1]}@{ENCODERS[BASE_MODEL].sha256[:12]}"
-        pairs = _cosine if base == "cosine" else _same_question
+        pairs = cosines if base == "cosine" else _same_question
         return Base(f"'{base}'", {"base": base, "encoder": encoder}, pairs, threshold=THRESHOLDS[base])
     tokenizer = kwargs.get("tokenizer", "word")
     tokenize = _tokenizer(base, tokenizer)

@@ -17,12 +17,13 @@ from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import file_digest
 from genqa_metrics.core.judge_model import read_settings
 from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
+from genqa_metrics.statistics.thresholds import calibration
 from scipy.special import expit, logit
 from scipy.stats import pearsonr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from training.ava.evaluate_ava import calibration_error, half, write_calibration
+from training.ava.evaluate_ava import half, write_calibration
 from training.ava.triples import as_claim
 from training.common import json_rows, named_file, option, write_json
 from training.studies.harness import Output, Study, filled, read
@@ -151,7 +152,7 @@ def scores(sets: dict) -> dict[str, dict[str, float]]:
         table[name]["AUC"] = float(roc_auc_score(labels[plain], odds[plain]))
         if name not in CLAIMS:
             table[name]["accuracy"] = float(((scaled >= 0.5) == labels)[plain].mean())
-            table[name]["calibration error"] = calibration_error(scaled[plain], labels[plain])
+            table[name]["calibration error"] = calibration(scaled[plain], labels[plain] == 1)["ece"]
     return table
 
 

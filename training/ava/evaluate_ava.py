@@ -16,6 +16,7 @@ from genqa_metrics.ava.judging import Judge, aggregated
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
 from genqa_metrics.core.judge_model import AGGREGATIONS, SETTINGS_FILE
+from genqa_metrics.statistics.thresholds import calibration
 from scipy.special import expit as sigmoid
 from scipy.special import logit
 from scipy.stats import pearsonr, spearmanr
@@ -30,7 +31,6 @@ BINARY = ("evouna_nq.dev", "evouna_tq.dev", "scientsbank.dev", "beetle.dev")
 _GRADED = "sas_nqopen sas_squad mohler squality kpqa_marco kpqa_avsd kpqa_narrativeqa kpqa_semeval kpqa_marcomulti"
 GRADED = tuple(f"{name}.dev" for name in _GRADED.split())
 CALIBRATION = ("evouna_nq.dev", "evouna_tq.dev")  # verdicts on answers of systems, which give the threshold
-BINS = 10
 CALIBRATED_HERE = (
     "These rows calibrated the judge. The scores of their verdicts are cross-fitted; on other rows measure again."
 )
@@ -44,17 +44,6 @@ class Arguments(Output):
     checkpoint: str = option("folder of the judge")
     references: str | None = option("max, mean or joined: how references are combined; default: by the rows", None)
     calibrate: bool = option(f"write the fitted settings to its {SETTINGS_FILE}, and the tables to its card", False)
-
-
-def calibration_error(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    """Return the expected calibration error: the mean gap of probability and accuracy in 10 bins of equal width.
-
-    >>> round(calibration_error(np.array([0.95, 0.95, 0.05, 0.05]), np.array([1, 1, 0, 1])), 3)
-    0.25
-    """
-    bins = np.minimum((probabilities * BINS).astype(int), BINS - 1)
-    gaps = np.bincount(bins, weights=probabilities - labels, minlength=BINS)
-    return float(np.abs(gaps).sum() / len(labels))
 
 
 def platt(logits: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
@@ -168,7 +157,7 @@ def row_scores(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarr
         "recall": float(recall),
         "f1": float(f1),
         "auc": float(roc_auc_score(labels, probabilities)),
-        "calibration_error": calibration_error(probabilities, labels),
+        "calibration_error": calibration(probabilities, labels == 1)["ece"],
     }
 
 

@@ -62,25 +62,26 @@ def detokenized(text: str) -> str:
     return " ".join(text.split())
 
 
-def as2_rows(name: str, folder: str | Path | None, plain: bool = True) -> list[dict]:
+def as2_rows(name: str, folder: str | Path | None) -> list[dict]:
     """Return question, answer and label of an answer-sentence selection corpus: a local file or one of the Hub.
+
+    Texts are freed of the blanks between tokens, see `detokenized`.
 
     Args:
         name: `NAME` for the file NAME.jsonl.gz in `folder`; else a name on the Hub such as microsoft/wiki_qa,
             lucadiliello/trecqa or lucadiliello/asnq, with `:SPLIT` for another split than train.
         folder: folder of the local files.
-        plain: whether texts are freed of the blanks between tokens, see `detokenized`.
 
     Raises:
         ValueError: if there is neither, or the columns are others.
     """
-    clean, rows = detokenized if plain else str.strip, []
+    rows = []
     for row in source_rows("as2", name, folder):
         answer = row.get("answer", row.get("sentence"))
         if answer is None or not {"question", "label"} <= set(row):
             text = ", ".join(row)
             raise ValueError(f"as2: {name}: expected columns question, answer (or sentence) and label, got {text}")
-        rows.append(row | {"question": clean(row["question"]), "answer": clean(answer)})
+        rows.append(row | {"question": detokenized(row["question"]), "answer": detokenized(answer)})
     return rows
 
 

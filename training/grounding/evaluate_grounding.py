@@ -17,12 +17,13 @@ from genqa_metrics.core.judge_model import SETTINGS_FILE
 from genqa_metrics.grounding.judging import Grounder
 from genqa_metrics.grounding.loading import checkpoint_folder, load_judge
 from genqa_metrics.grounding.windows import content_keys
-from scipy.optimize import minimize
+from genqa_metrics.statistics.thresholds import calibration
 from scipy.special import expit as sigmoid
 from scipy.special import logit
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from training.ava.evaluate_ava import best_threshold, calibration_error, half, platt, write_calibration
+from training.ava.evaluate_ava import best_threshold, half, platt, write_calibration
 from training.ava.triples import as_claim
 from training.common import json_rows, option
 from training.studies.harness import Output, Study, rendered
@@ -115,7 +116,7 @@ def measured(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
     return {
         "accuracy": float((verdicts == labels).mean()),
         "auc": float(roc_auc_score(labels, scores)),
-        "calibration_error": calibration_error(probabilities, labels),
+        "calibration_error": calibration(probabilities, labels == 1)["ece"],
     }
 
 
@@ -134,14 +135,8 @@ def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
     names = sorted(set(files))
     own = np.stack([files == name for name in names], axis=1).astype(float)  # (rows, files)
     weights = own @ (1 / own.sum(axis=0))
-    columns = np.column_stack([scores, own])
-
-    def loss(w):  # mean over files of the mean cross-entropy
-        logits = columns @ w
-        gradient = columns.T @ (weights * (sigmoid(logits) - labels))
-        return float(weights @ (np.logaddexp(0, logits) - labels * logits)), gradient
-
-    value = minimize(loss, np.zeros(columns.shape[1]), jac=True, method="BFGS").x
+    model = LogisticRegression(C=1e9, fit_intercept=False, max_iter=1000)
+    value = model.fit(np.column_stack([scores, own]), labels, weights * len(rows)).coef_[0]
     slope, intercept = float(value[0]), float(value[1:].mean())
     probabilities = sigmoid(slope * scores + intercept)
     times = np.round(weights * len(rows)).astype(int)

@@ -74,9 +74,6 @@ class QuestionGenerator:
     Args:
         model: a generator.Generator in evaluation mode.
         vectors: the contexts.WordVectors that it was trained with.
-
-    Attributes:
-        is_diverse: whether it has a latent variable, so that it asks different questions by itself.
     """
 
     def __init__(self, model, vectors):
@@ -85,11 +82,6 @@ class QuestionGenerator:
         config = model.config
         self.model = model
         self.examples = Examples(config.words, vectors, config.max_context, config.max_question, config.copies)
-
-    @property
-    def is_diverse(self) -> bool:
-        """Whether the generator has a latent variable."""
-        return bool(self.model.config.latent)
 
     def ask(
         self,

@@ -6,17 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Template
-
 from training.common import option, parsed
 from training.question_generation.prepare_pairs import NOT_STATED
+from training.studies.harness import rendered
 
 MAX_BYTES = 25 * 2**20
-
-_CARD = Template(
-    Path(__file__).with_name("card.md.j2").read_text(encoding="utf-8"), trim_blocks=True, keep_trailing_newline=True
-)
-
 
 @dataclass
 class Arguments:
@@ -40,7 +34,8 @@ def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: 
     """
     arguments = {n: v for n, v in facts["arguments"].items() if n not in ("data_dir", "cache", "encoder")}
     values = {"config": model.config, "facts": facts, "pairs": pairs, "digest": digest, "repository": repository}
-    return _CARD.render(values, arguments=json.dumps(arguments, indent=1), NOT_STATED=NOT_STATED)
+    values |= {"arguments": json.dumps(arguments, indent=1), "NOT_STATED": NOT_STATED}
+    return rendered("question_generation/card.md.j2", **values)
 
 
 def export(args: Arguments) -> Path:

@@ -24,6 +24,7 @@ from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
 from genqa_metrics.statistics.intervals import COUNTS, Counts, pooled, rogan_gladen
+from genqa_metrics.verbs.calibrate.calibration import error_counts
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, MUST_BE_EQUAL
 from genqa_metrics.verbs.labelling import pareto_sample, probabilities
 
@@ -114,17 +115,6 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
     return results
 
 
-def counts(human: np.ndarray, verdicts: np.ndarray) -> dict[str, int]:
-    """Return how often the judge was right about correct and about incorrect answers."""
-    right = human == 1
-    return {
-        "accepted": int(verdicts[right].sum()),
-        "correct": int(right.sum()),
-        "rejected": int((1 - verdicts[~right]).sum()),
-        "incorrect": int((~right).sum()),
-    }
-
-
 def without_labels(systems: list[dict]) -> list[dict]:
     """Return for every system the interval of the judge alone, measured on the other systems."""
     intervals = []
@@ -172,7 +162,7 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
         for system in dict.fromkeys(row["system"] for row in rows):
             mine = np.array([row["system"] == system for row in rows])
             values = {"set": name, "system": system, "rows": int(mine.sum()), "accuracy": float(human[mine].mean())}
-            values |= counts(human[mine], numbers[mine, 0])
+            values |= {name: int(count) for name, count in error_counts(numbers[mine, 0], human[mine]).items()}
             for truth, finite in TRUTHS.items():
                 values[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
             systems.append(values)

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.f_meta.bases import cosines
 
-from training.similarity import cosines
 from training.studies.answer_ranking import compare_aggregate
 from training.studies.answer_ranking.candidates import Question, words
 from training.studies.ava_configurations.compare import reading_encoder

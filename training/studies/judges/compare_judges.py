@@ -11,21 +11,24 @@ everything. The simple metrics have one for each file, which favours them.
 import random
 import time
 import tomllib
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoints import checkpoint_digest
+from genqa_metrics.f_meta.bases import cosines
+from genqa_metrics.statistics.correlation import answer_pairs
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava import triples as t
 from training.common import named_rows, option
-from training.similarity import best_cosines
+from training.similarity import best_scores
 from training.studies.harness import ROOT, ExtendableOutput, Study, digests, filled
 
 WRITTEN = "written.dev"
@@ -100,7 +103,7 @@ def simple_scores(rows: list[dict], kpqa) -> dict[str, np.ndarray]:
         "token F1": np.array([token_f1(given, c) for given, c in zip(references, candidates, strict=True)]),
         "BERTScore": np.array(results["bertscore_per_example"]),
         "ROUGE-L-KPQA": np.array(results["rougeL_kpqa_per_example"]),
-        "embedding cosine": best_cosines(candidates, references, COSINE_LENGTH),
+        "embedding cosine": best_scores(partial(cosines, longest=COSINE_LENGTH), candidates, references),
     }
 
 
@@ -128,11 +131,9 @@ def right_above_wrong(scores: np.ndarray, rows: list[dict]) -> float:
     >>> right_above_wrong(np.array([0.5, 0.1, 0.9]), rows)
     0.5
     """
-    groups = defaultdict(lambda: ([], []))
-    for score, row in zip(scores, rows, strict=True):
-        groups[row["question"]][int(row["label"])].append(score)
-    wins = [(r > w) + 0.5 * (r == w) for wrong, right in groups.values() for r in right for w in wrong]
-    return float(np.mean(wins))
+    labels = np.array([row["label"] for row in rows], float)
+    right, wrong = answer_pairs([row["question"] for row in rows], None, labels, gap=0)
+    return float((np.sign(scores[right] - scores[wrong]) + 1).mean() / 2)
 
 
 def cross_fitted_accuracy(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> float:

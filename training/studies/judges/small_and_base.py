@@ -19,12 +19,13 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
+from genqa_metrics.f_meta.bases import cosines
 from genqa_metrics.scale.exporting import with_exported
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
 from training.common import option
-from training.similarity import best_cosines
+from training.similarity import best_scores
 from training.studies.harness import Output, Study, Table, digests, filled
 from training.studies.judges import compare_judges as c
 
@@ -91,7 +92,7 @@ def _simple(way: str) -> Callable[[list[dict]], object]:
     if way == "token F1":
         return lambda rows: [c.token_f1(row["references"], row["candidate"]) for row in rows]
     if way == "embedding cosine":
-        return lambda rows: best_cosines([r["candidate"] for r in rows], [r["references"] for r in rows])
+        return lambda rows: best_scores(cosines, [r["candidate"] for r in rows], [r["references"] for r in rows])
     kpqa, names = c.load_kpqa(), ("questions", "references", "predictions")
     return lambda rows: kpqa.compute(**dict(zip(names, c.columns(rows), strict=True)), per_example=True)
 

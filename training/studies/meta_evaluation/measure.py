@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.core.checkpoints import base_encoder, checkpoint_digest, file_digest
-from genqa_metrics.f_meta.bases import base_function
+from genqa_metrics.f_meta.bases import base_function, cosines
 from genqa_metrics.registry import SCORERS, make_scorer
 from genqa_metrics.reports import charts
 from genqa_metrics.statistics.resampling import adjust_p_values
@@ -26,7 +26,7 @@ from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import against_best, ordered
 
 from training.common import json_rows, option
-from training.similarity import best_cosines, best_scores
+from training.similarity import best_scores
 from training.studies.harness import Output, Study, Table, versions
 from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
 
@@ -129,7 +129,7 @@ def bertscore(rows: Sequence[Mapping]) -> dict[str, list[float]]:
 
 def cosine(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     """Return the cosine of sentence vectors of the base encoder (SAS, bi-encoder), the best reference."""
-    return {"cosine": best_cosines(*_texts(rows)).tolist()}
+    return {"cosine": best_scores(cosines, *_texts(rows)).tolist()}
 
 
 def _encoder() -> str:
@@ -143,7 +143,7 @@ PEERS = {  # metrics of others: what their numbers depend on, and rows -> title 
     "meteor": (lambda: f"METEOR 1.5 of pycocoevalcap {version('pycocoevalcap')}, -l en -norm", meteor),
     "cider": (lambda: f"CIDEr of pycocoevalcap {version('pycocoevalcap')}, IDF of the set's references", cider),
     "bertscore": (lambda: f"bert_score {version('bert_score')}, {_encoder()}, layer 6, IDF", bertscore),
-    "cosine": (lambda: f"sentence-transformers {version('sentence-transformers')}, {_encoder()}", cosine),
+    "cosine": (lambda: f"cosine of sentence vectors, {_encoder()}", cosine),
 }
 
 

@@ -6,8 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from genqa_metrics.statistics.resampling import bootstrap, interval
 
-from training.similarity import cosines
-
 MODELS = {"baseline": 0, "cvae_25": 25, "cvae_50": 50, "cvae_100": 100}  # name -> size of the latent variable
 SYSTEMS = {  # name -> model, beams that a question is drawn from
     "baseline": ("baseline", 1),
@@ -48,13 +46,11 @@ def pairs_of(systems: Collection[str]) -> list[tuple[str, str]]:
 
 def base_of(name: str):
     """Return a base by its name in `BASES`; the cosine is that of sentence vectors of the bundled encoder."""
-    from genqa_metrics.f_meta.bases import PAPER, Base, base_function
+    from genqa_metrics.f_meta.bases import PAPER, base_function
 
     if name not in BASES:
         raise ValueError(f"bases: expected some of {', '.join(BASES)}, got {name!r}")
-    if name == "cosine":
-        return Base("cosine", {"base": "cosine"}, cosines)
-    return base_function(name, None if name == "meteor" else PAPER)
+    return base_function(name, PAPER if name in ("rouge", "bleu") else None)
 
 
 def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:

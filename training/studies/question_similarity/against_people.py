@@ -5,7 +5,7 @@ On one pair: similarity to a reference (SimQG), ratings of 14 systems (QGEval), 
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations
@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from genqa_metrics.f_meta.bases import base_function, cosines
+from genqa_metrics.f_meta.overlap import words
 from genqa_metrics.statistics import correlation as a
 from genqa_metrics.statistics.resampling import bootstrap, interval
 
 from training.common import json_rows, option
-from training.similarity import cosines
 from training.studies.harness import Output, Study, digests, filled
 
 BERTSCORE_LAYER = 6  # the encoder's last
@@ -47,9 +48,6 @@ class Arguments(Output):
 @cache
 def overlap(name: str) -> Callable:
     """Return BLEU-4, ROUGE-L or METEOR of raw texts."""
-    from genqa_metrics.f_meta.bases import base_function
-    from genqa_metrics.f_meta.overlap import words
-
     if name != "meteor":
         return base_function(name, {"tokenizer": "word"}).pairs
     pairs = base_function(name).pairs
@@ -78,64 +76,55 @@ def base(name: str) -> Callable:
     return {"bertscore": bertscore, "cosine": cosines}.get(name) or overlap(name)
 
 
-@dataclass
 class Task:
     """One question put to a base: does it agree with people here?
 
-    Attributes:
+    Args:
         title: what the table says.
         kind: "spearman": correlation of scores with `human`; "order": share of pairs of rows, the even rows the better
             ones, that the scores put in the right order, equal ones counting half.
+        pairs: two texts, number of their row, what people say of the row, and what is drawn together in the bootstrap.
+
+    Attributes:
         firsts, seconds: the pairs of texts; where a row has several, its score is that of the best one.
         rows: (pairs,) row of every pair.
         human: (rows,) what people say; higher is better, or more alike.
-        clusters: (rows,) what is drawn together in the bootstrap; numbered in the order of first appearance.
+        clusters: (rows,) what is drawn together, numbered in the order of first appearance.
     """
 
-    title: str
-    kind: str
-    firsts: list[str]
-    seconds: list[str]
-    rows: np.ndarray
-    human: np.ndarray
-    clusters: np.ndarray
-
-    def __post_init__(self):
-        self.clusters = pd.factorize(np.asarray(self.clusters))[0]
+    def __init__(self, title: str, kind: str, pairs: Iterable[tuple[str, str, int, float, object]]):
+        self.title, self.kind = title, kind
+        self.firsts, self.seconds, rows, human, clusters = map(list, zip(*pairs, strict=True))
+        self.rows, first = np.array(rows), np.unique(rows, return_index=True)[1]
+        self.human, self.clusters = np.array(human, float)[first], pd.factorize(np.array(clusters)[first])[0]
 
     def scores(self, base: Callable) -> np.ndarray:
         """Return the score of every row."""
-        array = np.asarray(base(self.firsts, self.seconds), dtype=float)
         best = np.full(len(self.human), -np.inf)
-        np.maximum.at(best, self.rows, array)
+        np.maximum.at(best, self.rows, np.asarray(base(self.firsts, self.seconds), dtype=float))
         return best
 
 
 def simqg(rows: Sequence[Mapping]) -> Task:
     """Return the pairs of SimQG with their similarity, clusters are passages."""
-    human = np.array([row["human"]["generated"][0]["similarity"] for row in rows])
-    generated, references = (
-        [row["predictions"]["generated"][0] for row in rows],
-        [row["references"][0] for row in rows],
-    )
-    clusters = [row["context"] for row in rows]
-    title = "SimQG: similarity of two questions"
-    return Task(title, "spearman", generated, references, np.arange(len(rows)), human, clusters)
+    pairs = []
+    for i, row in enumerate(rows):
+        question, human = row["predictions"]["generated"][0], row["human"]["generated"][0]["similarity"]
+        pairs.append((question, row["references"][0], i, human, row["context"]))
+    return Task("SimQG: similarity of two questions", "spearman", pairs)
 
 
 def qgeval(rows: Sequence[Mapping], scale: str | None = None) -> Task:
     """Return QGEval's questions against the reference, with one scale or the mean of all; clusters are passages."""
     rated = [
-        (question, row["references"][0], i, np.mean(list(ratings.values())) if scale is None else ratings[scale])
+        (question, row["references"][0], np.mean(list(ratings.values())) if scale is None else ratings[scale], i)
         for i, row in enumerate(rows)
         for system in row["predictions"]
         if system != COPY
         for question, ratings in zip(row["predictions"][system], row["human"][system], strict=True)
     ]
-    questions, references, clusters, human = map(list, zip(*rated, strict=True))
     title = f"QGEval: {'mean of the scales' if scale is None else scale.replace('_', ' ')}"
-    numbers = np.arange(len(rated))
-    return Task(title, "spearman", questions, references, numbers, np.array(human, float), np.array(clusters))
+    return Task(title, "spearman", ((*texts, n, human, i) for n, (*texts, human, i) in enumerate(rated)))
 
 
 def votes_of(rows: Sequence[Mapping]) -> dict[tuple[str, str], dict[str, list[int]]]:
@@ -155,29 +144,17 @@ def quiz(rows: Sequence[Mapping]) -> Task:
     Both are compared with the same references: the accepted questions for that answer except the one of the pair.
     A question that teachers were divided about is neither.
     """
-    firsts, seconds, numbers, clusters, row = [], [], [], [], 0
+    pairs, row = [], 0
     for cluster, asked in enumerate(votes_of(rows).values()):
         good = [text for text, accepted in asked.items() if all(accepted)]
         bad = [text for text, accepted in asked.items() if not any(accepted)]
         for right in good:
             others = [text for text in good if text != right]
             for wrong in bad if others else ():
-                for text in (right, wrong):
-                    firsts += [text] * len(others)
-                    seconds += others
-                    numbers += [row] * len(others)
-                    clusters.append(cluster)
+                for text, human in ((right, 1.0), (wrong, 0.0)):
+                    pairs += [(text, other, row, human, cluster) for other in others]
                     row += 1
-    human = np.tile([1.0, 0.0], row // 2)
-    return Task(
-        "Quiz design: accepted before rejected",
-        "order",
-        firsts,
-        seconds,
-        np.array(numbers),
-        human,
-        clusters,
-    )
+    return Task("Quiz design: accepted before rejected", "order", pairs)
 
 
 def likeness(rows: Sequence[Mapping]) -> Task:
@@ -191,10 +168,9 @@ def likeness(rows: Sequence[Mapping]) -> Task:
             kinds, human = row["types"][system], row["human"][system]
             for j, k in combinations(range(len(questions)), 2):
                 if kinds[j] == kinds[k]:
-                    pairs.append((questions[j], questions[k], (human[j]["variety"] + human[k]["variety"]) / 2, i))
-    firsts, seconds, alike, clusters = map(list, zip(*pairs, strict=True))
-    title = "QGSTEC: likeness of two questions of one type"
-    return Task(title, "spearman", firsts, seconds, np.arange(len(pairs)), np.array(alike), clusters)
+                    alike = (human[j]["variety"] + human[k]["variety"]) / 2
+                    pairs.append((questions[j], questions[k], len(pairs), alike, i))
+    return Task("QGSTEC: likeness of two questions of one type", "spearman", pairs)
 
 
 def order(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
