@@ -80,5 +80,10 @@ def test_no_form_makes_a_wrong_answer_right_but_those_that_the_limits_name():
     found = attacks.measured(rows, Judge(load_judge(device="cpu")))
     plain = found.pop(attacks.PLAIN)
     assert plain == {"accepted": 0, "wrong": 3, "lost": 0, "right": 3}
-    assert {name for name, count in found.items() if count["accepted"]} <= set(attacks.DECEIVING)
+    assert {name for name, count in found.items() if count["accepted"]} <= {
+        "in fiction",
+        "denied in German",
+        "denied far away",
+        "first letters of lines",
+    }
     assert found["full-width letters"]["lost"] == 0

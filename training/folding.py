@@ -24,14 +24,18 @@ def weighted_folders(name: str, parts: Sequence[str]) -> list[tuple[Path, float]
     return result
 
 
+def mean_states(states: Sequence[dict], weights: Sequence[float]) -> dict:
+    """Return the weighted mean of the floating tensors of some states, in the types that the first has."""
+    return {
+        name: sum(weight * state[name].float() for weight, state in zip(weights, states, strict=True)).to(tensor.dtype)
+        for name, tensor in states[0].items()
+        if tensor.is_floating_point()
+    }
+
+
 def mean_model(models: Sequence, weights: Sequence[float]):
     """Return the first of some models of one shape, with the weighted mean of the weights of all."""
-    states = [model.state_dict() for model in models]
-    mean = {}
-    for name, tensor in states[0].items():
-        if tensor.is_floating_point():
-            mean[name] = sum(weight * state[name] for weight, state in zip(weights, states, strict=True))
-    models[0].load_state_dict(mean, strict=False)
+    models[0].load_state_dict(mean_states([model.state_dict() for model in models], weights), strict=False)
     return models[0]
 
 

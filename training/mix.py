@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from training.common import encoder_path
-from training.folding import fold, mean_model, save_adapter, weighted_folders
+from training.folding import fold, mean_model, mean_states, save_adapter, weighted_folders
 
 
 def mix_causal(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
@@ -30,11 +30,7 @@ def mix_causal(parts: list[tuple[Path, float]], args: argparse.Namespace) -> Non
         if shape != shapes[0]:
             raise ValueError(f"parts: {folder}: expected the layers and the rank of {parts[0][0]}")
     shutil.copytree(parts[0][0], args.output, dirs_exist_ok=True)
-    weights = [weight for _, weight in parts]
-    mean = {
-        key: sum(weight * state[key].float() for weight, state in zip(weights, states, strict=True)).to(tensor.dtype)
-        for key, tensor in states[0].items()
-    }
+    mean = mean_states(states, [weight for _, weight in parts])
     save_file(mean, args.output / name, metadata={"format": "pt"})
 
 
@@ -71,7 +67,8 @@ def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) ->
     """Write the mean of keyphrase predictors that are used alike."""
     from genqa_metrics.core.checkpoints import BASE_MODEL
     from genqa_metrics.kpqa import loading
-    from peft import LoraConfig, TaskType, get_peft_model
+
+    from training.kpqa.train_kpqa import adapter
 
     first = loading.checked_settings(parts[0][0])
     for folder, _ in parts:
@@ -79,9 +76,7 @@ def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) ->
             raise ValueError(f"parts: {folder}: expected the settings of {parts[0][0]}, got {settings}")
     mean = mean_model([loading.load_token_classifier(folder)[0] for folder, _ in parts], [w for _, w in parts])
     rank, encoder = args.fold_rank, args.encoder or BASE_MODEL
-    modules = ["query", "key", "value", "dense"]
-    config = LoraConfig(task_type=TaskType.TOKEN_CLS, r=rank, lora_alpha=rank, target_modules=modules)
-    bare = get_peft_model(loading.token_classifier(encoder_path(encoder), first.head), config)
+    bare = adapter(loading.token_classifier(encoder_path(encoder), first.head), rank, rank, dropout=0.0)
     fold(bare, mean)
     save_adapter(bare, encoder, args.output)
     loading.write_settings(args.output, replace(first, max_length=args.max_length or first.max_length))

@@ -6,13 +6,13 @@ on them alone goes by shared words there.
 
 import datetime
 import random
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
 from training.ava.other_words import capitalised, tokenised
 from training.ava.triples import Triple, normalised
 from training.ava.wrong_answers import MONTHS, WORDS, built, short_answered
+from training.kpqa.data import CLAUSE, NEGATED
 
 _STATE_PAIRS = [
     (subject, *pair.split("/"))
@@ -101,12 +101,10 @@ def _measure(rng: random.Random) -> tuple[str, list[str], list[str]]:
 
 def _duration(rng: random.Random) -> tuple[str, list[str], list[str]]:
     small, large, size = rng.choice(WORDS["durations"])
-    single = {"hours": "hour", "years": "year", "weeks": "week", "centuries": "century", "days": "day"}
-    single |= {"decades": "decade", "minutes": "minute"}
     number = rng.choice([1, 1, 2, 2, 3, 4, 5, 6])
 
     def forms(number):
-        name = single[large] if number == 1 else large
+        name = _engine().singular_noun(large) if number == 1 else large
         texts = [f"{number} {name}", f"{_word(number)} {name}", f"{number * size} {small}"]
         texts += [f"{_word(number * size)} {small}"]
         if number == 1:
@@ -288,12 +286,9 @@ def mentions(sentences: Sequence[Triple], count: int, rng: random.Random) -> lis
 
 def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
     """Return yes/no questions made of declarative sentences, with answers that agree with the reference or do not."""
-    clause = re.compile(
-        r"((?:[\w'-]+ ){1,7}?)(is|are|was|were|can|could|will|would|has|have|had|should)((?: [\w',-]+){1,14})\s*\.?"
-    )
     texts = sorted({row.candidate for row in sentences if len(row.candidate.split()) < 20})
     rng.shuffle(texts)
-    clauses = [m.groups() for m in map(clause.fullmatch, texts) if m]
+    clauses = [m.groups() for m in map(CLAUSE.fullmatch, texts) if m]
     result = []
     for i in range(min(count, 5 * len(clauses))):
         subject, verb, rest = (text.strip() for text in clauses[i % len(clauses)])
@@ -301,8 +296,7 @@ def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[
         pronoun = "they" if verb in ("are", "were", "have") else rng.choice(["he", "she", "it"])
 
         def answer(word, subject=subject, verb=verb, rest=rest, pronoun=pronoun):
-            short = {"can": "can't", "will": "won't"}.get(verb, f"{verb}n't")
-            stated = verb if word == "yes" else rng.choice([f"{verb} not", short])
+            stated = verb if word == "yes" else rng.choice([f"{verb} not", NEGATED.get(verb, f"{verb}n't")])
             sentence = f"{subject} {stated} {rest}"
             return rng.choice([word, f"{word}, {pronoun} {stated}", f"{word}, {sentence}", sentence])
 

@@ -290,11 +290,9 @@ def main() -> None:
         raise ValueError(
             f"no rows: expected right and wrong answers whose verdict is sure, got {dict(reasons)}; ask for more"
         )
-    names = ("question", "references", "candidate", "score", "source")
     for path, triples in ((args.output, rows), (args.unsure, unsure)):
         if path:
-            columns = [(row.question, list(row.references), row.candidate, row.label, row.kind) for row in triples]
-            write_rows(path, [dict(zip(names, column, strict=True)) for column in columns])
+            write_rows(path, (row.as_verdict() for row in triples))
             print(f"{len(triples):,} rows in {path}")
     print(f"texts: {dict(reasons)}")
 

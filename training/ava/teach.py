@@ -24,15 +24,8 @@ def taught(rows: list, probabilities: list[float], share: float, first: int = 0,
         doubted: difference of label and probability beyond which a row is left out.
     """
     return [
-        {
-            "row": number,
-            "question": row.question,
-            "references": list(row.references),
-            "candidate": row.candidate,
-            "label": None,
-            "score": round(share * probability + (1 - share) * row.label, 4),
-            "source": row.kind,
-        }
+        {"row": number, "label": None, **row.as_verdict()}
+        | {"score": round(share * probability + (1 - share) * row.label, 4)}
         for number, (row, probability) in enumerate(zip(rows, probabilities, strict=True), first)
         if abs(probability - row.label) <= doubted
     ]

@@ -41,6 +41,11 @@ class Triple:
     kind: str
     short_answer: str | None = None
 
+    def as_verdict(self) -> dict:
+        """Return the row of a file of verdicts, see `judged_triples`."""
+        return {"question": self.question, "references": list(self.references), "candidate": self.candidate,
+                "score": self.label, "source": self.kind}  # fmt: skip
+
 
 def normalised(text: str) -> str:
     """Return a text in lower case without punctuation and articles, as SQuAD compares answers.

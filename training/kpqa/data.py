@@ -33,10 +33,10 @@ _AMOUNT_QUESTION = re.compile(
     r"\bhow (?:\w+ )?(?:many|much|long|old|far|tall|big|high|deep|large|fast|often|wide)\b", re.I
 )
 _IS_QUESTION = re.compile(r"(?:what|who|where|when)(?:'s| (is|was|are|were)) ([^,?]+?)\s*\??", re.IGNORECASE)
-_CLAUSE = re.compile(
+CLAUSE = re.compile(
     r"((?:[\w'-]+ ){1,7}?)(is|are|was|were|can|could|will|would|has|have|had|should)((?: [\w',-]+){1,14})\s*\.?"
 )
-_NEGATED = {"can": "can't", "will": "won't"}
+NEGATED = {"can": "can't", "will": "won't"}
 _OPENINGS = frozenset(
     "and as at but by during for from how if in of on or so that then there to what when where who why".split()
 )
@@ -207,7 +207,7 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
         The rows; yes, no and not are labelled 1, other words 0.5, or RESTATED if the question holds them, function
         words 0.
     """
-    clauses = [m.groups() for m in map(_CLAUSE.fullmatch, sentences) if m and m[1].split()[0].lower() not in _OPENINGS]
+    clauses = [m.groups() for m in map(CLAUSE.fullmatch, sentences) if m and m[1].split()[0].lower() not in _OPENINGS]
     rows = []
     for i in range(min(count, 2 * len(clauses)) if clauses else 0):
         subject, verb, rest = clauses[i % len(clauses)]
@@ -217,7 +217,7 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
         pronoun = rng.choice(["he", "she", "it", "they", "i", "there", subject, subject, subject])
         comma = rng.choice([", ", " , ", " "])
         word, other = rng.choice(["yes", "no"]), rng.choice(clauses)[2].strip()
-        verb_phrase = verb if word == "yes" else rng.choice([f"{verb} not", _NEGATED.get(verb, f"{verb}n't"), verb])
+        verb_phrase = verb if word == "yes" else rng.choice([f"{verb} not", NEGATED.get(verb, f"{verb}n't"), verb])
         new = ""
         shape = rng.random()
         if shape < 0.15:

@@ -121,6 +121,15 @@ def token_f1(predictions) -> dict[str, float]:
     return {name: float(value) for name, value in scores.items()}
 
 
+def adapter(model, rank: int, alpha: int, dropout: float):
+    """Return a predictor with an untrained adapter of a rank on every linear layer of its encoder."""
+    from peft import LoraConfig, TaskType, get_peft_model
+
+    settings = {"r": rank, "lora_alpha": alpha, "lora_dropout": dropout}
+    modules = ["query", "key", "value", "dense"]
+    return get_peft_model(model, LoraConfig(task_type=TaskType.TOKEN_CLS, target_modules=modules, **settings))
+
+
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     """Write the trained model (an adapter in half precision, or all of it with its tokenizer) and its settings."""
     import torch
@@ -192,16 +201,7 @@ def main() -> None:
     # 2. The model: all weights but the embeddings, or an adapter on every linear layer.
     model = loading.token_classifier(encoder, args.head)
     if args.lora_rank:
-        from peft import LoraConfig, TaskType, get_peft_model
-
-        config = LoraConfig(
-            task_type=TaskType.TOKEN_CLS,
-            r=args.lora_rank,
-            lora_alpha=args.lora_alpha,
-            lora_dropout=0.05,
-            target_modules=["query", "key", "value", "dense"],
-        )
-        model = get_peft_model(model, config)
+        model = adapter(model, args.lora_rank, args.lora_alpha, dropout=0.05)
         model.print_trainable_parameters()
 
     # 3. Training, from the last checkpoint if there is one.

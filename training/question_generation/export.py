@@ -12,6 +12,7 @@ from training.studies.harness import rendered
 
 MAX_BYTES = 25 * 2**20
 
+
 @dataclass
 class Arguments:
     """What is written where."""

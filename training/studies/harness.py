@@ -35,11 +35,11 @@ class ExtendableOutput(Output):
 
     keep: bool = common.option("keep what else the result file has, measured on the same data", False)
 
-    def earlier(self, **facts: object) -> dict:
+    def earlier(self, data: Mapping[str, str] | None = None) -> dict:
         """Return the content of the result file with --keep, else empty parts.
 
         Args:
-            **facts: what must be the same there as now; of "data" (name -> SHA-256) only the names of both count.
+            data: name -> SHA-256 of the files that are read now; those that were read then too must be the same.
 
         Raises:
             ValueError: if there is no such file, or it was measured on something else.
@@ -49,12 +49,9 @@ class ExtendableOutput(Output):
         if not (self.json and Path(self.json).is_file()):
             raise ValueError(f"--keep: no result file {self.json} to keep; name one with --json, or leave --keep out")
         result = read(self.json)
-        for name, digest in facts.pop("data", {}).items():
+        for name, digest in (data or {}).items():
             if result["data"].get(name, digest) != digest:
                 raise ValueError(f"--keep: {name} is not the file that {self.json} was measured on; leave --keep out")
-        for name, value in facts.items():
-            if result[name] != value:
-                raise ValueError(f"--keep: {self.json} has other {name}: {result[name]}, here {value}")
         return result
 
 
@@ -165,14 +162,11 @@ def versions(*packages: str) -> dict[str, str]:
 
 def tables() -> list[Table]:
     """Return all tables of all pages."""
-    names = [
-        walk_package.name
-        for walk_package in pkgutil.walk_packages(studies.__path__, "training.studies.")
-        if not walk_package.ispkg
-    ]
-    walk_package = [importlib.import_module(name) for name in ("training.kpqa.evaluate_kpqa", *names)]
-    of_studies = [table for module in walk_package if hasattr(module, "STUDY") for table in module.STUDY.tables]
-    return of_studies + [table for module in walk_package for table in getattr(module, "TABLES", ())]
+    packages = pkgutil.walk_packages(studies.__path__, "training.studies.")
+    names = ["training.kpqa.evaluate_kpqa", *(module.name for module in packages if not module.ispkg)]
+    modules = list(map(importlib.import_module, names))
+    of_studies = [table for module in modules if hasattr(module, "STUDY") for table in module.STUDY.tables]
+    return of_studies + [table for module in modules for table in getattr(module, "TABLES", ())]
 
 
 def main() -> None:

@@ -19,12 +19,6 @@ from training.studies.harness import ExtendableOutput, Study, filled
 
 ROWS = Path(__file__).with_name("attacks.jsonl")
 PLAIN = "none"
-DECEIVING = (  # forms that the small judge does not see through; its limits page names them
-    "in fiction",
-    "denied in German",
-    "denied far away",
-    "first letters of lines",
-)
 LOOKALIKES = str.maketrans("aceiopxyABCEHIKMOPTX", "асеіорхуАВСЕНІКМОРТХ")  # Latin -> Cyrillic
 FILLER = (
     "The question was discussed for some time. Several books treat it, and most of them agree. Some readers find the "
