@@ -26,13 +26,14 @@ ADDRESS = sharing.Address((*EXAMPLES[0].values, DEFAULT), 2)
 
 def available() -> tuple[dict[str, str], str]:
     """Return the base metrics that run here, label -> name, and a note on METEOR."""
+    offered = {label: name for name, label in NAMES.items()}
     try:
         FMetaScorer(base="meteor")
     except ImportError as error:
         missing = str(error).rsplit("not found: ", 1)[-1].replace("the command java", "Java")
-        offered = {label: name for name, label in NAMES.items() if name != "meteor"}
+        del offered[NAMES["meteor"]]
         return offered, f" METEOR is not offered: it needs {missing}, which was not found."
-    return {label: name for name, label in NAMES.items()}, " METEOR takes seconds: it starts Java."
+    return offered, " METEOR takes seconds: it starts Java."
 
 
 BASES, METEOR_NOTE = available()
@@ -148,12 +149,7 @@ def score(generated: list[str] | str, references: list[str] | str, base: BaseNam
     return results_of(generated, references, base)[1]
 
 
-def ask(
-    sentence: str,
-    references: list[str] | str,
-    base: BaseName = DEFAULT,
-    draw: int = 0,
-) -> dict[str, dict]:
+def ask(sentence: str, references: list[str] | str, base: BaseName = DEFAULT, draw: int = 0) -> dict[str, dict]:
     """Generate questions about a sentence with two generators, and score them against questions of a person.
 
     Args:
@@ -190,10 +186,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                 generated = gr.Textbox(label="Generated questions", info=limits, lines=4, max_lines=12)
                 references = gr.Textbox(label="Reference questions", info=limits, lines=4, max_lines=12)
                 base = gr.Radio(
-                    list(BASES),
-                    value=DEFAULT,
-                    label="Base metric",
-                    info=f"Scores a pair of questions.{METEOR_NOTE}",
+                    list(BASES), value=DEFAULT, label="Base metric", info=f"Scores a pair of questions.{METEOR_NOTE}"
                 )
                 button = gr.Button("Compare the sets", variant="primary")
                 examples = gr.Column()
@@ -214,10 +207,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             COLUMNS,
             Path(__file__).with_name("example.jsonl"),
             'Columns: generated questions and references of a context, lists such as `["Who?", "When?"]`.',
-            {
-                "prediction": "Column with the generated questions",
-                "references": "Column with the reference questions",
-            },
+            {"prediction": "Column with the generated questions", "references": "Column with the reference questions"},
             [gr.Radio(OF_FILES, value=DEFAULT, label="Base metric", render=False)],
             settings_of_file,
             sets=True,
@@ -229,15 +219,8 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     events.connect([button.click], page, inputs, area, outputs)
     sharing.example_buttons(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs)
     ADDRESS.open(demo, inputs, page, area, outputs)
-    server.endpoint(
-        score,
-        "score",
-        {
-            "generated": EXAMPLES[0].values[0].split("\n"),
-            "references": EXAMPLES[0].values[1].split("\n"),
-            "base": DEFAULT,
-        },
-    )
+    lists = dict(zip(("generated", "references"), (text.split("\n") for text in EXAMPLES[0].values), strict=True))
+    server.endpoint(score, "score", lists | {"base": DEFAULT})
     first = {"sentence": asking.SENTENCE, "references": asking.OWN.split("\n"), "base": DEFAULT, "draw": asking.DRAW}
     server.endpoint(ask, "ask", first, **asking.ALONE)
 
