@@ -110,9 +110,10 @@ def columns() -> str:
     """Return the glossary of the tables' columns in Markdown."""
     from genqa_metrics.reports.report import QUANTITIES
 
+    from training.common import markdown_table
+
     rows = [[name, found.header or "", found.meaning, ", ".join(found.verbs)] for name, found in QUANTITIES.items()]
-    lines = [["name", "in tables", "meaning", "of"], ["---"] * 4, *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return markdown_table(["name", "in tables", "meaning", "of"], rows) + "\n"
 
 
 def write(path: Path, text: str) -> None:

@@ -4,12 +4,11 @@ The short table in AVA's card and the page of the site, which `page` makes when 
 `compare_judges` and `small_and_base`.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from training.studies.harness import Table, rendered
+from training.studies.harness import Table, read, rendered
 from training.studies.judges.compare_judges import GRADES, VERDICTS
 from training.studies.judges.compare_judges import NAMES as TITLES
 from training.studies.judges.small_and_base import BAND
@@ -25,7 +24,7 @@ SETS = TITLES["sets"]  # name -> what tables call it, and whose answers people j
 @cache
 def results() -> tuple[dict, dict]:
     """Return the result files of `compare_judges` and of `small_and_base`."""
-    return tuple(json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in ("judges", "small_and_base"))
+    return tuple(read(RESULTS / f"{name}.json") for name in ("judges", "small_and_base"))
 
 
 def scores(name: str, key: str, columns: Sequence[str] = COLUMNS) -> dict[str, float | None]:
