@@ -74,6 +74,19 @@ def test_labels_and_judge_hold_the_truth_and_are_narrower_than_labels(judged):
     assert pair["difference"]["low"] > 0
 
 
+def test_a_report_says_how_many_labels_or_questions_5_points_need(judged):
+    rows, labels = judged
+    of_a, of_b = (
+        estimated(*([row for row in some if row["system"] == system] for some in (rows, labels))) for system in "ab"
+    )
+    number = of_a.systems["a"]["needed"]["0.05"]
+    said = f"about {number:,} more labels of each system would give +-5 points"
+    assert number > 0
+    assert said in " ".join(str(of_a).split())
+    assert "+-5 points need about" in " ".join(str(of_b).split())
+    assert "more labels of each system" not in " ".join(str(of_b).split())
+
+
 def test_a_judge_that_is_biased_is_put_right(judged):
     """It accepts everything: its rate says 1, the labels about 0.8 and 0.6; and it is said that it does not help."""
     rows, labels = judged

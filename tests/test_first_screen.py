@@ -8,6 +8,7 @@ import genqa_metrics
 import pytest
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.tally import DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
+from genqa_metrics.verbs.score.report import _reading_lines, why_to_read
 
 from tests.factories.cases import with_cases
 from tests.factories.files import run
@@ -15,12 +16,12 @@ from tests.factories.files import run
 JUDGE = {"score": "p", "verdict": "v", "threshold": 0.5}
 
 
-def columns(probabilities, labels):
+def columns(probabilities, labels, threshold=0.5):
     rows = range(len(probabilities))
     same = {"file": "a.jsonl", "system": "s", "question": "?", "references": ["accepted"]}
     return {name: [value] * len(rows) for name, value in same.items()} | {
         "p": probabilities,
-        "v": [int(value >= 0.5) for value in probabilities],
+        "v": [int(value >= threshold) for value in probabilities],
         "label": labels,
         "line": [row + 1 for row in rows],
         "id": [f"q{row}" for row in rows],
@@ -61,6 +62,21 @@ def test_lists_of_parts_add_up_to_the_list_of_all(number):
     assert [answer.line for answer in parts.first] == [answer.line for answer in whole.first]
     assert len(whole.first) == min(number, sum(whole.counts.values()))
     assert parts.counts == whole.counts
+
+
+def test_a_probability_in_the_list_shows_on_which_side_of_the_threshold_it_is():
+    values = [0.93, 0.5796, 0.57, 0.7, 0.004]
+    judge = JUDGE | {"threshold": 0.58}
+    found = answers_to_read(columns(values, [0, None, None, None, None], 0.58), 10, **judge)
+    lines = _reading_lines(found, 80, 0.58, dict.fromkeys(found, ""), {})
+    assert [answer[-1].split('"')[0].split()[2:] for answer in lines] == [
+        ["wrong,", "0.93"],
+        ["0.5796", "wrong?"],
+        ["0.57", "wrong?"],
+        ["0.70", "right?"],
+        ["<0.01"],
+    ]
+    assert why_to_read(found.first[1], "", 0.58) == "unsure, judged wrong 0.5796"
 
 
 def test_a_metric_that_judges_nothing_lists_the_lowest_scores():

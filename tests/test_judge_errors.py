@@ -7,10 +7,12 @@ import sys
 
 import genqa_metrics
 import pytest
+from genqa_metrics.core.checkpoints import ENCODERS, LARGE_MODEL
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
+from genqa_metrics.statistics.estimation import NOTHING
 from genqa_metrics.statistics.intervals import rogan_gladen
-from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, measured_for
+from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, JudgeErrors, help_of_judge, measured_for
 
 from tests.factories.ava import COUNTS, SETTINGS, measured, random_rows
 from tests.factories.files import run, save
@@ -71,6 +73,20 @@ def test_a_judge_that_was_not_measured_so_tells_no_accuracy(judge, rows):
     assert any(UNMEASURED in note for note in scored.accuracy["notes"])
     assert "cannot tell" in scored.to_markdown()
     assert "cannot be told" in scored.findings[0]
+
+
+@pytest.mark.parametrize(("rows", "offered"), [(50, True), (10, False)])
+def test_the_judge_base_is_offered_with_its_size_where_it_can_tell_more(judge, rows, offered):
+    """Not where the rows are too few for any judge, nor to who has chosen a judge."""
+    scorer = make_scorer("ava")
+    errors = JudgeErrors.of(scorer, {"profiled": rows, "unsure": 0.8 * rows})
+    values = {"basis": NOTHING, "rows": rows, "reason": errors.unknown}
+    base = f"--set ava.checkpoint=base ({ENCODERS[LARGE_MODEL].megabytes} MB, downloaded once), which errs less"
+    assert [base in note for note in errors.notes({"a": values})] == [offered]
+    labelled = {"effective_sample_size": 20, "low": 0.1, "labelled": 20, "rows": 100}
+    confusion = dict.fromkeys(("accepted", "rejected", "missed", "let_through"), 5)
+    assert base in help_of_judge({"a": labelled}, confusion, scorer.stronger)
+    assert make_scorer("ava", {"checkpoint": str(judge)}).stronger == ""
 
 
 @pytest.fixture

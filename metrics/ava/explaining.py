@@ -22,6 +22,7 @@ from .judging import Rules, said_quantity
 
 STRONG = 0.02  # effect of a sentence from which it decides
 TELLING = 0.2  # effect of a word from which a reason names it; smaller ones name "A" and "is" of written answers
+TELLING_IF_UNSURE = 0.4  # the same near the threshold, where leaving out nearly any word changes the verdict
 NEAR = 0.2  # distance of a probability from the threshold up to which the judge is called unsure
 NAMED = 2  # the most words that a reason names
 LONG_ANSWER = 40  # words of an answer from which a reason begins with the sentence that decides
@@ -34,9 +35,11 @@ _BETWEEN_ITEMS = re.compile(r" ?(?:[,;](?: ?(?:and|or)\b)?|\b(?:and|or)\b|&) ?")
 _NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 
 LINKING = frozenset(  # beside COMMON: words that a reason does not name, since they say nothing alone
-    "also although because but can could here however i if just me my our please quite rather since so some such then "
-    "there therefore these those thus too us very we while will would".split()
+    "about almost also although approximately around because but can could enough fairly fully here however i if just "
+    "me my nearly our please quite rather roughly since so some such then there therefore these those thus too us "
+    "very we while will would".split()
 )
+_CONNECTIVE = re.compile(r"(?i)\b(as (?:far|long|soon|well) as|or (?:more|less)|i\.e|e\.g)\b")  # LINKING as a whole
 
 Probabilities = Callable[[Sequence[str], Sequence[Sequence[str]], Sequence[str]], np.ndarray]
 
@@ -169,9 +172,18 @@ def reason(
         blamed = [word for word in blamed if first <= word[2] < last]
     named = strongest(blamed, probability, threshold, len(blamed))
     if any(_content(text) - LINKING for text, *_ in words):
-        telling = (word for word in named if _content(word[0]) - LINKING or _NEGATION.search(word[0]))
-        named = list(telling)
-    named = [word for word in named[:NAMED] if abs(word[1]) >= max(TELLING, abs(named[0][1]) / 2)]
+        linking = [match.span() for match in _CONNECTIVE.finditer(answer)]
+        named = [
+            word
+            for word in named
+            if (_content(word[0]) - LINKING or _NEGATION.search(word[0]))
+            and not any(first <= word[2] < last for first, last in linking)
+        ]
+    least = max([TELLING_IF_UNSURE if unsure else TELLING, *(abs(word[1]) / 2 for word in named[:1])])
+    named = [word for word in named if abs(word[1]) >= least]
+    if right:  # what is accepted says more than what stands beside it
+        named = [word for word in named if _stands_in(word[0], reference)] or named
+    named = named[:NAMED]
     missing = "" if right or unsure else _missing_items(reference, answer)
     in_order, said_in_order = keys(reference), keys(answer)
     if not words:
@@ -183,7 +195,7 @@ def reason(
         start, text = "", f"no word explains this; the judge is near its threshold ({threshold:.2f}): read it"
         text += f"; accepted: {_short(reference)}"
     elif right:
-        text = f"no single word decides; it matches the accepted answer {_short(reference)}"
+        start, text = "", f"no single word decides; it matches the accepted answer {_short(reference)}"
     elif named:
         text = f"missing: {missing}; " if missing else ""
         counts = "moved it towards wrong" if unsure else f"{_verb(named, 'count')} against it"
@@ -356,6 +368,7 @@ def _missing(reference: str, answer: str) -> str:
         for word in WORD.finditer(reference)
         if word[0].lower() not in known
         and len(word[0]) > 3
+        and _content(word[0]) - LINKING
         and not any(start <= word.start() < end for start, end in spans)
     )
     ordered = sorted(lacking, key=lambda word: not (word[0].isupper() or word[0].isdigit()))

@@ -9,9 +9,10 @@ from typing import Self
 import numpy as np
 
 from ..core.answers import attempts
+from ..core.checkpoints import ENCODERS, LARGE_MODEL
 from ..core.inference import check_fork
 from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge
-from ..core.reading import ENGLISH_ONLY, MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
+from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
 from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer
 from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
 from .explaining import explanations, reason_by_rule
@@ -77,7 +78,9 @@ class AvaScorer(Scorer):
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)
         self._size = f"{_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''}"
-        self.stronger = "ava.checkpoint=base" if (checkpoint or "small") == "small" and escalate is None else ""
+        is_small = (checkpoint or "small") == "small" and escalate is None
+        size = ENCODERS[LARGE_MODEL].megabytes
+        self.stronger = f"ava.checkpoint=base ({size} MB, downloaded once)" if is_small else ""
         self.second = None if escalate is None else load_judge(escalate, None, device, dtype, ready=False)
 
     def ready(self) -> Self:
@@ -239,7 +242,7 @@ class AvaScorer(Scorer):
             f"({configuration}) judged without them",
             "escalated": "{:,} rows of which the judge is unsure were read by the second one",
         }
-        languages, means = counts, {"reads": f"{ENGLISH_ONLY}; the judge large reads German and Arabic too"}
+        languages, means = counts, {"reads": "small and base read English only, large German and Arabic too"}
         if configuration == PROMPT:
             measured = [f"language:{name}" for name in MEASURED]
             languages = {name: number for name, number in counts.items() if name not in measured}

@@ -268,7 +268,8 @@ class Scorer:
     Attributes:
         name: name of the metric and of its folder.
         title: what people call it.
-        stronger: NAME=VALUE of a setting with which it errs less and takes longer; "" without one.
+        stronger: NAME=VALUE of a setting with which it errs less and takes longer, and what is downloaded; "" without
+            one.
         verdict: score of a row that is 1 where the metric calls the answer correct, else 0; "" if it judges nothing.
         graded: score of a row that says how good the answer is; default: the main one.
         only_in_files: scores that files and JSON have, and for which tables are too narrow.

@@ -26,7 +26,7 @@ from .table import (
 
 MOST_NAMED = 5  # in a sentence
 MOST_CHARACTERS = 80  # of the names that a sentence lists
-WIDTH = 100  # columns of a first screen at most
+WIDTH, SCREEN = 100, 30  # columns and lines of a first screen at most
 
 
 class Report:
@@ -152,10 +152,7 @@ class Report:
 
     def _show_findings(self, console, title: str, most: int) -> None:
         """Print a title, the findings and so many of the notes."""
-        from rich.text import Text
-
-        for line in (title, *(f"-> {finding}" for finding in self.findings)):
-            console.print(Text(visible(line), style="bold"))
+        say(console, [title, *(f"-> {finding}" for finding in self.findings)], "bold")
         notes, more = [f"note: {note}" for note in self.notes[:most]], len(self.notes) - most
         say(console, [*notes, *[f"note: ... and {more} more: --verbose"] * (more > 0)], "yellow")
 
@@ -220,13 +217,13 @@ def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
         faults: {system: {what is wrong: answers}}.
 
     >>> of_faults({"a": {"another value": 3, "lacks a part": 1}, "b": {"declines": 1}})
-    ['What is wrong, where words show it: another value: a 3; lacks a part: a 1; declines: b 1']
+    ['Why judged wrong, where known: another value (a 3); lacks a part (a 1); declines (b 1)']
     """
     shown = dict(list(faults.items())[:MOST_NAMED])
     names = dict.fromkeys(name for of in shown.values() for name in of)
-    each = [f"{name}: {', '.join(f'{s} {of[name]:,}' for s, of in shown.items() if name in of)}" for name in names]
+    each = [f"{name} ({', '.join(f'{s} {of[name]:,}' for s, of in shown.items() if name in of)})" for name in names]
     more = f"; {len(faults) - MOST_NAMED} more systems" if len(faults) > MOST_NAMED else ""
-    return [f"What is wrong, where words show it: {'; '.join(each)}{more}"] if each else []
+    return [f"Why judged wrong, where known: {'; '.join(each)}{more}"] if each else []
 
 
 def briefly(names: Sequence[str]) -> str:
@@ -253,7 +250,7 @@ def print_first_screen(
     findings: Sequence[str],
     notes: Iterable[str],
     last: str,
-    print_rows: Callable[[], None] = lambda: None,
+    print_rows: Callable[[int], None] = lambda room: None,
 ) -> None:
     """Print what a person sees first: one table, the findings below it, and what must be read with them.
 
@@ -264,16 +261,22 @@ def print_first_screen(
         findings: what the table shows, one sentence each.
         notes: what must be read with it, one sentence each.
         last: where the rest is.
-        print_rows: prints rows that a person should read.
+        print_rows: prints rows that a person should read, and is told how many lines the screen has left.
     """
-    say(console, [headline], "bold", WIDTH)
-    console.print()
-    print_table(table, console)
-    say(console, [f"-> {finding}" for finding in findings], "bold", WIDTH)
+    from io import StringIO
+
+    from rich.console import Console
+
     systems = tuple(f"{row[0]}:" for row in table.rows)  # names are not capitalized
     said = [note if note.startswith(systems) else note[:1].upper() + note[1:] for note in dict.fromkeys(notes)]
-    say(console, [f"   {note}." for note in said], "dim", WIDTH)
-    print_rows()
+    counted = Console(file=StringIO(), width=console.width)
+    for out in (counted, console):
+        say(out, [headline], "bold", WIDTH)
+        out.print()
+        print_table(table, out)
+        say(out, [f"-> {finding}" for finding in findings], "bold", WIDTH)
+        say(out, [f"   {note}." for note in said], "dim", WIDTH)
+    print_rows(SCREEN - counted.file.getvalue().count("\n") - len(["", last]))
     console.print()
     say(console, [last], "dim", WIDTH)
 

@@ -59,8 +59,8 @@ NOTES = {
     "labels correct that: genqa-metrics label",
 }
 WHAT_TO_DO = (
-    "label {number} answers of every system with genqa-metrics label FILE -o labels.jsonl, then run "
-    "genqa-metrics accuracy FILE --labels labels.jsonl"
+    "label {number} answers of every system: genqa-metrics label FILE -o labels.jsonl, then genqa-metrics accuracy "
+    "FILE --labels labels.jsonl"
 )
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
@@ -159,7 +159,7 @@ class JudgeErrors:
         unknown: why that is not known, or not for these rows; "" where it is.
         ignored: the errors are to be ignored.
         unlike: in what these rows differ from those that it was measured on, in words.
-        stronger: see `Scorer`.
+        stronger: see `Scorer`; "" for rows that are too few to compare, with any judge.
     """
 
     measured: Measured | None
@@ -178,8 +178,9 @@ class JudgeErrors:
             return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
         totals = {name: sum(getattr(group, name) for group in measured.groups) for name in COUNTS}
         unlike = [*disagreements(totals, rows), *differences(_profile(measured.facts), rows)]
-        reasons = f"they may be unlike those that the judge's errors were measured on ({'; '.join(unlike)})"
-        return cls(measured, reasons if unlike else "", unlike=unlike, stronger=scorer.stronger)
+        reasons = f"they may be unlike those that the judge was measured on ({'; '.join(unlike)})"
+        stronger = scorer.stronger if rows.get("profiled", 0) >= LEAST_ROWS else ""
+        return cls(measured, reasons if unlike else "", unlike=unlike, stronger=stronger)
 
     def accuracy(self, sums: QuestionSums, **options: Any) -> tuple[dict[str, Any], AccuracyEstimate]:
         """Return the accuracy of a system, as all reports have it, and the estimate.
@@ -236,7 +237,7 @@ class JudgeErrors:
         is_large = any(systems[name]["rows"] > LABELS_TO_BEGIN for name in untold)
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
         if self.stronger and self.unlike:
-            to_label = f"judge again with --set {self.stronger}, which reads more and errs less, or {to_label}"
+            to_label += f"; or judge again with --set {self.stronger}, which errs less"
         for system in untold:
             reason = systems[system]["reason"]
             fix = "more questions are needed" if "too few questions" in reason else to_label
@@ -296,12 +297,13 @@ def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
     return "people and judge" if any("labels" in source for source in sources) else "corrected"
 
 
-def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int]) -> str:
+def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:
     """Return in one sentence whether a judge helps beside labels, "" where no system has an interval of labels.
 
     Args:
         systems: {system: what `JudgeErrors.accuracy` returns}.
         confusion: labelled answers of all systems, see `tally.confusion_counts`.
+        stronger: see `Scorer`.
     """
     known = [values for values in systems.values() if "effective_sample_size" in values and values["low"] is not None]
     if not known:
@@ -314,7 +316,8 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
     if all(values["labelled"] == values["rows"] for values in known):
         return f"{said}; every answer has a label, so that its verdicts are not needed"
     if worth - labelled < 1:
-        return f"{said}; its verdicts make no interval narrower: label more, or take another judge"
+        other = f"--set {stronger}, which errs less" if stronger else "another judge"
+        return f"{said}; its verdicts make no interval narrower: label more, or take {other}"
     return f"{said}; with its verdicts the {labelled:,} labels give intervals as narrow as {worth:,.0f} labels alone"
 
 
@@ -390,7 +393,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     >>> differences(measured, {"profiled": 50, "unsure": 5, "answer_words:1": 50})
     []
     >>> differences(measured, {"profiled": 50, "unsure": 30, "answer_words:6": 50})
-    ['100% of the answers have a length that is rare in those', 'the judge is unsure of 60%, in those of 10%']
+    ['100% of the answers have a length that is rare in those', 'it is unsure of 60%, there of 10%']
     """
     size, base = rows.get("profiled", 0), measured.get("profiled", 0)
     if not base:
@@ -412,5 +415,5 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     low, _ = wilson(unsure, size, Z)
     _, high = wilson(usual, base, Z)
     if low > high and unsure > usual + 0.1:
-        result.append(f"the judge is unsure of {unsure:.0%}, in those of {usual:.0%}")
+        result.append(f"it is unsure of {unsure:.0%}, there of {usual:.0%}")
     return result

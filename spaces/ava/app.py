@@ -7,6 +7,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads, verdicts
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, LARGE_MODEL, cached_folder
+from genqa_metrics.reports.table import probability_and_threshold
 
 TITLE = "AVA: is the answer right?"
 ABOUT = "A small judge reads a question, accepted answers and an answer, and gives a verdict with its reasons."
@@ -54,9 +55,10 @@ def page(question: str, answer: str, references: str, judge: str) -> list:
         *(f"Note: {text}." for text in found["warnings"]),
         sharing.example_note(EXAMPLES, values) if judge == JUDGES[0] else "",
     )
+    alone = zip(lines, found["by_reference"], strict=True)
     by_reference = html.table(
         ["accepted answer", "probability"],
-        [[text, html.probability(value, 3)] for text, value in zip(lines, found["by_reference"], strict=True)],
+        [[text, probability_and_threshold(value, found["threshold"])[0]] for text, value in alone],
         "Probability with each accepted answer only",
         {1},
     )

@@ -63,20 +63,6 @@ def frame(name: str, report: str) -> Markup:
     return fill('<iframe title="{name}" onload="fitFrame(this)" srcdoc="{report}"></iframe>', name=name, report=report)
 
 
-def probability(value: float, digits: int = 2) -> str:
-    """Return a probability as text; only 0 and 1 are shown as 0 and 1.
-
-    >>> probability(0.997), probability(0.0004, 3), probability(0.5), probability(1.0), probability(0)
-    ('above 0.99', 'below 0.001', '0.50', '1.00', '0.00')
-    """
-    step = 10**-digits
-    if 1 - step < value < 1:
-        return f"above {1 - step:.{digits}f}"
-    if 0 < value < step:
-        return f"below {step:.{digits}f}"
-    return f"{value:.{digits}f}"
-
-
 def headline(text: str, *more: str) -> Markup:
     """Return a headline and the sentences after it; `**bold**` is the only mark-up in them.
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from genqa_metrics.registry import make_scorer
+from genqa_metrics.reports.table import probability_and_threshold
 from genqa_metrics.verbs.explain.verdict import verdict, verdict_html
 
 from . import html
@@ -46,8 +47,9 @@ def judged(question: str, answer: str, references: Sequence[str], settings: Mapp
 def sentence(probability: float, threshold: float) -> str:
     """Return the verdict in a line.
 
-    >>> sentence(0.997, 0.5)
-    '**✓ The judge calls it right.** Probability **above 0.99**; 0.50 or more counts as right.'
+    >>> sentence(0.5796, 0.58)
+    '**✗ The judge calls it wrong.** Probability **0.5796**; 0.5800 or more counts as right.'
     """
     called = "✓ The judge calls it right" if probability >= threshold else "✗ The judge calls it wrong"
-    return f"**{called}.** Probability **{html.probability(probability)}**; {threshold:.2f} or more counts as right."
+    value, least = probability_and_threshold(probability, threshold)
+    return f"**{called}.** Probability **{value}**; {least} or more counts as right."

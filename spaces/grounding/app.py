@@ -10,6 +10,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads
 from genqa_metrics.grounding.scorer import GroundingScorer
+from genqa_metrics.reports.table import number
 from genqa_metrics.verbs.explain import unsupported
 
 TITLE = "Grounding: is the answer supported?"
@@ -50,7 +51,7 @@ def page(question: str, answer: str, passages: str) -> list:
     found = unsupported.one_answer(question, answer, given, {"checkpoint": server.CHECKPOINT})
     (judged_answer,) = found.answers
     states = bool(judged_answer.sentences)
-    share = f"The score is **{html.probability(judged_answer.score)}**, the share of the sentences that are supported."
+    share = f"The score is **{number(judged_answer.score, 2)}**, the share of the sentences that are supported."
     status = html.headline(
         unsupported.headline(found),
         share if states else "",

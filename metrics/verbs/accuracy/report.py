@@ -281,7 +281,7 @@ class AccuracyReport(Report):
             [*(self.findings if self._told() else []), *self._rests_on()],  # a note says that it cannot be told
             self.notes,
             "All tables, how many more labels, and the judge's signature: --verbose",
-            lambda: self._print_slices(console),
+            lambda room: self._print_slices(console),
         )
 
     def _print_slices(self, console: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...core.scorer import Scorer
 from ...registry import make_scorer
 from ...reports.report import as_sentence, print_field, say
-from ...reports.table import page, probability, render, visible
+from ...reports.table import page, probability_and_threshold, render, visible
 from ...rows.errors import bad_usage
 from ...rows.reading import Item, Message, Progress, Reading, Skips, check_columns, ignore
 from ...rows.sources import Source
@@ -308,7 +308,12 @@ def _shown_answers(found: Grounded) -> list[dict[str, Any]]:
             "question": answer.item.text,
             "prediction": answer.prediction,
             "sentences": [
-                (sentence.verdict, sentence.text, probability(sentence.probability), evidence(sentence))
+                (
+                    sentence.verdict,
+                    sentence.text,
+                    probability_and_threshold(sentence.probability, found.threshold)[0],
+                    evidence(sentence),
+                )
                 for sentence in (answer.sentences if found.single else answer.unsupported)
             ],
         }

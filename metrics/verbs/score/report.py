@@ -35,6 +35,7 @@ from ...reports.table import (
     markdown_table,
     number,
     print_table,
+    probability_and_threshold,
     source_cell,
     visible,
 )
@@ -68,11 +69,11 @@ if TYPE_CHECKING:
 
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
-FEW, SCREEN = 10, 16  # answers of which only those are printed that fill so many lines
+FEW, LEAST_LINES = 10, 9  # so few answers are printed as far as the screen has room, and in that many lines
 OVERLAP = "shared words do not show which answers are right"
 SYSTEMS = "Systems"
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
-    UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}",
+    UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
     WRONG: "judged wrong, surest first",
 }
 _SHORT = 5  # systems in the short form
@@ -174,17 +175,18 @@ def score(
     return ScoreReport(found, accuracy, run.scorers)
 
 
-def why_to_read(answer: AnswerToRead, fault: str = "") -> str:
+def why_to_read(answer: AnswerToRead, fault: str = "", threshold: float = 0.5) -> str:
     """Return in a few words why an answer should be read.
 
     >>> from types import SimpleNamespace
     >>> why_to_read(SimpleNamespace(kind=DISAGREE, label=1.0, score=0.2))
     'label right, judged 0.20'
     """
+    score, _ = probability_and_threshold(answer.score, threshold)
     if answer.kind == DISAGREE:
-        return f"label {_grade(answer)}, judged {answer.score:.2f}"
-    kind = {LOWEST: "score", UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
-    return f"{kind} {answer.score:.2f}{f': {fault}' if fault else ''}"
+        return f"label {_grade(answer)}, judged {score}"
+    kind = {UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
+    return f"{kind} {number(answer.score, 2) if answer.kind == LOWEST else score}{f': {fault}' if fault else ''}"
 
 
 def _run_class(rows: Any, engine: str, address: str | None) -> type[Run]:
@@ -281,7 +283,11 @@ class ScoreReport(Report):
             answers = [answer for answer in to_read.first if answer.kind == kind]
             rows, whole = [], {}
             for number_, answer in enumerate(answers):
-                cells = [answer.id or str(answer.line), answer.system, why_to_read(answer, faults[answer])]
+                cells = [
+                    answer.id or str(answer.line),
+                    answer.system,
+                    why_to_read(answer, faults[answer], self._threshold),
+                ]
                 texts = [answer.question or "", answer.prediction.strip() or "(empty)"]
                 texts.append("; ".join(answer.passages or answer.references))
                 for column, text in enumerate(texts, len(cells)):
@@ -452,6 +458,11 @@ class ScoreReport(Report):
             for system, counts in self.found.labelled.items()
         }
 
+    @property
+    def _threshold(self) -> float:
+        """Probability from which the judge calls an answer right."""
+        return getattr(self._scorers.get(self.judge), "threshold", 0.5)
+
     @cached_property
     def faults(self) -> dict[AnswerToRead, str]:
         """What is wrong with answers to read that were judged wrong, in a few words, where that is known."""
@@ -508,7 +519,9 @@ class ScoreReport(Report):
         """Return whether the judge helps beside the labels in the rows, in one sentence if there are some."""
         counts = np.sum([*self.found.labelled.values()], axis=0) if self.found.labelled else np.zeros(4)
         confusion = dict(zip(CONFUSION, counts.astype(int).tolist(), strict=True))
-        return [*filter(None, [help_of_judge(self.accuracy["systems"], confusion)])]
+        return [
+            *filter(None, [help_of_judge(self.accuracy["systems"], confusion, self._scorers[self.judge].stronger)])
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, with all digits."""
@@ -567,7 +580,7 @@ class ScoreReport(Report):
             findings,
             [note for note in notes if as_sentence(note) not in findings],
             self._more(),
-            lambda: self._print_reading(console),
+            partial(self._print_reading, console),
         )
 
     def _more(self) -> str:
@@ -591,16 +604,23 @@ class ScoreReport(Report):
         self._print_reading(console)
         say(console, self._remarks())
 
-    def _print_reading(self, console: Any) -> None:
-        """Print the answers to read first, those judged wrong with their faults; nothing if there is none."""
+    def _print_reading(self, console: Any, room: int = LEAST_LINES) -> None:
+        """Print the answers to read first, those judged wrong with their faults; nothing if there is none.
+
+        Args:
+            console: a `rich.console.Console`.
+            room: lines for a few answers, an empty one and the title in them.
+        """
         from rich.text import Text
 
         to_read = self.found.to_read
         if to_read.first and not self.compares_words:
             every = sum(to_read.counts.values())
-            answers = _reading_lines(to_read, min(console.width, WIDTH), self.faults, self._weakest)
+            width = min(console.width, WIDTH)
+            answers = _reading_lines(to_read, width, self._threshold, self.faults, self._weakest)
             lengths = np.cumsum([len(lines) for lines in answers])
-            shown = answers[: int((lengths <= SCREEN).sum())] if len(answers) <= FEW else answers
+            fit = int((lengths <= max(room - len(["", READ]), LEAST_LINES)).sum())
+            shown = answers[:fit] if len(answers) <= FEW else answers
             more = f" ({len(shown)} of {every:,}; --worst {every} lists all)" * (every > len(shown))
             console.print()
             console.print(Text(f"{READ}{more}", style="bold"))
@@ -627,6 +647,7 @@ def _short(text: str) -> str:
 def _reading_lines(
     to_read: AnswersToRead,
     width: int,
+    threshold: float,
     faults: Mapping[AnswerToRead, str],
     weakest: Mapping[AnswerToRead, tuple[str, str]],
 ) -> list[list[str]]:
@@ -637,6 +658,13 @@ def _reading_lines(
     if all(system in names[answer] for answer, system in systems.items()):
         systems = dict.fromkeys(answers, "")
     of_name, of_system = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
+    scores = {
+        answer: number(answer.score, 2)
+        if answer.kind == LOWEST
+        else probability_and_threshold(answer.score, threshold)[0].replace("below ", "<").replace("above ", ">")
+        for answer in answers
+    }
+    of_score = max(map(len, scores.values()))
     result, kind = [], ""
     for answer in answers:
         lines = []
@@ -646,7 +674,7 @@ def _reading_lines(
         result.append(lines)
         line = f"  {names[answer][:of_name]:<{of_name}}  "
         line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
-        line += f"{_grade(answer):<5}, " * (kind == DISAGREE) + f"{answer.score:.2f}  "
+        line += f"{_grade(answer):<5}, " * (kind == DISAGREE) + f"{scores[answer]:<{of_score}}  "
         line += f"{_grade(answer)}? " * (kind == UNSURE)
         line += f"{faults[answer]}: " if faults[answer] else ""
         said, beside, name = answer.prediction, answer.references, "accepted"
