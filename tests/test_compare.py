@@ -344,6 +344,8 @@ def test_labels_of_people_are_what_is_tested():
     assert pair["difference"]["value"] == pytest.approx(values[0] - values[1], abs=1e-5)
     without = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", resamples=200)
     assert next(iter(without.tests["ava"])) == "ava_accuracy"
+    ignored = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", ignore_judge_errors=True)
+    assert ignored.findings[0].startswith("AVA's verdicts: ")
 
 
 def untold_rows(**more):

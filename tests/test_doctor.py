@@ -45,7 +45,7 @@ def test_two_systems_with_labels_a_judge_and_topics():
         for system in ("a", "b")
     ]
     report = found(rows)
-    assert verbs(report) == ["score", "compare", "accuracy", "calibrate", "accuracy", "agree", "compare"]
+    assert verbs(report) == [*("score", "explain", "accuracy", "calibrate", "accuracy", "compare", "agree", "compare")]
     assert [entry for entry in report["can"] if "judge=grader" in entry["command"]]
     assert report["can"][-1]["command"].endswith("--by topic")
     assert report["systems"] == {"a": 40, "b": 40}
@@ -65,7 +65,7 @@ def test_columns_of_other_spelling_are_what_score_reads():
     roles = {column["name"]: column["read_as"] for column in report["columns"]}
     names = {"System": "system", "Question": "question", "Answer": "prediction", "Expected": "references"}
     assert roles == names | {"Label": "label"}
-    assert verbs(report) == ["score", "compare", "accuracy", "agree"]
+    assert verbs(report) == ["score", "explain", "accuracy", "compare", "agree"]
     assert not any("--column" in entry["command"] or "--by" in entry["command"] for entry in report["can"])
     assert any("column 'Answer' was read as the prediction" in note for note in report["notes"])
 

@@ -192,8 +192,8 @@ def reason(
         counts = "moved it towards correct" if unsure else f"{_verb(named, 'count')} for it"
         text = f"{_quoted(named)} {counts}; accepted: {_cited(reference, named)}"
     elif unsure and not named:
-        start, text = "", f"no word explains this; the judge is near its threshold ({threshold:.2f}): read it"
-        text += f"; accepted: {_short(reference)}"
+        text = f"the judge is unsure, and no single word explains why: read it; accepted: {_short(reference)}"
+        start = ""
     elif right:
         start, text = "", f"no single word decides; it matches the accepted answer {_short(reference)}"
     elif named:

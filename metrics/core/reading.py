@@ -101,6 +101,17 @@ def _latin(word: str) -> str:
     return "".join(_LIKE_LATIN.get(character, character) for character in word)
 
 
+def the_first(texts: Sequence[str], most: int) -> str:
+    """Return the first texts as one phrase with the number of the others; an only other one is shown.
+
+    >>> the_first("abc", 2), the_first("abcd", 2)
+    ('a, b, c', 'a, b and 2 more')
+    """
+    if len(texts) <= most + 1:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:most])} and {len(texts) - most:,} more"
+
+
 def one_line(text: str) -> str:
     r"""Return a text on one line without the marks of Markdown; the items of a list keep their numbers, or get dots.
 

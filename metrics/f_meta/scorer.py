@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core.reading import the_first
 from ..core.scorer import RowStatistics, Scorer, check_setting, is_number
 from .bases import BUILT_IN, PAPER, Base, base_function, default_base, module_function
 from .scoring import COUNTS, NAMES, best_matches, coverage, matched, reason, score_matrices, statistics
@@ -157,8 +158,7 @@ class FMetaScorer(Scorer):
         if self.threshold is None or not totals:
             return []
         counts = [f"{system} {total[-2]:,.0f} of {total[-1]:,.0f}".strip() for system, total in totals.items()]
-        more = f" and {len(counts) - SYSTEMS:,} more" if len(counts) > SYSTEMS else ""
-        return [f"reference questions that are asked: {', '.join(counts[:SYSTEMS])}{more}"]
+        return [f"reference questions that are asked: {the_first(counts, SYSTEMS)}"]
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return a warning if the tokenizer does not fit the texts; see `Scorer.warnings`."""

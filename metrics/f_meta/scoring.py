@@ -9,6 +9,7 @@ from math import fsum
 
 import numpy as np
 
+from ..core.reading import the_first
 from .bases import Base
 
 NAMES = ("f_meta_precision", "f_meta_recall", "f_meta", "f_meta_conventional")
@@ -260,8 +261,7 @@ def reason(explained: Mapping) -> str:
     references, missing = explained["references"], explained.get("not_asked")
     if missing is not None:
         count = f"Covers {len(references) - len(missing)} of {len(references)} reference questions"
-        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-        return f"{count}; not asked: {', '.join(map(_quoted, missing[:NAMED]))}{more}." if missing else f"{count}."
+        return f"{count}; not asked: {the_first(list(map(_quoted, missing)), NAMED)}." if missing else f"{count}."
     if not explained["scores"]:
         return "There are no questions."
     score, text = min(zip(map(max, zip(*explained["scores"], strict=True)), references, strict=True))

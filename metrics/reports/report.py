@@ -151,7 +151,8 @@ class Report:
         say(console, self.facts())
 
     def _show_findings(self, console, title: str, most: int) -> None:
-        """Print a title, the findings and so many of the notes."""
+        """Print a title, the findings and so many of the notes; an only other one is printed too."""
+        most += len(self.notes) == most + 1
         say(console, [title, *(f"-> {finding}" for finding in self.findings)], "bold")
         notes, more = [f"note: {note}" for note in self.notes[:most]], len(self.notes) - most
         say(console, [*notes, *[f"note: ... and {more} more: --verbose"] * (more > 0)], "yellow")
@@ -190,7 +191,7 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
         return f"The {score} of {first[0]} is {shown}."
     said = f"{listed(first)} {'has' if len(first) == 1 else 'have'} the highest {score}, {shown}"
     if as_good is None or len(first) > 1:
-        return f"{said}{' (differences not tested)' if len(first) == 1 else ''}."
+        return f"{said}{' (not tested; `compare` tests it)' if len(first) == 1 else ''}."
     near = [system for system in systems if system in as_good and system not in first]
     return f"{said}; {f'{briefly(near)} may be as good' if near else 'chance is unlikely to explain it'}."
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any, Literal, TypeVar
 
+from ..core.reading import the_first
 from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name_column
 from .sources import Source
 from .values import (
@@ -479,8 +480,7 @@ class RowReader:
 
 
 def _listed(values: dict) -> str:
-    more = f" and {len(values) - MAX_NAMES:,} more" if len(values) > MAX_NAMES else ""
-    return f"columns found: {', '.join(list(values)[:MAX_NAMES]) or 'none'}{more}"
+    return f"columns found: {the_first(list(values), MAX_NAMES) or 'none'}"
 
 
 def _recorded(values: Mapping[str, object]) -> dict[str, dict[str, object]]:

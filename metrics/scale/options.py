@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Literal
 
+from ..core.reading import the_first
 from ..core.scorer import Scorer
 from ..registry import SCORERS, judge_among, make_scorer, scorer_class
 from ..rows.errors import Advice, FileError, add_metric
@@ -173,8 +174,8 @@ def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str 
     if not far:
         return None
     far.sort(key=ratios.__getitem__, reverse=True)
-    names = f"{', '.join(far[:3])}{f' and {len(far) - 3:,} more' if len(far) > 3 else ''}"
-    text = ", ".join(f"{ratios[system]:.1f}" for system in far[:3])
+    names, most = the_first(far, 3), 4 if len(far) == 4 else 3
+    text = ", ".join(f"{ratios[system]:.1f}" for system in far[:most])
     remedy = "wordiness=infinity or --set aev.alpha=0" if ratios[far[0]] >= LONG else "brevity=infinity"
     return (
         f"the answers of {names} are {text} times as long as the references, which AEv marks down; "

@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from ..core.reading import the_first
 from ..core.scorer import Scorer
 from ..rows.errors import SKIP_BAD_ROWS, Advice, FileError
 from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows, inputs_of
@@ -255,8 +256,7 @@ def slice_notes(column: str, rows: Mapping[str, int], what: str, told: Container
     few = [name for name, number in rows.items() if number < FEW and name in told]
     notes = []
     if few:
-        more = f" and {len(few) - 3:,} more" if len(few) > 3 else ""
-        notes.append(f"by {column}: fewer than {FEW} {what} in {', '.join(few[:3])}{more}: their intervals are rough")
+        notes.append(f"by {column}: fewer than {FEW} {what} in {the_first(few, 3)}: their intervals are rough")
     if NONE in rows:
         notes.append(f"by {column}: {rows[NONE]:,} {what} have no value, see {NONE}")
     return notes

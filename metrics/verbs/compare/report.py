@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.reading import one_line
 from ...core.scorer import Scorer
-from ...registry import judge_among
+from ...registry import judge_among, scorer_class
 from ...reports.report import MOST_CHARACTERS, Report, briefly, either, of_faults, say
 from ...reports.table import (
     Table,
@@ -371,6 +371,8 @@ class CompareReport(Report):
         by = Ranking(self, metric)
         name, order, scores = by.name, by.order, [by.scores[system]["value"] for system in by.order]
         first = [system for system in order if by.places[system]["cluster"] == 1]
+        if name == f"{metric}_{ACCURACY}":
+            name = f"{scorer_class(metric).title}'s verdicts"
         if by.untold:
             shares = [f"{system} {number(share, 2)}" for system, share in zip(order, scores, strict=True)]
             listing = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)}"

@@ -128,6 +128,7 @@ class DoctorReport(Report):
         console.print()
         print_table(self.tables()[0], console)
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
+        say(console, ["", "what to run, in this order:"] * bool(self.can), "bold")
         for value in self.can:
             say(console, [f"{value['what']} ({value['why']}):"], "")
             console.print(Text(f"  {visible(value['command'])}", "bold green"), soft_wrap=True)  # can be copied
@@ -266,6 +267,7 @@ def _supported(
         why = "the worst answers, each with the nearest sentence of a passage"
         add("list the sentences that no passage supports", why, "explain", "-m", "grounding")
     answers = not kind.sets and kind.text == "question" and kind.given and kind.has_references
+    _accuracy(facts, answers, columns, add, lacks)
     shared, questions = _shared(facts)
     if len(facts.systems) < 2:
         lacks("compare systems", "one system; add a file or rows with another value in a column 'system'")
@@ -276,7 +278,6 @@ def _supported(
         more = [] if all_of or facts.bad else ["--on-error", "skip"]
         more += [] if kind.has_references else ["-m", "grounding"]
         add("compare systems", f"{len(facts.systems)} systems share {len(shared):,} questions", "compare", *more)
-    _accuracy(facts, answers, columns, add, lacks)
     human = max(len(facts.scores), facts.labels)
     others = [column["name"] for column in columns if column["use"] in ("judge", "scores")]
     if human >= MIN_AGREE and not facts.kind.sets:
@@ -293,11 +294,12 @@ def _supported(
 
 
 def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lacks) -> None:
-    """Say what is possible without labels, with them, and with another judge."""
+    """Say what to do without labels, with them, and with another judge, in the order in which it is done."""
     if not answers:
         why = "the judge reads a question, one answer and references; name their columns with --column"
         lacks("estimate the accuracy", why)
         return
+    add("read what score lists first", "why each answer was judged so", "explain")
     if facts.labels >= 2:
         few = facts.labels < LABELS_TO_BEGIN * len(facts.systems) and facts.labels < facts.systems.total()
         rough = f", below {LABELS_TO_BEGIN} a system its intervals are rough" * few
@@ -306,21 +308,10 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
             more = ["--output", "calibration.json"]
             add("calibrate the judge on your labels", f"{facts.labels:,} labels in the rows", "calibrate", *more)
     else:
-        add(
-            "estimate the accuracy",
-            "without labels: by the judge's measured errors, if the rows are like those it was measured on",
-            "accuracy",
-        )
-        number = min(LABELS_TO_BEGIN, min(facts.systems.values()))
-        add(
-            "narrow its interval",
-            f"{number} labels a system; then accuracy --labels labels.jsonl",
-            "label",
-            "--number",
-            str(max(2, number)),
-            "-o",
-            "labels.jsonl",
-        )
+        number = str(max(2, min(LABELS_TO_BEGIN, *facts.systems.values())))
+        what = f"label {number} answers of every system"
+        add(what, "one key each", "label", "--number", number, "-o", "labels.jsonl")
+        add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")
     judges = [column["name"] for column in columns if column["use"] == "judge"]
     if judges:
         why = f"{judges[0]} has numbers from 0 to 1; is it a judge's verdict or probability?"

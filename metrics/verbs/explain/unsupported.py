@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...core.reading import the_first
 from ...core.scorer import Scorer
 from ...registry import make_scorer
 from ...reports.report import as_sentence, print_field, say
@@ -270,8 +271,8 @@ def by_system(found: Grounded) -> str:
     if len(found.read) < 2:
         return ""
     order = sorted(found.read, key=lambda name: -found.unsupported[name] / found.read[name])
-    listed = ", ".join(f"{name} {found.unsupported[name]:,} of {found.read[name]:,}" for name in order[:SYSTEMS])
-    return f"By system: {listed}{f' and {len(order) - SYSTEMS:,} more' if len(order) > SYSTEMS else ''}"
+    counts = [f"{name} {found.unsupported[name]:,} of {found.read[name]:,}" for name in order]
+    return f"By system: {the_first(counts, SYSTEMS)}"
 
 
 def supported(answer: GroundedAnswer) -> str:

@@ -87,7 +87,7 @@ def verdict(question: str, answer: str, references: Sequence[str], settings: Map
 
 # Least size of an effect, and the background of words that count for and against the answer. Black text on it has a
 # contrast of at least 4.5 (WCAG AA).
-STEPS = ((0.05, "#93c5fd", "#fdba74"), (0.3, "#60a5fa", "#fb923c"))
+STEPS = ((0.1, "#93c5fd", "#fdba74"), (0.3, "#60a5fa", "#fb923c"))
 UNSEEN = STEPS[0][0]
 
 

@@ -245,7 +245,9 @@ class ScoreReport(Report):
         classes = [scorer_class(metric) for metric in found.scores]
         judged = found.sets or classes[0].evidence != "references" or any(known.verdict for known in classes)
         self.compares_words = not judged
-        self.notes, self.warnings = found.notes, found.warnings
+        asked = any(answer.question for answer in found.to_read)
+        self._overlap = [OVERLAP + "; ava judges that from the question: --metric ava" * asked] * self.compares_words
+        self.notes, self.warnings = found.notes, [*found.warnings, *self._overlap]
 
     def __repr__(self) -> str:
         shown = []
@@ -294,8 +296,9 @@ class ScoreReport(Report):
                     cells.append(_short(text))
                     whole |= {(number_, column): text} if cells[-1] != text else {}
                 rows.append(cells)
-            said = f"{len(rows)} of {to_read.counts[kind]:,}" * (len(rows) < to_read.counts[kind])
-            title = READ if kind == LOWEST else f"{READ}: {HEADINGS.get(kind, kind)}"
+            of = f"{len(rows)} of {to_read.counts[kind]:,}" * (len(rows) < to_read.counts[kind])
+            said = "; ".join(filter(None, [HEADINGS.get(kind), of]))
+            title = READ if kind == LOWEST else f"{READ}: {kind}"
             tables.append(Table(title, header, rows, said, texts=(1, 2, 3, 4, 5), whole=whole))
         return [table for table in tables if table.rows]
 
@@ -569,10 +572,7 @@ class ScoreReport(Report):
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         result, accuracy = self.found, self.accuracy or {"notes": []}
         findings = self._of_accuracy() if self.accuracy else self.findings
-        notes = [*of_faults(result.faults), *accuracy["notes"], *result.notes]
-        if self.compares_words:
-            asked = any(answer.question for answer in result.to_read)
-            notes.append(OVERLAP + "; ava judges that from the question: --metric ava" * asked)
+        notes = [*of_faults(result.faults), *accuracy["notes"], *result.notes, *self._overlap]
         print_first_screen(
             console,
             self.headline,
