@@ -274,11 +274,12 @@ class AccuracyReport(Report):
         answers = sum(values["rows"] for values in self.systems.values())
         labels = sum(values["labelled"] for values in self.systems.values())
         of = f"{answers:,} answer{'s' * (answers != 1)} of {len(self.systems)} system{'s' * (len(self.systems) != 1)}"
+        told = all(values["low"] is not None for values in self.systems.values())
         print_first_screen(
             console,
             f"{of}, judged by {self._report['judged_by']}, {f'{labels:,} labelled' if labels else 'without labels'}",
             self._short(),
-            [*(self.findings if self._told() else []), *self._rests_on()],  # a note says that it cannot be told
+            [*(self.findings if told else []), *self._rests_on()],  # a note says that it cannot be told
             self.notes,
             "All tables, how many more labels, and the judge's signature: --verbose",
             lambda room: self._print_slices(console),
@@ -290,16 +291,13 @@ class AccuracyReport(Report):
             print_table(table, console)
 
     def _short(self) -> Table:
-        table = self._systems()
-        kept = [table.header.index(name) for name in ("system", "accuracy", "wrong", "declined")]
-        rows = [[row[place] for place in kept] for row in table.rows]
+        rows = [[name, *_cells(of, ("accuracy", "wrong", "declined"))] for name, of in self._ordered()]
         for row in rows:
-            values = self.systems[row[0]]
-            row.insert(2, source_cell(values))
+            row.insert(2, source_cell(self.systems[row[0]]))
         return Table("", ["system", "right", "from", "wrong", "declined"], rows, "")
 
-    def _told(self) -> bool:
-        return all(values["low"] is not None for values in self.systems.values())
+    def _ordered(self) -> list[tuple[str, Mapping]]:
+        return sorted(self.systems.items(), key=lambda item: -(item[1]["accuracy"] or 0))
 
     def _rests_on(self) -> list[str]:
         """Return what the accuracy rests on, and whether the judge helps, one sentence each."""
@@ -330,28 +328,11 @@ class AccuracyReport(Report):
         return f"{self._report['settings']['confidence']:.0%}"
 
     def _systems(self) -> Table:
-        order = sorted(self.systems, key=lambda system: -(self.systems[system]["accuracy"] or 0))
         ava = all("ava_accuracy" in result for result in self.systems.values())
         labelled = any(result["labelled"] for result in self.systems.values())
         header = ["system", "accuracy", "from", "wrong", "declined", "accuracy_given_attempted", "answers"]
         header += ["ava_accuracy" if ava else "judged", *["labelled", "effective_sample_size"] * labelled]
-        rows = []
-        for system in order:
-            result = self.systems[system]
-            cells = [
-                system,
-                accuracy_cell(result),
-                result["source"],
-                number(result["wrong"]),
-                number(result["declined"]),
-            ]
-            cells += [estimate(result["accuracy_given_attempted"]), f"{result['rows']:,}", number(result["judged"])]
-            if labelled:
-                cells += [
-                    f"{result['labelled']:,}",
-                    f"{result['effective_sample_size']:,.0f}" if "effective_sample_size" in result else "-",
-                ]
-            rows.append(cells)
+        rows = [[system, *_cells(result, header[1:])] for system, result in self._ordered()]
         said = f"Accuracy with its {self._percent()} interval; {methods(self.systems)}. "
         said += f"The interval is of {self._report['settings']['truth']}."
         said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
@@ -360,12 +341,13 @@ class AccuracyReport(Report):
         return Table(SYSTEMS, header, rows, said, short=short_names(header) | {"ava_accuracy": "judged"})
 
     def _agreement(self) -> Table:
-        labelled = {name: result for name, result in self.systems.items() if "confusion" in result}
+        agreed = {
+            of: {**result, **result["confusion"]} for of, result in self.systems.items() if "confusion" in result
+        }
         said = (
             "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
             "being drawn. Missed: correct but rejected; let through: wrong but accepted."
         )
-        agreed = {name: {**result, **result["confusion"]} for name, result in labelled.items()}
         return confusion_table("Judge and people", agreed, said)
 
     def _needed(self) -> Table:
@@ -382,8 +364,8 @@ class AccuracyReport(Report):
             rows.append([*cells, f"+-{100 * result['half_width_of_all']:.0f} points"])
         said = (
             "About how many more rows to label for such an interval; where labels of all rows do not give it, of how "
+            "many questions like these they would. -: too many labels are wrong."
         )
-        said += "many questions like these they would. -: too many labels are wrong."
         return Table("How many more labels", header, rows, said)
 
     def _by_slice(self) -> Table | None:
@@ -394,38 +376,27 @@ class AccuracyReport(Report):
         column, values = report["slices"]["column"], report["slices"]["values"]
         labelled = bool(report["labels"])
         header = [column, "system", "accuracy", "wrong", "declined", "answers", *["labelled"] * labelled]
-        rows = []
-        for name, systems in values.items():
-            for system, result in systems.items():
-                cells = [
-                    name,
-                    system,
-                    accuracy_cell(result),
-                    number(result["wrong"]),
-                    number(result["declined"]),
-                    f"{result['rows']:,}",
-                ]
-                rows.append(cells + [f"{result['labelled']:,}"] * labelled)
-        told = sum(result["low"] is not None for systems in values.values() for result in systems.values())
+        results = [(name, system, result) for name, systems in values.items() for system, result in systems.items()]
+        rows = [[name, system, *_cells(result, header[2:])] for name, system, result in results]
+        told = sum(result["low"] is not None for *_, result in results)
         said = f"Each interval by itself: of {told:,} intervals about "
         said += f"{told * (1 - report['settings']['confidence']):.1f} miss the truth."
         return Table(f"Accuracy by {column}", header, rows, said if told else "")
 
     def _differences(self) -> Table:
-        rows, marked = [], set()
-        for place, pair in enumerate(self.differences):
-            value = pair["difference"]
-            marked |= {place} if _is_clear(value) else set()
-            rows.append([f"{pair['first']} - {pair['second']}", estimate(value), f"{pair['shared_questions']:,}"])
+        rows = [
+            [f"{pair['first']} - {pair['second']}", estimate(pair["difference"]), f"{pair['shared_questions']:,}"]
+            for pair in self.differences
+        ]
+        marked = {place for place, pair in enumerate(self.differences) if _is_clear(pair["difference"])}
         said = f"With {self._percent()} intervals"
         if self._report["settings"]["correction"] == CORRECTION:
             said += f", corrected by Holm's method for the {len(rows):,} pairs, as those of `compare`"
         elif len(rows) > 1:
             said += f", not corrected for the {len(rows):,} pairs"
         said += ". Bold: leaves out 0."
-        return Table(
-            "Differences of systems", ["pair", "difference of accuracy", "questions in common"], rows, said, marked
-        )
+        header = ["pair", "difference of accuracy", "questions in common"]
+        return Table("Differences of systems", header, rows, said, marked)
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -441,6 +412,24 @@ class AccuracyReport(Report):
         if report["bad_rows"]:
             facts.append(f"left out: {report['bad_rows']:,} bad rows")
         return [*facts, f"genqa-metrics {report['genqa_metrics']}"]
+
+
+_CELLS = {  # of a system, by the name of the column
+    "accuracy": accuracy_cell,
+    "from": lambda result: result["source"],
+    "wrong": lambda result: number(result["wrong"]),
+    "declined": lambda result: number(result["declined"]),
+    "accuracy_given_attempted": lambda result: estimate(result["accuracy_given_attempted"]),
+    "answers": lambda result: f"{result['rows']:,}",
+    "ava_accuracy": lambda result: number(result["judged"]),
+    "judged": lambda result: number(result["judged"]),
+    "labelled": lambda result: f"{result['labelled']:,}",
+    "effective_sample_size": lambda result: f"{size:,.0f}" if (size := result.get("effective_sample_size")) else "-",
+}
+
+
+def _cells(result: Mapping, names: Iterable[str]) -> list[str]:
+    return [_CELLS[name](result) for name in names]
 
 
 @dataclass(frozen=True)
@@ -495,19 +484,11 @@ class JudgedAnswers:
         labels = self.labels
         totals = QuestionTotals(self.asked[mine], self.sums[mine])
         sums = totals.question_sums
-        values, result = self.errors.accuracy(
-            sums,
-            finite=self.finite,
-            confidence=self.confidence,
-            label_error=labels.error if labels else 0.0,
-        )
-        rate = values["judged"]
-        values |= {
-            "rows": len(mine),
-            "questions": len(totals.keys),
-            **({"ava_accuracy": rate} if self.by_ava else {}),
-            "labels": int(labels.number[mine].sum()) if labels else 0,
-        }
+        known = {"finite": self.finite, "confidence": self.confidence, "label_error": labels.error if labels else 0.0}
+        values, result = self.errors.accuracy(sums, **known)
+        values |= {"rows": len(mine), "questions": len(totals.keys)}
+        values |= {"ava_accuracy": values["judged"]} if self.by_ava else {}
+        values["labels"] = int(labels.number[mine].sum()) if labels else 0
         if result.powered is not None:
             values |= self._with_labels(mine, result.powered)
             if not np.isnan(result.powered.low):
@@ -527,8 +508,7 @@ class JudgedAnswers:
         known = ~np.isnan(human)
         weight = 1 / np.where(known, self.labels.probability[mine], 1)
         cases = confusion_counts(self.verdicts[mine][known], human[known])
-        alone = estimate.labels_high - estimate.labels_low
-        width = estimate.high - estimate.low
+        alone, width = estimate.labels_high - estimate.labels_low, estimate.high - estimate.low
         return {
             "gain": float((alone / width) ** 2) if width > 0 else 1.0,
             **agreement((weight[known][:, None] * cases).sum(axis=0)),
@@ -566,12 +546,10 @@ class JudgedAnswers:
         for pair, (value, low, high) in zip(pairs, ends, strict=True):
             if value is not None and self.labels:
                 low, high = wider(low, high, 2 * self.labels.error, -1.0)
-            limits = {name: None if end is None else float(end) for name, end in (("low", low), ("high", high))}
+            ends_of = {"value": value, "low": low, "high": high}
             shared = np.intersect1d(*(self.asked[places[system]] for system in pair))
-            difference = {"value": None if value is None else float(value), **limits}
-            result.append(
-                {"first": pair[0], "second": pair[1], "shared_questions": len(shared), "difference": difference}
-            )
+            result.append({"first": pair[0], "second": pair[1], "shared_questions": len(shared)})
+            result[-1]["difference"] = {name: None if end is None else float(end) for name, end in ends_of.items()}
         return result
 
     def is_tested(self, estimates: Iterable[AccuracyEstimate]) -> bool:
