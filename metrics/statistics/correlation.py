@@ -11,8 +11,8 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from .intervals import kish
-from .resampling import CONFIDENCE, MIN_ROWS, standard_error, swaps
+from .intervals import CONFIDENCE, kish
+from .resampling import MIN_ROWS, standard_error, swaps
 
 _MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 32 MiB
 

@@ -16,9 +16,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .intervals import MIN_QUESTIONS, kish
+from .intervals import CONFIDENCE, MIN_QUESTIONS, kish
 
-CONFIDENCE = 0.95
 INTERVAL = "95% expanded percentile bootstrap interval, {} resampled"  # which reports state
 JACKKNIFE = "95% jackknife interval with Student's t, {} left out in turn"
 FEW = 30  # questions, below which intervals are the jackknife's
@@ -116,11 +115,7 @@ def interval(scores: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
         nothing = np.full(np.shape(scores)[1:], np.nan)
         return nothing[()], nothing[()]
     tail = stats.norm.sf(np.sqrt(rows / (rows - 1)) * stats.t.isf((1 - CONFIDENCE) / 2, rows - 1))
-    missing = np.isnan(scores)
-    if not missing.any():
-        low, high = np.percentile(scores, [100 * tail, 100 * (1 - tail)], axis=0)
-        return low, high
-    enough = missing.mean(axis=0) < 0.5
+    enough = np.isnan(scores).mean(axis=0) < 0.5
     low, high = np.nanpercentile(np.where(enough, scores, 0.0), [100 * tail, 100 * (1 - tail)], axis=0)
     return np.where(enough, low, np.nan)[()], np.where(enough, high, np.nan)[()]
 

@@ -217,18 +217,13 @@ def plan(
     planned = Counter(items[place].system for place in np.flatnonzero(chosen))
     order = np.flatnonzero(chosen)
     order = order[np.argsort(hash_uniform((keys[place] for place in order), seed + 1), kind="stable")]
-    return [
-        Task(
-            keys[place],
-            float(odds[place]),
-            items[place].text or "",
-            items[place].references,
-            items[place].predictions,
-            {"system": items[place].system} | ({"id": items[place].id} if items[place].id is not None else {}),
-            planned[items[place].system],
-        )
-        for place in order
-    ]
+    tasks = []
+    for place in order:
+        item, odd = items[place], float(odds[place])
+        values = {"system": item.system} | ({"id": item.id} if item.id is not None else {})
+        texts = item.text or "", item.references, item.predictions
+        tasks.append(Task(keys[place], odd, *texts, values, planned[item.system]))
+    return tasks
 
 
 class Session:
@@ -278,10 +273,7 @@ class Session:
         return rows
 
     def _write(self, rows: Sequence[Mapping]) -> None:
-        try:
-            write_text(self.path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-        except OSError as error:
-            raise FileError(f"{self.path}: cannot be written: {error.strerror or error}") from error
+        write_text(self.path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
     def _update_plan(self) -> None:
         """Give labels of an earlier plan the probabilities of this one, and none to those that it does not have."""
@@ -298,14 +290,14 @@ class Session:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Keep other threads and processes from changing the file."""
+        """Keep other threads and processes from changing the file while it is read and written."""
         with _WRITING:
+            lock = None
             try:
                 lock = lock_folder(self.path.resolve().parent)
+                yield
             except OSError as error:
                 raise FileError(f"{self.path}: cannot be written: {error.strerror or error}") from error
-            try:
-                yield
             finally:
                 if lock is not None:
                     os.close(lock)
@@ -363,39 +355,37 @@ class Session:
         for name, (_, low, high) in self.fields.items():
             if values.get(name) not in range(low, high + 1):
                 raise ValueError(f"{name}: expected {low} to {high}, got {values.get(name)!r}")
-        answers = task.answers if self.form in OF_SETS else task.answers[0]
+        sets = self.form in OF_SETS
         row = {
             "item": task.key,
             **task.values,
-            ("context" if self.form in OF_SETS else "question"): task.question,
+            "context" if sets else "question": task.question,
             "references": task.references,
-            ("predictions" if self.form in OF_SETS else "prediction"): answers,
+            "predictions" if sets else "prediction": task.answers if sets else task.answers[0],
             "rater": self.rater,
             **{name: int(values[name]) for name in self.fields},
             "probability": task.probability,
             "planned": task.planned,
             **({"comment": comment.strip()} if comment.strip() else {}),
             **({"second_pass": True} if second_pass else {}),
+            **({"form": self.form} if sets else {}),
         }
-        if self.form in OF_SETS:
-            row["form"] = self.form
         if self.form == "verdict":
             row["score"] = row["label"]  # what `agree` and `raters` read
         with self._locked():
-            rows = self._rows()
-            kept = [old for old in rows if (old["item"], old["rater"]) != (task.key, self.rater)]
+            kept = [old for old in self._rows() if (old["item"], old["rater"]) != (task.key, self.rater)]
             self._write([*kept, row])
 
     def undo(self) -> Task | None:
         """Remove this rater's last label; return its task, or None."""
         with self._locked():
             rows = self._rows()
-            mine = [place for place, row in enumerate(rows) if row["rater"] == self.rater]
-            if not mine:
+            last = max((place for place, row in enumerate(rows) if row["rater"] == self.rater), default=None)
+            if last is None:
                 return None
-            row = rows.pop(mine[-1])
+            key = rows.pop(last)["item"]
             self._write(rows)
-        return next((task for task in self.tasks if task.key == row["item"]), None)
+        return next((task for task in self.tasks if task.key == key), None)
 
 
 def marked_words(answer: str, references: Sequence[str]) -> list[tuple[str, bool]]:

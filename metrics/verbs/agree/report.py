@@ -40,7 +40,8 @@ from ...scale.options import (
     needed_columns,
 )
 from ...scale.run import item_statistics
-from ...statistics.resampling import CONFIDENCE, adjust_p_values
+from ...statistics.intervals import CONFIDENCE
+from ...statistics.resampling import LEVEL, adjust_p_values
 from ..inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column, unscored_item
 from ..labels import read_labels
 from ..score.report import excerpt
@@ -48,7 +49,6 @@ from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse,
 from .question_types import question_type
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
-LEVEL = 0.05
 FIRST_METRICS, FIRST_NOTES = 6, 3  # on the first screen
 FIRST_COLUMNS = ("metric", "Pearson r", "AUC", "p corrected")
 AGREEMENT, CLASSIFIED = "Agreement with the humans", "Telling correct answers from wrong ones"

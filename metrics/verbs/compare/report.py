@@ -40,8 +40,8 @@ from ...scale.options import (
 from ...scale.run import item_statistics
 from ...scale.tally import fault_counts, label_of, named_faults
 from ...statistics.estimation import LABELS, TOGETHER
-from ...statistics.intervals import MIN_QUESTIONS, kish
-from ...statistics.resampling import CONFIDENCE, CORRECTIONS, FEW, LEVEL, smallest_p
+from ...statistics.intervals import CONFIDENCE, MIN_QUESTIONS, kish
+from ...statistics.resampling import CORRECTIONS, FEW, LEVEL, smallest_p
 from ..explain.kpqa import Explanation, explanation
 from ..inputs import calibrated_on, digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import judged_systems
