@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from ..rows.errors import RESUME, FileError
@@ -145,8 +146,7 @@ class Parts:
         self._digests: dict[str, str] = {}
         self._resume, self._name = resume, folder
         self._writer: Writer | None = None
-        self._lock: int | None = None
-        self._begun = self._made = False
+        self._begun = False
         if self.folder.exists() and not self.folder.is_dir():
             raise FileError(f"{folder}: is a file; name a folder")
         if not self.folder.parent.is_dir():
@@ -217,23 +217,26 @@ class Parts:
             raise FileError(problem, RESUME, " makes it again") from error
 
     def __enter__(self) -> "Parts":
-        try:
-            with can_be_written(self.folder):
-                is_new = not self.folder.exists()
+        with ExitStack() as stack, can_be_written(self.folder):
+            if not self.folder.exists():
                 self.folder.mkdir(exist_ok=True)
-                self._made = is_new
-                try:
-                    self._lock = lock_folder(self.folder, wait=False)
-                except BlockingIOError:
-                    problem = "another run is writing to it; wait for it, or name another"
-                    raise FileError(f"{self.folder}: {problem}") from None
-                self._look()  # again: another run may have written there in between
-                for left in self.folder.glob(TEMPORARY.format("?" * 16)):  # begun by a run that was killed
-                    left.unlink()
-        except FileError:
-            self.__exit__(None, None, None)
-            raise
+                stack.callback(self._remove_empty)
+            try:
+                lock = lock_folder(self.folder, wait=False)
+            except BlockingIOError:
+                problem = "another run is writing to it; wait for it, or name another"
+                raise FileError(f"{self.folder}: {problem}") from None
+            if lock is not None:
+                stack.callback(os.close, lock)
+            self._look()  # again: another run may have written there in between
+            for left in self.folder.glob(TEMPORARY.format("?" * 16)):  # begun by a run that was killed
+                left.unlink()
+            self._stack = stack.pop_all()
         return self
+
+    def _remove_empty(self) -> None:
+        if not any(self.folder.iterdir()):  # nothing came of it
+            self.folder.rmdir()
 
     def _write_manifest(self, facts: Mapping) -> None:
         with can_be_written(self.folder), new_file(self.folder / MANIFEST) as file:
@@ -244,8 +247,7 @@ class Parts:
         if not self._begun:
             self._write_manifest({"complete": False, "parts": self._digests})
             self._begun = True
-        if self._writer is None:
-            self._writer = Writer(self.folder / part_name(part), columns, metadata).__enter__()
+        self._writer = self._writer or Writer(self.folder / part_name(part), columns, metadata).__enter__()
         self._writer.write(rows)
 
     def end(self, part: int, state: Mapping) -> None:
@@ -282,8 +284,4 @@ class Parts:
     def __exit__(self, kind, error, trace) -> None:
         if self._writer is not None:
             self._writer.__exit__(kind, error, trace)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-        if self._made and not any(self.folder.iterdir()):  # nothing came of it
-            self.folder.rmdir()
+        self._stack.close()

@@ -244,37 +244,35 @@ def data_set_rows(document: Mapping) -> Iterator[dict] | None:
     """
     articles = [value for value in document.get("data") or () if isinstance(value, dict)]
     if any("paragraphs" in article for article in articles):
+        asked = (row for article in articles for part in article.get("paragraphs", ()) for row in part["qas"])
         return (
-            _squad_row(asked) for value in articles for part in value.get("paragraphs", ()) for asked in part["qas"]
+            {**row, "references": _different([] if row.get("is_impossible") is True else row.get("answers") or [])}
+            for row in asked
         )
     if any({"story", "questions", "answers"} <= article.keys() for article in articles):
         return (row for story in articles for row in _conversation(story))
-    if document and all(
-        isinstance(value, dict) and isinstance(value.get("qa_pairs"), list) for value in document.values()
-    ):
-        return (_drop_row(asked) for value in document.values() for asked in value["qa_pairs"])
+    passages = list(document.values())
+    if passages and all(isinstance(of, dict) and isinstance(of.get("qa_pairs"), list) for of in passages):  # DROP
+        return (
+            {"id": row["query_id"], "question": row["question"]}
+            | {"references": _different(row["answer"], *(row.get("validated_answers") or ()))}
+            for of in passages
+            for row in of["qa_pairs"]
+        )
     return None
 
 
-def _squad_row(asked: Mapping) -> dict:
-    references = [] if asked.get("is_impossible") is True else answers_of(asked.get("answers") or [])
-    return {**asked, "references": list(dict.fromkeys(references))}
+def _different(*answers: object) -> list:
+    return list(dict.fromkeys(text for answer in answers for text in answers_of(answer) or ()))
 
 
 def _conversation(story: Mapping) -> Iterator[dict]:
     """Yield the questions of a story of CoQA; each reference is the answer of one person."""
-    others = list((story.get("additional_answers") or {}).values())
-    for place, (asked, answer) in enumerate(zip(story["questions"], story["answers"], strict=True)):
-        answers = [answer, *(of_person[place] for of_person in others)]
-        references = dict.fromkeys(result["input_text"] for result in answers)
+    people = [story["answers"], *(story.get("additional_answers") or {}).values()]
+    for place, asked in enumerate(story["questions"]):
+        references = dict.fromkeys(answers[place]["input_text"] for answers in people)
         ident = _TURN.format(story["id"], asked.get("turn_id", place + 1))
         yield {"id": ident, "question": asked["input_text"], "references": list(references)}
-
-
-def _drop_row(asked: Mapping) -> dict:
-    answers = [asked["answer"], *(asked.get("validated_answers") or ())]
-    references = dict.fromkeys(text for answer in answers for text in answers_of(answer) or ())
-    return {"id": asked["query_id"], "question": asked["question"], "references": list(references)}
 
 
 def predictions_of(rows: Sequence[Mapping]) -> dict[str, str] | None:
