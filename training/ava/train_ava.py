@@ -249,9 +249,10 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
     from genqa_metrics.ava.judging import joined_references
     from genqa_metrics.core.judge_model import linear_features
     from safetensors.numpy import save_file
-    from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
     from sklearn.svm import LinearSVC
+
+    from training.ava.evaluate_ava import platt
 
     rows = [row for row in rows if row.label in (0.0, 1.0)]
     features = np.array(
@@ -263,12 +264,12 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
     labels = np.array([int(row.label) for row in rows])
     machine = LinearSVC(class_weight={0: args.class_weight, 1: 1.0}, random_state=seed)
     margins = cross_val_predict(machine, features, labels, method="decision_function")
-    scale = LogisticRegression(C=1e6).fit(margins[:, None], labels)
+    slope, intercept = platt(margins, labels)
     machine.fit(features, labels)
     folder.mkdir(parents=True, exist_ok=True)
     save_file({"weight": machine.coef_.reshape(4), "bias": machine.intercept_}, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps({"model_type": "ava-linear"}) + "\n", encoding="utf-8")
-    write_settings(folder, args, slope=float(scale.coef_[0, 0]), intercept=float(scale.intercept_[0]))
+    write_settings(folder, args, slope=slope, intercept=intercept)
 
 
 def main() -> None:

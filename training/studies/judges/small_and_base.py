@@ -5,10 +5,7 @@ show several bands, and the time and peak memory of every way to run the judges 
 process of its own.
 """
 
-import json
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -97,19 +94,15 @@ def _simple(way: str) -> Callable[[list[dict]], object]:
     return lambda rows: kpqa.compute(**dict(zip(names, c.columns(rows), strict=True)), per_example=True)
 
 
-def costs(judgments: list[str], rows: int) -> dict[str, dict[str, float]]:
+def costs(rows: list[dict]) -> dict[str, dict[str, float]]:
     """Return the cost of every way, each measured on some rows in a process of its own.
 
-    Checkpoints in 8-bit integers are made first, in another process: making one takes much memory.
+    Checkpoints in 8-bit integers are made first, in other processes: making one takes much memory.
     """
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as process:
         for arguments in WAYS.values():
             process.submit(with_exported, "ava", arguments).result()
-    result = {}
-    for way in (*WAYS, *SIMPLE):
-        command = [sys.executable, "-m", __spec__.name, "--cost_of", way, str(rows), *map(str, judgments)]
-        result[way] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return result
+        return {way: process.submit(cost_of, way, rows).result() for way in (*WAYS, *SIMPLE)}
 
 
 @dataclass
@@ -134,7 +127,7 @@ def study(args: Arguments) -> dict:
         bands = {f"{low:g} to {high:g}": together(small[name], base[name], labels, (low, high)) for low, high in BANDS}
         single = {key: scores_of(*value[name][:2], labels) for key, value in (("small", small), ("base", base))}
         values["sets"][name] = {"rows": len(rows)} | single | {"bands": bands}
-    return values | {"costs": costs(args.judgments, args.rows)}
+    return values | {"costs": costs(sets[TIMED][: args.rows])}
 
 
 FILE = "studies/judges/results/small_and_base"
@@ -143,8 +136,4 @@ STUDY = Study(__spec__.name, Arguments, study, lambda result: f"{BANDS_TABLE(res
 TABLES = [Table("bands", FILE, BANDS_TABLE), Table("costs", FILE, COSTS_TABLE)]
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--cost_of"]:  # in a process of its own, see `costs`
-        way, count, *folders = sys.argv[2:]
-        print(json.dumps(cost_of(way, c.read(TIMED, folders)[: int(count)])))
-    else:
-        STUDY.main()
+    STUDY.main()
