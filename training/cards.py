@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
+
 from training.common import local_file
 from training.studies.harness import rendered
 
@@ -40,8 +42,6 @@ def write_card(
             for what is made of them.
         scores: results of `Trainer.evaluate`, eval_<rows>_<score>.
     """
-    from genqa_metrics.core.checkpoints import checkpoint_digest
-
     settings = {name: value for name, value in asdict(args).items() if name not in NOT_LISTED}
     settings |= {name: getattr(training, name) for name in TRAINING_SETTINGS}
     sources = [dict(fact) | _origin(args, fact) for fact in facts]
@@ -59,8 +59,6 @@ def write_card(
 
 def _origin(args, fact: Mapping) -> dict[str, str]:
     """Return licence and digest of a source."""
-    from genqa_metrics.core.checkpoints import file_digest
-
     name, group = fact["name"], fact.get("group")
     if group == "":
         return {"licence": "", "digest": ""}

@@ -12,6 +12,9 @@ from dataclasses import MISSING, field
 from pathlib import Path
 from typing import Any
 
+from genqa_metrics.core.checkpoints import ENCODERS, base_encoder
+from genqa_metrics.core.inference import is_emulated
+
 
 def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[int]:
     """Return an order of rows whose batches have rows of similar length, while the batches are in random order.
@@ -41,8 +44,6 @@ def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> l
 
 def float32_if_emulated(training) -> None:
     """Train in float32 where bfloat16 is asked of a processor that only emulates it: it is slower, and LSTMs fail."""
-    from genqa_metrics.core.inference import is_emulated
-
     if training.bf16 and training.device.type == "cpu" and is_emulated("bfloat16"):
         print("this processor only emulates bfloat16: training in float32", file=sys.stderr)
         training.bf16, training.mixed_precision = False, "no"
@@ -50,8 +51,6 @@ def float32_if_emulated(training) -> None:
 
 def encoder_path(name: str) -> str:
     """Return the folder of an encoder that the metrics know by its Hub id, else the folder or Hub id as it is."""
-    from genqa_metrics.core.checkpoints import ENCODERS, base_encoder
-
     return str(base_encoder(name)) if name in ENCODERS else name
 
 

@@ -7,6 +7,8 @@ one that keeps most of what each of them can (Wortsman et al., "Robust fine-tuni
 from collections.abc import Sequence
 from pathlib import Path
 
+from genqa_metrics.core.checkpoints import ENCODERS
+
 
 def weighted_folders(name: str, parts: Sequence[str]) -> list[tuple[Path, float]]:
     """Return the folders and weights of "FOLDER=WEIGHT".
@@ -72,7 +74,6 @@ def save_adapter(model, encoder: str, folder: Path) -> None:
         encoder: folder or Hub id of its encoder; the revision of a pinned one is named too.
         folder: is made if it is not there.
     """
-    from genqa_metrics.core.checkpoints import ENCODERS
     from safetensors.torch import load_file, save_file
 
     config = model.peft_config["default"]

@@ -12,6 +12,10 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from genqa_metrics.core import judge_model
+from genqa_metrics.core.checkpoints import BASE_MODEL, checkpoint_digest
+from genqa_metrics.kpqa import loading
+
 from training.common import encoder_path
 from training.folding import fold, mean_model, mean_states, save_adapter, weighted_folders
 
@@ -36,8 +40,6 @@ def mix_causal(parts: list[tuple[Path, float]], args: argparse.Namespace) -> Non
 
 def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of judges of one configuration."""
-    from genqa_metrics.core import judge_model
-
     from training.ava import train_ava
 
     settings = [judge_model.read_settings(folder) for folder, _ in parts]
@@ -65,9 +67,6 @@ def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> Non
 
 def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of keyphrase predictors that are used alike."""
-    from genqa_metrics.core.checkpoints import BASE_MODEL
-    from genqa_metrics.kpqa import loading
-
     from training.kpqa.train_kpqa import adapter
 
     first = loading.checked_settings(parts[0][0])
@@ -84,8 +83,6 @@ def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) ->
 
 def card(parts: list[tuple[Path, float]], args: argparse.Namespace) -> str:
     """Return the card of the first, with the command after those that made it, or else with what was mixed."""
-    from genqa_metrics.core.checkpoints import checkpoint_digest
-
     named = [("/".join(folder.parts[-2:]), f"{weight:g}", checkpoint_digest(folder)) for folder, weight in parts]
     words = ["python", "-m", "training.mix", "--parts", *(f"{name}={weight}" for name, weight, _ in named)]
     words += ["--fold_rank", str(args.fold_rank)]

@@ -4,6 +4,10 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from genqa_metrics.rows.reading import Skips
+from genqa_metrics.rows.sources import sources_of
+from genqa_metrics.verbs.labels import labelled_rows
+
 from training.ava import constructed, manipulations, other_words, relations, wrong_answers
 from training.ava import triples as t
 from training.common import named_rows, share, weighted, write_rows
@@ -20,10 +24,6 @@ def own_rows(paths: Sequence[str | Path]) -> list[dict]:
     Raises:
         ValueError: if a file cannot be read, or a row is bad; names file, row and fix.
     """
-    from genqa_metrics.rows.reading import Skips
-    from genqa_metrics.rows.sources import sources_of
-    from genqa_metrics.verbs.labels import labelled_rows
-
     result = labelled_rows(sources_of([str(path) for path in paths]), {}, Skips(), (), [])
     rows = []
     for item, label, weight in zip(result.items, result.labels.tolist(), result.weights.tolist(), strict=True):

@@ -10,6 +10,9 @@ import json
 import random
 from pathlib import Path
 
+from genqa_metrics.ava.judging import Judge
+from genqa_metrics.ava.loading import load_judge
+
 PART = 2000  # rows that are judged and written at a time
 
 
@@ -33,8 +36,6 @@ def taught(rows: list, probabilities: list[float], share: float, first: int = 0,
 
 def main() -> None:
     """Draw, judge, write."""
-    from genqa_metrics.ava.judging import Judge
-    from genqa_metrics.ava.loading import load_judge
     from transformers import HfArgumentParser
 
     from training.ava.mixture import training_triples

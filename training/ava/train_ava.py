@@ -3,6 +3,12 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from genqa_metrics.ava.judging import SEPARATOR, joined_references
+from genqa_metrics.ava.loading import checkpoint_folder
+from genqa_metrics.core.checkpoints import read_json
+from genqa_metrics.core.inference import padded, tensors
+from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, MARKS, encoded, linear_features, read_settings
+
 from training.common import option
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
@@ -81,10 +87,6 @@ def settle(args: Arguments) -> dict:
     Raises:
         ValueError: if there is no such checkpoint.
     """
-    from genqa_metrics.ava.loading import checkpoint_folder
-    from genqa_metrics.core.checkpoints import read_json
-    from genqa_metrics.core.judge_model import read_settings
-
     own: dict = {}
     if args.start:
         folder = checkpoint_folder(args.start)
@@ -103,8 +105,6 @@ def settle(args: Arguments) -> dict:
 
 def check(args: Arguments) -> None:
     """Refuse what cannot work, before any work is done."""
-    from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, MARKS
-
     if args.marks not in (None, *MARKS):
         raise ValueError(f"marks: expected one of {', '.join(MARKS)}, got {args.marks!r}")
     if args.configuration not in (*CONFIGURATIONS, LINEAR):
@@ -123,8 +123,6 @@ def check(args: Arguments) -> None:
 def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
     """Return the inputs and the label of every triple; with `rng` varied by the arguments' shares."""
     import numpy as np
-    from genqa_metrics.ava.judging import SEPARATOR, joined_references
-    from genqa_metrics.core.judge_model import encoded
 
     texts = []
     for row in rows:
@@ -147,7 +145,6 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
 def collate(batch: list[dict]) -> dict:
     """Return padded inputs: those of an encoder if there is one pair, else `pairs`, a list of such inputs."""
     import torch
-    from genqa_metrics.core.inference import padded, tensors
 
     columns = [tensors(padded(rows)) for rows in zip(*(example["pairs"] for example in batch), strict=True)]
     inputs = dict(columns[0]) if len(columns) == 1 else {"pairs": columns}
@@ -246,8 +243,6 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
     import json
 
     import numpy as np
-    from genqa_metrics.ava.judging import joined_references
-    from genqa_metrics.core.judge_model import linear_features
     from safetensors.numpy import save_file
     from sklearn.model_selection import cross_val_predict
     from sklearn.svm import LinearSVC

@@ -6,6 +6,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
+from genqa_metrics.core import causal_judge
+from genqa_metrics.core.causal_judge import END, answer_prompt, claim_prompt, pack_logits
+from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, file_digest
+from genqa_metrics.core.judge_model import SETTINGS_FILE
+
 from training.common import json_rows, named_file, option, prepared, weighted
 from training.common import trained as trained_by
 
@@ -45,8 +50,6 @@ def share(rows: list, tokens: int, rng) -> list:
 
 def groups(rows: list, tokenizer, args, rng) -> list:
     """Return (tokens of the shared part, tokens of the judged texts, labels) of (shared part, text, label)."""
-    from genqa_metrics.core.causal_judge import END
-
     together = defaultdict(dict)
     for shared, text, label in rows:
         together[shared][text] = label
@@ -69,9 +72,6 @@ def groups(rows: list, tokenizer, args, rng) -> list:
 
 def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, str]]:
     """Return the groups of all sources, in random order, and the digests of the files."""
-    from genqa_metrics.core.causal_judge import answer_prompt, claim_prompt
-    from genqa_metrics.core.checkpoints import file_digest
-
     from training.ava import mixture, triples
     from training.kpqa import data as extractive
 
@@ -122,7 +122,6 @@ def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, st
 def packed_judge(model):
     """Return a module whose forward takes packs, as the Trainer calls it."""
     import torch
-    from genqa_metrics.core.causal_judge import pack_logits
     from peft.helpers import disable_input_dtype_casting
 
     class PackedJudge(torch.nn.Module):
@@ -143,8 +142,6 @@ def packed_judge(model):
 def write_checkpoint(model, weights: dict, folder: Path, facts: dict) -> None:
     """Write an adapter with these weights in bfloat16, the settings of the judge, and what made it."""
     import torch
-    from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
-    from genqa_metrics.core.judge_model import SETTINGS_FILE
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -161,7 +158,6 @@ def write_checkpoint(model, weights: dict, folder: Path, facts: dict) -> None:
 def main() -> None:
     """Train, and write the running mean of the weights every `save_steps` steps."""
     import torch
-    from genqa_metrics.core import causal_judge
     from peft import LoraConfig, get_peft_model
     from safetensors.torch import load_file
     from transformers import Trainer, TrainerCallback

@@ -12,6 +12,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.kpqa.encoding import Encoder
+from genqa_metrics.kpqa.loading import load_models
+from genqa_metrics.kpqa.scoring import inverse_document_frequencies, pair_statistics, row_scores
 from genqa_metrics.statistics import correlation as agreement
 from genqa_metrics.statistics.resampling import bootstrap, interval
 
@@ -84,8 +87,6 @@ def scores_of_tokens(
         values: see the metric.
         **settings: of `pair_statistics`.
     """
-    from genqa_metrics.kpqa.scoring import inverse_document_frequencies, pair_statistics, row_scores
-
     if idf:
         settings["idf"] = inverse_document_frequencies([np.asarray(token.ids) for token in tokens[len(rows) :]])
     if not negation:
@@ -166,9 +167,6 @@ tables = filled("kpqa/agreement.md.j2", METRICS=METRICS, WEIGHTED=WEIGHTED)
 
 def study(args: Arguments) -> dict:
     """Return the agreement of the first checkpoint, and the comparison with the others."""
-    from genqa_metrics.kpqa.encoding import Encoder
-    from genqa_metrics.kpqa.loading import load_models
-
     judgments = read_judgments(args.judgments, args.sets)
     measured, signatures = {}, {}
     for label, _, folder in (entry.partition("=") for entry in args.checkpoints):

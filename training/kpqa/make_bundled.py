@@ -10,6 +10,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from genqa_metrics.core import checkpoints, judge_model
+from genqa_metrics.core.checkpoints import file_digest
+
 from training.common import option, train_once
 
 FOLDER = Path(__file__).parent
@@ -29,7 +32,6 @@ class Arguments:
 def write_judge_encoder(folder: Path) -> None:
     """Write the encoder of the bundled judge, its adapter merged: verdicts have taught it to read."""
     import torch
-    from genqa_metrics.core import checkpoints, judge_model
     from transformers import AutoModel, AutoTokenizer
 
     settings = judge_model.read_settings(JUDGE)
@@ -46,7 +48,6 @@ def write_judge_encoder(folder: Path) -> None:
 
 def main() -> None:
     """Train, mix, print the folder of the result."""
-    from genqa_metrics.core.checkpoints import file_digest
     from transformers import HfArgumentParser
 
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from genqa_metrics.kpqa import loading
+from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
+
 from training.common import option
 
 HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms_marco:v2.1"]  # the paper's
@@ -133,7 +136,6 @@ def adapter(model, rank: int, alpha: int, dropout: float):
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     """Write the trained model (an adapter in half precision, or all of it with its tokenizer) and its settings."""
     import torch
-    from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
 
     from training.folding import save_adapter
 
@@ -153,7 +155,6 @@ def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
     import random
 
-    from genqa_metrics.kpqa import loading
     from transformers import AutoTokenizer
 
     from training import cards

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from hashlib import sha1
 from pathlib import Path
 
+from genqa_metrics.core.checkpoints import file_digest
+from genqa_metrics.core.scorer import VERSION
+
 
 @dataclass(frozen=True)
 class Repository:
@@ -16,8 +19,6 @@ class Repository:
 
 def version_tag() -> str:
     """Return the tag of this version: v0.1.0 for 0.1.0, which evaluate.load(revision="0.1.0") looks for."""
-    from genqa_metrics.core.scorer import VERSION
-
     return f"v{VERSION}"
 
 
@@ -46,7 +47,6 @@ def changes(folder: Path, remote: dict[str, str]) -> tuple[list[str], list[str]]
         folder: the files that it should hold.
         remote: the files that it holds, see `remote_files`.
     """
-    from genqa_metrics.core.checkpoints import file_digest
 
     def is_same(path: Path, digest: str | None) -> bool:
         if digest is None or len(digest) == 64:

@@ -7,6 +7,9 @@ import tomllib
 from pathlib import Path
 
 from genqa_metrics.core.checkpoints import checkpoint_digest
+from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, read_settings
+from genqa_metrics.core.scorer import quiet
+from genqa_metrics.kpqa.loading import checked_settings, load_token_classifier, write_settings
 
 from training.publish.assemble import ROOT
 from training.studies.accuracy.measure import copy_measured
@@ -52,8 +55,6 @@ def write_model(
         ValueError: if transformers cannot load the model completely although its card says so, or `measured.json`
             is of another judge.
     """
-    from genqa_metrics.core.scorer import quiet
-    from genqa_metrics.kpqa.loading import checked_settings, write_settings
     from huggingface_hub import ModelCard
 
     name = metric_of(source)
@@ -104,9 +105,6 @@ def write_model(
 
 def _plain(name: str, source: Path) -> tuple[bool, str]:
     """Return whether transformers alone load a checkpoint, and the paragraph of its card on loading."""
-    from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, read_settings
-    from genqa_metrics.kpqa.loading import checked_settings
-
     if name == "kpqa":
         return (True, TEXTS["plain"]) if checked_settings(source).head == "linear" else (False, TEXTS["tanh"])
     configuration = read_settings(source)["configuration"]
@@ -122,8 +120,6 @@ def merged(source: Path) -> tuple:
 
         judge = load_judge(source, device="cpu")
         return judge.model, judge.tokenizer
-    from genqa_metrics.kpqa.loading import load_token_classifier
-
     model, tokenizer = load_token_classifier(source)
     model.config.id2label, model.config.label2id = {0: "other", 1: "keyphrase"}, {"other": 0, "keyphrase": 1}
     return model, tokenizer

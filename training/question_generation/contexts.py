@@ -7,6 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.core.checkpoints import (
+    BASE_MODEL,
+    base_encoder,
+    checkpoint_digest,
+    hub_folder,
+    is_checkpoint,
+    token_limit,
+)
+from genqa_metrics.core.inference import CPU_BATCH, run_padded, tensors
+from genqa_metrics.core.scorer import quiet
 
 from training.common import option, source_rows
 
@@ -116,8 +126,6 @@ def checkpoint_folder(argument: str, name: str | Path, revision: str | None = No
     Raises:
         ValueError: if it is neither; names the argument and what was tried.
     """
-    from genqa_metrics.core.checkpoints import hub_folder, is_checkpoint
-
     tried: list[str] = []
     folder = Path(name) if Path(name).is_dir() else hub_folder(str(name), revision, is_checkpoint, tried)
     if folder is None:
@@ -127,8 +135,6 @@ def checkpoint_folder(argument: str, name: str | Path, revision: str | None = No
 
 def encoder_folder(name: str) -> Path:
     """Return the folder of an encoder: the bundled one by its Hub id, a local folder, or a download."""
-    from genqa_metrics.core.checkpoints import BASE_MODEL, base_encoder
-
     return base_encoder() if name == BASE_MODEL else checkpoint_folder("encoder", name)
 
 
@@ -186,9 +192,6 @@ def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]
         Per text an array, words x size.
     """
     import torch
-    from genqa_metrics.core.checkpoints import token_limit
-    from genqa_metrics.core.inference import CPU_BATCH, run_padded, tensors
-    from genqa_metrics.core.scorer import quiet
     from transformers import AutoModel, AutoTokenizer
 
     with quiet():
@@ -223,7 +226,6 @@ def mean_states(folder: str | Path, texts: Sequence[str], cache: str | Path | No
     Returns:
         (texts, size) vectors.
     """
-    from genqa_metrics.core.checkpoints import checkpoint_digest
     from safetensors.numpy import load_file, save_file
 
     facts = "\n".join([checkpoint_digest(Path(folder)), *texts])

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from genqa_metrics.core.checkpoints import file_digest
+
 from training.common import option, parsed
 from training.question_generation.prepare_pairs import NOT_STATED
 from training.studies.harness import rendered
@@ -45,8 +47,6 @@ def export(args: Arguments) -> Path:
     Raises:
         ValueError: if the checkpoint would be larger than 25 MB, or its encoder is a folder of this machine.
     """
-    from genqa_metrics.core.checkpoints import file_digest
-
     from training.question_generation.generator import load, save
 
     source, folder = Path(args.model), Path(args.output_dir)

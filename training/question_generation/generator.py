@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from genqa_metrics.core.checkpoints import checkpoint_digest
 from torch import nn
 from torch.nn import functional
 
@@ -301,8 +302,6 @@ def word_vectors(config: Config):
     Raises:
         ValueError: if the encoder is not found, or has other weights than in training.
     """
-    from genqa_metrics.core.checkpoints import checkpoint_digest
-
     folder = encoder_folder(config.encoder)
     if config.encoder_sha256 and (digest := checkpoint_digest(folder)) != config.encoder_sha256:
         raise ValueError(

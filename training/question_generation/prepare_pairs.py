@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from genqa_metrics.core.checkpoints import file_digest
+
 from training.common import json_rows, named_file, option, parsed, write_rows
 from training.question_generation.contexts import treebank
 
@@ -168,8 +170,6 @@ def dev_part(pairs: Sequence[Mapping], contexts: int, seed: int) -> set[str]:
 
 def prepare(args: Arguments) -> dict:
     """Write NAME.train.jsonl.gz, NAME.dev.jsonl.gz and NAME.json, and return what NAME.json says."""
-    from genqa_metrics.core.checkpoints import file_digest
-
     folder, output = Path(args.data_dir), Path(args.output_dir)
     output.mkdir(parents=True, exist_ok=True)
     licences = json.loads(LICENCES.read_text(encoding="utf-8"))

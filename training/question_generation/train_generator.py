@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from genqa_metrics.core.checkpoints import checkpoint_digest
+from genqa_metrics.core.scorer import quiet
+
 from training.common import option, prepared
 from training.question_generation.contexts import Settings
 
@@ -69,8 +72,6 @@ def train(args: Arguments, training) -> dict:
 
     import numpy as np
     import torch
-    from genqa_metrics.core.checkpoints import checkpoint_digest
-    from genqa_metrics.core.scorer import quiet
 
     from training import common
     from training.batches import LikeLengthTrainer

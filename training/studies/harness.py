@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
+from genqa_metrics.core.checkpoints import file_digest
+
 from training import common, studies
 
 ROOT = Path(__file__).parents[2]
@@ -149,8 +151,6 @@ def filled(template: str, **shared: object) -> Callable[[Mapping], str]:
 
 def digests(names: Iterable[str], folders: str | Path | Iterable[str | Path]) -> dict[str, str]:
     """Return the SHA-256 of files of rows by name, see `common.local_file`; those that are not local are left out."""
-    from genqa_metrics.core.checkpoints import file_digest
-
     values = {name: common.local_file(name, folders) for name in names}
     return {name: file_digest(path) for name, path in values.items() if path}
 

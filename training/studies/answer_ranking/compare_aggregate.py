@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.core.checkpoints import base_encoder
 
 from training.ava.ranking import is_usable, ranking_scores
 from training.studies.answer_ranking.candidates import Question
@@ -59,7 +60,6 @@ def network_class() -> type:
 @functools.cache
 def _vectors():
     """Return the tokenizer and the (words, size) vectors of MiniLM's first layer."""
-    from genqa_metrics.core.checkpoints import base_encoder
     from safetensors.torch import load_file
     from transformers import AutoTokenizer
 

@@ -12,7 +12,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.core.scorer import quiet
 from genqa_metrics.f_meta.bases import cosines
+from genqa_metrics.kpqa.encoding import Encoder
+from genqa_metrics.kpqa.loading import load_models
 
 from training.studies.answer_ranking import compare_aggregate
 from training.studies.answer_ranking.candidates import Question, words
@@ -84,9 +87,6 @@ def keyphrase_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarr
 
     A sentence answers if it speaks of what is asked and holds something that may be the answer.
     """
-    from genqa_metrics.kpqa.encoding import Encoder
-    from genqa_metrics.kpqa.loading import load_models
-
     pairs = list(zip(*_flat(questions), strict=True))
     weights = [float(w.max(initial=0.0)) for _, w in Encoder(load_models(device="cpu")).keyphrase_weights(pairs)]
     return [a * b for a, b in zip(word_overlap(questions, seed), _split(np.array(weights), questions), strict=True)]
@@ -94,7 +94,6 @@ def keyphrase_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarr
 
 def cross_encoder(questions: Sequence[Question], seed: int, folder: str | Path) -> list[np.ndarray]:
     """Return the probability by the cross-encoder in a folder, see `trained_cross_encoder`."""
-    from genqa_metrics.core.scorer import quiet
     from sentence_transformers import CrossEncoder
 
     with quiet():
@@ -128,7 +127,6 @@ def trained_cross_encoder(questions: Sequence[Question], folder: Path, seed: int
         return folder
 
     import transformers
-    from genqa_metrics.core.scorer import quiet
 
     from training.batches import LikeLengthTrainer
     from training.common import float32_if_emulated

@@ -19,6 +19,7 @@ from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
 from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR
+from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.statistics.correlation import resampled_auc
 from genqa_metrics.statistics.resampling import bootstrap_counts, interval
 
@@ -70,7 +71,6 @@ def reading_encoder(folder: Path) -> Path:
     if (folder / "model.safetensors").is_file():
         return folder
 
-    from genqa_metrics.kpqa.loading import load_models
     from transformers import AutoModel, set_seed
 
     set_seed(0)  # of the pooler, which a predictor of words has not

@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics import score
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.f_meta.bases import cosines
@@ -80,8 +81,6 @@ def cost_of(way: str, rows: list[dict]) -> dict[str, float]:
 
 
 def _judge(arguments: dict) -> Callable[[list[dict]], object]:
-    from genqa_metrics import score
-
     return lambda rows: score(rows, metrics=["ava"], settings={"ava": arguments})
 
 

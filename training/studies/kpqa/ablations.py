@@ -7,6 +7,10 @@ not repeated, an interrupted one is resumed. Each is measured with evaluate_kpqa
 from dataclasses import dataclass
 from pathlib import Path
 
+from genqa_metrics.core.checkpoints import file_digest
+from genqa_metrics.kpqa.encoding import Encoder
+from genqa_metrics.kpqa.loading import load_models
+
 from training.common import option, train_once
 from training.kpqa import evaluate_kpqa
 from training.studies.harness import Output, Study, digests, filled
@@ -55,9 +59,6 @@ def runs(sources: list[str]) -> dict[str, list[str]]:
 
 def study(args: Arguments, more: list[str]) -> dict:
     """Return the agreement of all runs; they are trained if they are not there."""
-    from genqa_metrics.core.checkpoints import file_digest
-    from genqa_metrics.kpqa.encoding import Encoder
-    from genqa_metrics.kpqa.loading import load_models
     from transformers import HfArgumentParser, TrainingArguments
 
     from training.kpqa import train_kpqa

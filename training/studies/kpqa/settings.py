@@ -7,6 +7,8 @@ differences are real: Holm's correction over all of them, at 0.05.
 from dataclasses import dataclass
 
 import numpy as np
+from genqa_metrics.kpqa.encoding import Encoder, aligned
+from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.statistics import correlation as agreement
 from genqa_metrics.statistics.resampling import adjust_p_values
 
@@ -52,8 +54,6 @@ def encoded(rows: list[dict], encoders: dict) -> dict:
         rows: judged rows.
         encoders: layer -> `Encoder`, the first of which gives the weights.
     """
-    from genqa_metrics.kpqa.encoding import aligned
-
     pairs = evaluation.question_text_pairs(rows)
     first = next(iter(encoders))
     tokens, offsets = encoders[first].tokens(pairs)
@@ -84,9 +84,6 @@ def compared(base: np.ndarray, other: np.ndarray, judged: evaluation.Judgments, 
 
 def study(args: Arguments) -> dict:
     """Return the agreement with people under every setting."""
-    from genqa_metrics.kpqa.encoding import Encoder
-    from genqa_metrics.kpqa.loading import load_models
-
     models = {layer: load_models(args.checkpoint, embedding_layer=layer) for layer in (0, PAPER_LAYER)}
     encoders = {layer: Encoder(model) for layer, model in models.items()}
     default, variants = {}, {label: {} for label in VARIANTS}

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
+from genqa_metrics.f_meta.bases import PAPER, base_function
+from genqa_metrics.f_meta.overlap import MAX_ORDER, bleu_counts
 from genqa_metrics.statistics.resampling import bootstrap, interval
 
 MODELS = {"baseline": 0, "cvae_25": 25, "cvae_50": 50, "cvae_100": 100}  # name -> size of the latent variable
@@ -46,8 +48,6 @@ def pairs_of(systems: Collection[str]) -> list[tuple[str, str]]:
 
 def base_of(name: str):
     """Return a base by its name in `BASES`; the cosine is that of sentence vectors of the bundled encoder."""
-    from genqa_metrics.f_meta.bases import PAPER, base_function
-
     if name not in BASES:
         raise ValueError(f"bases: expected some of {', '.join(BASES)}, got {name!r}")
     return base_function(name, PAPER if name in ("rouge", "bleu") else None)
@@ -65,8 +65,6 @@ def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:
     >>> diversity([["who won the cup ?"] * 2, ["who won ?"]]).round(2).tolist()
     [[0.5, 0.5, 1.0, 0.5], [nan, nan, nan, nan]]
     """
-    from genqa_metrics.f_meta.bases import PAPER, base_function
-
     rows = [(i, j) for i, texts in enumerate(questions) if len(texts) > 1 for j in range(len(texts))]
     result = np.full((len(questions), len(DIVERSITY)), np.nan)
     if not rows:
@@ -100,8 +98,6 @@ def corpus_bleu(sums: np.ndarray) -> np.ndarray:
 
 def corpus_counts(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
     """Return what corpus BLEU is made of for every context, (contexts, 10), see `corpus_bleu`."""
-    from genqa_metrics.f_meta.overlap import MAX_ORDER, bleu_counts
-
     matches, length, reference_length = bleu_counts(str.split, predictions, references)
     ngrams = np.maximum(length[:, None] - np.arange(MAX_ORDER), 0)
     return np.column_stack([matches, ngrams, length, reference_length]).astype(float)

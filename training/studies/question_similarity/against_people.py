@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from genqa_metrics.core.checkpoints import base_encoder
+from genqa_metrics.core.scorer import quiet
 from genqa_metrics.f_meta.bases import base_function, cosines
 from genqa_metrics.f_meta.overlap import words
 from genqa_metrics.statistics import correlation as a
@@ -59,8 +61,6 @@ def overlap(name: str) -> Callable:
 def bertscore(predictions: Sequence[str], references: Sequence[str]) -> np.ndarray:
     """Return BERTScore F of two lists of texts with the bundled encoder's last layer, without idf or rescaling."""
     from bert_score import BERTScorer
-    from genqa_metrics.core.checkpoints import base_encoder
-    from genqa_metrics.core.scorer import quiet
 
     with quiet():
         scorer = BERTScorer(model_type=str(base_encoder()), num_layers=BERTSCORE_LAYER, batch_size=64, device="cpu")

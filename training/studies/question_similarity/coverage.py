@@ -13,6 +13,8 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.f_meta.bases import Base, same_question_scores
+from genqa_metrics.f_meta.scoring import matched, score_matrices
 
 from training.common import json_rows, option
 from training.studies.harness import Output, Study, digests, filled
@@ -127,16 +129,11 @@ def sets_of(passages: Sequence[Sequence[Sequence[str]]], seed: int) -> tuple[lis
 
 def matrices(sets: Sequence[Sets], base: Callable) -> list[np.ndarray]:
     """Return the scores of all pairs of every set."""
-    from genqa_metrics.f_meta.bases import Base
-    from genqa_metrics.f_meta.scoring import score_matrices
-
     return score_matrices([s.predictions for s in sets], [s.references for s in sets], Base("", {}, base))
 
 
 def closest(matrix: np.ndarray, threshold: float) -> int:
     """Return how many references a set asks if a prediction asks the closest one only, the rule of F-meta."""
-    from genqa_metrics.f_meta.scoring import matched
-
     return len(matched(matrix, threshold))
 
 
@@ -201,7 +198,6 @@ def agreement(base: Callable, threshold: float, single: Sequence[Sets], double: 
 
 def measure(args: Arguments) -> dict:
     """Learn weights and thresholds, and return how well they do on other sets."""
-    from genqa_metrics.f_meta.bases import same_question_scores
     from sklearn.linear_model import LogisticRegression
 
     data = {name: list(json_rows(Path(args.data_dir) / f"{name}.jsonl.gz")) for name in FILES}
