@@ -16,6 +16,7 @@ from genqa_metrics.core import judge_model
 from genqa_metrics.core.checkpoints import BASE_MODEL, checkpoint_digest
 from genqa_metrics.kpqa import loading
 
+from training.ava import train_ava
 from training.common import encoder_path
 from training.folding import fold, mean_model, mean_states, save_adapter, weighted_folders
 
@@ -40,8 +41,6 @@ def mix_causal(parts: list[tuple[Path, float]], args: argparse.Namespace) -> Non
 
 def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of judges of one configuration."""
-    from training.ava import train_ava
-
     settings = [judge_model.read_settings(folder) for folder, _ in parts]
     if len({setting["configuration"] for setting in settings}) > 1:
         raise ValueError("parts: expected judges of one configuration")

@@ -23,6 +23,7 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
+from training.ava import minimal_pairs
 from training.ava.ranking import rank_agreement
 from training.common import json_rows, option, put_between_markers
 from training.studies.harness import Output, Study, filled
@@ -218,7 +219,6 @@ def write_calibration(folder: Path, settings: dict, tables: str = "") -> None:
 
 def pairs_passed(judge: Judge) -> dict[str, tuple[int, int]]:
     """Return, by kind of the minimal pairs, how many a judge passes and how many there are."""
-    from training.ava import minimal_pairs
 
     def verdicts(questions, references, answers):
         return (judge.probabilities(questions, references, answers) >= judge.loaded.threshold).astype(int).tolist()

@@ -13,6 +13,10 @@ from pathlib import Path
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 
+from training.ava.mixture import training_triples
+from training.ava.train_ava import Arguments
+from training.common import json_rows, weighted
+
 PART = 2000  # rows that are judged and written at a time
 
 
@@ -37,10 +41,6 @@ def taught(rows: list, probabilities: list[float], share: float, first: int = 0,
 def main() -> None:
     """Draw, judge, write."""
     from transformers import HfArgumentParser
-
-    from training.ava.mixture import training_triples
-    from training.ava.train_ava import Arguments
-    from training.common import json_rows, weighted
 
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").partition("\n")[0], epilog="All others: see train_ava.py."

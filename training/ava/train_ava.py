@@ -1,15 +1,22 @@
 """Train a judge of answers: for a question, references and a candidate, the probability that it is correct."""
 
+import json
+import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 from genqa_metrics.ava.judging import SEPARATOR, joined_references
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import read_json
 from genqa_metrics.core.inference import padded, tensors
 from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, MARKS, encoded, linear_features, read_settings
 
-from training.common import option
+from training import cards
+from training.ava import triples as t
+from training.ava.mixture import split_rows, training_triples
+from training.common import encoder_path, option
+from training.folding import fold, save_adapter
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 KEPT = ("long_answer", "passage", "reference_aggregation")  # settings of --start that training does not change
@@ -122,8 +129,6 @@ def check(args: Arguments) -> None:
 
 def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
     """Return the inputs and the label of every triple; with `rng` varied by the arguments' shares."""
-    import numpy as np
-
     texts = []
     for row in rows:
         question, reference = row.question, joined_references(row.references, row.candidate)
@@ -153,7 +158,6 @@ def collate(batch: list[dict]) -> dict:
 
 def scores(predictions) -> dict[str, float]:
     """Return what is logged of a dev set: accuracy, F1 and AUC of binary labels, Pearson's r of grades."""
-    import numpy as np
     from scipy.stats import pearsonr
     from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
@@ -169,8 +173,6 @@ def scores(predictions) -> dict[str, float]:
 
 def write_settings(folder: Path, args: Arguments, **more: object) -> None:
     """Write what `genqa_metrics.ava` reads beside the weights."""
-    import json
-
     names = ("configuration", "max_length", "marks")
     settings = {name: getattr(args, name) for name in names} | more
     (folder / "ava_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
@@ -196,9 +198,6 @@ def adapter(model, args: Arguments, rank: int, alpha: int):
 def folded(model, args: Arguments):
     """Return a judge as an adapter on the bare encoder: the best approximation of every matrix's change by rank."""
     from genqa_metrics.core.judge_model import judge_model
-
-    from training.common import encoder_path
-    from training.folding import fold
 
     bare = judge_model(encoder_path(args.encoder), args.configuration, args.marks)
     result = adapter(bare, args, args.fold_rank, args.fold_rank)
@@ -226,8 +225,6 @@ def write_checkpoint(model, tokenizer, args: Arguments, folder: Path, **kept: ob
         folder: where it is written.
         **kept: settings of the checkpoint that it started from, see `settle`.
     """
-    from training.folding import save_adapter
-
     if args.fold_rank:
         model = folded(model, args)
     if args.lora_rank or args.fold_rank:
@@ -240,9 +237,6 @@ def write_checkpoint(model, tokenizer, args: Arguments, folder: Path, **kept: ob
 
 def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
     """Fit and write the linear judge (section 4.1): a support vector machine on x1 to x4 with Platt scaling."""
-    import json
-
-    import numpy as np
     from safetensors.numpy import save_file
     from sklearn.model_selection import cross_val_predict
     from sklearn.svm import LinearSVC
@@ -269,15 +263,10 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
 
 def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
-    import random
-
     import torch
     from genqa_metrics.core import judge_model
     from transformers import AutoTokenizer
 
-    from training import cards
-    from training.ava import triples as t
-    from training.ava.mixture import split_rows, training_triples
     from training.common import encoder_path, named_rows, prepared, published, shuffled_batches, trained
 
     args, training = prepared(Arguments)

@@ -11,8 +11,10 @@ from genqa_metrics.core.causal_judge import END, answer_prompt, claim_prompt, pa
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, file_digest
 from genqa_metrics.core.judge_model import SETTINGS_FILE
 
+from training.ava import mixture, triples
 from training.common import json_rows, named_file, option, prepared, weighted
 from training.common import trained as trained_by
+from training.kpqa import data as extractive
 
 
 @dataclass
@@ -72,9 +74,6 @@ def groups(rows: list, tokenizer, args, rng) -> list:
 
 def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, str]]:
     """Return the groups of all sources, in random order, and the digests of the files."""
-    from training.ava import mixture, triples
-    from training.kpqa import data as extractive
-
     result, digests = [], {}
 
     def read(name):

@@ -1,12 +1,17 @@
 """Train a keyphrase predictor: for every token of an answer, the probability that it matters for the question."""
 
+import random
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
 
-from training.common import option
+from training import cards
+from training.common import encoder_path, option, prepared, published, share, trained, weighted
+from training.folding import save_adapter
+from training.kpqa import data
 
 HUB_SOURCES = ["rajpurkar/squad", "hotpotqa/hotpot_qa:distractor", "microsoft/ms_marco:v2.1"]  # the paper's
 
@@ -43,8 +48,6 @@ class Arguments:
 
 def tokenized(rows, tokenizer, max_length: int, with_question: bool) -> list[dict]:
     """Return input_ids, token_type_ids and labels (tokens of the answer 0 to 1, other tokens -100) of every row."""
-    import numpy as np
-
     examples, side = [], 1 if with_question else 0
     for start in range(0, len(rows), 1000):
         batch = rows[start : start + 1000]
@@ -99,8 +102,6 @@ def runs(marks) -> set[tuple[int, int]]:
     >>> sorted(runs([True, True, False, True]))
     [(0, 1), (3, 3)]
     """
-    import numpy as np
-
     changes = np.flatnonzero(np.diff(np.concatenate([[0], np.asarray(marks, dtype=int), [0]])))
     return {(int(start), int(end) - 1) for start, end in zip(changes[::2], changes[1::2], strict=True)}
 
@@ -137,8 +138,6 @@ def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
     """Write the trained model (an adapter in half precision, or all of it with its tokenizer) and its settings."""
     import torch
 
-    from training.folding import save_adapter
-
     with torch.no_grad():
         for module in model.modules():
             if isinstance(module, torch.nn.Linear) and module.out_features == 2:
@@ -153,13 +152,7 @@ def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
 
 def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
-    import random
-
     from transformers import AutoTokenizer
-
-    from training import cards
-    from training.common import encoder_path, prepared, published, share, trained, weighted
-    from training.kpqa import data
 
     args, training = prepared(Arguments)
 

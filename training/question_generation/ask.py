@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from training.common import option, parsed
+from training.question_generation.contexts import Examples, checkpoint_folder, treebank
 
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
 BUNDLED = ("baseline", "diverse")  # without and with a latent variable
@@ -77,8 +78,6 @@ class QuestionGenerator:
     """
 
     def __init__(self, model, vectors):
-        from training.question_generation.contexts import Examples
-
         config = model.config
         self.model = model
         self.examples = Examples(config.words, vectors, config.max_context, config.max_question, config.copies)
@@ -111,7 +110,6 @@ class QuestionGenerator:
         Raises:
             ValueError: if a text has no words, or count is below 1.
         """
-        from training.question_generation.contexts import treebank
         from training.question_generation.decoding import generate
 
         if isinstance(texts, str):
@@ -142,8 +140,6 @@ class QuestionGenerator:
 
 def find(name: str | Path, revision: str | None = None) -> Path:
     """Return the folder of a generator, see `load`."""
-    from training.question_generation.contexts import checkpoint_folder
-
     return checkpoint_folder("model", CHECKPOINTS / name if name in BUNDLED else name, revision)
 
 

@@ -1,15 +1,19 @@
 """Train a generator of questions: the deterministic baseline, or the variational one with a latent variable."""
 
 import json
+import random
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+import numpy as np
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.core.scorer import quiet
 
+from training import common
 from training.common import option, prepared
+from training.question_generation import contexts as data
 from training.question_generation.contexts import Settings
 
 ACTIVE = 0.01  # nat of mean KL above which a dimension of the latent variable is in use
@@ -50,8 +54,6 @@ def check(args: Arguments) -> None:
 
 def measures(predictions) -> dict[str, float]:
     """Return what is logged of held-out pairs: loss per word, perplexity and the dimensions in use."""
-    import numpy as np
-
     (nll, tokens, kl), _ = predictions
     words = tokens.sum()
     return {
@@ -68,14 +70,9 @@ def train(args: Arguments, training) -> dict:
     Returns:
         What was written to train.json: measures of the held-out part with the mean KL of every dimension, and facts.
     """
-    import random
-
-    import numpy as np
     import torch
 
-    from training import common
     from training.batches import LikeLengthTrainer
-    from training.question_generation import contexts as data
     from training.question_generation.generator import Config, Generator, save
 
     check(args)

@@ -17,6 +17,9 @@ from genqa_metrics.f_meta.bases import cosines
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 
+from training.common import float32_if_emulated
+from training.common import trained as trained_by
+from training.kpqa.data import read_rows
 from training.studies.answer_ranking import compare_aggregate
 from training.studies.answer_ranking.candidates import Question, words
 from training.studies.ava_configurations.compare import reading_encoder
@@ -129,8 +132,6 @@ def trained_cross_encoder(questions: Sequence[Question], folder: Path, seed: int
     import transformers
 
     from training.batches import LikeLengthTrainer
-    from training.common import float32_if_emulated
-    from training.common import trained as trained_by
 
     transformers.set_seed(seed)
     tokenizer = transformers.AutoTokenizer.from_pretrained(start)
@@ -208,8 +209,6 @@ def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int 
 
 def transfer_questions(spans_dir: str | Path, seed: int) -> list[Question]:
     """Return the answer sentences of `SOURCES` that a ranker learns from before those of WikiQA and TREC-QA."""
-    from training.kpqa.data import read_rows
-
     rng, result = random.Random(seed), []
     for source in SOURCES:
         rows = list(read_rows(source, spans_dir))

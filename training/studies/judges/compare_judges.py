@@ -27,6 +27,7 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava import evaluate_ava as e
 from training.ava import triples as t
+from training.ava.wrong_answers import occurrence
 from training.common import named_rows, option
 from training.similarity import best_scores
 from training.studies.harness import ROOT, ExtendableOutput, Study, digests, filled
@@ -46,8 +47,6 @@ def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> list[dict]:
     The text is made of right answers to other questions of the same domain, then of any, none twice, up to a number of
     words; those that hold a reference of the row are left out. The same rows always get the same text.
     """
-    from training.ava.wrong_answers import occurrence
-
     buried = []
     for number, row in enumerate(rows):
         others = [r for r in rows if r["label"] == 1 and r["question"] != row["question"]]

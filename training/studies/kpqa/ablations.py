@@ -12,7 +12,7 @@ from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 
 from training.common import option, train_once
-from training.kpqa import evaluate_kpqa
+from training.kpqa import evaluate_kpqa, train_kpqa
 from training.studies.harness import Output, Study, digests, filled
 
 RECIPES = Path(__file__).parents[2] / "kpqa"
@@ -60,8 +60,6 @@ def runs(sources: list[str]) -> dict[str, list[str]]:
 def study(args: Arguments, more: list[str]) -> dict:
     """Return the agreement of all runs; they are trained if they are not there."""
     from transformers import HfArgumentParser, TrainingArguments
-
-    from training.kpqa import train_kpqa
 
     where = ["--config", args.recipe, "--data_dir", args.data_dir]
     settings = ["--max_steps", str(args.max_steps), *more]
