@@ -19,6 +19,7 @@ from genqa_metrics.kpqa import loading
 from training.ava import train_ava
 from training.common import encoder_path
 from training.folding import fold, mean_model, mean_states, save_adapter, weighted_folders
+from training.kpqa.train_kpqa import adapter
 
 
 def mix_causal(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
@@ -66,8 +67,6 @@ def mix_judges(parts: list[tuple[Path, float]], args: argparse.Namespace) -> Non
 
 def mix_predictors(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
     """Write the mean of keyphrase predictors that are used alike."""
-    from training.kpqa.train_kpqa import adapter
-
     first = loading.checked_settings(parts[0][0])
     for folder, _ in parts:
         if (settings := loading.checked_settings(folder)) != first:

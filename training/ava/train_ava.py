@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.judging import SEPARATOR, joined_references
 from genqa_metrics.ava.loading import checkpoint_folder
+from genqa_metrics.core import judge_model
 from genqa_metrics.core.checkpoints import read_json
 from genqa_metrics.core.inference import padded, tensors
 from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, MARKS, encoded, linear_features, read_settings
@@ -15,7 +16,7 @@ from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, MARKS, encode
 from training import cards
 from training.ava import triples as t
 from training.ava.mixture import split_rows, training_triples
-from training.common import encoder_path, option
+from training.common import encoder_path, named_rows, option, prepared, published, shuffled_batches, trained
 from training.folding import fold, save_adapter
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
@@ -197,9 +198,7 @@ def adapter(model, args: Arguments, rank: int, alpha: int):
 
 def folded(model, args: Arguments):
     """Return a judge as an adapter on the bare encoder: the best approximation of every matrix's change by rank."""
-    from genqa_metrics.core.judge_model import judge_model
-
-    bare = judge_model(encoder_path(args.encoder), args.configuration, args.marks)
+    bare = judge_model.judge_model(encoder_path(args.encoder), args.configuration, args.marks)
     result = adapter(bare, args, args.fold_rank, args.fold_rank)
     fold(result, model)
     return result
@@ -264,10 +263,7 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
 def main() -> None:
     """Train, log the dev scores, write the checkpoint."""
     import torch
-    from genqa_metrics.core import judge_model
     from transformers import AutoTokenizer
-
-    from training.common import encoder_path, named_rows, prepared, published, shuffled_batches, trained
 
     args, training = prepared(Arguments)
     kept = settle(args)

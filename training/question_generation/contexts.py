@@ -17,6 +17,7 @@ from genqa_metrics.core.checkpoints import (
 )
 from genqa_metrics.core.inference import CPU_BATCH, run_padded, tensors
 from genqa_metrics.core.scorer import quiet
+from genqa_metrics.f_meta import overlap
 
 from training.common import option, source_rows
 
@@ -95,12 +96,10 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
     Raises:
         ValueError: if there is no such source, or a row has no text or question.
     """
-    from genqa_metrics.f_meta.overlap import words
-
     values: dict[str, dict[str, None]] = {}
     for i, row in enumerate(source_rows("sources", source, folder)):
         where = f"{source}, row {i}"
-        tokens = str.split if row.get("tokenized") or source.startswith("squad_du2017") else words
+        tokens = str.split if row.get("tokenized") or source.startswith("squad_du2017") else overlap.words
         text = " ".join(tokens(_column(row, ("sentence", "context"), where)))
         questions = _column(row, ("references", "question"), where)
         questions = [questions] if isinstance(questions, str) else questions

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
+from genqa_metrics.f_meta import scoring
 from genqa_metrics.f_meta.bases import PAPER, base_function
 from genqa_metrics.f_meta.overlap import MAX_ORDER, bleu_counts
 from genqa_metrics.statistics.resampling import bootstrap, interval
@@ -116,8 +117,6 @@ def statistics_of(generated: Mapping[int, Mapping[str, list]], contexts: Sequenc
         Base -> columns `PARTS`, "corpus" -> `corpus_counts` of the first question of every context, "diversity" ->
         columns `DIVERSITY`.
     """
-    from genqa_metrics.f_meta.scoring import statistics
-
     seeds = list(generated)
     own = {system: [seed for seed in seeds if system in generated[seed]] for system in SYSTEMS}
     names = [system for system in SYSTEMS if own[system]]
@@ -128,7 +127,7 @@ def statistics_of(generated: Mapping[int, Mapping[str, list]], contexts: Sequenc
     values = {}
     for name in bases:  # one call: a pair that several systems ask is scored once, Java starts once
         print(f"scoring with {name}", file=sys.stderr, flush=True)
-        values[name] = statistics(predictions, references * len(columns), base_of(name))
+        values[name] = scoring.statistics(predictions, references * len(columns), base_of(name))
     values["corpus"] = corpus_counts([texts[0] for texts in predictions], references * len(columns))
     values["diversity"] = diversity(predictions)
     return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in values.items()}
