@@ -12,7 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import torch
 from genqa_metrics.core.checkpoints import base_encoder
+from safetensors.torch import load_file, save_file
+from torch import nn
 
 from training.ava.ranking import is_usable, ranking_scores
 from training.studies.answer_ranking.candidates import Question
@@ -26,41 +29,33 @@ QUESTIONS = 8  # of a batch
 FILE = "model.safetensors"
 
 
-@functools.cache
-def network_class() -> type:
-    """Return the class of the network; made on first use, because importing torch takes seconds."""
-    import torch
-    from torch import nn
+class CompareAggregate(nn.Module):
+    """Scores pairs of (pairs, m, size) question words and (pairs, n, size) answer words with their masks."""
 
-    class CompareAggregate(nn.Module):
-        """Scores (pairs,) of (pairs, m, size) question words and (pairs, n, size) answer words with their masks."""
+    def __init__(self, size: int):
+        super().__init__()
+        self.gate, self.content = nn.Linear(size, HIDDEN), nn.Linear(size, HIDDEN)
+        self.asked = nn.Linear(HIDDEN, HIDDEN)
+        self.compare = nn.Linear(2 * HIDDEN, HIDDEN)
+        self.windows = nn.ModuleList(nn.Conv1d(HIDDEN, HIDDEN, width, padding=width // 2) for width in WINDOWS)
+        self.score = nn.Sequential(nn.Linear(len(WINDOWS) * HIDDEN, HIDDEN), nn.Tanh(), nn.Linear(HIDDEN, 1))
 
-        def __init__(self, size: int):
-            super().__init__()
-            self.gate, self.content = nn.Linear(size, HIDDEN), nn.Linear(size, HIDDEN)
-            self.asked = nn.Linear(HIDDEN, HIDDEN)
-            self.compare = nn.Linear(2 * HIDDEN, HIDDEN)
-            self.windows = nn.ModuleList(nn.Conv1d(HIDDEN, HIDDEN, width, padding=width // 2) for width in WINDOWS)
-            self.score = nn.Sequential(nn.Linear(len(WINDOWS) * HIDDEN, HIDDEN), nn.Tanh(), nn.Linear(HIDDEN, 1))
-
-        def forward(self, question, answer, question_mask, answer_mask):
-            q, a = (torch.sigmoid(self.gate(x)) * torch.tanh(self.content(x)) for x in (question, answer))
-            weights = a @ self.asked(q).transpose(1, 2)  # equation 2
-            weights = weights.masked_fill(~question_mask[:, None], -1e9).softmax(dim=-1)
-            asked = weights @ q
-            compared = torch.relu(self.compare(torch.cat([(a - asked) ** 2, a * asked], dim=-1)))
-            compared = (compared * answer_mask[..., None]).transpose(1, 2)
-            seen = [torch.relu(window(compared)[..., : answer_mask.shape[1]]) for window in self.windows]
-            pooled = [(values * answer_mask[:, None]).amax(dim=-1) for values in seen]
-            return self.score(torch.cat(pooled, dim=-1)).reshape(-1)
-
-    return CompareAggregate
+    def forward(self, question, answer, question_mask, answer_mask):
+        """Return (pairs,) scores."""
+        q, a = (torch.sigmoid(self.gate(x)) * torch.tanh(self.content(x)) for x in (question, answer))
+        weights = a @ self.asked(q).transpose(1, 2)  # equation 2
+        weights = weights.masked_fill(~question_mask[:, None], -1e9).softmax(dim=-1)
+        asked = weights @ q
+        compared = torch.relu(self.compare(torch.cat([(a - asked) ** 2, a * asked], dim=-1)))
+        compared = (compared * answer_mask[..., None]).transpose(1, 2)
+        seen = [torch.relu(window(compared)[..., : answer_mask.shape[1]]) for window in self.windows]
+        pooled = [(values * answer_mask[:, None]).amax(dim=-1) for values in seen]
+        return self.score(torch.cat(pooled, dim=-1)).reshape(-1)
 
 
 @functools.cache
 def _vectors():
     """Return the tokenizer and the (words, size) vectors of MiniLM's first layer."""
-    from safetensors.torch import load_file
     from transformers import AutoTokenizer
 
     folder = Path(base_encoder())
@@ -69,8 +64,6 @@ def _vectors():
 
 def _inputs(question: str, answers: Sequence[str]) -> tuple:
     """Return what the network reads of a question and its answers."""
-    import torch
-
     tokenizer, vectors = _vectors()
 
     def numbers(texts: list[str]):
@@ -92,8 +85,6 @@ def _mean_average_precision(network, questions: Sequence[Question]) -> float:
 
 
 def _scores(network, questions: Sequence[Question]) -> list[np.ndarray]:
-    import torch
-
     network.eval()
     with torch.inference_mode():
         return [network(*_inputs(question.text, question.candidates)).numpy() for question in questions]
@@ -111,11 +102,8 @@ def trained(
     if (folder / FILE).is_file():
         return folder
 
-    import torch
-    from safetensors.torch import load_file, save_file
-
     torch.manual_seed(seed)
-    rng, network = random.Random(seed), network_class()(_vectors()[1].shape[1])
+    rng, network = random.Random(seed), CompareAggregate(_vectors()[1].shape[1])
     optimizer = torch.optim.Adamax(network.parameters(), lr=2e-3)
     training, dev = ([q for q in own if is_usable(q.labels)] for own in (training, dev))
     best, kept = -1.0, {}
@@ -150,8 +138,6 @@ def trained(
 
 def ranked(questions: Sequence[Question], seed: int, folder: str | Path) -> list[np.ndarray]:
     """Return the scores of the network in a folder, see `trained`."""
-    from safetensors.torch import load_file
-
-    network = network_class()(_vectors()[1].shape[1])
+    network = CompareAggregate(_vectors()[1].shape[1])
     network.load_state_dict(load_file(Path(folder) / FILE))
     return _scores(network, questions)
