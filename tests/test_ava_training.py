@@ -74,7 +74,7 @@ def test_verdicts_and_grades():
 
 def test_answers_of_other_systems_become_references():
     rows = [triple("Ann Lee won it."), triple("It was Ann."), triple("Bob", label=0.0)]
-    found = other_words.other_system_triples(rows, random.Random(0))
+    found = list(other_words.other_system_triples(rows, random.Random(0)))
     assert [(x.references, x.candidate, x.label) for x in found[:2]] == [
         (("It was Ann.",), "Ann Lee won it.", 1.0),
         (("Ann Lee won it.",), "It was Ann.", 1.0),
@@ -101,7 +101,7 @@ def test_buried_answers_stand_in_long_text_without_the_reference():
         triple(f"It is said that number {i} came from Bonn.", ("Bonn",), question=f"cup {i}?") for i in range(60)
     ]
     rows = [triple(), triple("Bob did.", label=0.0), *others]
-    found = other_words.buried(rows, random.Random(0))
+    found = list(other_words.buried(rows, random.Random(0)))
     assert [x.label for x in found[:2]] == [1.0, 0.0]
     for before, after in zip(rows[:2], found[:2], strict=True):
         assert before.candidate in after.candidate
@@ -166,14 +166,12 @@ def test_changes_make_wrong_answers(kind, given, expected):
 @pytest.mark.parametrize("kind", wrong_answers.CHANGES)
 def test_what_cannot_be_changed_is_left_out(kind):
     """Ann and Bob are Bob and Ann."""
-    assert wrong_answers.changed([triple("It was Ann and Bob.", ("Ann",))], "swapped", ANSWERS, random.Random(0)) == []
-    assert wrong_answers.changed([triple("Bob", label=0.0)], kind, ANSWERS, random.Random(0)) == []
-    assert (
-        wrong_answers.changed(
-            [triple("hm", ("?",), question="why?")], kind, wrong_answers.Answers([]), random.Random(0)
-        )
-        == []
-    )
+    for row, of_kind, answers in (
+        (triple("It was Ann and Bob.", ("Ann",)), "swapped", ANSWERS),
+        (triple("Bob", label=0.0), kind, ANSWERS),
+        (triple("hm", ("?",), question="why?"), kind, wrong_answers.Answers([])),
+    ):
+        assert not list(wrong_answers.changed([row], of_kind, answers, random.Random(0)))
 
 
 def test_flooding_keeps_the_verdict_and_off_topic_is_wrong():

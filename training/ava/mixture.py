@@ -102,11 +102,11 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
     for kind, weight in weighted(args.augment):
         known("augment", kind, (*wrong_answers.CHANGES, *makers))
         if kind in wrong_answers.CHANGES:
-            rows = share(wrong_answers.changed([*base, *sentences], kind, answers, rng), weight, rng)
+            rows = share(list(wrong_answers.changed([*base, *sentences], kind, answers, rng)), weight, rng)
             changed += rows
         else:
             given = [*base, *sentences, *changed] if kind in ("flooded", "reworded", "restated") else base
-            rows = share(makers[kind](given, rng), weight, rng)
+            rows = share(list(makers[kind](given, rng)), weight, rng)
         add(kind, rows, weight, taken=rows)
     for kind, count in weighted(args.constructed):
         known("constructed", kind, BY_RULES)

@@ -3,7 +3,7 @@
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from training.ava.triples import Triple, normalised
@@ -27,23 +27,20 @@ _PASSIVE = re.compile(
 )
 
 
-def other_system_triples(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
-    """Return each triple with a correct answer of another system as its reference: AVA-Pos and AVA-Neg of verdicts."""
+def other_system_triples(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
+    """Yield each triple with a correct answer of another system as its reference: AVA-Pos and AVA-Neg of verdicts."""
     correct = defaultdict(list)
     for triple in triples:
         if triple.label == 1:
             correct[triple.question].append(triple.candidate)
-    result = []
     for triple in triples:
         others = [text for text in correct[triple.question] if normalised(text) != normalised(triple.candidate)]
         if others and triple.label in (0, 1):
-            result.append(replace(triple, references=(rng.choice(others),), kind="other_system"))
-    return result
+            yield replace(triple, references=(rng.choice(others),), kind="other_system")
 
 
-def flooded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
-    """Return the triples with other sentences and words of the question around the candidate; the verdict stays."""
-    result = []
+def flooded(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
+    """Yield the triples with other sentences and words of the question around the candidate; the verdict stays."""
     for triple in triples:
         others = [rng.choice(triples).candidate for _ in range(rng.choice([1, 1, 2]))]
         if rng.random() < 0.4:
@@ -52,12 +49,11 @@ def flooded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         if others and triple.label in (0, 1):
             texts = [triple.candidate, *others]
             rng.shuffle(texts)
-            result.append(replace(triple, candidate=" ".join(texts), kind="flooded"))
-    return result
+            yield replace(triple, candidate=" ".join(texts), kind="flooded")
 
 
-def buried(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
-    """Return the triples with the candidate in the middle of 60 to 350 words about the same things; the verdict stays.
+def buried(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
+    """Yield the triples with the candidate in the middle of 60 to 350 words about the same things; the verdict stays.
 
     The words around it are answers to other questions that share a long word with this one; those that hold a
     reference are left out.
@@ -67,7 +63,6 @@ def buried(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         for word in {*normalised(triple.question).split()}:
             if len(word) > 5:
                 about[word].append(triple)
-    result = []
     for triple in triples:
         related = [t for word in normalised(triple.question).split() for t in about[word][:50]]
         rng.shuffle(related)
@@ -85,16 +80,14 @@ def buried(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
             rng.shuffle(around)
             middle = rng.randint(0, len(around))
             whole = [*around[:middle], triple.candidate, *around[middle:]]
-            result.append(replace(triple, candidate=rng.choice((" ", "\n", "\n\n")).join(whole), kind="buried"))
-    return result
+            yield replace(triple, candidate=rng.choice((" ", "\n", "\n\n")).join(whole), kind="buried")
 
 
-def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
-    """Return references as candidates: one that is listed and, of short lists, one that is taken out of the list.
+def aliases(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
+    """Yield references as candidates: one that is listed and, of short lists, one that is taken out of the list.
 
     Half of the short ones stand in a frame such as "It was ...", as wrong answers do.
     """
-    result = []
     for triple in {t.question: t for t in triples}.values():
         texts = list(triple.references)
         candidate = rng.choice(texts)
@@ -102,8 +95,7 @@ def aliases(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         references = tuple(others) if others and len(texts) <= 4 and rng.random() < 0.5 else triple.references
         if len(candidate.split()) <= 6 and rng.random() < 0.5:
             candidate = rng.choice(WORDS["frames"]).format(candidate.rstrip("."))
-        result.append(replace(triple, references=references, candidate=candidate, label=1.0, kind="alias"))
-    return result
+        yield replace(triple, references=references, candidate=candidate, label=1.0, kind="alias")
 
 
 def _other_form(text: str, rng: random.Random) -> str:
@@ -166,14 +158,13 @@ def _plain_start(text: str) -> str:
     return text[:1].lower() + text[1:] if text.split(" ")[0] in STARTERS else text
 
 
-def restated(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
-    """Return the triples with the first sentence of the candidate in another order; the verdict stays.
+def restated(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
+    """Yield the triples with the first sentence of the candidate in another order; the verdict stays.
 
     "Paris is the capital of France." for "The capital of France is Paris.", "in 1990" at the end for the beginning,
     "Bonn's mayor" for "the mayor of Bonn". Of correct ones the unchanged candidate is the reference of every second.
     Half of them are written as some systems write: in lower case, with spaces around punctuation.
     """
-    result = []
     for triple in triples:
         first, dot, rest = triple.candidate.strip().partition(". ")
         first = _restated(f"{first.rstrip('.')}.", rng) if triple.label in (0, 1) else None
@@ -184,33 +175,30 @@ def restated(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
             references = (triple.candidate,)
         if rng.random() < 0.5:
             text = tokenised(text)
-        result.append(replace(triple, references=references, candidate=text, kind="restated"))
-    return result
+        yield replace(triple, references=references, candidate=text, kind="restated")
 
 
-def reworded(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
-    """Return the triples with dates and numbers of one side written in another way, and surnames for whole names.
+def reworded(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
+    """Yield the triples with dates and numbers of one side written in another way, and surnames for whole names.
 
     "two" for "2", "4 July 1776" for "July 4, 1776": the verdict stays. A surname stands for a person in correct
     answers to questions with "who" only.
     """
-    results = []
     for triple in triples:
         result = occurrence(triple.references, triple.candidate)
         person = result and re.search(r"\bwho\b", triple.question, re.IGNORECASE) and triple.label == 1
         words = result[0].split() if person else []
         if 2 <= len(words) <= 3 and all(re.fullmatch(r"[A-Z][\w'.-]+", word) for word in words):
             text = triple.candidate.replace(result[0], words[-1])
-            results.append(replace(triple, references=(result[0],), candidate=text, kind="reworded"))
+            yield replace(triple, references=(result[0],), candidate=text, kind="reworded")
         elif rng.random() < 0.5:
             text = _other_form(triple.candidate, rng)
             if text != triple.candidate:
-                results.append(replace(triple, candidate=text, kind="reworded"))
+                yield replace(triple, candidate=text, kind="reworded")
         else:
             texts = tuple(_other_form(text, rng) for text in triple.references)
             if texts != triple.references:
-                results.append(replace(triple, references=texts, kind="reworded"))
-    return results
+                yield replace(triple, references=texts, kind="reworded")
 
 
 def _misspelt(word: str, rng: random.Random) -> str:
@@ -227,9 +215,8 @@ def _misspelt(word: str, rng: random.Random) -> str:
     return word[:place] + near.get(word[place], word[place] * 2) + word[place + 1 :]
 
 
-def misspelt(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
-    """Return the triples with typing errors in a few long words of the candidate, half in lower case; as before."""
-    result = []
+def misspelt(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
+    """Yield the triples with typing errors in a few long words of the candidate, half in lower case; as before."""
     for triple in triples:
         places = [match.span() for match in re.finditer(r"\b[a-zA-Z]{5,}\b", triple.candidate)]
         if not places or triple.label not in (0, 1):
@@ -238,8 +225,7 @@ def misspelt(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         for start, end in sorted(rng.sample(places, min(len(places), rng.randint(1, 4))), reverse=True):
             text = text[:start] + _misspelt(text[start:end], rng) + text[end:]
         text = text.lower() if rng.random() < 0.5 else text
-        result.append(replace(triple, candidate=text, kind="misspelt"))
-    return result
+        yield replace(triple, candidate=text, kind="misspelt")
 
 
 MAKERS: dict[str, Callable] = {

@@ -220,28 +220,24 @@ CHANGES: dict[str, Callable] = {  # every one makes an incorrect answer of a cor
 }
 
 
-def changed(triples: Sequence[Triple], kind: str, answers: Answers, rng: random.Random) -> list[Triple]:
-    """Return incorrect answers made of the correct ones by a change of `CHANGES`, where it can be made.
+def changed(triples: Sequence[Triple], kind: str, answers: Answers, rng: random.Random) -> Iterator[Triple]:
+    """Yield incorrect answers made of the correct ones by a change of `CHANGES`, where it can be made.
 
     For half of them the unchanged answer takes the place of the references, so that all else agrees. A change that
     says "not" also goes the other way round: what the reference denies is wrong to say and right to deny.
     """
-    result = []
     for triple in triples:
         text = CHANGES[kind](triple, answers, rng) if triple.label == 1 else None
         if not text or normalised(text) == normalised(triple.candidate):
             continue
         shape = rng.random()
         if shape < 0.5:
-            result.append(replace(triple, candidate=text, label=0.0, kind=kind))
+            yield replace(triple, candidate=text, label=0.0, kind=kind)
         elif shape < 0.8 or kind not in ("negated", "swapped"):
-            result.append(replace(triple, references=(triple.candidate,), candidate=text, label=0.0, kind=kind))
+            yield replace(triple, references=(triple.candidate,), candidate=text, label=0.0, kind=kind)
         else:
             stated = rng.choice([text, triple.candidate])
-            result.append(
-                replace(triple, references=(text,), candidate=stated, label=float(stated == text), kind=kind)
-            )
-    return result
+            yield replace(triple, references=(text,), candidate=stated, label=float(stated == text), kind=kind)
 
 
 def short_answered(sentences: Sequence[Triple]) -> tuple[list[Triple], Answers]:
@@ -258,9 +254,8 @@ def built(
     return list(islice(filter(None, map(make, drawn)), count))
 
 
-def off_topic(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
-    """Return answers to other questions, evasions and the question itself as candidates: all incorrect."""
-    result = []
+def off_topic(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
+    """Yield answers to other questions, evasions and the question itself as candidates: all incorrect."""
     for triple in triples:
         chance, question = rng.random(), triple.question.rstrip("?. ")
         if chance < 0.3:
@@ -272,8 +267,7 @@ def off_topic(triples: Sequence[Triple], rng: random.Random) -> list[Triple]:
         else:
             text = rng.choice(WORDS["circular"]).format(question)
         if occurrence(triple.references, text) is None:
-            result.append(replace(triple, candidate=text, label=0.0, kind="off_topic"))
-    return result
+            yield replace(triple, candidate=text, label=0.0, kind="off_topic")
 
 
 def span_triples(rows: Iterable, answers: Answers, rng: random.Random) -> Iterator[Triple]:
