@@ -251,7 +251,7 @@ def test_spans_make_right_and_wrong_answers():
 
 def test_yes_and_no():
     door = [t.Triple("", ("x",), "The door is open .", 1.0, "made")]
-    assert len(constructed.yes_no(door, 2, random.Random(0))) == 2
+    assert len(list(constructed.yes_no(door, 2, random.Random(0)))) == 2
     for row in [row for seed in range(40) for row in constructed.yes_no(door, 2, random.Random(seed))]:
         assert row.question.startswith("is the door open")
         denied = ["not" in text or "n't" in text or text.startswith("no") for text in (*row.references, row.candidate)]
@@ -260,7 +260,7 @@ def test_yes_and_no():
 
 def test_opposites_agree_with_the_reference_or_do_not():
     """Said of the shop: open is open, not closed, yes; of choices only what is named."""
-    rows = constructed.opposites([], 9000, random.Random(0))
+    rows = list(constructed.opposites([], 9000, random.Random(0)))
     assert 0.4 < np.mean([row.label for row in rows]) < 0.6
     shop = [
         row

@@ -6,7 +6,7 @@ on them alone goes by shared words there.
 
 import datetime
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from training.ava.other_words import capitalised, tokenised
@@ -244,10 +244,9 @@ def _action(rng: random.Random, asked: bool) -> tuple:
     return question, yes, no, short, (base, other)
 
 
-def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
-    """Return yes/no questions and choices between opposites, with answers that agree with the reference or do not."""
-    result = []
-    while len(result) < count:
+def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Triple]:
+    """Yield yes/no questions and choices between opposites, with answers that agree with the reference or do not."""
+    for _ in range(count):
         asked, true, stated = rng.random() < 0.7, rng.random() < 0.5, rng.random() < 0.5
         question, yes, no, short, choice = (_state if rng.random() < 0.6 else _action)(rng, asked)
         if asked:  # yes or no
@@ -261,10 +260,7 @@ def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> li
 
         references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 1, 2, 3]))))
         question = capitalised(question) + "?"
-        result.append(
-            Triple(question, references, _as_written(answer(stated), rng), float(true == stated), "opposite")
-        )
-    return result
+        yield Triple(question, references, _as_written(answer(stated), rng), float(true == stated), "opposite")
 
 
 def mentions(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
@@ -284,12 +280,11 @@ def mentions(sentences: Sequence[Triple], count: int, rng: random.Random) -> lis
     return built(rows, count, rng, make)
 
 
-def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
-    """Return yes/no questions made of declarative sentences, with answers that agree with the reference or do not."""
+def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Triple]:
+    """Yield yes/no questions made of declarative sentences, with answers that agree with the reference or do not."""
     texts = sorted({row.candidate for row in sentences if len(row.candidate.split()) < 20})
     rng.shuffle(texts)
     clauses = [m.groups() for m in map(CLAUSE.fullmatch, texts) if m]
-    result = []
     for i in range(min(count, 5 * len(clauses))):
         subject, verb, rest = (text.strip() for text in clauses[i % len(clauses)])
         subject = subject[:1].lower() + subject[1:]
@@ -303,8 +298,7 @@ def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[
         question = f"{verb} {subject} {rest}{rng.choice([' ?', '?', ''])}"
         true, stated = rng.choice(["yes", "no"]), rng.choice(["yes", "no"])
         references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 3]))))
-        result.append(Triple(question, references, answer(stated), float(true == stated), "yes_no"))
-    return result
+        yield Triple(question, references, answer(stated), float(true == stated), "yes_no")
 
 
 CONSTRUCTED: dict[str, Callable] = {

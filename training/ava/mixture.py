@@ -84,7 +84,8 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
         base += rows if name in args.augmented else []
         add(name, rows, weight, "judged")
     for name, weight in weighted(args.pairs):
-        add(name, t.pair_triples(named_rows("pairs", name, args.pairs_dir), name, rng), weight, "pairs")
+        rows = list(t.pair_triples(named_rows("pairs", name, args.pairs_dir), name, rng))
+        add(name, rows, weight, "pairs")
     for name, weight in weighted(args.as2):
         rows = list(t.as2_triples(t.as2_rows(name, args.as2_dir), args.as2_negatives, rng))
         add(name, rows, weight, "as2")
@@ -110,6 +111,6 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
         add(kind, rows, weight, taken=rows)
     for kind, count in weighted(args.constructed):
         known("constructed", kind, BY_RULES)
-        rows = BY_RULES[kind](sentences, int(count), rng)
+        rows = list(BY_RULES[kind](sentences, int(count), rng))
         add(kind, rows, 1.0, taken=rows)
     return result, facts

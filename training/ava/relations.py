@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from training.ava.other_words import capitalised
 from training.ava.triples import Triple
@@ -20,9 +20,8 @@ def _joined(items: Sequence[str], rng: random.Random) -> str:
     return f"{', '.join(items[:-1])}{rng.choice((' and ', ', and ', ' and '))}{items[-1]}" if items[1:] else items[0]
 
 
-def roles(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
-    """Return answers on who did what to whom, or what caused what: the same in other words, or turned round."""
-    result = []
+def roles(sentences: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Triple]:
+    """Yield answers on who did what to whom, or what caused what: the same in other words, or turned round."""
     for _ in range(count):
         label = rng.random() < 0.5
         kind = rng.random()
@@ -46,14 +45,12 @@ def roles(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
         turned = (a, b) if label else (b, a)
         reference = capitalised(first.format(a=a, b=b)) + "."
         candidate = capitalised(second.format(a=turned[0], b=turned[1])) + "."
-        result.append(Triple(question, (reference,), candidate, float(label), "roles"))
-    return result
+        yield Triple(question, (reference,), candidate, float(label), "roles")
 
 
-def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
-    """Return lists as answers: in any order right; with one more, one fewer or another one wrong."""
+def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Triple]:
+    """Yield lists as answers: in any order right; with one more, one fewer or another one wrong."""
     names = sorted({row.references[0].rstrip(".") for row in sentences if len(row.references[0].split()) <= 4})
-    result = []
     for _ in range(count if len(names) > 8 else 0):
         size = rng.choice((2, 2, 3, 3, 4))
         items = rng.sample(names, size + 1)
@@ -73,8 +70,7 @@ def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
         )
         frame = rng.choice(("{}", "{}", "They are {}.", "These were {}.", "{}."))
         answer = frame.format(_joined(stated, rng))
-        result.append(Triple(question, (_joined(own, rng),), answer, float(label), "lists"))
-    return result
+        yield Triple(question, (_joined(own, rng),), answer, float(label), "lists")
 
 
 def alternatives(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:

@@ -167,8 +167,8 @@ def as_claim(row: dict) -> dict:
     return {"context": row["first"], "candidate": row["second"], "label": supported, "question": None}
 
 
-def pair_triples(rows: Iterable[dict], kind: str, rng: random.Random) -> list[Triple]:
-    """Return pairs of sentences as triples: is the second right if the first is the reference?
+def pair_triples(rows: Iterable[dict], kind: str, rng: random.Random) -> Iterator[Triple]:
+    """Yield pairs of sentences as triples: is the second right if the first is the reference?
 
     Entailed sentences and paraphrases are right, all others wrong. What holds in both directions (a paraphrase, no
     paraphrase, a contradiction) is turned round for every second pair. Pairs without a label are left out.
@@ -178,7 +178,6 @@ def pair_triples(rows: Iterable[dict], kind: str, rng: random.Random) -> list[Tr
         kind: name of the source.
         rng: source of randomness.
     """
-    triples = []
     for row in rows:
         label, first, second = row["label"], row["first"], row["second"]
         if label is None:
@@ -186,5 +185,4 @@ def pair_triples(rows: Iterable[dict], kind: str, rng: random.Random) -> list[Tr
         if label in ("paraphrase", "not_paraphrase", "contradiction") and rng.random() < 0.5:
             first, second = second, first
         right = label in ("entailment", "paraphrase")
-        triples.append(Triple(STATEMENT, (first,), second, float(right), kind))
-    return triples
+        yield Triple(STATEMENT, (first,), second, float(right), kind)

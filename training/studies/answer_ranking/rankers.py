@@ -7,7 +7,7 @@ Garg, Vu & Moschitti, "TANDA: Transfer and Adapt Pre-Trained Transformer Models 
 """
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -105,16 +105,14 @@ def cross_encoder(questions: Sequence[Question], seed: int, folder: str | Path) 
     return _split(model.predict(pairs, batch_size=64, show_progress_bar=False), questions)
 
 
-def training_pairs(questions: Sequence[Question], seed: int) -> list[tuple[str, str, int]]:
-    """Return question, answer and label of all correct answers and of `NEGATIVES` incorrect ones for each."""
+def training_pairs(questions: Sequence[Question], seed: int) -> Iterator[tuple[str, str, int]]:
+    """Yield question, answer and label of all correct answers and of `NEGATIVES` incorrect ones for each."""
     rng = np.random.default_rng(seed)
-    pairs = []
     for question in questions:
         correct = [t for t, label in zip(question.candidates, question.labels, strict=True) if label]
         wrong = [t for t, label in zip(question.candidates, question.labels, strict=True) if not label]
         drawn = rng.permutation(len(wrong))[: NEGATIVES * len(correct)]
-        pairs += [(question.text, text, 1) for text in correct] + [(question.text, wrong[i], 0) for i in drawn]
-    return pairs
+        yield from [(question.text, text, 1) for text in correct] + [(question.text, wrong[i], 0) for i in drawn]
 
 
 def trained_cross_encoder(questions: Sequence[Question], folder: Path, seed: int, start: str | Path) -> Path:

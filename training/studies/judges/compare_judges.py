@@ -12,6 +12,7 @@ import random
 import time
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -41,13 +42,12 @@ NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding=
 COSINE_LENGTH = 512  # word pieces that the cosine reads of a text
 
 
-def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> list[dict]:
-    """Return the rows with the candidate in the middle of a text about the same subjects.
+def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> Iterator[dict]:
+    """Yield the rows with the candidate in the middle of a text about the same subjects.
 
     The text is made of right answers to other questions of the same domain, then of any, none twice, up to a number of
     words; those that hold a reference of the row are left out. The same rows always get the same text.
     """
-    buried = []
     for number, row in enumerate(rows):
         others = [r for r in rows if r["label"] == 1 and r["question"] != row["question"]]
         random.Random(number).shuffle(others)
@@ -62,8 +62,7 @@ def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> list[dict]:
             if count >= words:
                 break
         middle = len(texts) // 2
-        buried.append(row | {"candidate": "\n".join([*texts[:middle], row["candidate"], *texts[middle:]])})
-    return buried
+        yield row | {"candidate": "\n".join([*texts[:middle], row["candidate"], *texts[middle:]])}
 
 
 def read(name: str, folders: list[str]) -> list[dict]:
@@ -71,7 +70,7 @@ def read(name: str, folders: list[str]) -> list[dict]:
     rows = list(named_rows("judgments", WRITTEN if name == BURIED else name, folders))
     if name in VERDICTS:
         rows = [row for row in rows if row["label"] is not None]
-    return buried_rows(rows) if name == BURIED else rows
+    return list(buried_rows(rows)) if name == BURIED else rows
 
 
 def columns(rows: list[dict]) -> tuple[list, list, list]:

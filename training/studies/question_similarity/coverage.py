@@ -7,7 +7,7 @@ repeat itself. So the number of references that it asks is known.
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -59,12 +59,11 @@ class Sets:
     relevant: int
 
 
-def pairs(naco: Sequence[Mapping], fairy: Sequence[Mapping], seed: int) -> list[tuple[str, str, int]]:
-    """Return pairs of questions, 1 if they ask the same."""
-    result = []
+def pairs(naco: Sequence[Mapping], fairy: Sequence[Mapping], seed: int) -> Iterator[tuple[str, str, int]]:
+    """Yield pairs of questions, 1 if they ask the same."""
     for i, row in enumerate(naco):
-        result += [(*two, 1) for two in combinations(row["references"], 2)]
-        result += [
+        yield from [(*two, 1) for two in combinations(row["references"], 2)]
+        yield from [
             (row["references"][0], other["references"][-1], 0)
             for distance, other in enumerate(naco[i + 1 : i + 8], 1)
             if other["context"] == row["context"] or distance <= NEIGHBOURS
@@ -73,8 +72,7 @@ def pairs(naco: Sequence[Mapping], fairy: Sequence[Mapping], seed: int) -> list[
         answers = [{text.lower().strip(" .") for text in texts} for texts in row["answers"]]
         for i, j in combinations(range(len(answers)), 2):
             if not answers[i] & answers[j]:
-                result.append((row["references"][i], row["references"][j], 0))
-    return result
+                yield (row["references"][i], row["references"][j], 0)
 
 
 def groups_of_quizzes(rows: Sequence[Mapping]) -> list[list[list[str]]]:
