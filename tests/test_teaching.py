@@ -217,7 +217,7 @@ def test_texts_of_no_known_verdict_are_for_a_teacher():
     prompts += long_answers.changed_prompts([row], 5, random.Random(0))
     assert said in prompts[1].text
     assert "The accepted answer is: Ann" in prompts[1].text
-    told = long_answers.note_prompts([row], 5, random.Random(0))[0]
+    told = next(long_answers.note_prompts([row], 5, random.Random(0)))
     texts = {prompt.text: "Ben was the winner of the second race." for prompt in (*prompts, told)}
     rows, unsure, reasons = long_answers.sure_rows([*prompts, told], texts, random.Random(0))
     assert not rows

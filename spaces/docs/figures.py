@@ -12,6 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from training.studies.judges import compare_judges, summary
+from training.studies.meta_evaluation.page import named
+
 TRAINING = Path(__file__).resolve().parent.parent.parent / "training"
 TEXT = {"light": "#1f2328", "dark": "#e6e6e6"}
 SERIES = {
@@ -74,8 +77,6 @@ def intervals(axes: Axes, ends: np.ndarray, places: Iterable[float], colour: str
 
 def agreement(scheme: str) -> str:
     """Return Pearson's r of five metrics with people, with intervals, one row a data set."""
-    from training.studies.meta_evaluation.page import named
-
     sets = read("studies/meta_evaluation/results/meta_evaluation.json")["sets"]
 
     def draw(axes: Axes) -> None:
@@ -112,8 +113,6 @@ def systems(scheme: str) -> str:
 
 def judges(scheme: str) -> str:
     """Return the accuracy of judges and simple metrics on every set of verdicts, one row a set."""
-    from training.studies.judges import compare_judges, summary
-
     sets = [name for name in summary.SETS if name in compare_judges.VERDICTS]
     scores = {name: summary.scores(name, "accuracy") for name in sets}
     # The judges have the colour of AVA; cosine has the one that no metric has.

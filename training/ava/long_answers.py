@@ -121,16 +121,14 @@ def passage_prompts(rows: Sequence[dict], count: int, rng: random.Random) -> lis
     return prompts[:count]
 
 
-def note_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> list[Prompt]:
-    """Return prompts to tell judged answers in other words, short ones at length; `count` at most."""
+def note_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
+    """Yield prompts to tell judged answers in other words, short ones at length; `count` at most."""
     usable = [row for row in rows if row.label in (0, 1) and 2 <= len(row.candidate.split()) <= LONGEST_NOTE]
-    prompts = []
     for row in rng.sample(usable, min(count, len(usable))):
         size = "short" if len(row.candidate.split()) < SHORT_NOTE else "long"
         style = rng.choice(wa.WORDS[f"{size}_note_styles"])
         asked = NOTE.format(question=row.question, note=row.candidate, style=style)
-        prompts.append(Prompt(asked, replace(row, kind="note")))
-    return prompts
+        yield Prompt(asked, replace(row, kind="note"))
 
 
 def question_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> list[Prompt]:
@@ -144,15 +142,13 @@ def question_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> 
     ]
 
 
-def changed_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> list[Prompt]:
-    """Return prompts to write judged answers again, so that they agree with the accepted answer or do not."""
+def changed_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
+    """Yield prompts to write judged answers again, so that they agree with the accepted answer or do not."""
     usable = [row for row in rows if SHORT < len(row.candidate.split()) <= LONGEST_NOTE]
-    prompts = []
     for row in rng.sample(usable, min(count, len(usable))):
         style = rng.choice(wa.WORDS["change_styles"])
         asked = CHANGED.format(question=row.question, reference=row.references[0], answer=row.candidate, style=style)
-        prompts.append(Prompt(asked, replace(row, label=0.5, kind="changed")))
-    return prompts
+        yield Prompt(asked, replace(row, label=0.5, kind="changed"))
 
 
 def _stems(text: str) -> set[str]:
@@ -263,8 +259,8 @@ def main() -> None:
         spans += share(list(named_rows("spans", name, args.spans_dir)), weight, rng)
     for name, weight in weighted(args.judged):
         judged += share(judged_triples(named_rows("judged", name, args.judged_dir), name), weight, rng)
-    prompts = passage_prompts(spans, args.passages, rng) + note_prompts(judged, args.notes, rng)
-    prompts += question_prompts(judged, args.questions, rng) + changed_prompts(judged, args.changed, rng)
+    prompts = [*passage_prompts(spans, args.passages, rng), *note_prompts(judged, args.notes, rng)]
+    prompts += [*question_prompts(judged, args.questions, rng), *changed_prompts(judged, args.changed, rng)]
     prompts = list({prompt.text: prompt for prompt in prompts}.values())
 
     args.output.parent.mkdir(parents=True, exist_ok=True)
