@@ -114,28 +114,29 @@ def with_intervals(scores: Mapping, judged: Judgments, resamples: int) -> dict:
     }
     result: dict = {metric: {} for metric in scores}
     for (metric, name), samples in bootstrap(statistics, judged.clusters, resamples, SEED).items():
-        value, ends = (
-            getattr(agreement, name)(scores[metric], judged.human),
-            interval(samples, judged.clusters.max() + 1),
-        )
-        result[metric][name] = [round(v, 4) for v in (value, *ends)]
+        value = getattr(agreement, name)(scores[metric], judged.human)
+        result[metric][name] = [round(v, 4) for v in (value, *interval(samples, judged.clusters.max() + 1))]
     return result
 
 
-def correlations(scores: np.ndarray, human: np.ndarray) -> list[float]:
-    """Return [Pearson's r, Spearman's rho] of scores with human judgments."""
-    return [round(agreement.pearson(scores, human), 4), round(agreement.spearman(scores, human), 4)]
+def correlations(scores: np.ndarray, human: np.ndarray) -> dict[str, float]:
+    """Return "pearson", r, and "spearman", rho, of scores with human judgments."""
+    return {name: round(getattr(agreement, name)(scores, human), 4) for name in ("pearson", "spearman")}
 
 
-def difference(
-    base: np.ndarray, other: np.ndarray, judged: Judgments, resamples: int
-) -> tuple[list[float], np.ndarray]:
-    """Return [Pearson's r of `other` minus that of `base`, low, high], and the (samples, 2) resampled r of both."""
+def difference(base: np.ndarray, other: np.ndarray, judged: Judgments, resamples: int) -> tuple[list[float], float]:
+    """Return [Pearson's r of `other` minus that of `base`, low, high], and the p-value of the difference.
+
+    The differences of the samples are shifted to mean 0; p is the share that is as large as the observed one (Riezler
+    & Maxwell 2005, "On some pitfalls in automatic evaluation and significance testing for MT").
+    """
     statistics = [partial(agreement.resampled_pearson, scores, judged.human) for scores in (other, base)]
-    samples = np.stack([*bootstrap(dict(enumerate(statistics)), judged.clusters, resamples, SEED).values()], axis=1)
-    ends = interval(samples[:, 0] - samples[:, 1], judged.clusters.max() + 1)
+    first, second = bootstrap(dict(enumerate(statistics)), judged.clusters, resamples, SEED).values()
+    moved = first - second
     value = agreement.pearson(other, judged.human) - agreement.pearson(base, judged.human)
-    return [round(float(v), 4) for v in (value, *ends)], samples
+    p_value = (1 + (np.abs(moved - moved.mean()) >= abs(value) - 1e-12).sum()) / (1 + len(moved))
+    ends = interval(moved, judged.clusters.max() + 1)
+    return [round(float(v), 4) for v in (value, *ends)], float(p_value)
 
 
 def compared(measured: Mapping, judgments: Mapping[str, Judgments], resamples: int) -> dict:
@@ -154,9 +155,7 @@ def compared(measured: Mapping, judgments: Mapping[str, Judgments], resamples: i
         for name, scores in sets.items():
             here = result.setdefault(label, {}).setdefault(name, {})
             for m in WEIGHTED:
-                here[m] = dict(
-                    zip(("pearson", "spearman"), correlations(scores[m], judgments[name].human), strict=True)
-                )
+                here[m] = correlations(scores[m], judgments[name].human)
                 if sets is not base:
                     here[m]["difference"] = difference(base[name][m], scores[m], judgments[name], resamples)[0]
     return result

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from genqa_metrics.kpqa.encoding import Encoder, aligned
 from genqa_metrics.kpqa.loading import load_models
-from genqa_metrics.statistics import correlation as agreement
 from genqa_metrics.statistics.resampling import adjust_p_values
 
 from training.common import option
@@ -68,20 +67,6 @@ def encoded(rows: list[dict], encoders: dict) -> dict:
     return result
 
 
-def compared(base: np.ndarray, other: np.ndarray, judged: evaluation.Judgments, resamples: int) -> dict:
-    """Return Pearson, Spearman, the difference of Pearson's r to the default with interval, and its p-value.
-
-    The differences of the samples are shifted to mean 0; p is the share that is as large as the observed one (Riezler
-    & Maxwell 2005, "On some pitfalls in automatic evaluation and significance testing for MT").
-    """
-    shown, samples = evaluation.difference(base, other, judged, resamples)
-    observed = np.array([agreement.pearson(scores, judged.human) for scores in (other, base)])
-    moved, limit = samples[:, 0] - samples[:, 1], abs(observed[0] - observed[1]) - 1e-12 * np.abs(observed).max()
-    p_value = (1 + (np.abs(moved - moved.mean()) >= limit).sum()) / (1 + len(moved))
-    pearson, spearman = evaluation.correlations(other, judged.human)
-    return {"pearson": pearson, "spearman": spearman, "difference": shown, "p": round(float(p_value), 5)}
-
-
 def study(args: Arguments) -> dict:
     """Return the agreement with people under every setting."""
     models = {layer: load_models(args.checkpoint, embedding_layer=layer) for layer in (0, PAPER_LAYER)}
@@ -91,11 +76,16 @@ def study(args: Arguments) -> dict:
     for name, judged in judgments.items():
         tokens = encoded(judged.rows, encoders)
         base = evaluation.scores_of_tokens(judged.rows, tokens[0])
-        default[name] = {metric: evaluation.correlations(base[metric], judged.human) for metric in evaluation.METRICS}
+        human = judged.human
+        default[name] = {m: [*evaluation.correlations(base[m], human).values()] for m in evaluation.METRICS}
         for label, (metrics, settings) in VARIANTS.items():
             given = {key: value for key, value in settings.items() if key != "layer"}
             scores = evaluation.scores_of_tokens(judged.rows, tokens[settings.get("layer", 0)], **given)
-            variants[label][name] = {m: compared(base[m], scores[m], judged, args.resamples) for m in metrics}
+            variants[label][name] = {}
+            for m in metrics:
+                shown, p_value = evaluation.difference(base[m], scores[m], judged, args.resamples)
+                values = {"difference": shown, "p": round(p_value, 5)}
+                variants[label][name][m] = evaluation.correlations(scores[m], human) | values
     cells = [values for of_sets in variants.values() for metrics in of_sets.values() for values in metrics.values()]
     for values, p_value in zip(cells, adjust_p_values(np.array([values["p"] for values in cells])), strict=True):
         values["real"] = bool(p_value < SIGNIFICANT)
