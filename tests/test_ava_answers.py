@@ -1,4 +1,4 @@
-"""What an output says, whether it declines, which quantities are equal, and why a judge decided: by hand."""
+"""What an output says, whether it declines, and why a judge decided: by hand."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from genqa_metrics.ava import explaining, judging, loading
 from genqa_metrics.core import answers, judge_model, reading, replacing
-from genqa_metrics.core.quantities import equal, quantities
+from genqa_metrics.core.quantities import quantities
 
 from tests.factories.cases import with_cases
 
@@ -21,12 +21,6 @@ def load_module():
 @with_cases
 def test_the_answer_in_an_output(output, expected):
     assert answers.extract_answer(output) == expected
-
-
-@with_cases
-def test_equal_quantities(first, second, expected):
-    (one,), (other,) = quantities(first), quantities(second)
-    assert equal(one, other) is equal(other, one) is expected
 
 
 def test_ranges_and_names_hold_no_negative_numbers():

@@ -57,10 +57,7 @@ def test_options_need_a_question_or_a_letter():
     assert verdict("Which one?", "B", "A. Iron") is False
     assert verdict("Who wrote it?", "G. K. Chesterton", "G. K. Chesterton said that Christie wrote it.") is None
     assert chosen("A. Mercury", options(METALS)) is None  # a letter with the text of another option
-
-
-def test_a_letter_is_read_as_its_option():
-    assert Rules().read(METALS, ["B"], "It is quicksilver.").references == ["Mercury"]
+    assert Rules().read(METALS, ["B"], "It is quicksilver.").references == ["Mercury"]  # the judge reads the option
 
 
 @with_cases

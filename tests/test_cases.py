@@ -1,6 +1,7 @@
 """Inputs that people who evaluate answers have: other data sets and tools, labels as words, texts without words."""
 
 import csv
+import functools
 import json
 import shlex
 from pathlib import Path
@@ -46,6 +47,8 @@ def test_right_answers_as_data_sets_write_them(value, references):
 def test_what_is_no_answer_of_a_data_set_is_refused():
     assert answers_of({"source": "x"}) is None
     assert answers_of(float("nan")) is None
+    nested = functools.reduce(lambda value, _: {"text": [value]}, range(900), "Kent")
+    assert answers_of(nested) != ["Kent"], "a depth has an end"
     with pytest.raises(ValueError, match="item 2: expected a string, got a list"):
         genqa_metrics.score([{"prediction": "a", "references": ["a", ["b"]]}], "aev")
 
@@ -319,10 +322,3 @@ def test_what_only_begins_like_a_known_file_is_one_clear_error_or_rows(document,
     with pytest.raises(ValueError, match=r"a\.json"):
         genqa_metrics.score([path, write(tmp_path / "b.json", document)], "aev")
     diagnose(files([path]))
-
-
-def test_answers_that_are_nested_deeply_end_somewhere():
-    value = "Kent"
-    for _ in range(900):
-        value = {"text": [value]}
-    assert answers_of(value) != ["Kent"]

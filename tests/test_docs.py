@@ -4,14 +4,12 @@ import contextlib
 import re
 import subprocess
 import sys
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.factories.pages import PAGES, Page
+from tests.factories.spaces import free_port, started
 
 SITE = PAGES.parent / "build/html"
 
@@ -55,18 +53,14 @@ def test_the_site_builds_without_a_warning(site):
 
 
 @pytest.fixture
-def address(site):
+def address(site, tmp_path):
     """Address of the site on this machine."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
+    port = free_port()
+    command = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory", str(site)]
+    server = started(command, port, tmp_path / "log.txt")
+    yield f"http://127.0.0.1:{port}/"
+    server.terminate()
+    server.wait(20)
 
 
 @pytest.mark.slow

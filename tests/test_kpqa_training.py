@@ -16,7 +16,7 @@ from genqa_metrics.kpqa.loading import PredictorSettings
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
-from tests.factories.cases import with_cases
+from tests.factories.cases import tables, with_cases
 from training import common, mix
 from training.common import share
 from training.kpqa import data, evaluate_kpqa, make_bundled, train_kpqa
@@ -71,23 +71,13 @@ def test_multi_hop_keeps_all_sentences():
 
 def test_rows_of_the_hub():
     """Answers of HotpotQA lie in its supporting sentences, of MS MARCO in some passage; yes and no are left out."""
-    hotpot = {
-        "question": "Where was the man born who met Bob?",
-        "answer": "Rome",
-        "context": {"title": ["Ann", "Bob"], "sentences": [["Ann is old.", " He came from Rome."], ["Bob met him."]]},
-        "supporting_facts": {"title": ["Bob", "Ann", "Ann"], "sent_id": [0, 1, 9]},
-    }
+    hotpot, marco = tables(__name__)["rows of the Hub"]
     found = data.hotpot_row(hotpot)
     assert found["context"] == "Bob met him. He came from Rome."
     assert found["answers"] == {"text": ["Rome"], "answer_start": [found["context"].index("Rome")]}
     assert found["whole"]
     assert data.hotpot_row({**hotpot, "answer": "yes"}) is None
     assert data.hotpot_row({**hotpot, "answer": "Paris"}) is None
-    marco = {
-        "query": "how many steps",
-        "answers": ["No Answer Present.", "Four steps"],
-        "passages": {"is_selected": [0, 1], "passage_text": ["four steps or five", "There are four steps."]},
-    }
     found = data.marco_row(marco)
     assert (found["context"], found["answers"]["text"]) == ("There are four steps.", ["four steps"])
     assert data.marco_row({**marco, "answers": ["Yes"]}) is None

@@ -370,22 +370,31 @@ def sections(data: Path, folder: Path) -> Iterator[str]:
     yield f"## Machine and data\n\n{text}\n\n{markdown_table(['file', 'SHA-256'], digests)}"
 
 
-def main() -> None:
-    """Measure, and write or print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def write_page(doc: str, marker: str, text: Callable[[argparse.Namespace, Path], str], **options: dict) -> None:
+    """Measure what the command line asks for; write it between the markers of a page, or print it.
+
+    Args:
+        doc: docstring of the program.
+        marker: name of the markers.
+        text: from arguments and an empty folder to Markdown.
+        options: further arguments of the program, with what argparse takes for each.
+    """
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with judgments/")
-    parser.add_argument("--write", type=Path, metavar="PAGE.md", help=f"write between its lines {MARKER}; or print")
+    parser.add_argument("--write", type=Path, metavar="PAGE.md", help=f"write between its lines {marker}; or print")
+    for name, settings in options.items():
+        parser.add_argument(f"--{name}", **settings)
     arguments = parser.parse_args()
     if arguments.write:
-        around_markers(arguments.write, MARKER)
-    os.environ |= SETTINGS
+        around_markers(arguments.write, marker)
     with TemporaryDirectory() as folder:
-        page = "\n\n".join(sections(arguments.data / "judgments", Path(folder)))
+        page = text(arguments, Path(folder))
     if arguments.write:
-        put_between_markers(arguments.write, MARKER, page)
+        put_between_markers(arguments.write, marker, page)
     else:
         print(page)
 
 
 if __name__ == "__main__":
-    main()
+    os.environ |= SETTINGS
+    write_page(__doc__, MARKER, lambda given, folder: "\n\n".join(sections(given.data / "judgments", folder)))

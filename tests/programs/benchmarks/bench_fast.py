@@ -6,12 +6,10 @@ DATA holds judgments/ and written/. Every way judges the same rows of the dev se
 checkpoints are exported into a temporary folder first.
 """
 
-import argparse
 import sys
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
@@ -20,8 +18,8 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa.loading import load_models
 from scipy.stats import pearsonr, spearmanr
 
-from tests.programs.benchmarks.bench_all import exported, kpqa_scores, timed, ways
-from training.common import around_markers, command_line, json_rows, markdown_table, put_between_markers
+from tests.programs.benchmarks.bench_all import exported, kpqa_scores, timed, ways, write_page
+from training.common import command_line, json_rows, markdown_table
 
 AVA_DATA = ("evouna_nq", "evouna_tq", "written", "sas_nqopen", "beetle")
 KPQA_DATA = ("kpqa_marco", "kpqa_avsd")
@@ -118,23 +116,9 @@ def page(found: list[dict]) -> str:
     return "\n\n".join([f"Written by `{command}`.", *lines, shown])
 
 
-def main() -> None:
-    """Measure, and write the tables or print them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder with judgments/ and written/")
-    parser.add_argument("--rows", type=int, default=600, help="rows of a set at most")
-    parser.add_argument("--write", type=Path, metavar="PAGE.md", help=f"write between its lines {MARKER}; or print")
-    arguments = parser.parse_args()
-    if arguments.write:
-        around_markers(arguments.write, MARKER)
-    torch.set_num_threads(1)
-    with TemporaryDirectory() as folder:
-        text = page(quality(arguments.data, exported(Path(folder)), arguments.rows))
-    if arguments.write:
-        put_between_markers(arguments.write, MARKER, text)
-    else:
-        print(text)
-
-
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(1)
+    rows = {"type": int, "default": 600, "help": "rows of a set at most"}
+    write_page(
+        __doc__, MARKER, lambda given, folder: page(quality(given.data, exported(folder), given.rows)), rows=rows
+    )
