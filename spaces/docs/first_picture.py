@@ -70,21 +70,11 @@ def draw(numbers: Numbers, scheme: str) -> str:
             points.append({"at": f"{x} {y:.1f}", "shape": shape, "label": label, "place": place})
         lines[system] = {"x": places["ava_accuracy"], "low": low, "high": high, "points": points}
     options = {"trim_blocks": True, "keep_trailing_newline": True, "undefined": StrictUndefined}
-    return (
-        Environment(**options)
-        .from_string((HERE / "first.svg.j2").read_text(encoding="utf-8"))
-        .render(
-            colours=COLOURS[scheme],
-            width=WIDTH,
-            height=HEIGHT,
-            middle=MIDDLE,
-            bottom=BOTTOM,
-            questions=numbers.questions,
-            columns=[(x, COLUMNS[name]) for name, x in places.items()],
-            lines=lines,
-            description=escape(describe(numbers)),
-        )
-    )
+    template = Environment(**options).from_string((HERE / "first.svg.j2").read_text(encoding="utf-8"))
+    columns, description = [(x, COLUMNS[name]) for name, x in places.items()], escape(describe(numbers))
+    values = {"colours": COLOURS[scheme], "questions": numbers.questions, "columns": columns, "lines": lines}
+    sizes = {"width": WIDTH, "height": HEIGHT, "middle": MIDDLE, "bottom": BOTTOM}
+    return template.render(**values, **sizes, description=description)
 
 
 def _height(value: float) -> float:

@@ -3,6 +3,7 @@
 import json
 import random
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,12 +51,11 @@ def share(rows: list, tokens: int, rng) -> list:
     return taken
 
 
-def groups(rows: list, tokenizer, args, rng) -> list:
-    """Return (tokens of the shared part, tokens of the judged texts, labels) of (shared part, text, label)."""
+def groups(rows: list, tokenizer, args, rng) -> Iterator[tuple]:
+    """Yield (tokens of the shared part, tokens of the judged texts, labels) of (shared part, text, label)."""
     together = defaultdict(dict)
     for shared, text, label in rows:
         together[shared][text] = label
-    result = []
     for shared, texts in together.items():
         texts = list(texts.items())
         rng.shuffle(texts)
@@ -68,8 +68,7 @@ def groups(rows: list, tokenizer, args, rng) -> list:
         ]
         for i in range(0, len(fit), args.same):
             part = fit[i : i + args.same]
-            result.append((head, [body for body, _ in part], [label for _, label in part]))
-    return result
+            yield head, [body for body, _ in part], [label for _, label in part]
 
 
 def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, str]]:
@@ -82,7 +81,7 @@ def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, st
         return list(json_rows(path))
 
     def add(name, rows, tokens=""):
-        all_groups = groups(rows, tokenizer, args, rng)
+        all_groups = list(groups(rows, tokenizer, args, rng))
         taken = share(all_groups, int(tokens), rng) if tokens else all_groups
         result.extend(taken)
         count = sum(len(group[1]) for group in taken)

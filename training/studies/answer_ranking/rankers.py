@@ -144,20 +144,9 @@ def trained_cross_encoder(questions: Sequence[Question], folder: Path, seed: int
         {**tokenizer(first, second, truncation=True, max_length=LENGTH), "labels": [float(label)]}
         for first, second, label in training_pairs(questions, seed)
     ]
-    settings = transformers.TrainingArguments(
-        output_dir=str(folder),
-        use_cpu=True,
-        bf16=True,
-        seed=seed,
-        learning_rate=1e-4,
-        num_train_epochs=1,
-        warmup_steps=20,
-        per_device_train_batch_size=32,
-        save_strategy="no",
-        logging_steps=25,
-        report_to="none",
-        disable_tqdm=True,
-    )
+    rates = {"learning_rate": 1e-4, "warmup_steps": 20, "per_device_train_batch_size": 32, "num_train_epochs": 1}
+    silent = {"save_strategy": "no", "logging_steps": 25, "report_to": "none", "disable_tqdm": True}
+    settings = transformers.TrainingArguments(str(folder), use_cpu=True, bf16=True, seed=seed, **rates, **silent)
     float32_if_emulated(settings)
     trained_by(
         settings,

@@ -6,7 +6,6 @@ and right ones that are lost and wrong ones that are accepted through it. The la
 in forms that mislead a rule (`tests/data/right_answers.jsonl`) that an exact comparison calls wrong.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.judging import EXACT, READING, Judge, Rules
 from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.core.checkpoints import file_digest
 
 from training.common import json_rows, option
 from training.studies.harness import Output, Study, filled
@@ -94,7 +94,7 @@ def study(args: Arguments) -> dict:
         kept = np.random.default_rng(0).permutation(len(rows))[: args.rows]
         name = path.name.split(".jsonl")[0]
         files[name] = measured(judge, [rows[i] for i in sorted(kept)])
-        data[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        data[name] = file_digest(path)
     rejected = {rule: rejected_right(Rules((rule,))) for rule in EXACT}
     return {"data": data, "results": {"files": files, "right answers rejected": rejected}}
 
