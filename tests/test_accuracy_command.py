@@ -8,6 +8,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.rows.reading import Item
+from genqa_metrics.verbs.label.page import State, card
 from genqa_metrics.verbs.labelling import Session, hash_uniform, pareto_sample, plan, probabilities, tasks_of
 from genqa_metrics.verbs.labels import item_key
 
@@ -307,8 +308,6 @@ def test_a_line_cut_off_by_a_crash_is_left_out(judged, tmp_path):
 
 
 def test_the_page_needs_a_name_and_shows_texts_as_they_are(judged, tmp_path):
-    from genqa_metrics.verbs.label.page import State, card
-
     tasks = tasks_of(judged[0], "verdict", 2, uniform_share=1)
     state = State(tmp_path / "labels.jsonl", tasks, "verdict")
     assert state.press(1)[1] == "Write your name to begin."

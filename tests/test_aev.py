@@ -3,6 +3,7 @@
 import math
 import random
 
+import evaluate
 import genqa_metrics
 import pytest
 from genqa_metrics.aev.scoring import (
@@ -281,8 +282,6 @@ def test_warnings_say_what_cannot_be_scored():
 
 @pytest.fixture(scope="module")
 def aev(repository):
-    import evaluate
-
     return evaluate.load(str(repository / "metrics" / "aev"), keep_in_memory=True)
 
 
@@ -294,8 +293,6 @@ def test_figure_1_of_kpqa(aev):
 
 
 def test_settings_of_load(repository, tmp_path):
-    import evaluate
-
     path = tmp_path / "fit.json"
     path.write_text('{"settings": {"alpha": 0.0, "max_order": 1, "stop_words": null}, "other": 1}')
     folder = str(repository / "metrics" / "aev")

@@ -7,6 +7,8 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.verbs.agree.measures import length_group
 from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import against_best, ordered
+from scipy import stats
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from tests.factories.cases import with_cases
 from tests.factories.files import run, save
@@ -45,9 +47,6 @@ def report(file):
 
 
 def test_numbers_are_those_of_scipy_and_scikit_learn(report, rows):
-    from scipy import stats
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
     human, good = (np.array([row[name] for row in rows]) for name in ("score", "good"))
     found = report["metrics"]["good"]
     for kind, value in {

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from genqa_metrics.statistics import correlation, resampling, thresholds
 from scipy import stats
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, f1_score, roc_auc_score
 
 warnings.filterwarnings("error", module="genqa_metrics")
 
@@ -47,8 +49,6 @@ def test_kendall_of_many_rows_is_that_of_few(rng, monkeypatch):
 
 
 def test_resampled_auc_is_that_of_scikit_learn(rng):
-    from sklearn.metrics import roc_auc_score
-
     scores, positive = np.round(rng.random(60), 1), rng.random(60) < 0.4
     counts = next(resampling.bootstrap_counts(60, 20, seed=1))
     for sample, value in zip(counts, correlation.resampled_auc(scores, positive, counts), strict=True):
@@ -140,8 +140,6 @@ def test_system_pairs_leave_out_equal_human_scores():
 
 @pytest.mark.parametrize("criterion", thresholds.CRITERIA)
 def test_best_threshold_is_the_best_of_all(rng, criterion):
-    from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
-
     measure = {
         "f1": f1_score,
         "accuracy": accuracy_score,
@@ -177,9 +175,6 @@ def test_held_out_questions_stay_together():
 
 
 def test_calibration_is_that_of_scikit_learn(rng):
-    from sklearn.calibration import calibration_curve
-    from sklearn.metrics import brier_score_loss
-
     scores = rng.random(300)
     positive = rng.random(300) < scores**2
     scores[:3] = 0.0, 1.0, 0.95

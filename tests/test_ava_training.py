@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 
 from tests.factories.ava import load, random_rows
 from tests.factories.cases import with_cases
+from tests.factories.modules import run_program
 from training import mix
 from training.ava import constructed, evaluate_ava, other_words, relations, train_ava, wrong_answers
 from training.ava import triples as t
@@ -348,8 +349,7 @@ def train(monkeypatch, files, encoder, output, *more):
         --single_reference 0.5 --plain 0.5 --dev made.dev --as2_dev sentences --encoder {encoder} --max_length 48
         --output_dir {output} --use_cpu --report_to none --disable_tqdm 1 --logging_steps 5 --save_steps 4
         --per_device_train_batch_size 4 --learning_rate 1e-3 --max_steps 8"""
-    monkeypatch.setattr(sys, "argv", [*arguments.split(), *more])
-    train_ava.main()
+    run_program(monkeypatch, train_ava, [*arguments.split(), *more])
     return output / "final"
 
 
@@ -409,8 +409,7 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     (final / "ava_config.json").write_text(json.dumps(settings))
     mixed = tmp_path / "mixed"
     judges = [f"{final}=0.75", f"{small}=0.25"]
-    monkeypatch.setattr(sys, "argv", ["mix", "--parts", *judges, "--fold_rank", "64", "--output", str(mixed)])
-    mix.main()
+    run_program(monkeypatch, mix, ["mix", "--parts", *judges, "--fold_rank", "64", "--output", str(mixed)])
     parts = [
         judge_model.load_model(folder, "a1-r_qt", "valued")[0].classifier.weight for folder in (final, small, mixed)
     ]
@@ -479,8 +478,7 @@ def test_calibration_is_written_and_undone(monkeypatch, capsys, files, tiny_enco
     for _ in range(2):
         card.write_text("before <!-- scores -->old<!-- end of scores --> after")
         command = f"evaluate_ava.py --judgments {files} --checkpoint {final} --calibrate"
-        monkeypatch.setattr(sys, "argv", [*command.split(), "--json", str(tmp_path / "scores.json")])
-        evaluate_ava.STUDY.main()
+        run_program(monkeypatch, evaluate_ava, [*command.split(), "--json", str(tmp_path / "scores.json")])
         printed.append(capsys.readouterr().out)
     assert printed[0].splitlines()[:5] == printed[1].splitlines()[:5]
     settings = judge_model.read_settings(final)

@@ -3,13 +3,13 @@
 import json
 import os
 import shutil
-import sys
 import warnings
 
 import numpy as np
 import pytest
 import torch
 from genqa_metrics import load
+from genqa_metrics.ava import loading
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import causal_judge as cj
 from genqa_metrics.core import checkpoints
@@ -17,7 +17,9 @@ from safetensors.torch import load_file, save_file
 
 from tests.factories.cases import with_cases
 from tests.factories.causal import causal_judge, tiny_gguf
+from tests.factories.modules import run_program
 from training import mix
+from training.ava import train_large
 from training.common import write_rows
 
 
@@ -38,8 +40,6 @@ def judge(checkpoint):
 
 def plain_logit(judge, shared, text):
     """The same without packs: one whole prompt, the usual causal mask, the last token."""
-    import torch
-
     tokens = [*judge.tokenizer(shared)["input_ids"], *judge.tokenizer(f" {text}{cj.END}")["input_ids"]]
     with torch.inference_mode():
         hidden = judge.model.model(input_ids=torch.tensor([tokens])).last_hidden_state
@@ -47,8 +47,6 @@ def plain_logit(judge, shared, text):
 
 
 def test_packs_hold_every_row_once_and_share_what_is_shared():
-    import torch
-
     packs = cj.packed([([1, 2, 3], [[4], [5, 6], [7]], [0, 1, 2]), ([8], [[9, 9]], [3])], budget=8)
     assert [pack.tokens.tolist() for pack in packs] == [[1, 2, 3, 4, 5, 6, 7], [8, 9, 9]]
     assert packs[0].positions.tolist() == [0, 1, 2, 3, 3, 4, 3]  # each text follows the shared part
@@ -83,7 +81,6 @@ def test_a_text_beyond_the_window_is_read_to_its_end(judge, monkeypatch):
 
 
 def test_an_untrained_head_says_what_the_language_model_says(base):
-    import torch
     from transformers import AutoModelForCausalLM, GgufConfig
 
     model, tokenizer = cj.load_causal(base)
@@ -171,8 +168,6 @@ def test_a_file_of_another_architecture_is_refused(base, monkeypatch):
 
 def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
     """The same rows again and again: the loss falls, the run resumes, and the checkpoint says what it was made of."""
-    from training.ava import train_large
-
     right = {"Capital of France?": "Paris", "Who wrote Emma?": "Austen", "How many legs?": "six"}
     rows = [
         {"question": question, "references": [answer], "candidate": text, "label": int(text == answer), "score": None}
@@ -186,10 +181,8 @@ def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
     command = f"train_large --model {base} --answers verdicts=900 --claims claims --folders {tmp_path}"
     command += f" --output_dir {output} --first_layer 0 --lora_rank 4 --learning_rate 0.02 --num_train_epochs 40"
     command += " --per_device_train_batch_size 1 --save_steps 20 --logging_steps 20 --use_cpu --report_to none"
-    monkeypatch.setattr("sys.argv", [*command.split(), "--max_steps", "20"])
-    train_large.main()
-    monkeypatch.setattr("sys.argv", [*command.split(), "--max_steps", "40"])
-    train_large.main()
+    run_program(monkeypatch, train_large, [*command.split(), "--max_steps", "20"])
+    run_program(monkeypatch, train_large, [*command.split(), "--max_steps", "40"])
     state = json.loads((output / "checkpoint-40" / "trainer_state.json").read_text())
     losses = [entry["loss"] for entry in state["log_history"] if "loss" in entry]
     assert len(losses) == 2  # the second run went on after the first
@@ -206,8 +199,7 @@ def test_a_mean_of_adapters_has_the_mean_of_their_factors(checkpoint, tmp_path, 
     earlier = shutil.copytree(checkpoint, tmp_path / "earlier")
     later = load_file(checkpoint / name)
     save_file({key: 3 * tensor for key, tensor in later.items()}, earlier / name)
-    monkeypatch.setattr(sys, "argv", ["mix", "--parts", f"{checkpoint}=0.5", f"{earlier}=0.5", "--output", str(mixed)])
-    mix.main()
+    run_program(monkeypatch, mix, ["mix", "--parts", f"{checkpoint}=0.5", f"{earlier}=0.5", "--output", str(mixed)])
     mean = load_file(mixed / name)
     assert mean.keys() == later.keys()
     assert all(torch.equal(mean[key], 2 * later[key]) for key in later)
@@ -221,8 +213,6 @@ def test_a_mean_of_adapters_has_the_mean_of_their_factors(checkpoint, tmp_path, 
 
 
 def test_the_large_judge_is_bundled_and_says_what_its_base_model_needs(repository, monkeypatch):
-    from genqa_metrics.ava import loading
-
     folder = loading.checkpoint_folder("large")
     assert folder.samefile(repository / "metrics/ava/checkpoint_large")
     config = json.loads((folder / "adapter_config.json").read_text())

@@ -2,13 +2,13 @@
 
 import json
 import shutil
-import sys
 
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
 
 from tests.factories.ava import linear_judge
+from tests.factories.modules import run_program
 from training.ava.triples import Triple
 from training.studies.ava_configurations import compare as c
 
@@ -64,8 +64,7 @@ def files(tmp_path, judges):
 
 def run(monkeypatch, files, *words):
     command = ["compare_configurations.py", "--as2", files / "as2", "--output", files / "runs", "--trained", *words]
-    monkeypatch.setattr(sys, "argv", list(map(str, command)))
-    c.STUDY.main()
+    run_program(monkeypatch, c, command)
 
 
 def test_the_command_measures_the_runs_that_are_there(files, monkeypatch, capsys):

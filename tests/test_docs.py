@@ -37,15 +37,6 @@ def test_code_of_a_page_prints_what_the_page_says(path, tmp_path):
     assert [(block.code, printed) for block, printed in page.differences] == []
 
 
-def test_troubleshooting_quotes_messages_that_there_are(repository):
-    """Every heading in backticks is part of a string of the program."""
-    said = "".join(path.read_text(encoding="utf-8") for path in (repository / "metrics").rglob("*.py"))
-    text = (PAGES / "reference/troubleshooting.md").read_text(encoding="utf-8")
-    quoted = re.findall(r"^## `(.+)`$", text, re.MULTILINE)
-    assert len(quoted) > 8
-    assert [message for message in quoted if message not in said] == []
-
-
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(site):
     """Sphinx warns of links within the site that lead to no page or heading."""

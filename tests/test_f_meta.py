@@ -6,6 +6,7 @@ from itertools import product
 import genqa_metrics
 import numpy as np
 import pytest
+from genqa_metrics.core.checkpoints import base_encoder
 from genqa_metrics.f_meta import bases, overlap
 from genqa_metrics.f_meta.bases import base_function
 from genqa_metrics.f_meta.scoring import NAMES, best_matches, matched, score_matrices, statistics
@@ -172,7 +173,6 @@ def test_bad_bases_are_refused(base, kwargs, message):
 
 
 def test_the_cosine_is_that_of_sentence_transformers_and_same_question_is_made_of_it():
-    from genqa_metrics.core.checkpoints import base_encoder
     from sentence_transformers import SentenceTransformer
 
     left = ["who won the cup ?", "where was ada born ?", "why " * 300, "Café ?"]

@@ -4,6 +4,7 @@ import random
 
 import genqa_metrics
 import pytest
+from genqa_metrics.registry import scorer_class
 from genqa_metrics.reports.report import QUANTITIES, TEXTS, named
 
 # Columns of names and texts.
@@ -44,8 +45,6 @@ def test_every_column_of_score_compare_and_accuracy_is_explained(rows):
 
 
 def test_names_of_scores_are_those_of_the_glossary():
-    from genqa_metrics.registry import scorer_class
-
     for metric in genqa_metrics.METRICS:
         made = scorer_class(metric)
         for name in (*made.significance_scores, *made.shown):

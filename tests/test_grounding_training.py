@@ -3,7 +3,6 @@
 import json
 import random
 import shutil
-import sys
 from pathlib import Path
 
 import genqa_metrics
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.factories.kpqa import WORDS
+from tests.factories.modules import run_program
 from training.common import json_rows, write_rows
 from training.grounding import evaluate_grounding
 
@@ -53,8 +53,7 @@ def test_a_judge_of_answers_is_measured_and_calibrated(data, judges, tmp_path, m
     final = shutil.copytree(judges(), tmp_path / "judge")
     (final / "README.md").write_text("# Judge\n\n<!-- scores -->\n<!-- end of scores -->\n")
     command = f"evaluate --data {data} --rows 40 --checkpoint {final} --calibrate --json {tmp_path}/r.json"
-    monkeypatch.setattr(sys, "argv", command.split())
-    evaluate_grounding.STUDY.main()
+    run_program(monkeypatch, evaluate_grounding, command.split())
     found = json.loads((tmp_path / "r.json").read_text())
     expected = {*evaluate_grounding.JUDGED, *evaluate_grounding.PAIRS, evaluate_grounding.PLAIN}
     assert set(found["scores"]["rows"]) == expected

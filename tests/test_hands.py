@@ -13,12 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
+import evaluate
 import genqa_metrics
 import numpy as np
 import pytest
+from genqa_metrics import cli, terminal
 from genqa_metrics.aev.scorer import AevScorer
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.reading import language_counts, language_warnings
+from genqa_metrics.integrations.common import RowScorer
 from genqa_metrics.registry import SCORERS, scorer_class
 
 from tests.factories.cases import tables
@@ -92,7 +95,6 @@ def test_statistics_in_threads_with_cold_caches():
 def test_a_copy_from_a_folder_where_it_was_not_loaded(repository, monkeypatch):
     """As in another process: modules that `evaluate` copied into its cache are not imported."""
     import dill
-    import evaluate
 
     aev = evaluate.load(str(repository / "metrics" / "aev"), settings={"alpha": 1})
     assert dill.dumps(aev) == dill.dumps(evaluate.load(str(repository / "metrics" / "aev"), settings={"alpha": 1}))
@@ -276,8 +278,6 @@ IN_PYTHON = {"notify", "problem", "progress", "keep", "explain"}  # arguments th
 @pytest.mark.parametrize("verb", ["score", "compare", "agree", "accuracy", "calibrate"])
 def test_a_command_has_the_names_and_defaults_of_its_function(verb):
     """Files and --metric, --set and --column have other forms on the command line."""
-    from genqa_metrics import cli
-
     function = inspect.signature(getattr(genqa_metrics, verb)).parameters
     command = inspect.signature(getattr(cli, verb)).parameters
     forms = {"inputs": next(iter(function)), "metric": "metrics", "set_": "settings", "column": "columns"}
@@ -370,9 +370,6 @@ class ToyScorer(Scorer):
 
 def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, repository):
     """The recipe of CONTRIBUTING: every verb and the integrations know a metric when it is in the registry."""
-    from genqa_metrics import terminal
-    from genqa_metrics.integrations.common import RowScorer
-
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / "scorer.py").write_text(TOY)
     monkeypatch.setattr(genqa_metrics, "__path__", [*genqa_metrics.__path__, str(tmp_path)])

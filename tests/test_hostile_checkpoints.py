@@ -6,8 +6,9 @@ import shutil
 
 import numpy as np
 import pytest
+from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoints import CheckpointError, check_onnx, read_digest
-from genqa_metrics.kpqa.loading import load_models
+from genqa_metrics.kpqa.loading import load_models, token_classifier
 
 from tests.factories.cases import with_cases
 
@@ -75,7 +76,6 @@ def test_a_pickle_is_no_encoder(tiny_checkpoint, tiny_encoder, tmp_path):
 @pytest.fixture(scope="module")
 def adapter(tiny_encoder, tmp_path_factory):
     """Folder of an adapter of the tiny encoder."""
-    from genqa_metrics.kpqa.loading import token_classifier
     from peft import LoraConfig, get_peft_model
 
     config = LoraConfig(r=2, lora_alpha=4, target_modules=["query"], modules_to_save=["classifier"])
@@ -162,8 +162,6 @@ def huge(tensors):
 @pytest.fixture(scope="module")
 def loaders(tiny_checkpoint, tiny_encoder, adapter, judges):
     """{what is loaded: (a good folder, function that loads one in its place)}."""
-    from genqa_metrics.ava.loading import load_judge
-
     return {
         "checkpoint": (tiny_checkpoint, lambda folder: load(folder, tiny_encoder)),
         "embedding_model": (tiny_encoder, lambda folder: load(tiny_checkpoint, folder)),

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import sys
 
 import genqa_metrics
 import pytest
@@ -16,6 +15,7 @@ from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, JudgeErr
 
 from tests.factories.ava import COUNTS, SETTINGS, measured, random_rows
 from tests.factories.files import run, save
+from tests.factories.modules import run_program
 from training.common import write_rows
 from training.publish import publish
 from training.studies.accuracy import measure as accuracy_study
@@ -172,8 +172,7 @@ def test_the_study_reports_and_measures(judge, tmp_path, monkeypatch, capsys):
         f"study --judgments {tmp_path} --scores {tmp_path}/scores --json {tmp_path}/accuracy.json "
         f"--checkpoint {judge} --labels 10 --repeats 20 --measured"
     )
-    monkeypatch.setattr(sys, "argv", [*command.split(), "--sets", "made.dev", "made.train"])
-    accuracy_study.STUDY.main()
+    run_program(monkeypatch, accuracy_study, [*command.split(), "--sets", "made.dev", "made.train"])
     report = json.loads((tmp_path / "accuracy.json").read_text())
     assert list(report["means"]) == [accuracy_study.UNSEEN, accuracy_study.SEEN, "all"]
     assert "# From verdicts" in capsys.readouterr().out

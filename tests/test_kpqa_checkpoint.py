@@ -24,13 +24,13 @@ def kpqa():
     return evaluate.load(str(FOLDER / "metrics/kpqa/kpqa.py"), keep_in_memory=True, progress=False, device="cpu")
 
 
+def scored(kpqa, question, prediction, reference, **settings):
+    return kpqa.compute(questions=[question], predictions=[prediction], references=[reference], **settings)
+
+
 def test_figure_1(kpqa):
-    scores = kpqa.compute(
-        questions=[QUESTION],
-        predictions=["There are seven steps involved in a hypothesis test."],
-        references=["Four steps are involved in a hypothesis test."],
-        explain=True,
-    )
+    texts = "There are seven steps involved in a hypothesis test.", "Four steps are involved in a hypothesis test."
+    scores = scored(kpqa, QUESTION, *texts, explain=True)
     assert scores["bleu1_kpqa"] < 0.2 < 0.7 < scores["bleu1"]
     assert scores["rougeL_kpqa"] < 0.2 < 0.7 < scores["rougeL"]
     weights = {piece: weight for piece, weight, _, _ in scores["explanation"][0]["prediction"]}
@@ -52,20 +52,16 @@ def test_the_same_answer_to_another_question(kpqa):
 
 
 def test_yes_and_no_are_keyphrases(kpqa):
-    scores = kpqa.compute(
-        questions=["Is he alone in the room?"],
-        predictions=["no , he is not alone in the room ."],
-        references=["yes , he is alone in the room ."],
-    )
+    texts = "no , he is not alone in the room .", "yes , he is alone in the room ."
+    scores = scored(kpqa, "Is he alone in the room?", *texts)
     assert scores["rougeL_kpqa"] < 0.3 < 0.7 < scores["rougeL"]
 
 
 @with_cases
 def test_a_denied_answer_is_wrong(kpqa, question, prediction, reference):
-    scores = kpqa.compute(questions=[question], predictions=[prediction], references=[reference])
+    scores = scored(kpqa, question, prediction, reference)
     assert max(scores["bleu1_kpqa"], scores["rougeL_kpqa"], scores["bertscore_kpqa"]) < 0.4
-    same = kpqa.compute(questions=[question], predictions=[prediction], references=[prediction])
-    assert same["rougeL_kpqa"] == pytest.approx(1)
+    assert scored(kpqa, question, prediction, prediction)["rougeL_kpqa"] == pytest.approx(1)
 
 
 IN_SECONDS = ("kpqa_marco", "kpqa_semeval")

@@ -4,7 +4,6 @@ import gzip
 import json
 import random
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
 from tests.factories.cases import tables, with_cases
+from tests.factories.modules import run_program
 from training import common, mix
 from training.common import share
 from training.kpqa import data, evaluate_kpqa, make_bundled, train_kpqa
@@ -128,8 +128,7 @@ def train(monkeypatch, encoder, rows_folder, output, *more):
         --output_dir {output}
         --passes 2 --max_steps 4 --save_steps 2 --per_device_train_batch_size 8 --learning_rate 1e-2 --use_cpu
         --report_to none --disable_tqdm 1 --seed 3"""
-    monkeypatch.setattr(sys, "argv", ["train_kpqa.py", *arguments.split(), *more])
-    train_kpqa.main()
+    run_program(monkeypatch, train_kpqa, ["train_kpqa.py", *arguments.split(), *more])
     return Path(output) / "final"
 
 
@@ -218,14 +217,12 @@ def test_all_tables_and_their_result_file(monkeypatch, capsys, judgments, tmp_pa
 def run_study(monkeypatch, module, tmp_path, *arguments):
     """Run a study and return its result file."""
     path = tmp_path / "result.json"
-    monkeypatch.setattr(sys, "argv", ["study", *map(str, arguments), "--json", str(path)])
-    module.STUDY.main()
+    run_program(monkeypatch, module, ["study", *map(str, arguments), "--json", str(path)])
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def run_script(monkeypatch, module, *arguments):
-    monkeypatch.setattr(sys, "argv", [f"{module.__name__.split('.')[-1]}.py", *map(str, arguments)])
-    module.main()
+    run_program(monkeypatch, module, [f"{module.__name__.split('.')[-1]}.py", *map(str, arguments)])
 
 
 def test_predictors_are_mixed(monkeypatch, tiny_checkpoint, tiny_encoder, tmp_path):
@@ -291,8 +288,7 @@ def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tm
 
     def in_this_process(command, check, stdout):
         commands.append(command[3:])
-        monkeypatch.setattr(sys, "argv", command[2:])
-        train_kpqa.main()
+        run_program(monkeypatch, train_kpqa, command[2:])
 
     def ablate_again(*more):
         arguments = f"--recipe {tmp_path}/tiny.args --data_dir {tmp_path}/data --judgments {judgments} --max_steps 2"

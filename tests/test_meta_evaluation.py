@@ -1,11 +1,11 @@
 """The page of all metrics and their peers on human judgments: made from small files, twice."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
+from tests.factories.modules import run_program
 from training.common import write_rows
 from training.studies.meta_evaluation import measure as meta
 
@@ -45,8 +45,7 @@ def judgments(tmp_path):
 def run(monkeypatch, folder, output, *arguments):
     options = ["--peers", "squad", "bleu", "rouge", "--ours", "aev", "aev_content", "--resamples", "100"]
     options += ["--output", str(output), "--json", str(output / "results/meta_evaluation.json")]
-    monkeypatch.setattr(sys, "argv", ["meta_evaluation.py", "--judgments", str(folder), *options, *arguments])
-    meta.STUDY.main()
+    run_program(monkeypatch, meta, ["meta_evaluation.py", "--judgments", str(folder), *options, *arguments])
 
 
 def test_page_and_second_run(monkeypatch, capsys, judgments, tmp_path):

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import shutil
-import sys
 
 import genqa_metrics
 import numpy as np
@@ -21,6 +20,7 @@ from tests.factories.ava import measured
 from tests.factories.cases import with_cases
 from tests.factories.files import run, save
 from tests.factories.kpqa import WORDS
+from tests.factories.modules import run_program
 from tests.factories.pages import PAGES
 from training.ava import train_ava
 
@@ -283,8 +283,7 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     place = trains.index("--max_steps")
     trains[place : place + 2] = quick.split()
     trains[trains.index("small")] = str(start)
-    monkeypatch.setattr(sys, "argv", trains[2:])
-    train_ava.main()
+    run_program(monkeypatch, train_ava, trains[2:])
     assert "not calibrated" in capsys.readouterr().out
     final = tmp_path / "judge/final"
     before, after = (load_file(folder / "adapter_model.safetensors") for folder in (start, final))

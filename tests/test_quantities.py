@@ -6,7 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
+from genqa_metrics.ava.explaining import reason
 from genqa_metrics.core.quantities import compare, quantities, readings, unsettled
+from genqa_metrics.grounding.judging import changed_claims
 
 from tests.factories.cases import with_cases
 
@@ -62,9 +64,6 @@ def test_the_question_settles_what_a_point_separates(question, reference, answer
 
 
 def test_a_number_that_may_be_the_same_is_no_contradiction():
-    from genqa_metrics.ava.explaining import reason
-    from genqa_metrics.grounding.judging import changed_claims
-
     assert changed_claims("A packet holds 1500 seeds.", "It has 1.500 seeds.") == []
     assert changed_claims("A packet holds 1600 seeds.", "It has 1.500 seeds.")[0][1] == "1.500"
     said = reason("How many came?", "1500", "1.500", 0.3, [["1.500", 0.0, 0, 5]], 0.5)

@@ -1,11 +1,11 @@
 """F-meta against people: the judged sets by hand, the estimates, the whole command on made-up rows."""
 
 import json
-import sys
 
 import numpy as np
 
 from tests.factories.cases import tables
+from tests.factories.modules import run_program
 from training.common import write_rows
 from training.studies.question_similarity import against_people as people
 from training.studies.question_similarity import coverage
@@ -93,8 +93,7 @@ def test_the_whole_command(tmp_path, monkeypatch, capsys, tiny_encoder):
     bases = ["rouge", "bleu", "bertscore", "cosine", "mean"]
     arguments = ["--data_dir", str(tmp_path), "--bases", *bases]
     arguments += ["--resamples", "50", "--json", str(output)]
-    monkeypatch.setattr(sys, "argv", ["against_people", *arguments])
-    people.STUDY.main()
+    run_program(monkeypatch, people, ["against_people", *arguments])
 
     results = json.loads(output.read_text())
     assert set(results["data"]) == set(people.SETS)

@@ -11,6 +11,7 @@ import pytest
 import torch
 from genqa_metrics.core.checkpoints import file_digest
 
+from tests.factories.modules import run_program
 from tests.factories.question_generation import generator, run
 from training.question_generation import ask, export, prepare_pairs
 from training.studies import harness
@@ -62,11 +63,8 @@ def test_the_command_writes_rows(trained, monkeypatch, capsys):
 
 
 def test_generators_on_held_out_contexts(trained, made_up, tmp_path, monkeypatch, capsys):
-    words = ["held_out", "--data_dir", str(made_up), "--source", "squad_du2017.test", "--resamples", "30"]
-    words += ["--models", f"plain={trained[0]}", f"varied={trained[3]}"]
-    words += ["--json", str(tmp_path / "held_out.json")]
-    monkeypatch.setattr(sys, "argv", words)
-    held_out.STUDY.main()
+    words = f"held_out --data_dir {made_up} --source squad_du2017.test --resamples 30 --json {tmp_path}/held_out.json"
+    run_program(monkeypatch, held_out, [*words.split(), "--models", f"plain={trained[0]}", f"varied={trained[3]}"])
     results = json.loads((tmp_path / "held_out.json").read_text())
     assert results["models"]["varied"] == file_digest(trained[3] / "model.safetensors")
     plain, varied = results["runs"].values()

@@ -8,6 +8,7 @@ import pytest
 
 from tests.factories import files
 from tests.factories.cases import with_cases
+from tests.factories.modules import run_program
 from tests.factories.question_generation import TINY
 from training.studies.question_generation import measures, study
 
@@ -39,14 +40,13 @@ def test_models_that_a_study_lacks_are_refused(models, monkeypatch):
 def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     config = tmp_path / "tiny.args"
     config.write_text(f"{TINY} --encoder {tiny_encoder}", encoding="utf-8")
-    words = ["study.py", "--data_dir", str(made_up), "--work", str(tmp_path / "work"), "--config", str(config)]
-    words += ["--json", str(tmp_path / "large.json"), "--use_cpu", "True"]
+    words = f"study --data_dir {made_up} --work {tmp_path}/work --json {tmp_path}/large.json --use_cpu True".split()
+    words += ["--config", str(config)]
     baseline = tmp_path / "baseline.args"
     baseline.write_text(f"{config.read_text()} --min_count 1", encoding="utf-8")
     words += ["--baseline_config", str(baseline)]
     words += "--seeds 1 2 --seeds_of_others 1 --contexts 0 --bases rouge bleu --resamples 50".split()
-    monkeypatch.setattr(sys, "argv", words)
-    study.STUDY.main()
+    run_program(monkeypatch, study, words)
     results = json.loads((tmp_path / "large.json").read_text())
     assert set(results["systems"]) == set(measures.SYSTEMS)
     for bases in results["systems"].values():

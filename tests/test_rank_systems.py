@@ -2,12 +2,12 @@
 
 import json
 import random
-import sys
 
 import numpy as np
 import pytest
 
 from tests.factories.cases import tables
+from tests.factories.modules import run_program
 from training.ava import ranking
 from training.common import write_rows
 from training.studies.answer_ranking import rank_systems, rankers
@@ -125,8 +125,7 @@ def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, jud
     path = tmp_path / "own.json"
     words = ["--data_dir", str(tmp_path), "--spans_dir", str(tmp_path), "--output_dir", str(tmp_path / "runs")]
     words += ["--judges", f"tiny={judges()}", "--json", str(path)]
-    monkeypatch.setattr(sys, "argv", ["rank_systems.py", *words])
-    rank_systems.STUDY.main()
+    run_program(monkeypatch, rank_systems, ["rank_systems.py", *words])
     models = sorted((tmp_path / "runs").glob("*/model.safetensors"))
     trained = [model.stat().st_mtime_ns for model in models]
     assert "| tiny: questions | measure | mean: RMSE" in capsys.readouterr().out

@@ -6,6 +6,8 @@ import shlex
 
 import genqa_metrics
 import pytest
+from genqa_metrics.cli import app
+from typer.testing import CliRunner
 
 from tests.factories.cases import tables
 from tests.factories.pages import Page, is_same, run_command
@@ -97,9 +99,6 @@ def test_the_index_of_papers_names_files_and_tests(repository):
 
 
 def test_commands_are_those_of_the_command_line(readme):
-    from genqa_metrics.cli import app
-    from typer.testing import CliRunner
-
     commands = re.findall(r"^genqa-metrics (.*)$", readme, re.MULTILINE)
     assert commands
     for command in commands:

@@ -433,8 +433,7 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
         command[4:] = ["ask", json.dumps(arguments)]
         out = printed_by(command, cwd=space, env=environment)
         for generator, scores in json.loads(out.splitlines()[-1])[0].items():
-            questions = load(generator).ask(arguments[:1], 2, top=2 if generator == "diverse" else 1, distinct=False)[
-                0
-            ]
+            settings = {"top": 1 + (generator == "diverse"), "distinct": False}
+            (questions,) = load(generator).ask(arguments[:1], 2, **settings)
             assert scores.pop("questions") == questions
             assert_same_scores("f_meta", scores, (questions, *arguments[1:]))

@@ -11,6 +11,7 @@ import pytest
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
 
+from tests.factories.modules import run_program
 from training.common import write_rows
 from training.studies import harness
 from training.studies.judges import compare_judges, summary
@@ -42,11 +43,9 @@ def test_the_harness_renews_and_names_what_is_out_of_date(tmp_path, monkeypatch,
     with pytest.raises(SystemExit, match="out of date: run"):
         harness.main()
     assert "training/own/results/tables.md: own" in capsys.readouterr().out
-    monkeypatch.setattr(sys, "argv", ["harness", "--write"])
-    harness.main()
+    run_program(monkeypatch, harness, ["harness", "--write"])
     assert page.read_text(encoding="utf-8") == "Before\n<!-- own -->\n\n3\n\n<!-- end of own -->\nAfter\n"
-    monkeypatch.setattr(sys, "argv", ["harness"])
-    harness.main()
+    run_program(monkeypatch, harness, ["harness"])
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: f"{path.parent.parent.name}/{path.name}")
@@ -86,8 +85,7 @@ def keep(tmp_path, monkeypatch):
         if content:
             (tmp_path / "judges.json").write_text(json.dumps(content), encoding="utf-8")
         command = ["x", "--judgments", tmp_path, "--sets", "beetle.dev", "--keep", "--json", tmp_path / "judges.json"]
-        monkeypatch.setattr(sys, "argv", list(map(str, [*command, *more])))
-        compare_judges.STUDY.main()
+        run_program(monkeypatch, compare_judges, [*command, *more])
         return json.loads((tmp_path / "judges.json").read_text(encoding="utf-8"))
 
     return run

@@ -3,7 +3,6 @@
 import json
 import random
 import re
-import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -12,7 +11,8 @@ import pytest
 from tests.factories.ava import linear_judge
 from tests.factories.cases import with_cases
 from tests.factories.causal import causal_judge, tiny_gguf
-from training.ava import long_answers, manipulations, teach, wrong_answers
+from tests.factories.modules import run_program
+from training.ava import compare_sizes, long_answers, manipulations, teach, wrong_answers
 from training.ava.triples import Triple
 from training.common import json_rows, write_rows
 
@@ -98,8 +98,7 @@ def run(tmp_path, monkeypatch):
     def teach_rows(*words, teacher=judge):
         command = ["x", *(["--teacher", teacher] if teacher else []), "--share", "0.5", "--output", output]
         command += ["--judged", "own", "--judged_dir", tmp_path, "--augmented", "own", *words]
-        monkeypatch.setattr(sys, "argv", list(map(str, command)))
-        teach.main()
+        run_program(monkeypatch, teach, command)
         return [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
 
     return teach_rows
@@ -230,8 +229,7 @@ def ask(tmp_path, monkeypatch):
     def run(words="--spans spans"):
         command = f"x --model {model} --spans_dir {tmp_path} --output {tmp_path}/long.train.jsonl"
         command += f" --passages 4 --tokens 6 --batch 3 --device cpu --dtype float32 {words}"
-        monkeypatch.setattr(sys, "argv", command.split())
-        long_answers.main()
+        run_program(monkeypatch, long_answers, command.split())
 
     return run
 
@@ -276,8 +274,6 @@ def test_written_rows_have_right_and_wrong_answers_to_every_question(name):
 
 def test_two_measured_judges_give_what_escalating_gives(monkeypatch, tmp_path):
     """The second judge's verdict counts where the first is unsure, shifted to the threshold of the first."""
-    from training.ava import compare_sizes
-
     for size, threshold in (("small", 0.5), ("large", 0.6)):
         (tmp_path / size).mkdir()
         settings = {"configuration": "a1-r_qt", "threshold": threshold}
@@ -293,8 +289,6 @@ def test_two_measured_judges_give_what_escalating_gives(monkeypatch, tmp_path):
 
 
 def test_sizes_are_measured_on_dev_rows(tmp_path):
-    from training.ava import compare_sizes
-
     answers = {1: "It was {}.", 0: "It was Rome, not in {}."}
     rows = [
         {"question": f"Where was event {i}?", "references": [place], "candidate": text.format(place), "label": label}

@@ -109,7 +109,7 @@ def test_tables_as_pandas_writes_them(orient, tmp_path):
         {"Question": [WHO, "When?"], "Answer": ["Mary Shelley", "1818"], "Expected": ["M", "1818"]}
     )
     frame.to_json(tmp_path / "a.json", orient=orient)
-    more = {"rows_at": "*"} if orient == "index" else {}
+    more = {}
     if orient == "index":  # rows by number: an object of objects, whose place is the whole document
         (tmp_path / "a.json").write_text(json.dumps({"rows": json.loads((tmp_path / "a.json").read_text())}))
         more = {"rows_at": "rows"}

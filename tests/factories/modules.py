@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 REFUSE_PACKAGE = """
@@ -21,3 +22,9 @@ def printed_by(command, **options):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def run_program(monkeypatch, module, words):
+    """Run a program of this repository, or its study, in this process with the words of a command line."""
+    monkeypatch.setattr(sys, "argv", list(map(str, words)))
+    getattr(module, "STUDY", module).main()
