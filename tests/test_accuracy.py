@@ -171,7 +171,7 @@ def test_labels_needed_are_about_enough():
         labels = np.where(np.arange(5000) < number, truth, np.nan)
         sums = question_sums(judged, judged, labels, np.full(5000, number / 5000))
         estimate = powered(sums, finite)
-        return estimate, LabelPlan.of(estimate, sums, finite)
+        return estimate, LabelPlan(estimate, sums, finite)
 
     for finite in (False, True):
         more = found(100, finite)[1].labels_needed(0.03)

@@ -398,49 +398,31 @@ def wider(low, high, error: float, least: float = 0.0) -> tuple[float, float]:
     return float(np.maximum(least, low - error)), float(np.minimum(1.0, high + error))
 
 
-@dataclass(frozen=True)
 class LabelPlan:
     """How narrow the interval of a system gets with more labels, by the statistics of `powered`.
 
-    Attributes:
-        value: the accuracy that is planned with, the middle of the interval.
-        labels: rows with a label.
-        rows: all of them.
-        questions: effective number of questions of the rows.
-        size: effective number of labels.
-        of_all: the same if every row had a label; infinite where the truth is of these very rows.
+    The accuracy that is planned with is the middle of the interval; how alike answers to a question are the judge's
+    verdicts show.
+
+    Args:
+        estimate: of the system, with limits.
+        sums: what it was made of.
+        finite: see `powered`.
         confidence: of the interval.
     """
 
-    value: float
-    labels: int
-    rows: int
-    questions: float
-    size: float
-    of_all: float
-    confidence: float
-
-    @classmethod
-    def of(cls, estimate: Powered, sums: QuestionSums, finite: bool, confidence: float = CONFIDENCE) -> "LabelPlan":
-        """Return the plan of an estimate with limits.
-
-        The judge's verdicts show how alike answers to a question are.
-        """
-        rows, rate = sums.rows.sum(), sums.accepted.sum() / sums.rows.sum()
-        of_all = effective_size(rate, (sums.accepted - rate * sums.rows) / rows, sums.rows, confidence)
-        return cls(
-            value=float(estimate.low + estimate.high) / 2,
-            labels=int(sums.labelled.sum()),
-            rows=int(rows),
-            questions=float(kish(sums.rows)),
-            size=float(estimate.size),
-            of_all=np.inf if finite else float(estimate.size if sums.labelled.sum() == rows else of_all),
-            confidence=confidence,
-        )
+    def __init__(self, estimate: Powered, sums: QuestionSums, finite: bool, confidence: float = CONFIDENCE):
+        self.labels, self.rows = int(sums.labelled.sum()), int(sums.rows.sum())
+        self.value, self.questions = float(estimate.low + estimate.high) / 2, float(kish(sums.rows))
+        self.z = NormalDist().inv_cdf((1 + confidence) / 2)
+        self.size = float(estimate.size)  # effective number of labels, and what it is if every row has a label
+        rate = sums.accepted.sum() / self.rows
+        of_all = effective_size(rate, (sums.accepted - rate * sums.rows) / self.rows, sums.rows, confidence)
+        self.of_all = np.inf if finite else self.size if self.labels == self.rows else float(of_all)
 
     def half_width(self) -> float:
         """Return half the width of the interval if every row had a label."""
-        low, high = wilson(self.value, min(self.of_all, MOST_LABELS), self._z)
+        low, high = wilson(self.value, min(self.of_all, MOST_LABELS), self.z)
         return float(high - low) / 2
 
     def labels_needed(self, half_width: float) -> int | None:
@@ -459,13 +441,9 @@ class LabelPlan:
         needed = self.questions * self._size_for(half_width) / self.of_all
         return int(np.ceil(needed)) if np.isfinite(needed) else None
 
-    @property
-    def _z(self) -> float:
-        return NormalDist().inv_cdf((1 + self.confidence) / 2)
-
     def _size_for(self, half_width: float) -> float:
         """Return the effective number of labels of such an interval, infinite if there is none."""
         sizes = np.geomspace(1, MOST_LABELS, 5000)
-        low, high = wilson(self.value, sizes, self._z)
+        low, high = wilson(self.value, sizes, self.z)
         narrow = (high - low) / 2 <= half_width
         return float(sizes[narrow.argmax()]) if narrow.any() else np.inf

@@ -492,7 +492,7 @@ class JudgedAnswers:
         if result.powered is not None:
             values |= self._with_labels(mine, result.powered)
             if not np.isnan(result.powered.low):
-                values |= self._more_labels(LabelPlan.of(result.powered, sums, self.finite, self.confidence))
+                values |= self._more_labels(LabelPlan(result.powered, sums, self.finite, self.confidence))
             whole = np.zeros(len(self._questions))
             whole[np.searchsorted(self._questions, totals.keys)] = result.powered.influence
             result = replace(result, powered=replace(result.powered, influence=whole))

@@ -93,20 +93,21 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     parts = [name for name in shown if name in scores]
     if names[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
         parts = [name for name in (f"{metric}_{ACCURACY}",) if name in scores] + parts
-    rows = []
-    for system in by.order:
-        cells = [estimate(scores[name][system]) for name in names]
-        if names[0] == ACCURACY:
-            cells[0] = accuracy_cell(accuracy["systems"][system])
-        elif accuracy:  # the bootstrap interval ignores the judge's errors: it is in the JSON only
-            cells[:1] = [accuracy_cell(accuracy["systems"][system]), number(scores[names[0]][system]["value"])]
-        for name in parts:
-            of = scores[name][system]
-            cells.append(number(of["value"]) if name.endswith(WITHOUT_INTERVALS) else estimate(of))
-        place = [_ranks(by.places[system]), str(by.places[system]["cluster"])] if ranks else []
-        rows.append([system, *place, *cells])
     extra = [ACCURACY] if accuracy and names[0] != ACCURACY else []
     header = ["system", *(["ranks", "cluster"] if ranks else []), *extra, *names, *parts]
+    # The bootstrap interval of the judge's verdicts ignores its errors: it is in the JSON only.
+    plain = {name for name in parts if name.endswith(WITHOUT_INTERVALS)} | set(names[:1] if extra else ())
+
+    def cell(name: str, system: str) -> str:
+        if name == ACCURACY and accuracy:
+            return accuracy_cell(accuracy["systems"][system])
+        value = scores[name][system]
+        return number(value["value"]) if name in plain else estimate(value)
+
+    rows = []
+    for system in by.order:
+        place = [_ranks(by.places[system]), str(by.places[system]["cluster"])] if ranks else []
+        rows.append([system, *place, *(cell(name, system) for name in (*extra, *names, *parts))])
     said = "In brackets: 95% interval."
     if accuracy:
         told = accuracy["method"] != METHODS[NOTHING]
