@@ -25,7 +25,7 @@ def test_identical_systems_are_tied(tmp_path):
     assert "a and b are tied, their scores are equal." in said
     assert "ahead" not in said
     three = compared(systems(tmp_path, 20, a=[0.0, 1.0], b=[1.0, 0.0], c=[0.0]), "--format", "markdown")
-    assert "a and b are tied, their scores are equal, above the other." in three
+    assert "a and b are tied, their scores are equal, above the other; b is significantly ahead of c." in three
 
 
 @pytest.mark.parametrize("count", [1, 3])
