@@ -18,7 +18,8 @@ from ..statistics.estimation import cluster_sums
 from .inputs import plan_of, read_answers, share_of
 from .raters.report import COLUMNS
 
-LABELS_TO_BEGIN = 30  # of a system; of fewer an interval is rough
+LABELS_TO_BEGIN = 30  # of a system: the one number that every verb proposes, and below which it says "rough"
+WHAT_THEY_GIVE = f"{LABELS_TO_BEGIN} give about +-15 points"  # Wilson's interval of 30 where 8 of 10 answers are right
 COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of the rows when labelling was finished
 SELECTED = 3.5  # standard errors from the judge's mean of all rows, above which labels look selected
 DIFFERENT_ROWS = 4.0  # standard errors of the sum of 1 / probability, above which labels are of other rows

@@ -1,4 +1,4 @@
-"""A judge's scale, threshold and errors on a user's own data, from 50 to 100 labels; arrays in, numbers out.
+"""A judge's scale, threshold and errors on a user's own data, from labels; arrays in, numbers out.
 
 The judge's log-odds are scaled by the logistic regression of the labels on them (Platt 1999), with a prior that keeps
 the judge's own scale where labels are few. An answer counts as correct from a scaled probability of 0.5 on. The errors

@@ -30,7 +30,7 @@ def calibrate(
         group=terminal.OUTPUT,
     ) = None,
 ) -> None:
-    """Calibrate AVA on 50 to 100 labels of your own: its scale, its threshold, and how often it errs on your data.
+    """Calibrate AVA on labels of your own, of 30 answers of every system: its scale, its threshold, and its errors.
 
     `--output mine.json` writes them. `score`, `compare` and `accuracy` take the file with `--calibration mine.json`,
     all other commands with `--set ava.calibration=mine.json`. A file `calibration.json` in the folder of a checkpoint

@@ -23,7 +23,7 @@ from ...statistics.intervals import COUNTS
 from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources
 from ..judge_errors import measured_fact
-from ..labels import Labelled, labelled_rows
+from ..labels import LABELS_TO_BEGIN, Labelled, labelled_rows
 from .calibration import (
     LEAST_EACH,
     LEAST_LABELS,
@@ -40,7 +40,6 @@ from .calibration import (
 WRITE = "genqa-metrics calibrate with --output mine.json writes it for --calibration mine.json"
 SHARES = ("agreement", "sensitivity", "specificity")
 UNHELPFUL = "calibration does not help"
-FEW_LABELS = 50
 FEW_ANSWERS = 15  # effective ones, correct or incorrect, below which intervals are wide
 CHANCE = 0.65  # area under the curve, below which the judge hardly tells right from wrong
 
@@ -287,8 +286,8 @@ def _notes(report: dict[str, Any]) -> list[str]:
             f"{UNHELPFUL}: on held-out questions it agrees with {after:.1%} of the labels, the judge as "
             f"it is with {before:.1%}. Use the labels themselves: {report['instead']}"
         )
-    if content["labels"] < FEW_LABELS:
-        notes.append(f"{content['labels']} labels: below {FEW_LABELS} the scale is rough; label more")
+    if content["labels"] < LABELS_TO_BEGIN:
+        notes.append(f"{content['labels']} labels: below {LABELS_TO_BEGIN} the scale is rough; label more")
     few = {name: content["errors"][name] for name in COUNTS[1::2] if content["errors"][name] < FEW_ANSWERS}
     few = few if report["helps"] else {}  # nothing is written, of which intervals would be made
     for name, count in few.items():

@@ -19,7 +19,8 @@ from .tables import (
     turned,
 )
 
-MAX_NOTES = 5  # in the terminal, and unfolded on the page
+MAX_NOTES = 5  # in the terminal
+UNFOLDED_NOTES = 3  # on the page
 MOST = 500  # questions that a page shows; files with all scores hold the rest
 ACCEPTED = "share that the judge accepts, not accuracy"
 AGREES = 0.5  # from which on a score of shared words counts as high
@@ -55,7 +56,7 @@ def comparison_page(report: Report, finding: bool = True) -> str:
         sections=sections,
         findings=report.findings[: 1 if finding else 0] + report.findings[len(sections) :],
         changes=[html_table(table, text_columns={0, 1, 3, 5}) for table in change_tables(report)],
-        most=MAX_NOTES,
+        most=UNFOLDED_NOTES,
         facts=report.facts(),
         rows=_all_rows(report),
     )

@@ -22,7 +22,7 @@ from ...rows.sources import Source
 from ...rows.values import COLUMNS, recognized
 from ...scale.options import LONG, default_metrics
 from ..inputs import MAX_SLICES, as_number
-from ..labels import LABELS_TO_BEGIN
+from ..labels import LABELS_TO_BEGIN, WHAT_THEY_GIVE
 
 MAX_ROWS = 10_000  # that are read of each file
 LANGUAGE_ROWS = 1000  # whose language is looked for
@@ -310,7 +310,7 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
     else:
         number = str(max(2, min(LABELS_TO_BEGIN, *facts.systems.values())))
         what = f"label {number} answers of every system"
-        add(what, "one key each", "label", "--number", number, "-o", "labels.jsonl")
+        add(what, f"one key each; {WHAT_THEY_GIVE}", "label", "--number", number, "-o", "labels.jsonl")
         add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")
     judges = [column["name"] for column in columns if column["use"] == "judge"]
     if judges:
