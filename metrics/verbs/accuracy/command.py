@@ -51,7 +51,7 @@ def accuracy(
 
     **Without labels** the interval includes the judge's errors as they were measured for its checkpoint.
 
-    Also how many more labels would give +-1, 2 or 5 points, and the differences of systems, paired by question.
+    Also how many more labels would give +-1, 2 or 5 points, and the differences of systems, as `compare` has them.
 
     `--fail-under accuracy=0.8` demands the estimate, `low=0.8` the lower end of the interval, of every system.
 
