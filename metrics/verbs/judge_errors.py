@@ -29,7 +29,7 @@ from ..statistics.estimation import (
     estimate_accuracy,
 )
 from ..statistics.intervals import COUNTS, Counts, pooled, wilson
-from .labels import LABELS_TO_BEGIN, WHAT_THEY_GIVE
+from .labels import LABELS_TO_BEGIN
 
 MEASURED_FILE = "measured.json"
 MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
