@@ -232,13 +232,13 @@ def test_a_difference_by_few_labels_holds_the_truth(labels, monkeypatch):
     for _ in range(500):
         judged, human, odds = paired_world(rng, labels, 60)
         both = [prediction_powered(*part, odds) for part in zip(judged, human, strict=True)]
-        ends.append(estimation.tested_difference(*both))
+        ends += estimation.label_differences(both)
     _, low, high = np.transpose(ends)
     assert ((low <= 0.1) & (high >= 0.1)).mean() > 0.93
 
 
 def test_the_difference_of_equal_systems_is_0():
     judged, human, odds = paired_world(np.random.default_rng(1), 80)
-    value, low, high = estimation.tested_difference(*[prediction_powered(judged[0], human[0], odds)] * 2)
+    [(value, low, high)] = estimation.label_differences([prediction_powered(judged[0], human[0], odds)] * 2)
     assert value == 0
     assert low < 0 < high

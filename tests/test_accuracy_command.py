@@ -69,7 +69,7 @@ def test_labels_and_judge_hold_the_truth_and_are_narrower_than_labels(judged):
     [pair] = report.differences
     assert len(report.findings) == 1
     assert report.findings[0] in report.to_html()
-    assert ("may be as good" in report.findings[0]) == (pair["difference"]["low"] <= 0 <= pair["difference"]["high"])
+    assert ("may be chance" in report.findings[0]) == (pair["difference"]["low"] <= 0 <= pair["difference"]["high"])
     assert (pair["first"], pair["second"], pair["shared_questions"]) == ("a", "b", 300)
     assert pair["difference"]["low"] < 0.2 < pair["difference"]["high"]
     assert pair["difference"]["low"] > 0

@@ -20,7 +20,7 @@ from statistics import NormalDist
 import numpy as np
 
 from .intervals import CONFIDENCE, MIN_QUESTIONS, effective_size, kish, newcombe, rogan_gladen, wilson
-from .resampling import LEVEL, PairedTests, bootstrap_counts, paired_tests
+from .resampling import LEVEL, PairedTests, bootstrap_counts, corrected, paired_tests
 
 # Of each pair of a human and a judged verdict, this many questions are added to the variance: few labels show few
 # errors of the judge (Agresti & Min 2005 add 0.5 for matched pairs).
@@ -370,17 +370,18 @@ def label_tests(
     return paired_tests(differences, number * moves.T, least, np.ones(len(first)), draws, level)
 
 
-def tested_difference(first: Powered, second: Powered) -> tuple[float, float, float]:
-    """Return the difference of two systems with the limits that `compare` gives it; NaN for too few questions.
+def label_differences(systems: Sequence[Powered], confidence: float = CONFIDENCE) -> list[tuple[float, float, float]]:
+    """Return the differences of all pairs with the limits that `compare` gives them; NaN for too few questions.
 
     Args:
-        first: the one system, with questions numbered as those of `second`.
-        second: the other.
+        systems: at least two, with questions numbered alike.
+        confidence: of the limits before Holm's correction for the number of pairs.
     """
-    parts = ([getattr(part, name) for part in (first, second)] for name in ("value", "influence", "questions"))
-    tests = label_tests(*map(np.array, parts))
-    low, high = tests.limits(np.full(1, LEVEL))
-    return float(tests.differences[0]), float(low[0]), float(high[0])
+    level = 1 - confidence
+    parts = ([getattr(system, name) for system in systems] for name in ("value", "influence", "questions"))
+    tests = label_tests(*map(np.array, parts), level=level)
+    [(_, *limits)] = corrected([tests], "holm", level)
+    return [tuple(map(float, ends)) for ends in zip(tests.differences, *limits, strict=True)]
 
 
 def wider(low, high, error: float, least: float = 0.0) -> tuple[float, float]:

@@ -28,12 +28,11 @@ from ...statistics.estimation import (
     LabelPlan,
     Powered,
     difference,
-    label_tests,
+    label_differences,
     row_sums,
     wider,
 )
 from ...statistics.intervals import newcombe
-from ...statistics.resampling import corrected
 from ..inputs import calibrated_on, digested_sources, places_of, read_answers, slice_notes
 from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, measured_fact, methods
 from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes
@@ -533,13 +532,9 @@ class JudgedAnswers:
             places: {system: of its answers}.
             estimates: {system: what `accuracy` returned of it}.
         """
-        pairs, level = list(combinations(places, 2)), 1 - self.confidence
+        pairs = list(combinations(places, 2))
         if pairs and self.is_tested(estimates.values()):
-            powered = [estimate.powered for estimate in estimates.values()]
-            parts = ([getattr(part, name) for part in powered] for name in ("value", "influence", "questions"))
-            tests = label_tests(*map(np.array, parts), level=level)
-            [(_, *limits)] = corrected([tests], CORRECTION, level)
-            ends = zip(tests.differences, *limits, strict=True)
+            ends = label_differences([estimate.powered for estimate in estimates.values()], self.confidence)
         else:
             ends = (self._difference(*(estimates[system] for system in pair)) for pair in pairs)
         result = []

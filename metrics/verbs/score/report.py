@@ -394,7 +394,7 @@ class ScoreReport(Report):
             value, low, high = (100 * end for end in ends)
             leads = f"{first} leads {system} by {value:.0f} points [{low:+.0f}, {high:+.0f}]"
             return [f"{leads}: {'this could be chance' if chance else 'chance is unlikely to explain it'}", rests_on]
-        near = f"; {briefly(chance)} may be as good" if chance else ""
+        near = f"; its lead over {briefly(chance)} may be chance" if chance else ""
         return [f"{first} is first{near}{f'; {briefly(behind)} clearly behind' if behind else ''}", rests_on]
 
     def _of_metric(self, metric: str) -> list[str]:
@@ -427,22 +427,14 @@ class ScoreReport(Report):
         systems = self.accuracy["systems"] if self.accuracy else {}
         if len(systems) < 2 or any(values["low"] is None for values in systems.values()):
             return {}
-        totals = self.found.questions
-        first = max(systems, key=lambda system: systems[system]["accuracy"])
-        result = {}
-        for system in systems:
-            pair = (first, system)
-            if system == first:
-                continue
-            by_labels = all(systems[name]["basis"] in (estimation.LABELS, estimation.TOGETHER) for name in pair)
-            if by_labels and np.array_equal(totals[first].keys, totals[system].keys):
-                result[system] = estimation.tested_difference(
-                    *(estimation.powered(totals[name].question_sums) for name in pair)
-                )
-            else:
-                ends = ([systems[name][end] for end in ("accuracy", "low", "high")] for name in pair)
-                result[system] = tuple(map(float, newcombe(*ends)))
-        return result
+        totals, first = self.found.questions, max(systems, key=lambda system: systems[system]["accuracy"])
+        by_labels = all(values["basis"] in (estimation.LABELS, estimation.TOGETHER) for values in systems.values())
+        if by_labels and all(np.array_equal(totals[first].keys, totals[system].keys) for system in systems):
+            order = [first, *(system for system in systems if system != first)]
+            ends = estimation.label_differences([estimation.powered(totals[name].question_sums) for name in order])
+            return dict(zip(order[1:], ends, strict=False))  # the pairs of the first one come first
+        known = {name: [values[end] for end in ("accuracy", "low", "high")] for name, values in systems.items()}
+        return {name: tuple(map(float, newcombe(known[first], known[name]))) for name in systems if name != first}
 
     @property
     def best(self) -> list[str]:
