@@ -81,7 +81,7 @@ def test_the_judge_base_is_offered_with_its_size_where_it_can_tell_more(judge, r
     scorer = make_scorer("ava")
     errors = JudgeErrors.of(scorer, {"profiled": rows, "unsure": 0.8 * rows})
     values = {"basis": NOTHING, "rows": rows, "reason": errors.unknown}
-    base = f"--set ava.checkpoint=base ({ENCODERS[LARGE_MODEL].megabytes} MB, downloaded once), which errs less"
+    base = f"--set ava.checkpoint=base ({ENCODERS[LARGE_MODEL].megabytes} MB, downloaded once), which erred less"
     assert [base in note for note in errors.notes({"a": values})] == [offered]
     labelled = {"effective_sample_size": 20, "low": 0.1, "labelled": 20, "rows": 100}
     confusion = dict.fromkeys(("accepted", "rejected", "missed", "let_through"), 5)

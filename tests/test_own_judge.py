@@ -145,7 +145,7 @@ def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
     rows = save(tmp_path / "rows.jsonl", written(60))
     arguments = f"calibrate {rows} -o {tmp_path}/mine.json -s ava.checkpoint={settings['checkpoint']}".split()
     out, _ = run(*arguments)
-    for text in ("as it is", "calibration helps: it agrees", "Next: genqa-metrics score FILE --calibration"):
+    for text in ("as it is", "calibration may help: it agrees", "Next: genqa-metrics score FILE --calibration"):
         assert text in out
     assert "questions better, " in " ".join(out.split())
     assert read_calibration(tmp_path / "mine.json").content["labels"] == 60
@@ -303,7 +303,7 @@ def test_the_page_train_your_own_judge(tmp_path, start, monkeypatch, capsys):
     out, _ = run(*calibrates[1:])
     assert f"{labels} labels of {labels} answers" in out
     helps = (final / "calibration.json").is_file()
-    assert helps == ("calibration helps" in out)
+    assert helps == ("calibration does not help" not in out)
     assert (f"calibrated on {labels} labels of yours" in run(*scores[1:], "--verbose")[0]) == helps
 
 
@@ -340,7 +340,7 @@ def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path)
     report = genqa_metrics.calibrate(rows, settings=settings)
     report.write(tmp_path / "mine.json")
     own = {"ava": settings | {"calibration": str(tmp_path / "mine.json")}}
-    said = "ava was calibrated on rows.jsonl"
+    said = "the judge was calibrated on rows.jsonl"
     assert any(said in note for note in genqa_metrics.agree(str(rows), metrics="ava", settings=own).notes)
     assert any(said in note for note in genqa_metrics.accuracy(str(rows), settings=own["ava"]).notes)
     assert any(said in note for note in genqa_metrics.compare(str(rows), "ava", own, resamples=100).notes)

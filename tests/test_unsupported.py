@@ -36,7 +36,7 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
     assert shown[6] == 'Evidence      passage 1 says "1889": It was built in 1889 by a firm from Lyon.'
     assert shown[8] == "Row           c of bad: 1 of 2 sentences judged supported"
     assert shown[9].startswith("Unsupported   Bob sells tea. (probability ")
-    assert shown[10] == "Nearest       none; no passage shares a content word with it"
+    assert shown[10] == "Nearest       none; no passage that it is compared with shares a content word"
     assert "Hello" not in out
     text = page.read_text(encoding="utf-8")
     assert '<b class="contradicted">contradicted</b>' in text

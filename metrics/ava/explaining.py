@@ -192,7 +192,7 @@ def reason(
         counts = "moved it towards correct" if unsure else f"{_verb(named, 'count')} for it"
         text = f"{_quoted(named)} {counts}; accepted: {_cited(reference, named)}"
     elif unsure and not named:
-        text = f"the judge is unsure, and no single word explains why: read it; accepted: {_short(reference)}"
+        text = f"the judge is unsure: read it; accepted: {_short(reference)}"
         start = ""
     elif right:
         start, text = "", f"no single word decides; it matches the accepted answer {_short(reference)}"

@@ -35,8 +35,8 @@ def calibrated_on(scorers: Iterable[Scorer], sources: Sequence[Source]) -> list[
         names = [source["name"] for source in inputs_of(sources, Skips()) if source["sha256"] in digests]
         if names:
             notes.append(
-                f"{scorer.name} was calibrated on {', '.join(names)}: it agrees with these labels more than with "
-                "others; measure it on rows that it was not calibrated on"
+                f"the judge was calibrated on {', '.join(names)}: its figures for these rows are too good; take their "
+                "labels, or rows that it was not calibrated on"
             )
     return notes
 

@@ -34,7 +34,7 @@ from .labels import LABELS_TO_BEGIN
 MEASURED_FILE = "measured.json"
 MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
 METHODS = {
-    LABELS: "people's labels (Wilson's interval, by question)",
+    LABELS: "people's labels (modified Wilson interval, by question)",
     TOGETHER: "people's labels and the judge (prediction-powered)",
     "measured": "judge corrected by its measured errors (Rogan-Gladen, Lang-Reiczigel)",
     "calibrated": "judge calibrated on {labels} labels of yours, corrected by its errors there (Rogan-Gladen, "
@@ -237,7 +237,7 @@ class JudgeErrors:
         is_large = any(systems[name]["rows"] > LABELS_TO_BEGIN for name in untold)
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
         if self.stronger and self.unlike:
-            to_label += f"; or judge again with --set {self.stronger}, which errs less"
+            to_label += f"; or judge again with --set {self.stronger}, which erred less where it was measured"
         for system in untold:
             reason = systems[system]["reason"]
             fix = "more questions are needed" if "too few questions" in reason else to_label
@@ -316,7 +316,7 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
     if all(values["labelled"] == values["rows"] for values in known):
         return f"{said}; every answer has a label, so that its verdicts are not needed"
     if worth - labelled < 1:
-        other = f"--set {stronger}, which errs less" if stronger else "another judge"
+        other = f"--set {stronger}, which erred less where it was measured" if stronger else "another judge"
         return f"{said}; its verdicts make no interval narrower: label more, or take {other}"
     return f"{said}; with its verdicts the {labelled:,} labels give intervals as narrow as {worth:,.0f} labels alone"
 

@@ -291,6 +291,9 @@ class AccuracyReport(Report):
 
     def _short(self) -> Table:
         rows = [[name, *_cells(of, ("accuracy", "wrong", "declined"))] for name, of in self._ordered()]
+        if not any(values["low"] is not None for values in self.systems.values()):
+            rows = [[name, right, declined] for name, right, _, declined in rows]
+            return Table("", ["system", "right", "declined"], rows, "")
         for row in rows:
             row.insert(2, source_cell(self.systems[row[0]]))
         return Table("", ["system", "right", "from", "wrong", "declined"], rows, "")

@@ -185,9 +185,9 @@ class CalibrateReport(Report):
         to_do = f"Next: genqa-metrics score FILE --calibration {shlex.quote(self.output)}" if self.output else WRITE
         test, answers = self._report["sign_test"], self.calibration["answers"]
         unit = "questions" if self.calibration["questions"] < answers else "answers"
-        chance = ", which can be chance" * (test["p"] >= LEVEL)
+        helps, chance = ("may help", ", which can be chance") if test["p"] >= LEVEL else ("helps", "")
         counts = f"{test['better']:,} {unit} better, {test['worse']:,} worse, p {p_value(test['p'])}{chance}"
-        return [f"calibration helps: it agrees {said} ({counts})", to_do]
+        return [f"calibration {helps}: it agrees {said} ({counts})", to_do]
 
     def show(self, console: Any) -> None:
         """Print whether calibration helps, and what to do; `show_all` prints what it rests on too."""

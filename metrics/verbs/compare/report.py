@@ -383,8 +383,8 @@ class CompareReport(Report):
             worse = briefly([pair["second"] for pair in behind])
             by_how_much = f" ({estimate(behind[0]['difference'])})" if len(behind) == 1 else ""
             return (
-                f"In the judge's verdicts {order[0]} is significantly ahead of {worse}{by_how_much}; how many answers "
-                f"are right cannot be told: it accepts {listing}{further}."
+                f"In the judge's verdicts {order[0]} is significantly ahead of {worse}{by_how_much}{further}; "
+                f"how many answers are right cannot be told: it accepts {listing}."
             )
         if len(first) == 1:
             others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"

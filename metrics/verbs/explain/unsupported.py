@@ -286,7 +286,7 @@ def evidence(sentence: Judged) -> tuple[str, str] | None:
         return None
     label = "Nearest" if sentence.verdict == "unsupported" else "Evidence"
     if sentence.nearest is None:
-        return label, "none; no passage shares a content word with it"
+        return label, "none; no passage that it is compared with shares a content word"
     return label, f"passage {sentence.passage}{_says(sentence.instead)}: {sentence.nearest}"
 
 
