@@ -54,6 +54,13 @@ def test_two_systems_with_labels_a_judge_and_topics():
     assert roles["topic"] is None
 
 
+def test_rows_without_labels_are_compared_by_those_that_it_proposes_to_make():
+    report = found([row(n, system, topic="ab"[n % 2]) for n in range(40) for system in ("a", "b")])
+    assert verbs(report) == ["score", "explain", "label", "accuracy", "compare", "compare"]
+    assert all("--labels labels.jsonl" in entry["command"] for entry in report["can"][3:])
+    assert "--number 30" in report["can"][2]["command"]
+
+
 def test_columns_of_other_spelling_are_what_score_reads():
     """`Label` is people's labels: neither another judge nor a score to compare with them, nor `System` a topic."""
     rows = [

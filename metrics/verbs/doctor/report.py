@@ -268,6 +268,7 @@ def _supported(
         add("list the sentences that no passage supports", why, "explain", "-m", "grounding")
     answers = not kind.sets and kind.text == "question" and kind.given and kind.has_references
     _accuracy(facts, answers, columns, add, lacks)
+    by_labels = ["--labels", "labels.jsonl"] if answers and facts.labels < 2 else []  # those that it proposes to make
     shared, questions = _shared(facts)
     if len(facts.systems) < 2:
         lacks("compare systems", "one system; add a file or rows with another value in a column 'system'")
@@ -277,7 +278,8 @@ def _supported(
         all_of = all(len(set(question)) == len(shared) for question in questions.values())
         more = [] if all_of or facts.bad else ["--on-error", "skip"]
         more += [] if kind.has_references else ["-m", "grounding"]
-        add("compare systems", f"{len(facts.systems)} systems share {len(shared):,} questions", "compare", *more)
+        why = f"{len(facts.systems)} systems share {len(shared):,} questions"
+        add("compare systems", why, "compare", *more, *by_labels)
     human = max(len(facts.scores), facts.labels)
     others = [column["name"] for column in columns if column["use"] in ("judge", "scores")]
     if human >= MIN_AGREE and not facts.kind.sets:
@@ -289,7 +291,14 @@ def _supported(
     sliced = [column["name"] for column in columns if column["use"] == "slices"]
     verb = "compare" if len(facts.systems) > 1 and shared else "accuracy" if answers else None
     if sliced and verb:
-        add(f"the same by {sliced[0]}", f"columns with few values: {', '.join(sliced)}", verb, "--by", sliced[0])
+        add(
+            f"the same by {sliced[0]}",
+            f"columns with few values: {', '.join(sliced)}",
+            verb,
+            *by_labels,
+            "--by",
+            sliced[0],
+        )
     return can, cannot
 
 
@@ -308,9 +317,14 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
             more = ["--output", "calibration.json"]
             add("calibrate the judge on your labels", f"{facts.labels:,} labels in the rows", "calibrate", *more)
     else:
-        number = str(max(2, min(LABELS_TO_BEGIN, *facts.systems.values())))
-        what = f"label {number} answers of every system"
-        add(what, f"one key each; {WHAT_THEY_GIVE}", "label", "--number", number, "-o", "labels.jsonl")
+        number = max(2, min(LABELS_TO_BEGIN, *facts.systems.values()))
+        whole = number >= max(facts.systems.values())
+        what, why = (
+            ("label all answers", "one key each")
+            if whole
+            else (f"label {number} answers of every system", f"one key each; {WHAT_THEY_GIVE}")
+        )
+        add(what, why, "label", "--number", str(number), "-o", "labels.jsonl")
         add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")
     judges = [column["name"] for column in columns if column["use"] == "judge"]
     if judges:
