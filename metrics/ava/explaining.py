@@ -192,8 +192,10 @@ def reason(
         counts = "moved it towards correct" if unsure else f"{_verb(named, 'count')} for it"
         text = f"{_quoted(named)} {counts}; accepted: {_cited(reference, named)}"
     elif unsure and not named:
-        text = f"the judge is unsure: read it; accepted: {_short(reference)}"
-        start = ""
+        turning = strongest(words, probability, threshold, 1)
+        turns = bool(turning) and (probability - turning[0][1] >= threshold) != right
+        but_for = f" and, but for {_quoted(turning)}, would call it {'wrong' if right else 'right'}" if turns else ""
+        start, text = "", f"the judge is unsure{but_for}: read it; accepted: {_short(reference)}"
     elif right:
         start, text = "", f"no single word decides; it matches the accepted answer {_short(reference)}"
     elif named:

@@ -382,6 +382,8 @@ class CompareReport(Report):
                 return f"Which system has more right answers cannot be told: the judge accepts {listing}{further}."
             worse = briefly([pair["second"] for pair in behind])
             by_how_much = f" ({estimate(behind[0]['difference'])})" if len(behind) == 1 else ""
+            is_open = order[1] not in {pair["second"] for pair in behind}
+            further += f"; {order[0]} or {order[1]}: not decided" * is_open
             return (
                 f"In the judge's verdicts {order[0]} is significantly ahead of {worse}{by_how_much}{further}; "
                 f"how many answers are right cannot be told: it accepts {listing}."
@@ -597,7 +599,7 @@ class CompareReport(Report):
         mixed, seen = len(set(labelled.values())) > 1, ""
         if "accuracy" in self.metrics[metric]:
             by_labels = ", by people's labels" + " or the judge" * mixed
-            seen = by_labels if any(labelled.values()) else ", as the judge sees them"
+            seen = by_labels if any(labelled.values()) else ", as the judge sees them, who may be wrong"
         say(console, [f"Rows that decide{between}{seen}"] * bool(rows), "bold")
         grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in self.metrics[metric] else {}
         names = {visible(one_line(system)): system for system in self.systems}

@@ -412,7 +412,7 @@ class ScoreReport(Report):
         if metric == self.judge or len(values) < 2:
             return []
         if length_note(metric, found.scores[metric]):
-            return [f"The lengths of answers differ: the {known.main} of these systems is not comparable."]
+            return [f"Do not rank these systems by {known.main}: the lengths of their answers differ."]
         if found.sets and not known.takes_sets:
             return [f"The {known.main} is of single questions; it does not count reference questions that none asks."]
         return [highest(known.main, {system: (value, number(value)) for system, value in values.items()})]
