@@ -237,7 +237,7 @@ class JudgeErrors:
         is_large = any(systems[name]["rows"] > LABELS_TO_BEGIN for name in untold)
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
         if self.stronger and self.unlike:
-            to_label += f"; or judge again with --set {self.stronger}, which erred less where it was measured"
+            to_label += f"; or judge again with --set {self.stronger}, which erred less in our tests"
         for system in untold:
             reason = systems[system]["reason"]
             fix = "more questions are needed" if "too few questions" in reason else to_label
@@ -316,7 +316,7 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
     if all(values["labelled"] == values["rows"] for values in known):
         return f"{said}; every answer has a label, so that its verdicts are not needed"
     if worth - labelled < 1:
-        other = f"--set {stronger}, which erred less where it was measured" if stronger else "another judge"
+        other = f"--set {stronger}, which erred less in our tests" if stronger else "another judge"
         return f"{said}; its verdicts make no interval narrower: label more, or take {other}"
     return f"{said}; with its verdicts the {labelled:,} labels give intervals as narrow as {worth:,.0f} labels alone"
 
