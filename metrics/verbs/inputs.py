@@ -6,9 +6,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 import numpy as np
 
 from ..core.reading import the_first
-from ..core.scorer import Scorer
 from ..rows.errors import SKIP_BAD_ROWS, Advice, FileError
-from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows, inputs_of
+from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows
 from ..rows.sources import Source, sources_of
 from ..rows.values import MAX_NAMES, Row, as_number
 
@@ -23,22 +22,6 @@ def digested_sources(rows: object, name: str = "rows") -> list[Source]:
     if any(source.path == "-" for source in sources):
         raise ValueError("standard input cannot be read twice, for its digest and its rows; name a file")
     return sources
-
-
-def calibrated_on(scorers: Iterable[Scorer], sources: Sequence[Source]) -> list[str]:
-    """Return a note for each judge that was calibrated on one of these files, which are read where there is one."""
-    notes = []
-    for scorer in scorers:
-        if (calibration := getattr(scorer, "calibration", None)) is None:
-            continue
-        digests = set(calibration.content.get("data", {}).values())
-        names = [source["name"] for source in inputs_of(sources, Skips()) if source["sha256"] in digests]
-        if names:
-            notes.append(
-                f"the judge was calibrated on {', '.join(names)}: its figures for these rows are too good; take their "
-                "labels, or rows that it was not calibrated on"
-            )
-    return notes
 
 
 def share_of(name: str, value: object) -> float:

@@ -11,12 +11,14 @@ see that, the judge alone tells nothing.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.scorer import Scorer
 from ..reports.table import Table, number
+from ..rows.reading import Skips, inputs_of
+from ..rows.sources import Source
 from ..scale.tally import CONFUSION
 from ..statistics.estimation import (
     IGNORED,
@@ -377,6 +379,22 @@ def disagreements(measured: Mapping[str, float], rows: Mapping[str, float]) -> l
                 f"by {size:,} labels in the rows it {verb} {here:.0%} of the {whole} answers, there {there:.0%}"
             )
     return result
+
+
+def calibrated_on(scorers: Iterable[Scorer], sources: Sequence[Source]) -> list[str]:
+    """Return a note for each judge that was calibrated on one of these files, which are read where there is one."""
+    notes = []
+    for scorer in scorers:
+        if (calibration := getattr(scorer, "calibration", None)) is None:
+            continue
+        digests = set(calibration.content.get("data", {}).values())
+        names = [source["name"] for source in inputs_of(sources, Skips()) if source["sha256"] in digests]
+        if names:
+            notes.append(
+                f"the judge was calibrated on {', '.join(names)}: its figures for these rows are too good; take their "
+                "labels, or rows that it was not calibrated on"
+            )
+    return notes
 
 
 def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[str]:

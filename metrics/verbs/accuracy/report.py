@@ -33,8 +33,8 @@ from ...statistics.estimation import (
     wider,
 )
 from ...statistics.intervals import newcombe
-from ..inputs import calibrated_on, digested_sources, places_of, read_answers, slice_notes
-from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, measured_fact, methods
+from ..inputs import digested_sources, places_of, read_answers, slice_notes
+from ..judge_errors import JudgeErrors, calibrated_on, confusion_table, help_of_judge, measured_fact, methods
 from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes
 
 POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported

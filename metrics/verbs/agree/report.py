@@ -42,7 +42,8 @@ from ...scale.options import (
 from ...scale.run import item_statistics
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import LEVEL, adjust_p_values
-from ..inputs import calibrated_on, digested_sources, optional_texts, rounded, score_in_column, unscored_item
+from ..inputs import digested_sources, optional_texts, rounded, score_in_column, unscored_item
+from ..judge_errors import calibrated_on
 from ..labels import read_labels
 from ..score.report import excerpt
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse, differing, length_group

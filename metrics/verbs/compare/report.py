@@ -43,8 +43,8 @@ from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import CONFIDENCE, MIN_QUESTIONS, kish
 from ...statistics.resampling import CORRECTIONS, FEW, LEVEL, smallest_p
 from ..explain.kpqa import Explanation, explanation
-from ..inputs import calibrated_on, digested_sources, places_of, question_numbers, rounded, slice_notes
-from ..judge_errors import judged_systems
+from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
+from ..judge_errors import calibrated_on, judged_systems
 from ..labels import read_labels
 from .analysis import (
     ACCURACY,

@@ -61,8 +61,7 @@ from ...scale.tally import (
 from ...statistics import estimation
 from ...statistics.intervals import newcombe
 from ..explain.report import METRICS as EXPLAINED
-from ..inputs import calibrated_on
-from ..judge_errors import METHODS, confusion_table, help_of_judge, judged_systems, whose
+from ..judge_errors import METHODS, calibrated_on, confusion_table, help_of_judge, judged_systems, whose
 
 if TYPE_CHECKING:
     import pandas
