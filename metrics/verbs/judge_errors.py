@@ -238,6 +238,8 @@ class JudgeErrors:
         untold = by_key.get(NOTHING, [])
         is_large = any(systems[name]["rows"] > LABELS_TO_BEGIN for name in untold)
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
+        if self.measured and self.measured.method == "calibrated":  # then there are labels
+            to_label = "labels of these rows settle it: genqa-metrics accuracy FILE --labels LABELS"
         if self.stronger and self.unlike:
             to_label += f"; or judge again with --set {self.stronger}, which erred less in our tests"
         for system in untold:
