@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from genqa_metrics.statistics import estimation
 from genqa_metrics.statistics.estimation import (
     LabelPlan,
     cluster_sums,
     estimate_accuracy,
+    label_differences,
     powered,
     prediction_powered,
     question_sums,
@@ -18,6 +18,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from tests.factories.cases import with_cases
+from tests.programs.interval_simulations import paired_systems
 from training.ava.ranking import rank_agreement, ranking_scores
 
 ACCURACIES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
@@ -213,32 +214,8 @@ def test_six_systems_in_the_same_order_have_the_papers_p():
     assert (agreement["tau"], agreement["p"]) == pytest.approx((1, 2 / 720))
 
 
-def paired_world(rng, labels, questions=600):
-    """Two systems that fail on the same hard questions, right in 75% and 65%, and a judge of both."""
-    hard = rng.random(questions)
-    truth = np.stack([hard < 0.75, hard < 0.65]).astype(float)
-    judged = (rng.random(truth.shape) < np.where(truth == 1, 0.93, 0.2)).astype(float)
-    known = rng.permutation(questions)[:labels]
-    human = np.full(truth.shape, np.nan)
-    human[:, known] = truth[:, known]
-    return judged, human, np.full(questions, labels / questions)
-
-
-@pytest.mark.parametrize("labels", [20, 30])
-def test_a_difference_by_few_labels_holds_the_truth(labels, monkeypatch):
-    """Labels of the same questions for both systems; 500 worlds, the standard error of the coverage is 1%."""
-    monkeypatch.setattr(estimation, "SAMPLES", 999)
-    rng, ends = np.random.default_rng(labels), []
-    for _ in range(500):
-        judged, human, odds = paired_world(rng, labels, 60)
-        both = [prediction_powered(*part, odds) for part in zip(judged, human, strict=True)]
-        ends += estimation.label_differences(both)
-    _, low, high = np.transpose(ends)
-    assert ((low <= 0.1) & (high >= 0.1)).mean() > 0.93
-
-
 def test_the_difference_of_equal_systems_is_0():
-    judged, human, odds = paired_world(np.random.default_rng(1), 80)
-    [(value, low, high)] = estimation.label_differences([prediction_powered(judged[0], human[0], odds)] * 2)
+    system = paired_systems(np.random.default_rng(1), 80, 600)[0]
+    [(value, low, high)] = label_differences([system] * 2)
     assert value == 0
     assert low < 0 < high

@@ -72,7 +72,7 @@ def test_columns_of_other_spelling_are_what_score_reads():
     roles = {column["name"]: column["read_as"] for column in report["columns"]}
     names = {"System": "system", "Question": "question", "Answer": "prediction", "Expected": "references"}
     assert roles == names | {"Label": "label"}
-    assert verbs(report) == ["score", "explain", "accuracy", "compare", "agree"]
+    assert verbs(report) == ["score", "explain", "accuracy", "calibrate", "compare", "agree"]
     assert not any("--column" in entry["command"] or "--by" in entry["command"] for entry in report["can"])
     assert any("column 'Answer' was read as the prediction" in note for note in report["notes"])
 

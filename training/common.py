@@ -221,7 +221,11 @@ def named_file(argument: str, name: str, folders: str | Path | Sequence[str] | N
 
 
 def named_rows(argument: str, name: str, folders: str | Path | Sequence[str] | None) -> Iterator[dict]:
-    """Return the rows of `named_file`."""
+    """Return the rows of `named_file`.
+
+    Raises:
+        ValueError: if there is no such file; names the argument that asks for it.
+    """
     return json_rows(named_file(argument, name, folders))
 
 

@@ -66,9 +66,10 @@ def styles(names: Sequence[str]) -> dict[str, dict]:
 
 def _own_colour(name: str) -> str | None:
     """Return the colour of the metric that a score belongs to; None if it has none."""
-    words = name.lower().replace("-", "").replace("_", " ").replace("rougel", "rouge").split()
-    known = {metric.lower().removesuffix("-l").removeprefix("f-"): colour for metric, colour in COLOURS.items()}
-    return next((colour for word, colour in known.items() if word in words), None)
+    words = name.lower().replace("-", "").replace("_", " ").split()
+    known = {"ava": "AVA", "kpqa": "KPQA", "aev": "AEv", "meta": "F-meta", "bertscore": "BERTScore"}
+    known |= {"rougel": "ROUGE-L", "rouge": "ROUGE-L"}
+    return next((COLOURS[metric] for word, metric in known.items() if word in words), None)
 
 
 def _without_frame(axes, grid: str = "both") -> None:

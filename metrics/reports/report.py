@@ -264,20 +264,16 @@ def print_first_screen(
         last: where the rest is.
         print_rows: prints rows that a person should read, and is told how many lines the screen has left.
     """
-    from io import StringIO
-
-    from rich.console import Console
-
     systems = tuple(f"{row[0]}:" for row in table.rows)  # names are not capitalized
     said = [note if note.startswith(systems) else note[:1].upper() + note[1:] for note in dict.fromkeys(notes)]
-    counted = Console(file=StringIO(), width=console.width)
-    for out in (counted, console):
-        say(out, [headline], "bold", WIDTH)
-        out.print()
-        print_table(table, out)
-        say(out, [f"-> {finding}" for finding in findings], "bold", WIDTH)
-        say(out, [f"   {note}." for note in said], "dim", WIDTH)
-    print_rows(SCREEN - counted.file.getvalue().count("\n") - len(["", last]))
+    with console.capture() as captured:  # to count its lines
+        say(console, [headline], "bold", WIDTH)
+        console.print()
+        print_table(table, console)
+        say(console, [f"-> {finding}" for finding in findings], "bold", WIDTH)
+        say(console, [f"   {note}." for note in said], "dim", WIDTH)
+    console.file.write(captured.get())
+    print_rows(SCREEN - captured.get().count("\n") - len(["", last]))
     console.print()
     say(console, [last], "dim", WIDTH)
 

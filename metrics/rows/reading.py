@@ -642,7 +642,12 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
 
 
 def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
-    """Return what the first good row is; None where there is none, or it cannot be read ahead."""
+    """Return what the first good row is; None where there is none, or it cannot be read ahead.
+
+    Args:
+        sources: where the rows are from.
+        columns: see `RowReader`.
+    """
     reader = RowReader(sources[0], columns)
     for row in _first_rows(sources[0]):
         with suppress(RowError):

@@ -15,7 +15,16 @@ MAX_COLUMNS = 10_000
 
 
 def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
-    """Refuse a table with more columns than rows can be checked with, or with two of one name."""
+    """Refuse a table with more columns than rows can be checked with, or with two of one name.
+
+    Args:
+        names: of the columns.
+        path: name of the file.
+        where: the place of the header in it.
+
+    Raises:
+        FileError: if it has more than `MAX_COLUMNS`, or a name twice.
+    """
     if len(names) > MAX_COLUMNS:
         raise FileError(f"{path}: has {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out")
     if len(set(names)) < len(names):
@@ -34,7 +43,13 @@ def _rows_of(batches: Iterable, number: int, after: int) -> Iterator[Row]:
 
 
 def parquet_rows(raw: BinaryIO, path: str, after: int, progress: list) -> Iterator[Row]:
-    """Yield the rows of Parquet behind row `after`; the first item of `progress` becomes the share that was read.
+    """Yield the rows of Parquet behind row `after`.
+
+    Args:
+        raw: the file.
+        path: its name.
+        after: number of a row.
+        progress: its first item becomes the share of the rows that was read, 0 to 1.
 
     Raises:
         FileError: if it is not Parquet, or damaged.
@@ -76,9 +91,14 @@ def _cell(value: Any) -> str:
 
 
 def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[str]) -> Iterator[Row]:
-    """Yield the rows of a sheet (its name, or its number from 1) behind row `after`; the first row names the columns.
+    """Yield the rows of a sheet of a workbook behind row `after`; the first row names the columns.
 
-    `sheets` gets the names of all sheets.
+    Args:
+        raw: the workbook.
+        path: its name.
+        after: number of a row.
+        sheet: name of the sheet, or its number, from 1.
+        sheets: gets the names of all sheets.
     """
     from ..core.scorer import require_extra  # which brings numpy
 

@@ -268,6 +268,14 @@ def lock_folder(folder: Path, wait: bool = True) -> int | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file; through a link, so that the file is replaced and not the link."""
+    """Write a text file; through a link, so that the file is replaced and not the link.
+
+    Args:
+        path: name of the file.
+        text: its content.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
     with new_file(Path(os.path.realpath(path))) as file:
         file.write(text.encode())

@@ -107,6 +107,9 @@ def export_model(model, names: Sequence[str], path: Path, digest: str) -> None:
         names: names of its inputs, all of them (rows, tokens) integers.
         path: file to be written.
         digest: SHA-256 of the checkpoint that the model is of; `FastModel` wants the same.
+
+    Raises:
+        ImportError: if the packages of the extra `export` are not installed.
     """
     import onnx
     import torch

@@ -87,6 +87,9 @@ def read_manifest(folder: Path) -> dict:
 def verify(folder: str) -> dict[str, int]:
     """Return the number of parts and rows of a folder that is complete: just the parts that its run wrote, unchanged.
 
+    Args:
+        folder: output of a run.
+
     Raises:
         FileError: if it is not; names every part that is missing, is not of the run, or has changed.
     """
@@ -243,7 +246,17 @@ class Parts:
             file.write(manifest(self.settings, self.inputs, facts))
 
     def write(self, part: int, columns: Mapping[str, str], metadata: Mapping[str, str], rows: Mapping) -> None:
-        """Write rows of a part, see `writing.Writer`."""
+        """Write rows of a part.
+
+        Args:
+            part: its number.
+            columns: see `writing.Writer`.
+            metadata: facts about the file.
+            rows: one list per column.
+
+        Raises:
+            FileError: if it cannot be written.
+        """
         if not self._begun:
             self._write_manifest({"complete": False, "parts": self._digests})
             self._begun = True

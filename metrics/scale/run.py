@@ -343,7 +343,15 @@ def facts_of(report: Scores) -> dict:
 
 
 def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCounts, total: bool) -> Scores:
-    """Return the scores of every system, and with `total` of all systems together, from the sums of all rows."""
+    """Return the scores of every system.
+
+    Args:
+        overall: the sums over all rows.
+        row_kind: what the rows are.
+        scorers: {metric: what computes it}.
+        counts: what became of the rows.
+        total: add a row for all systems together.
+    """
     _warn_of_recorded(overall.warning_counts)
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     name = None if not total else "all systems" if "all" in overall.rows else "all"
@@ -683,7 +691,11 @@ def output_columns(
 ) -> dict[str, str]:
     """Return the columns of the output and their types, see `writing.Writer`.
 
-    Of the `extra` columns of the input one that is named as a column of the output is left out.
+    Args:
+        row_kind: what the rows are.
+        scorers: {metric: what computes it}.
+        explain: see `scored`.
+        extra: other columns of the input; one that is named as a column of the output is left out.
     """
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
     columns |= {row_kind.text: "text", **({"predictions": "texts"} if row_kind.sets else {"prediction": "text"})}

@@ -17,7 +17,15 @@ FEW = 30  # rows of a slice, below which its intervals are rough
 
 
 def digested_sources(rows: object, name: str = "rows") -> list[Source]:
-    """Return the sources of a report, which names their digests, so that none is standard input."""
+    """Return the sources of a report, which names their digests.
+
+    Args:
+        rows: see `sources.sources_of`.
+        name: of rows in memory.
+
+    Raises:
+        ValueError: if they are something else, a file does not exist or is named twice, or one is standard input.
+    """
     sources = sources_of(rows, name=name)
     if any(source.path == "-" for source in sources):
         raise ValueError("standard input cannot be read twice, for its digest and its rows; name a file")
@@ -40,6 +48,9 @@ def plan_of(values: Mapping) -> tuple[float | None, float | None]:
     """Return the probability with which a labelled row was drawn, and the planned number of labels of its system.
 
     `genqa-metrics label` writes both; each is None where the row has none.
+
+    Args:
+        values: the row.
 
     Raises:
         RowError: if one is no number, or out of range.
@@ -104,13 +115,23 @@ def optional_texts(reader: RowReader, values: dict, text: str = "question") -> d
 
 
 def name_of_row(row) -> str:
-    """Return which answer an item is: its id, else its file and line, and its system where the id does not name it."""
+    """Return which answer a row has: its id, else its file and line, and its system where the id does not name it.
+
+    Args:
+        row: with "id", "file", "line" and "system", such as a `rows.reading.Item`.
+    """
     name = row.id or f"{row.file}, line {row.line}"
     return name if row.system in name else f"{name} of {row.system}"
 
 
 def unscored_item(source: Source, row: Row, texts: Mapping) -> Item:
-    """Return the item of a row whose score is in the file, from its `optional_texts`; all of them may be missing."""
+    """Return the item of a row whose score is in the file, which needs neither answer nor references.
+
+    Args:
+        source: its file.
+        row: the row.
+        texts: see `optional_texts`.
+    """
     system = source.stem if texts["system"] is None else texts["system"]
     answers, references = texts["prediction"], texts["references"]
     return Item(source.name, row.number, texts["id"], system, texts["text"], answers, references, (None, None))
@@ -213,7 +234,14 @@ def slice_of(column: str, values: Mapping[str, object]) -> str:
 
 
 def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
-    """Return the places of the rows of each slice, in the order of their names; there may be `MAX_SLICES`.
+    """Return the places of the rows of each slice, in the order of their names.
+
+    Args:
+        column: its name, for the message.
+        slices: the slice of every row.
+
+    Raises:
+        FileError: if there are too many slices.
 
     >>> places_of("topic", ["law", "art", "law"])
     {'art': array([1]), 'law': array([0, 2])}

@@ -55,6 +55,12 @@ class Labels:
             item.chance = None if np.isnan(chance) else float(chance)
 
 
+def _drawn_by_chance(systems: Mapping[object, str], rows: Counter) -> dict:
+    """Return {row: probability} of labelled rows, each with its system, drawn from so many rows of every system."""
+    labelled = Counter(systems.values())
+    return {row: labelled[system] / rows[system] for row, system in systems.items()}
+
+
 def read_labels(
     sources: Sequence[Source] | None,
     items: Sequence[Item],
@@ -98,9 +104,7 @@ def read_labels(
     elif not drawn:
         if len(odds) < len(items):
             notes.append(TAKEN_AS_DRAWN)
-        systems = Counter(item.system for item in items)
-        labelled = Counter(items[place].system for place in odds)
-        odds = {place: labelled[items[place].system] / systems[items[place].system] for place in odds}
+        odds = _drawn_by_chance({place: items[place].system for place in odds}, Counter(item.system for item in items))
         drawn = list(odds)
     else:
         _scale_early_stop(odds, items, plans, notes)
@@ -415,12 +419,9 @@ def labelled_rows(
         )
         raise FileError(problem, "genqa-metrics label, or name the column with ", name_column("label"))
     drawn = all(probability is not None for probability in odds.values())
-    labelled = Counter(item.system for item in items.values())
     if not drawn:
-        odds = {
-            key: labelled[item.system] / (labelled[item.system] + unlabelled[item.system])
-            for key, item in items.items()
-        }
+        systems = {key: item.system for key, item in items.items()}
+        odds = _drawn_by_chance(systems, unlabelled + Counter(systems.values()))
         notes += [TAKEN_AS_DRAWN] * bool(unlabelled)
     weights = np.array([1 / odds[key] for key in items])
     return Labelled(

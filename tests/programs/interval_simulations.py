@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 from genqa_metrics.statistics.correlation import pearson, pearson_limits
-from genqa_metrics.statistics.estimation import powered, question_sums
+from genqa_metrics.statistics.estimation import Powered, label_tests, powered, prediction_powered, question_sums
 from genqa_metrics.statistics.intervals import COUNTS, rogan_gladen, share_interval
+from genqa_metrics.statistics.resampling import LEVEL, bootstrap_counts
 from genqa_metrics.verbs.calibrate.calibration import effective_counts
 from genqa_metrics.verbs.compare.analysis import Column, analyse
 
@@ -130,6 +131,29 @@ def nearly_perfect(share: float, labels: int = 100, repeats: int = 2000) -> floa
     return float(((result.low <= share) & (share <= result.high)).mean())
 
 
+def paired_systems(rng, labels: int, questions: int) -> list[Powered]:
+    """Return two systems that fail on the same hard questions, right in 75% and 65%; some have labels, for both."""
+    hard = rng.random(questions)
+    truth = np.stack([hard < 0.75, hard < 0.65]).astype(float)
+    judged = (rng.random(truth.shape) < np.where(truth == 1, 0.93, 0.2)).astype(float)
+    known = np.isin(np.arange(questions), rng.permutation(questions)[:labels])
+    odds = np.full(questions, labels / questions)
+    return [prediction_powered(*part, odds) for part in zip(judged, np.where(known, truth, np.nan), strict=True)]
+
+
+def difference_by_labels(labels: int, questions: int, repeats: int = 500) -> float:
+    """Return how often the interval of the difference of `paired_systems` holds."""
+    rng, held = np.random.default_rng(labels), []
+    for _ in range(repeats):
+        systems = paired_systems(rng, labels, questions)
+        parts = (
+            np.array([getattr(system, name) for system in systems]) for name in ("value", "influence", "questions")
+        )
+        (low,), (high,) = label_tests(*parts, bootstrap_counts(questions, 999, 0)).limits(np.full(1, LEVEL))
+        held.append(low <= 0.1 <= high)
+    return float(np.mean(held))
+
+
 # What is simulated, by which function, with which arguments, and the bounds of what must come out.
 FALSE, HELD = (0, 0.085), (0.925, 1)
 SIMULATIONS = [
@@ -152,6 +176,8 @@ SIMULATIONS = [
           ("`agree`, Pearson's r, probabilities near 0 or 1, 15, 40, 100 rows: interval holds", "probabilities"),
           ("the same, normal scores", "normal"), ("the same, heavy tails", "heavy"),
           ("the same, labels 0 and 1", "labels"))),
+    ("difference by labels, 10 of 20 questions, 20 and 30 of 60: interval holds",
+     difference_by_labels, [(10, 20), (20, 60), (30, 60)], (0.93, 1)),
     ("labels and judge, accuracy .98, .99, 1: interval holds", nearly_perfect, [(0.98,), (0.99,), (1.0,)], (0.92, 1)),
 ]  # fmt: skip
 

@@ -377,7 +377,7 @@ class CompareReport(Report):
             shares = [f"{system} {number(share, 2)}" for system, share in zip(order, scores, strict=True)]
             listing = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)}"
             behind = [pair for pair in by.pairs if pair["first"] == order[0] and self.is_clear(pair)]
-            further = self._further(by, [])
+            further = self._further(by)
             if not behind:
                 return f"Which system has more right answers cannot be told: the judge accepts {listing}{further}."
             worse = briefly([pair["second"] for pair in behind])
@@ -390,24 +390,24 @@ class CompareReport(Report):
             )
         if len(first) == 1:
             others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
-            return f"{name}: {first[0]} is significantly better than {others}{self._further(by, [])}."
+            return f"{name}: {first[0]} is significantly better than {others}{self._further(by)}."
         if scores[0] == scores[1]:
             tied = [system for system, score in zip(order, scores, strict=True) if score == scores[0]]
             rest = "" if len(tied) == len(order) else ", above the other" + "s" * (len(order) - len(tied) > 1)
             names = listed(tied) if briefly(tied) == listed(tied) else f"{tied[0]} and {len(tied) - 1} others"
-            return f"{name}: {names} are tied, their scores are equal{rest}{self._further(by, [])}."
+            return f"{name}: {names} are tied, their scores are equal{rest}{self._further(by)}."
         if len(first) == len(order) == 2:
             return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
         best, worse = by.best, [system for system in order if system not in by.best]
         clear = {(pair["first"], pair["second"]) for pair in by.pairs if self.is_clear(pair)}
-        than_all = {pair for pair in product(best, worse) if clear.issuperset(product(best, worse))}
+        than_all = set(product(best, worse)) if clear.issuperset(product(best, worse)) else set()
         said = f"{name}: {either(best)}: not decided; {order[0]} has the highest score"
         if worse:
             than = ("both" if len(best) == 2 else "all of these") if than_all else "it"
             said += f", {briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse than {than}"
         return f"{said}{self._further(by, than_all)}."
 
-    def _further(self, by: Ranking, known: Container[tuple[str, str]]) -> str:
+    def _further(self, by: Ranking, known: Container[tuple[str, str]] = ()) -> str:
         """Return which other systems than the first one are significantly ahead of which, with a semicolon before."""
         pairs = [(pair["first"], pair["second"]) for pair in by.pairs if self.is_clear(pair)]
         pairs = [pair for pair in pairs if pair[0] != by.order[0] and pair not in known]

@@ -30,7 +30,6 @@ FEW_VALUES = 20  # values of a column that makes slices
 MIN_SLICE = 5  # mean rows of a slice
 MIN_JUDGED = 10  # values of a column that may be scores
 MIN_AGREE = 3  # rows with a human score that `agree` needs
-CALIBRATE = 50  # labels from which a calibration is proposed
 RECORDED = ("ava_label", "ava_score")  # what `score --output` writes
 
 
@@ -313,7 +312,7 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
         few = facts.labels < LABELS_TO_BEGIN * len(facts.systems) and facts.labels < facts.systems.total()
         rough = f", below {LABELS_TO_BEGIN} a system its intervals are rough" * few
         add("estimate the accuracy", f"{facts.labels:,} labels of people in the rows{rough}", "accuracy")
-        if facts.labels >= CALIBRATE:
+        if facts.labels >= LABELS_TO_BEGIN:
             more = ["--output", "calibration.json"]
             add("calibrate the judge on your labels", f"{facts.labels:,} labels in the rows", "calibrate", *more)
     else:
