@@ -31,16 +31,10 @@ NOT_LISTED = (
 def write_card(
     folder: Path, metric: str, args, training, facts: Sequence[Mapping], scores: Mapping[str, float]
 ) -> None:
-    """Write README.md into the folder of a checkpoint, of the template card.md.j2 of the metric's training.
+    """Write README.md into the folder of a checkpoint, of the template card.md.j2 of the training of ava or kpqa.
 
-    Args:
-        folder: the checkpoint.
-        metric: ava or kpqa.
-        args: arguments of the training script.
-        training: arguments of the Trainer.
-        facts: `name`, `rows` and `weight` of every source; for a judge also its `group`: judged, pairs, as2, spans, ""
-            for what is made of them.
-        scores: results of `Trainer.evaluate`, eval_<rows>_<score>.
+    `facts` have `name`, `rows` and `weight` of every source; for a judge also its `group`, "" for what is made of
+    others. `scores` are results of `Trainer.evaluate`, eval_<rows>_<score>.
     """
     settings = {name: value for name, value in asdict(args).items() if name not in NOT_LISTED}
     settings |= {name: getattr(training, name) for name in TRAINING_SETTINGS}

@@ -19,13 +19,8 @@ from genqa_metrics.core.inference import is_emulated
 def shuffled_batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[int]:
     """Return an order of rows whose batches have rows of similar length, while the batches are in random order.
 
-    That of transformers goes from long to short, 50 batches at a time: a model that has just seen short rows alone is
-    wrong about long ones, and a generator of questions ended every one early.
-
-    Args:
-        lengths: of the rows.
-        size: rows of a batch; the last one may have fewer.
-        rng: source of randomness.
+    transformers goes from long to short, 50 batches at a time: a model that has just seen short rows alone is wrong
+    about long ones, and a generator of questions ended every one early.
 
     >>> lengths = [1, 9, 2, 8]
     >>> order = shuffled_batches(lengths, 2, random.Random(0))
@@ -55,11 +50,9 @@ def encoder_path(name: str) -> str:
 
 
 def prepared(arguments: type, words: Sequence[str] | None = None) -> tuple:
-    """Return what a training script is given, `arguments` and transformers.TrainingArguments, after setting the seed.
+    """Return `arguments` (fields made by `option`) and transformers.TrainingArguments as given; the seed is set.
 
-    Args:
-        arguments: a dataclass of fields made by `option`.
-        words: the words of the command line; default those of this process. A file of words may follow --config.
+    The words of the command line, default those of this process, may name a file of words after --config.
     """
     from transformers import HfArgumentParser, TrainingArguments, set_seed
 
@@ -80,17 +73,10 @@ def trained(
     callbacks: Sequence = (),
     **given: Any,
 ):
-    """Return a transformers.Trainer after its training, from the last checkpoint if there is one.
+    """Return a transformers.Trainer, made of `given` too, after its training, from the last checkpoint if any.
 
-    Args:
-        training: a transformers.TrainingArguments, which is changed.
-        dev: rows that are evaluated; none are if empty.
-        trainer_class: default transformers.Trainer.
-        labels: name of the input that dev scores need.
-        patience: evaluations without a better score on dev before it stops, with the best weights; 0 never.
-        best_by: that score; a lower loss is better, and a higher score of any other name.
-        callbacks: called in training.
-        **given: other arguments of the Trainer.
+    `labels` is the input that dev scores need. `patience` evaluations without a better dev score `best_by` stop it,
+    with the best weights; 0 never. A lower loss is better, and a higher score of any other name.
     """
     from transformers import EarlyStoppingCallback, Trainer
     from transformers.trainer_utils import HubStrategy, get_last_checkpoint
@@ -119,12 +105,7 @@ def published(trainer, training, folder: Path) -> None:
 
 
 def option(help: str, default: Any = MISSING) -> Any:
-    """Return a field of a dataclass that HfArgumentParser reads as an argument of the command line.
-
-    Args:
-        help: the help text.
-        default: value of the argument; without one it is required. A list is copied.
-    """
+    """Return a field of a dataclass that HfArgumentParser reads; required without a default; a list is copied."""
     if isinstance(default, list):
         return field(default_factory=default.copy, metadata={"help": help})
     return field(default=default, metadata={"help": help})
@@ -138,11 +119,7 @@ def parsed(arguments: type) -> Any:
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a Markdown table.
-
-    Args:
-        header: titles of the columns.
-        rows: cells of every row; each is written with `str`.
+    """Return a Markdown table; cells are written with `str`.
 
     >>> print(markdown_table(["set", "r"], [["a", 0.5]]))
     | set | r |
@@ -195,12 +172,7 @@ def write_rows(path: str | Path, rows: Iterable[dict]) -> None:
 
 
 def local_file(name: str, folders: str | Path | Sequence[str] | None) -> Path | None:
-    """Return the file NAME.jsonl.gz or NAME.jsonl of the first folder that has one, else None.
-
-    Args:
-        name: name of a source.
-        folders: a folder or several; None is the current one.
-    """
+    """Return the file NAME.jsonl.gz or NAME.jsonl of the first folder that has one (None: the current), else None."""
     if folders is None or isinstance(folders, str | Path):
         folders = [folders or "."]
     paths = [Path(folder, f"{name}{suffix}") for folder in folders for suffix in (".jsonl.gz", ".jsonl")]
@@ -208,11 +180,7 @@ def local_file(name: str, folders: str | Path | Sequence[str] | None) -> Path | 
 
 
 def named_file(argument: str, name: str, folders: str | Path | Sequence[str] | None) -> Path:
-    """Return the file of `local_file`.
-
-    Raises:
-        ValueError: if there is no such file; names the argument that asks for it.
-    """
+    """Return the file of `local_file`, or raise a ValueError that names the argument that asks for it."""
     path = local_file(name, folders)
     if path is None:
         places = folders if isinstance(folders, str | Path | None) else ", ".join(map(str, folders))
@@ -221,11 +189,7 @@ def named_file(argument: str, name: str, folders: str | Path | Sequence[str] | N
 
 
 def named_rows(argument: str, name: str, folders: str | Path | Sequence[str] | None) -> Iterator[dict]:
-    """Return the rows of `named_file`.
-
-    Raises:
-        ValueError: if there is no such file; names the argument that asks for it.
-    """
+    """Return the rows of `named_file`."""
     return json_rows(named_file(argument, name, folders))
 
 
@@ -234,15 +198,7 @@ def source_rows(
 ) -> Iterable[dict]:
     """Return the rows of `local_file`, or else of a data set of the Hub, by default of its training split.
 
-    Args:
-        argument: that asks for it.
-        name: `NAME` of the local file; or `ORG/NAME` on the Hub, after which a colon and a split may follow.
-        folder: folder of the local files.
-        part: what follows the colon: argument of `datasets.load_dataset`.
-        **options: other arguments of it.
-
-    Raises:
-        ValueError: if there is no such file and the name is none of the Hub's.
+    After ORG/NAME may follow a colon and a value of `part`, an argument of `datasets.load_dataset` as `options` are.
     """
     if path := local_file(name, folder):
         return json_rows(path)
@@ -255,11 +211,7 @@ def source_rows(
 
 
 def around_markers(markdown: str | Path, name: str) -> tuple[str, str]:
-    """Return a Markdown file up to the end of the line `<!-- NAME -->`, and from `<!-- end of NAME -->` on.
-
-    Raises:
-        ValueError: if the two lines are not in the file, each once.
-    """
+    """Return a Markdown file up to the end of the line `<!-- NAME -->`, and from `<!-- end of NAME -->` on."""
     content, start, end = Path(markdown).read_text(encoding="utf-8"), f"<!-- {name} -->", f"<!-- end of {name} -->"
     if content.count(start) != 1 or content.count(end) != 1:
         raise ValueError(f"write: expected the lines {start} and {end} once each in {markdown}; add them")
@@ -282,17 +234,10 @@ def command_line(module: str, given: Sequence[str]) -> str:
 
 
 def train_once(module: str, output: Path, where: Sequence[str], settings: Sequence[str], recipe: str) -> None:
-    """Train one run in a process of its own unless it is finished; an interrupted one is resumed.
+    """Train a run of training.`module` in its own process unless final/README.md is there; resume an interrupted one.
 
-    Args:
-        module: the script, below `training`.
-        output: folder of the run; it is finished when it has final/README.md.
-        where: arguments of training that say where files are.
-        settings: all other arguments.
-        recipe: digest of the recipe.
-
-    Raises:
-        ValueError: if the folder holds a run with another recipe or other settings.
+    `where` are arguments that say where files are, `settings` all others; with `recipe`, a digest, they must be those
+    of an earlier run in the folder.
     """
     record = output / "settings.json"
     if record.is_file() and json.loads(record.read_text(encoding="utf-8")) != [recipe, *settings]:

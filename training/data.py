@@ -41,16 +41,7 @@ Sets whose source states no licence that allows a copy are not here. Made by `py
 
 @dataclass(frozen=True)
 class DataSet:
-    """One file of rows.
-
-    Attributes:
-        folder: what its rows are: judgments, as2, span_qa and so on.
-        name: its name, with the part: wikiqa.dev.
-        rows: number of rows.
-        source: repository on GitHub that it was made of.
-        licence: as stated there.
-        sha256: of the file.
-    """
+    """One file of rows: folder below DATA, name with the part (wikiqa.dev), GitHub repository and its licence."""
 
     folder: str
     name: str
@@ -81,15 +72,7 @@ def data_sets(table: Path = TABLE) -> list[DataSet]:
 
 
 def chosen(names: Sequence[str], known: Sequence[DataSet]) -> list[DataSet]:
-    """Return the sets of some names.
-
-    Args:
-        names: a folder, a set in all its parts, or one part, with or without its folder.
-        known: all sets.
-
-    Raises:
-        ValueError: if there is no such name, or it is in two folders.
-    """
+    """Return the sets that names mean: a folder, a set in all its parts, or one part, with or without its folder."""
     values: dict[str, DataSet] = {}
     for name in names:
         own = [value for value in known if name in (value.folder, value.name, f"{value.folder}/{value.name}")]
@@ -110,12 +93,8 @@ def chosen(names: Sequence[str], known: Sequence[DataSet]) -> list[DataSet]:
 def opened(place: str) -> Iterator[Callable[[str], Path]]:
     """Yield a function that returns a local file of a copy, by its place below DATA.
 
-    Args:
-        place: hf://datasets/ORG/NAME[@REVISION], the address of a git repository (ends with .git, or begins with git@
-            or git+), or a folder.
-
-    Raises:
-        ValueError: if it is none of these, or cannot be read.
+    The copy is hf://datasets/ORG/NAME[@REVISION], a git repository (ends with .git, begins with git@ or git+), or a
+    folder.
     """
     if place.startswith("hf://datasets/"):
         from huggingface_hub import hf_hub_download
@@ -136,19 +115,7 @@ def opened(place: str) -> Iterator[Callable[[str], Path]]:
 
 
 def fetch(sets: Sequence[DataSet], target: Path, place: str = COPY) -> list[str]:
-    """Write files of a copy below a folder; a file that is right is kept, and a wrong one is not written.
-
-    Args:
-        sets: what to fetch.
-        target: DATA.
-        place: see `opened`.
-
-    Returns:
-        One line a set, of what was done.
-
-    Raises:
-        ValueError: if a file is not in the copy or is another one; files before it are written.
-    """
+    """Write files of a copy below `target`; return a line a set. A right file is kept, a wrong one is not written."""
     said = []
     with opened(place) as local:
         for value in sets:
@@ -185,14 +152,7 @@ def table_of(sets: Sequence[DataSet]) -> str:
 
 
 def pack(sets: Sequence[DataSet], data: Path, output: Path) -> list[DataSet]:
-    """Copy the sets whose licences allow it to a new folder, for a data set on the Hub or a git repository.
-
-    Returns:
-        The sets that are in it.
-
-    Raises:
-        ValueError: if the folder exists, or a file is missing or is another one.
-    """
+    """Copy the sets whose licences allow it to a new folder, for the Hub or a git repository, and return them."""
     if output.exists():
         raise ValueError(f"--output: {output} exists; name another folder")
     free = [result for result in sets if result.free]

@@ -11,10 +11,7 @@ from genqa_metrics.core.checkpoints import ENCODERS
 
 
 def weighted_folders(name: str, parts: Sequence[str]) -> list[tuple[Path, float]]:
-    """Return the folders and weights of "FOLDER=WEIGHT".
-
-    Raises:
-        ValueError: if the weights do not sum to 1.
+    """Return the folders and weights of "FOLDER=WEIGHT"; weights must sum to 1.
 
     >>> weighted_folders("judges", ["a=0.8", "b=0.2"])[1]
     (PosixPath('b'), 0.2)
@@ -42,12 +39,7 @@ def mean_model(models: Sequence, weights: Sequence[float]):
 
 
 def fold(bare, trained) -> None:
-    """Fill an untrained adapter with the best approximation of every matrix's change by its rank.
-
-    Args:
-        bare: model with an adapter on its linear layers (PEFT), over the encoder before training.
-        trained: the model after training, without an adapter.
-    """
+    """Fill the untrained adapter (PEFT) of `bare` with the best approximation of every matrix's change by rank."""
     import torch
 
     modules = dict(trained.named_modules())
@@ -67,13 +59,7 @@ def fold(bare, trained) -> None:
 
 
 def save_adapter(model, encoder: str, folder: Path) -> None:
-    """Write an adapter in half precision, and what it belongs to.
-
-    Args:
-        model: with an adapter (PEFT).
-        encoder: folder or Hub id of its encoder; the revision of a pinned one is named too.
-        folder: is made if it is not there.
-    """
+    """Write an adapter (PEFT) in half precision, with its encoder's name and the revision of a pinned one."""
     from safetensors.torch import load_file, save_file
 
     config = model.peft_config["default"]

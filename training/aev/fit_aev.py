@@ -79,10 +79,9 @@ def outputs_of(values: dict) -> list[dict]:
 
 
 def read_outputs(files: list[str], aspect: str, excluded: Collection[str] = ()) -> list[dict]:
-    """Return the judged rows: unit (the system, with its file where there are several), candidate, references, human.
+    """Return the judged rows (unit, candidate, references, human); a ValueError names file, line and fix.
 
-    Raises:
-        ValueError: for a bad row, an unknown aspect or no judged row; names file, line and fix.
+    Unit is the system, with its file where there are several.
     """
     outputs = []
     for path in files:
@@ -100,11 +99,7 @@ def read_outputs(files: list[str], aspect: str, excluded: Collection[str] = ()) 
 
 
 def judged_output(values: dict, where: str, aspect: str) -> dict:
-    """Return the checked unit, candidate, references and human score (None where nobody judged) of one output.
-
-    Raises:
-        ValueError: for a missing value or an unknown aspect; begins with `where`.
-    """
+    """Return the checked unit, candidate, references and human score (None: not judged) of one output at `where`."""
     missing = [name for name in ("system", "references") if not values.get(name)]
     if missing:
         raise ValueError(f"{where}: expected a value for {missing[0]!r}; a fit needs outputs of named systems")
@@ -134,14 +129,10 @@ def bleu_of_systems(texts: list[str], references: list[list[str]], of_system: li
 
 
 def r_squared_table(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
-    """Return R-squared with the sign of the correlation, so that a cell that ranks systems upside down is not a fit.
+    """Return R-squared with the sign of the correlation: a cell that ranks systems upside down is no fit.
 
-    Args:
-        human: ... x systems.
-        metric: ... x systems x orders x alphas.
-
-    Returns:
-        ... x orders x alphas, in [-1, 1]; NaN where all human or all metric scores are equal (an N without match).
+    (... x systems) and (... x systems x orders x alphas) give (... x orders x alphas); NaN where all human or all
+    metric scores are equal, as for an N without a match.
     """
     human = (human - human.mean(-1, keepdims=True))[..., None, None]
     metric = metric - metric.mean(-3, keepdims=True)
@@ -159,17 +150,10 @@ def best_cell(table: np.ndarray) -> tuple[int, int]:
 
 
 def bootstrap(human: np.ndarray, metric: np.ndarray, resamples: int, seed: int) -> dict:
-    """Return how sure the best cell is, from samples of the systems with replacement.
+    """Return 95% intervals of R-squared and place of the best cell, and the share of samples with the same best cell.
 
-    Args:
-        human: systems.
-        metric: systems x orders x alphas.
-        resamples: number of samples; those with fewer than three different systems are drawn again.
-        seed: of the random numbers.
-
-    Returns:
-        "interval": 95% percentile interval of the R-squared of the best cell; "best_alpha", "best_max_order": 95%
-        intervals of the place of the best cell; "same_cell": share of samples with the same best cell.
+    Systems are drawn with replacement; samples with fewer than three different ones are drawn again. `human` is
+    (systems,), `metric` systems x orders x alphas.
     """
     cell = best_cell(r_squared_table(human, metric))
     generator = np.random.default_rng(seed)

@@ -94,13 +94,7 @@ def measured(checkpoint: str, data: Path, most: int, names: list[str], **setting
 
 
 def paired(judges: dict, first: str, second: str) -> dict:
-    """Return what two measured judges give together: the second reads the rows of which the first is unsure.
-
-    Args:
-        judges: what `measured` returned of each.
-        first: "small" or "base".
-        second: a larger one, see `escalate` in `AvaScorer.load`.
-    """
+    """Return what two measured judges give together: the second reads the rows of which the first is unsure."""
     one, other = (read_settings(checkpoint_folder(size)) for size in (first, second))
     shift, sets = logit(one["threshold"]) - logit(other["threshold"]), {}
     for name in judges[first].keys() & judges[second].keys() - {*CLAIMS}:
@@ -112,11 +106,7 @@ def paired(judges: dict, first: str, second: str) -> dict:
 
 
 def fitted(sets: dict, other: int | None = None) -> tuple[float, float]:
-    """Return slope and intercept of Platt scaling on the sets with verdicts, each with the same weight.
-
-    Args:
-        sets: what `measured` returns.
-        other: half of the questions that is left out; None for all.
+    """Return slope and intercept of Platt scaling on sets with verdicts, of equal weight, without the half `other`.
 
     >>> fitted({"condaqa": {}})  # claims alone have nothing to fit
     (1.0, 0.0)

@@ -190,10 +190,7 @@ def _as_written(text: str, rng: random.Random) -> str:
 
 
 def quantities(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
-    """Return times, amounts, measures, durations, dates, counts and parts, in another form, and near misses.
-
-    All functions of `CONSTRUCTED` take the triples of the spans, the number of rows and the source of randomness.
-    """
+    """Return times, amounts, measures, durations, dates, counts and parts, in another form, and near misses."""
     result = []
     while len(result) < count:
         question, same, wrong = rng.choice(_QUANTITIES)(rng)

@@ -60,16 +60,9 @@ def system_accuracies(verdicts: np.ndarray, labels: np.ndarray, systems: list) -
 
 
 def best_threshold(probabilities: np.ndarray, labels: np.ndarray, systems: list, by: str = "rmse") -> float:
-    """Return the threshold that estimates the accuracies of systems best, or makes the fewest errors on rows.
+    """Return the middle of the best thresholds of 0.05, 0.055, ..., 0.95.
 
-    Args:
-        probabilities: (rows,) probabilities.
-        labels: (rows,) verdicts of people, 0 or 1.
-        systems: (rows,) system of every row.
-        by: "rmse" over systems, the paper's, or "error" on rows.
-
-    Returns:
-        The middle of the best thresholds of 0.05, 0.055, ..., 0.95.
+    Best is the least RMSE of the accuracies of systems ("rmse", the paper's) or the fewest errors on rows ("error").
     """
     grid = np.arange(0.05, 0.951, 0.005)
 
@@ -90,15 +83,9 @@ def half(question: str) -> int:
 
 
 class Dev:
-    """The rows of a dev file.
+    """The rows of a dev file; `logits` has, by way to combine references, the (rows,) logits that are not calibrated.
 
-    Args:
-        rows: rows of human verdicts.
-        judge: the judge.
-        ways: of `AGGREGATIONS`; "max" and "mean" judge against each reference by itself, which takes long.
-
-    Attributes:
-        logits: way to put references together -> (rows,) logits that are not calibrated.
+    "max" and "mean" judge against each reference by itself, which takes long.
     """
 
     def __init__(self, rows: list[dict], judge: Judge, ways: tuple[str, ...]):
@@ -116,13 +103,7 @@ class Dev:
 
 
 def fitted(devs: dict[str, Dev], how: str, leave: int | None = None) -> dict:
-    """Return the settings fitted on dev files together.
-
-    Args:
-        devs: dev files, those of `CALIBRATION` among them, which give scaling and threshold.
-        how: of `AGGREGATIONS`.
-        leave: half of the questions that is left out.
-    """
+    """Return the settings fitted on `CALIBRATION` together, without the half `leave` of the questions."""
 
     def column(get):
         return np.concatenate([np.asarray(get(devs[name]))[devs[name].halves != leave] for name in CALIBRATION])
@@ -173,10 +154,7 @@ def system_scores(verdicts: np.ndarray, labels: np.ndarray, systems: list) -> di
 def report(folder: Path, judgments: Path, how: str | None = None) -> tuple[dict, dict]:
     """Return the settings fitted on the dev files and all scores of a checkpoint.
 
-    Args:
-        folder: checkpoint.
-        judgments: folder of the files of human verdicts.
-        how: of `AGGREGATIONS`; None for the one with the most accuracy and AUC on EVOUNA.
+    `how` is one of `AGGREGATIONS`; None takes the one with the most accuracy and AUC on EVOUNA.
     """
     judge = Judge(load_judge(folder))
     paths = {name: judgments / f"{name}.jsonl.gz" for name in (*BINARY, *GRADED)}

@@ -64,13 +64,10 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model shall write.
+    """What a model shall write: `text` is what it is told, the candidate of `row` what it shall say.
 
-    Attributes:
-        text: what it is told.
-        row: a triple whose candidate is what it shall say; its label is 0.5 if the verdict of the text is not known.
-        denied: answers that it must not give; none if it tells a judged answer.
-        neighbours: question and references of other questions about the same passage.
+    The label of `row` is 0.5 if the verdict of the text is not known. `denied` are answers that it must not give, none
+    if it tells a judged answer; `neighbours` are question and references of other questions about the same passage.
     """
 
     text: str
@@ -80,13 +77,7 @@ class Prompt:
 
 
 def passage_prompts(rows: Sequence[dict], count: int, rng: random.Random) -> list[Prompt]:
-    """Return prompts of passages, half of them with a wrong answer of the same type in place of the right one.
-
-    Args:
-        rows: of extractive QA, see `read_rows` of `training/kpqa/data.py`.
-        count: prompts at most.
-        rng: source of randomness.
-    """
+    """Return at most `count` prompts of passages, half with a wrong answer of the same type for the right one."""
     answered, same_passage = [], defaultdict(list)
     for row in rows:
         references = tuple(dict.fromkeys(text.strip() for text in row["answers"]["text"] if text.strip()))[:3]
@@ -192,12 +183,9 @@ def doubt(prompt: Prompt, text: str) -> str | None:
 def sure_rows(
     prompts: Sequence[Prompt], texts: Mapping[str, str | None], rng: random.Random
 ) -> tuple[list[Triple], list[Triple], Counter]:
-    """Return rows of texts: those that `doubt` keeps, balanced; for a teacher; how often each reason was met.
+    """Return the rows of texts that `doubt` keeps, balanced; rows for a teacher; how often each reason was met.
 
-    Args:
-        prompts: what was asked.
-        texts: text of a prompt -> answer; None for one that did not end.
-        rng: source of randomness.
+    `texts` has the answer to the text of a prompt, None for one that did not end.
     """
     rows, unsure, reasons = [], [], Counter()
     for prompt in prompts:

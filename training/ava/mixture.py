@@ -16,14 +16,7 @@ BY_RULES = constructed.CONSTRUCTED | relations.CONSTRUCTED | {"manipulation": ma
 
 
 def own_rows(paths: Sequence[str | Path]) -> list[dict]:
-    """Return labelled rows of files as verdicts: question, references, candidate, score, label, system, source.
-
-    Args:
-        paths: files as `genqa-metrics label` writes them, or of any form that it reads.
-
-    Raises:
-        ValueError: if a file cannot be read, or a row is bad; names file, row and fix.
-    """
+    """Return labelled rows of files, of any form that `genqa-metrics label` reads, as verdicts."""
     result = labelled_rows(sources_of([str(path) for path in paths]), {}, Skips(), (), [])
     rows = []
     for item, label, weight in zip(result.items, result.labels.tolist(), result.weights.tolist(), strict=True):
@@ -34,17 +27,9 @@ def own_rows(paths: Sequence[str | Path]) -> list[dict]:
 
 
 def split_rows(args, output: Path) -> Path:
-    """Write the labelled rows of --rows as verdicts, a fifth of the questions apart, and name them in the arguments.
+    """Write the labelled rows of --rows into `output`/rows, a fifth of the questions apart; return the file of those.
 
-    Args:
-        args: arguments of `train_ava.py`, which are changed.
-        output: OUTPUT; the files are in its folder `rows`.
-
-    Returns:
-        The file of the rows that are held out.
-
-    Raises:
-        ValueError: if a file cannot be read, a row is bad, or there are too few questions.
+    The arguments name the files from then on. A ValueError says if there are too few questions.
     """
     parts: dict[str, list[dict]] = {"own.train": [], "own.dev": []}
     for row in own_rows(args.rows):
@@ -61,11 +46,7 @@ def split_rows(args, output: Path) -> Path:
 
 
 def training_triples(args, rng) -> tuple[list, list[dict]]:
-    """Return the triples of one pass over all sources, and per source its name, rows, weight and group.
-
-    Raises:
-        ValueError: if there is no such source or kind; names it.
-    """
+    """Return the triples of one pass over all sources, and per source its name, rows, weight and group."""
     result, facts, base, sentences, changed = [], [], [], [], []
 
     def add(name: str, rows: list, weight: float, group: str = "", taken: list | None = None) -> list:

@@ -53,10 +53,9 @@ def flooded(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
 
 
 def buried(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
-    """Yield the triples with the candidate in the middle of 60 to 350 words about the same things; the verdict stays.
+    """Yield the triples with the candidate within 60 to 350 words about the same things; the verdict stays.
 
-    The words around it are answers to other questions that share a long word with this one; those that hold a
-    reference are left out.
+    The words are answers to other questions that share a long word with this one and hold none of its references.
     """
     about = defaultdict(list)
     for triple in triples:
@@ -181,8 +180,7 @@ def restated(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
 def reworded(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
     """Yield the triples with dates and numbers of one side written in another way, and surnames for whole names.
 
-    "two" for "2", "4 July 1776" for "July 4, 1776": the verdict stays. A surname stands for a person in correct
-    answers to questions with "who" only.
+    A surname stands for a person in correct answers to questions with "who" only; else the verdict stays.
     """
     for triple in triples:
         result = occurrence(triple.references, triple.candidate)

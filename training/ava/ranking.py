@@ -19,18 +19,11 @@ def is_usable(labels: Sequence) -> bool:
 
 
 def ranking_scores(rankings: Sequence[Sequence]) -> dict[str, float]:
-    """Return P@1, mean average precision and mean reciprocal rank.
+    """Return P@1, mean average precision and mean reciprocal rank of labels (0 or 1) by question, best answer first.
 
-    Args:
-        rankings: per question the labels of its answers, 0 or 1, best answer first. A question without a correct
-            answer counts 0, as it must for a judge that accepts none; leave those without gold answers out
-            (`is_usable`).
-
-    Raises:
-        ValueError: if there is no question, one without answers, or a label other than 0 and 1.
-
-    The first question has its correct answers at ranks 1 and 3: P@1 1, average precision (1/1 + 2/3) / 2 = 0.833,
-    reciprocal rank 1. The second has one at rank 2: 0, 1/2, 1/2.
+    A question without a correct answer counts 0, as it must for a judge that accepts none; leave those without gold
+    answers out (`is_usable`). Correct answers at ranks 1 and 3: P@1 1, average precision (1/1 + 2/3) / 2 = 0.833,
+    reciprocal rank 1; at rank 2: 0, 1/2, 1/2.
 
     >>> {name: round(value, 3) for name, value in ranking_scores([[1, 0, 1], [0, 1]]).items()}
     {'p_at_1': 0.5, 'map': 0.667, 'mrr': 0.75}
@@ -51,20 +44,9 @@ def ranking_scores(rankings: Sequence[Sequence]) -> dict[str, float]:
 def rank_agreement(estimated: Sequence[float], true: Sequence[float]) -> dict[str, float]:
     """Return how near the estimated measures of systems are to the true ones (Table 5).
 
-    Args:
-        estimated: (systems,) measures from a judge's labels.
-        true: (systems,) measures from human labels, in the same order.
-
-    Returns:
-        "rmse": root of the mean squared error; "std": standard deviation of the absolute errors, so that rmse**2 =
-        mean absolute error**2 + std**2; "tau": Kendall's tau-b of the two rankings, NaN if one of them has all systems
-        equal; "p": its two-sided p-value, exact where no two systems are equal.
-
-    Raises:
-        ValueError: if the lengths differ, there are fewer than two systems, or a value is not finite.
-
-    Errors 0.03 and -0.01: RMSE is the root of (0.0009 + 0.0001) / 2, the absolute errors 0.03 and 0.01 lie 0.01 from
-    their mean.
+    rmse**2 = mean absolute error**2 + std**2. "tau" is Kendall's tau-b, NaN if one side has all systems equal, and "p"
+    its two-sided p-value. Errors 0.03 and -0.01: RMSE is the root of (0.0009 + 0.0001) / 2; 0.03 and 0.01 lie 0.01
+    from their mean.
 
     >>> {name: round(value, 4) for name, value in rank_agreement([0.53, 0.79], [0.5, 0.8]).items()}
     {'rmse': 0.0224, 'std': 0.01, 'tau': 1.0, 'p': 1.0}
@@ -86,15 +68,7 @@ def rank_agreement(estimated: Sequence[float], true: Sequence[float]) -> dict[st
 
 
 def resampled_agreement(estimated: np.ndarray, true: np.ndarray) -> dict[str, np.ndarray]:
-    """Return RMSE and Kendall's tau-b of many samples at once, as `rank_agreement` of each.
-
-    Args:
-        estimated: (samples, systems) measures from a judge's labels.
-        true: (samples, systems) measures from human labels.
-
-    Returns:
-        "rmse" and "tau", (samples,) each; tau is NaN where one side has all systems equal.
-    """
+    """Return (samples,) RMSE and tau-b of (samples, systems) measures, each as of `rank_agreement`."""
     first, second = np.triu_indices(estimated.shape[1], 1)
     sides = [side.round(DIGITS) for side in (estimated, true)]
     signs = [np.sign(side[:, first] - side[:, second]) for side in sides]

@@ -118,10 +118,7 @@ def _parts(name: str) -> tuple[str, str] | None:
 
 
 def names(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
-    """Return answers with a part of a person's name, of the right person or of another one.
-
-    One name crossed with another ("Leonardo Bruni" for "Leonardo da Vinci") is wrong.
-    """
+    """Return answers with a part of a person's name: of the right person, of another, or of two mixed (wrong)."""
     rows = [
         row for row in sentences if answer_type(row.question, row.references[0]) == "who" and _parts(row.references[0])
     ]

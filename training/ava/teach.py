@@ -21,14 +21,9 @@ PART = 2000  # rows that are judged and written at a time
 
 
 def taught(rows: list, probabilities: list[float], share: float, first: int = 0, doubted: float = 1) -> list[dict]:
-    """Return rows of verdicts: `share` of each label is the teacher's probability, the rest the known label.
+    """Return rows of verdicts, numbered from `first`: `share` of each label (0 to 1) is the teacher's probability.
 
-    Args:
-        rows: triples.
-        probabilities: (rows,) the teacher's.
-        share: 0 to 1.
-        first: number of the first row.
-        doubted: difference of label and probability beyond which a row is left out.
+    Rows whose label and probability differ by more than `doubted` are left out.
     """
     return [
         {"row": number, "label": None, **row.as_verdict()}

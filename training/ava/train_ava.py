@@ -90,11 +90,7 @@ class Arguments:
 
 
 def settle(args: Arguments) -> dict:
-    """Take what is not given from the checkpoint to start from, and return its settings that training keeps.
-
-    Raises:
-        ValueError: if there is no such checkpoint.
-    """
+    """Take what is not given from the checkpoint to start from, and return its settings that training keeps."""
     own: dict = {}
     if args.start:
         folder = checkpoint_folder(args.start)
@@ -215,15 +211,7 @@ def train_matrices_only(model) -> None:
 
 
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path, **kept: object) -> None:
-    """Write the trained model: an adapter in half precision, or the whole model with its tokenizer.
-
-    Args:
-        model: the model.
-        tokenizer: its tokenizer; not read for an adapter.
-        args: the arguments.
-        folder: where it is written.
-        **kept: settings of the checkpoint that it started from, see `settle`.
-    """
+    """Write the trained model (an adapter in half precision, or all with the tokenizer) and settings, `kept` too."""
     if args.fold_rank:
         model = folded(model, args)
     if args.lora_rank or args.fold_rank:

@@ -68,17 +68,9 @@ def detokenized(text: str) -> str:
 
 
 def as2_rows(name: str, folder: str | Path | None) -> list[dict]:
-    """Return question, answer and label of an answer-sentence selection corpus: a local file or one of the Hub.
+    """Return question, answer and label of answer-sentence selection: a local file, or NAME or NAME:SPLIT of the Hub.
 
     Texts are freed of the blanks between tokens, see `detokenized`.
-
-    Args:
-        name: `NAME` for the file NAME.jsonl.gz in `folder`; else a name on the Hub such as microsoft/wiki_qa,
-            lucadiliello/trecqa or lucadiliello/asnq, with `:SPLIT` for another split than train.
-        folder: folder of the local files.
-
-    Raises:
-        ValueError: if there is neither, or the columns are others.
     """
     rows = []
     for row in source_rows("as2", name, folder):
@@ -93,17 +85,10 @@ def as2_rows(name: str, folder: str | Path | None) -> list[dict]:
 def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random) -> Iterator[Triple]:
     """Yield AVA-Pos and AVA-Neg (section 3.2) of an answer-sentence selection corpus.
 
-    With C(q) the correct and W(q) the wrong answers of question q: (q, t_i, t_j) with t_i, t_j in C(q), t_i != t_j, is
-    positive; with t_i in C(q), t_j in W(q) negative. Questions with fewer than two correct answers are left out.
-
-    Args:
-        rows: `question`, `answer` and `label` 0 or 1; optionally `short_answer`, the words of a correct answer that
-            answer the question; a reference without one takes the last one of another answer of its question.
-        negatives: at most so many negatives of each reference, drawn at random; None takes all, as in the paper.
-        rng: source of randomness.
-
-    Yields:
-        Triples with t_i as reference and t_j as candidate.
+    With C(q) the correct and W(q) the wrong answers of question q: (q, reference t_i, candidate t_j) with t_i, t_j in
+    C(q), t_i != t_j, is positive; with t_i in C(q), t_j in W(q) negative, at most `negatives` of each t_i. Questions
+    with fewer than two correct answers are left out. A reference without `short_answer` takes the last one of its
+    question.
     """
     correct, wrong, short = defaultdict(dict), defaultdict(dict), defaultdict(dict)
     for row in rows:
@@ -134,12 +119,9 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
 def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
     """Return the triples of human verdicts: `question`, `references`, `candidate`, `label`, or `score` from 0 to 1.
 
-    The answer may be called `prediction`, as `genqa-metrics label` does. A row may have a `short_answer`. A row with a
-    `context`, the passage that supports its candidate or does not, has the passage for its reference, and may be
-    without a question.
-
-    Raises:
-        ValueError: if a row has neither label nor score, no answer, or no reference; names it.
+    The answer may be called `prediction`, as `genqa-metrics label` does. A row with a `context`, the passage that
+    supports its candidate or does not, has the passage for its reference and needs no question. A ValueError names a
+    bad row.
     """
     triples = []
     for i, row in enumerate(rows):
@@ -170,13 +152,8 @@ def as_claim(row: dict) -> dict:
 def pair_triples(rows: Iterable[dict], kind: str, rng: random.Random) -> Iterator[Triple]:
     """Yield pairs of sentences as triples: is the second right if the first is the reference?
 
-    Entailed sentences and paraphrases are right, all others wrong. What holds in both directions (a paraphrase, no
-    paraphrase, a contradiction) is turned round for every second pair. Pairs without a label are left out.
-
-    Args:
-        rows: `first`, `second` and `label`: entailment, neutral, contradiction, paraphrase, not_paraphrase or None.
-        kind: name of the source.
-        rng: source of randomness.
+    Entailed sentences and paraphrases are right, all others wrong; pairs without a label are left out. What holds in
+    both directions (a paraphrase, no paraphrase, a contradiction) is turned round for every second pair.
     """
     for row in rows:
         label, first, second = row["label"], row["first"], row["second"]

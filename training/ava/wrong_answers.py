@@ -271,16 +271,7 @@ def off_topic(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]
 
 
 def span_triples(rows: Iterable, answers: Answers, rng: random.Random) -> Iterator[Triple]:
-    """Yield triples of extractive QA: sentences that hold the answer, the answer alone, and wrong ones of both.
-
-    Args:
-        rows: `Answer` rows of `training/kpqa/data.py`: question, sentence, label per character.
-        answers: where wrong answers come from.
-        rng: source of randomness.
-
-    Yields:
-        For each row a correct and an incorrect triple; reference and candidate are the span or the sentence by turns.
-    """
+    """Yield a correct and an incorrect triple of each row of extractive QA; sides are span or sentence by turns."""
     for row in rows:
         span = row.span
         if not span:

@@ -53,12 +53,7 @@ def dev_file(data: Path, name: str) -> Path:
 
 
 def dev_rows(data: Path, name: str) -> list[dict]:
-    """Return the rows of a dev file: `question`, `context`, `candidate`, `label` 0 or 1.
-
-    Args:
-        data: folder of the data sets.
-        name: one of `JUDGED` or `PAIRS`, or `PLAIN`.
-    """
+    """Return the rows of one of `JUDGED`, `PAIRS` or `PLAIN`: `question`, `context`, `candidate`, `label` 0 or 1."""
     return [
         {"question": row["question"] or "", "context": row["context"]}
         | {"candidate": row["candidate"], "label": int(row["label"])}
@@ -89,13 +84,7 @@ def overlap(rows: Sequence[dict]) -> np.ndarray:
 
 
 def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (rows,) probabilities and verdicts, each by a fit on the other half of the passages.
-
-    Args:
-        scores: (rows,) of a method, higher for supported.
-        labels: (rows,) verdicts of people, 0 or 1.
-        halves: (rows,) half of each row, 0 or 1.
-    """
+    """Return (rows,) probabilities and verdicts, each by a fit on the other half (0 or 1) of the passages."""
     probabilities, verdicts = np.zeros(len(labels)), np.zeros(len(labels))
     for own in (0, 1):
         use, fit = halves == own, halves != own
@@ -121,14 +110,10 @@ def measured(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
 
 
 def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
-    """Return slope, intercept and threshold of a judge, every file with the same weight.
+    """Return slope, intercept and threshold of a judge; every file, named in the rows' "file", has the same weight.
 
     Platt scaling with one slope and an intercept for each file, since files differ in how much of them is supported
     and in what they are about; the intercept that is returned is the mean of the files.
-
-    Args:
-        rows: rows of all files, with the name of each in "file".
-        scores: (rows,) logits of the judge.
     """
     labels = np.array([row["label"] for row in rows], dtype=float)
     files = np.array([row["file"] for row in rows])

@@ -63,20 +63,10 @@ class Answer:
 
 
 def read_rows(source: str, folder: str | Path | None = None) -> Iterator[dict]:
-    """Yield rows with SQuAD's columns (question, context, answers) of a local file or of a data set on the Hub.
+    """Yield rows with SQuAD's columns of a local file, or of the training split of a data set on the Hub.
 
-    Args:
-        source: `NAME` for the file NAME.jsonl.gz or NAME.jsonl in `folder`, else the training split of SQuAD, HotpotQA
-            or MS MARCO on the Hub, or of any data set with SQuAD's columns; a configuration can follow a colon
-            (`hotpotqa/hotpot_qa:distractor`).
-        folder: folder of the local files.
-
-    Yields:
-        Rows with `question`, `context` and `answers` = {"text": [...], "answer_start": [...]}; `whole` is true where
-        all of the context is the answer's sentences.
-
-    Raises:
-        ValueError: if there is no such file and the name is none of the Hub's.
+    SQuAD, HotpotQA, MS MARCO or any set with these columns; a configuration can follow a colon
+    (`hotpotqa/hotpot_qa:distractor`). `whole` is true where all of the context is the answer's sentences.
     """
     name = source.partition(":")[0]
     convert = {"hotpotqa/hotpot_qa": hotpot_row, "microsoft/ms_marco": marco_row}.get(name, lambda row: row)
@@ -113,22 +103,12 @@ def marco_row(row: dict) -> dict | None:
 def keyphrase_labels(
     question: str, text: str, spans: Sequence[tuple[int, int]], several: bool, unit: float, function: float
 ) -> list[float]:
-    """Return one label per character of `text`.
+    """Return one label (0 to 1) per character of `text`; spans are character offsets of the answers.
 
     Spans lose articles and punctuation at their ends, as in SQuAD's own normalisation of answers. Function words and
     punctuation within are labelled `function`: that both texts contain "of" means nothing. Where a question asks for
-    an amount, words beside the number (units, "million", the thing that is counted) are labelled `unit`.
-
-    Args:
-        question: the question.
-        text: the answer sentence(s).
-        spans: character offsets of the answers in `text`.
-        several: True if all spans are answers, False if they are alternatives, which are averaged.
-        unit: label of the words beside a number, from 0 to 1.
-        function: label of function words in a span that has other words too, from 0 to 1.
-
-    Returns:
-        A list of len(text) floats from 0 to 1.
+    an amount, words beside the number (units, "million", the thing that is counted) are labelled `unit`. Unless all
+    spans are answers (`several`), they are alternatives, which are averaged.
     """
     labels = [0.0] * len(text)
     for start, end in spans:
@@ -155,18 +135,10 @@ def keyphrase_labels(
 
 
 def answers(source: str, rows: Iterable[dict], unit: float, function: float, max_words: int) -> Iterator[Answer]:
-    """Yield one training row for each QA row: the question with the sentence(s) of the context that hold the answer.
+    """Yield each question with the sentence(s) of the context, `max_words` at most, that hold the answer.
 
-    Args:
-        source: name of the source.
-        rows: rows with SQuAD's columns; where `whole` is true, the context is all of it the answer's sentences
-            (multi-hop data).
-        unit: see `keyphrase_labels`.
-        function: see `keyphrase_labels`.
-        max_words: rows with more words in the sentence(s) are left out.
-
-    Yields:
-        Training rows; yes/no answers and answers that are no span of the sentences are left out.
+    Yes/no answers and answers that are no span of the sentences are left out; `unit` and `function` as in
+    `keyphrase_labels`.
     """
     from sentencex import get_sentence_boundaries
 
@@ -193,19 +165,10 @@ def answers(source: str, rows: Iterable[dict], unit: float, function: float, max
 
 
 def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> list[Answer]:
-    """Return rows whose keyphrase is yes or no, made from declarative sentences.
+    """Return at most `count` rows whose keyphrase is yes or no; extractive data has none: its answers are spans.
 
     "The door is open ." gives "is the door open ?" with answers such as "yes", "no , the door is not open" or "yes it
-    is". Extractive data has no such rows: its answers are spans.
-
-    Args:
-        sentences: sentences, of which those of the form subject, auxiliary verb, rest are used.
-        count: number of rows, at most.
-        rng: source of randomness.
-
-    Returns:
-        The rows; yes, no and not are labelled 1, other words 0.5, or RESTATED if the question holds them, function
-        words 0.
+    is". Yes, no and not are labelled 1, other words 0.5, or RESTATED if the question holds them, function words 0.
     """
     clauses = [m.groups() for m in map(CLAUSE.fullmatch, sentences) if m and m[1].split()[0].lower() not in _OPENINGS]
     rows = []
@@ -247,15 +210,9 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
 def varied(row: Answer, rng: random.Random, crop: float, restate: float, plain: float) -> Answer:
     """Return the row, or at random a variant of it that is closer to what QA systems answer and users ask.
 
-    Args:
-        row: the training row.
-        rng: source of randomness.
-        crop: probability that the answer is cut to a fragment around the labelled words ("at a church").
-        restate: probability that the answer to "what is X?" becomes "X is ANSWER" or "ANSWER is X".
-        plain: probability that the question loses its question mark, and half of that all its function words.
-
-    Returns:
-        The row or its variant.
+    With probability `crop` the answer is cut to a fragment around the labelled words ("at a church"), with `restate`
+    that to "what is X?" becomes "X is ANSWER" or "ANSWER is X", with `plain` the question loses its mark, a quarter of
+    them all function words.
     """
     question, text, labels = row.question, row.text, row.labels
     marked = [i for i, label in enumerate(labels) if label > 0]

@@ -77,15 +77,9 @@ def question_text_pairs(rows: list[dict]) -> list[tuple[str, str]]:
 def scores_of_tokens(
     rows: list[dict], tokens: list, idf: bool = False, negation: bool = True, values: bool = True, **settings
 ) -> dict:
-    """Return metric -> (rows,) scores of the candidates, the maximum over the references.
+    """Return metric -> (rows,) scores of the candidates, the maximum over the references, of all texts' tokens.
 
-    Args:
-        rows: the judged rows.
-        tokens: of `question_text_pairs`.
-        idf: weigh BERTScore by rarity in the references.
-        negation: see the metric.
-        values: see the metric.
-        **settings: of `pair_statistics`.
+    `idf` weighs BERTScore by rarity in the references; the others are the metric's and those of `pair_statistics`.
     """
     if idf:
         settings["idf"] = inverse_document_frequencies([np.asarray(token.ids) for token in tokens[len(rows) :]])
@@ -140,16 +134,7 @@ def difference(base: np.ndarray, other: np.ndarray, judged: Judgments, resamples
 
 
 def compared(measured: Mapping, judgments: Mapping[str, Judgments], resamples: int) -> dict:
-    """Return how every checkpoint agrees with people, and how far it is from the first (Table 4).
-
-    Args:
-        measured: label -> set -> metric -> (rows,) scores.
-        judgments: set -> judgments.
-        resamples: bootstrap samples.
-
-    Returns:
-        label -> set -> metric of KPQA -> "pearson", "spearman" and but for the first label "difference".
-    """
+    """Return label -> set -> metric -> its agreement, and its "difference" to that of the first label (Table 4)."""
     base, result = next(iter(measured.values())), {}
     for label, sets in measured.items():
         for name, scores in sets.items():

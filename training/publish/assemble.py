@@ -51,12 +51,7 @@ def defined_name(text: str) -> str:
 
 
 def assemble(metric: str, folder: Path) -> Path:
-    """Write a metric as a folder that `evaluate.load` takes on a machine without the package.
-
-    Args:
-        metric: name of the metric.
-        folder: where to write; its previous content is deleted.
-    """
+    """Write a metric as a folder, emptied first, that `evaluate.load` takes on a machine without the package."""
     source = METRICS / metric
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__", "*.py", ".*"))

@@ -41,12 +41,7 @@ def remote_files(api, repository: Repository, revision: str) -> dict[str, str] |
 
 
 def changes(folder: Path, remote: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Return the paths to upload and the paths to delete that make a repository equal to a folder.
-
-    Args:
-        folder: the files that it should hold.
-        remote: the files that it holds, see `remote_files`.
-    """
+    """Return the paths to upload and the paths to delete that make a repository equal to a folder."""
 
     def is_same(path: Path, digest: str | None) -> bool:
         if digest is None or len(digest) == 64:
@@ -60,16 +55,7 @@ def changes(folder: Path, remote: dict[str, str]) -> tuple[list[str], list[str]]
 
 
 def upload(api, repository: Repository, tag: str) -> str:
-    """Make a repository on the Hub equal to its folder in at most one commit, and tag it.
-
-    Args:
-        api: `huggingface_hub.HfApi`.
-        repository: the repository.
-        tag: is moved if it names other files.
-
-    Returns:
-        A summary of what was done.
-    """
+    """Make a repository equal to its folder in at most one commit, and tag it; a tag of other files is moved."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, RepoCard
     from huggingface_hub.errors import RepositoryNotFoundError
 

@@ -40,20 +40,11 @@ def write_model(
     is_default: bool = True,
     metric: str | None = None,
 ) -> None:
-    """Write the folder of a model repository.
+    """Write the folder of a model repository, emptied first, from a judge or keyphrase predictor of any kind.
 
-    Args:
-        source: folder of the checkpoint, a judge or a keyphrase predictor of any kind.
-        repository: Hub id.
-        tag: version, for the card.
-        folder: where to write; its previous content is deleted.
-        results: `huggingface_hub.EvalResult` objects, for the card.
-        is_default: whether the metric of the same namespace loads it by default.
-        metric: the metric that loads it; None for the one that its files name.
-
-    Raises:
-        ValueError: if transformers cannot load the model completely although its card says so, or `measured.json`
-            is of another judge.
+    `metric` loads it, by default the one that its files name; `is_default` says whether without being asked. A
+    ValueError says that transformers cannot load it completely although its card says so, or that `measured.json` is
+    of another judge.
     """
     from huggingface_hub import ModelCard
 
@@ -139,14 +130,7 @@ def _check_plain(name: str, source: Path, folder: Path) -> None:
 
 
 def recorded_results(name: str, source: Path) -> list:
-    """Return the measured results of a bundled checkpoint, for its model card.
-
-    Returns:
-        `huggingface_hub.EvalResult` objects; none of a checkpoint that was not measured.
-
-    Raises:
-        ValueError: if the results are of another checkpoint; names the command to run.
-    """
+    """Return `huggingface_hub.EvalResult` objects of a bundled checkpoint, none where nothing was measured."""
     from huggingface_hub import EvalResult
 
     if not RECORDS[name].is_file():

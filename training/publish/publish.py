@@ -51,11 +51,7 @@ def check(args: Arguments) -> None:
 
 
 def write_folders(args: Arguments) -> list[Repository]:
-    """Write a folder for every repository, models before the Spaces that load them.
-
-    Returns:
-        The repositories, in the order of publishing.
-    """
+    """Write a folder for every repository, models before the Spaces that load them, and return them in that order."""
     tag, output, repositories = version_tag(), Path(args.output_dir), []
 
     def added(name: str, kind: str) -> Repository:

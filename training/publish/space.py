@@ -19,10 +19,7 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", *BUNDLED, "examples", "integrat
 
 
 def default_checkpoints(text: str, namespace: str, tag: str) -> str:
-    """Return a module's source with its bundled checkpoints in a namespace and at a tag.
-
-    Raises:
-        ValueError: if the source does not have exactly one line HUB_CHECKPOINTS.
+    """Return a module's source with its bundled checkpoints, on its one line HUB_CHECKPOINTS, in a namespace at a tag.
 
     >>> default_checkpoints('HUB_CHECKPOINTS = {"small": "old/kpqa-minilm"}  # a remark', "me", "v1")
     'HUB_CHECKPOINTS = {"small": "me/kpqa-minilm@v1"}  # a remark'
@@ -40,14 +37,7 @@ def checkpoint_repository(name: str, namespace: str) -> str:
 
 
 def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
-    """Write the folder of a Space; checkpoints are not in it, the Hub has them.
-
-    Args:
-        name: name of a metric, or of another demo.
-        namespace: user or organization.
-        tag: of the checkpoints that are loaded by default.
-        folder: where to write; its previous content is deleted.
-    """
+    """Write the folder, emptied first, of the Space of a metric or a demo; the Hub has its checkpoints, at `tag`."""
     from huggingface_hub import RepoCard
 
     shutil.rmtree(folder, ignore_errors=True)
@@ -83,15 +73,7 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
 
 
 def write_site(folder: Path, site: Path = ROOT / "spaces" / "docs") -> None:
-    """Write the folder of the documentation Space: the site that `make docs` built, and its card.
-
-    Args:
-        folder: where to write; its previous content is deleted.
-        site: folder with the card README.md and the site in build/html.
-
-    Raises:
-        ValueError: if the site was not built.
-    """
+    """Write the folder, emptied first, of the documentation Space: the site that `make docs` built, and its card."""
     built = site / "build" / "html"
     if not (built / "index.html").is_file():
         raise ValueError(f"{built}: expected the built documentation; run `make docs` first")

@@ -43,11 +43,7 @@ class Arguments:
 
 
 def readable(question: str, context: str) -> str:
-    r"""Return a question of the generator as people write it, with the capitals that its words have in the context.
-
-    Args:
-        question: lower-case tokens of the Penn treebank.
-        context: the text that was asked about, as it was typed.
+    r"""Return a question (Penn treebank tokens) as people write it, with the capitals of its words in the context.
 
     >>> readable("where did ada 's mother -lrb- anne -rrb- live ?", "Ada's mother (Anne) lived in London.")
     "Where did Ada's mother (Anne) live?"
@@ -70,12 +66,7 @@ def readable(question: str, context: str) -> str:
 
 
 class QuestionGenerator:
-    """Asks questions about texts.
-
-    Args:
-        model: a generator.Generator in evaluation mode.
-        vectors: the contexts.WordVectors that it was trained with.
-    """
+    """Asks questions about texts: a generator.Generator in evaluation mode, and its contexts.WordVectors."""
 
     def __init__(self, model, vectors):
         config = model.config
@@ -93,22 +84,12 @@ class QuestionGenerator:
         raw: bool = True,
         no_repeat: int = 3,
     ) -> list[list[str]]:
-        """Return questions about every text.
+        """Return `count` questions about every text, of which `config.max_context` words are read.
 
-        Args:
-            texts: sentences; of a long one the first words are read, `config.max_context` of them.
-            count: questions wanted of every text.
-            seed: the same seed asks the same questions.
-            top: beams that a question is drawn from; 1 takes the best.
-            width: beams of the search.
-            distinct: leave out repetitions. Where there are fewer different questions than wanted, the `width` best
-                beams are drawn from, and where those are too few, fewer questions come back.
-            raw: the texts are as people write them, and so are the questions; else both are lower-case tokens with
-                blanks between them.
-            no_repeat: words in a row that no question says twice; 0 lets it, as in the study.
-
-        Raises:
-            ValueError: if a text has no words, or count is below 1.
+        A question is drawn from the `top` best of `width` beams, and says no `no_repeat` words in a row twice (0 lets
+        it, as in the study). `distinct` leaves out repetitions: where there are fewer different questions than wanted,
+        all beams are drawn from, and where those are too few, fewer come back. Texts and questions are as people write
+        them (`raw`), else lower-case tokens with blanks between them.
         """
         from training.question_generation.decoding import generate
 
@@ -144,17 +125,7 @@ def find(name: str | Path, revision: str | None = None) -> Path:
 
 
 def load(name: str | Path = "diverse", revision: str | None = None, device: str = "cpu") -> QuestionGenerator:
-    """Load a generator.
-
-    Args:
-        name: "diverse" or "baseline", which are bundled, the folder of a checkpoint, or its Hub id; a revision may
-            follow: "org/name@v1".
-        revision: branch, tag or commit of a Hub id.
-        device: where it runs.
-
-    Raises:
-        ValueError: if there is none, or its encoder is not found; says what was tried.
-    """
+    """Load a generator: "diverse" or "baseline" (bundled), a folder, or a Hub id ("org/name@v1" or `revision`)."""
     from training.question_generation import generator
 
     model = generator.load(find(name, revision)).to(device)

@@ -82,19 +82,11 @@ def _column(row: Mapping, names: Sequence[str], where: str) -> object:
 
 
 def read_contexts(source: str, folder: str | Path | None = None) -> list[Context]:
-    """Return the contexts of a source with all their questions, in the order of their first row.
+    """Return one `Context` per different text of a source with all its questions, in the order of their first row.
 
-    Args:
-        source: `NAME` for the file NAME.jsonl.gz or NAME.jsonl in `folder`, else `NAME` or `NAME:SPLIT` of the Hub.
-            Columns: `context` or `sentence`, and `references` (a list) or `question`; `tokenized` where it is true,
-            and the files of Du et al., are tokens of the Penn treebank and stay as they are.
-        folder: folder of the local files.
-
-    Returns:
-        One `Context` per different text.
-
-    Raises:
-        ValueError: if there is no such source, or a row has no text or question.
+    The source is a file NAME.jsonl.gz or NAME.jsonl in `folder`, or `NAME` or `NAME:SPLIT` of the Hub, with `context`
+    or `sentence`, and `references` (a list) or `question`. Rows that are `tokenized`, and the files of Du et al., are
+    tokens of the Penn treebank and stay as they are.
     """
     values: dict[str, dict[str, None]] = {}
     for i, row in enumerate(source_rows("sources", source, folder)):
@@ -120,11 +112,7 @@ def is_dev(text: str, share: float = DEV_SHARE) -> bool:
 
 
 def checkpoint_folder(argument: str, name: str | Path, revision: str | None = None) -> Path:
-    """Return a folder, or that of a download from the Hub.
-
-    Raises:
-        ValueError: if it is neither; names the argument and what was tried.
-    """
+    """Return a folder, or that of a download from the Hub; a ValueError names the argument and what was tried."""
     tried: list[str] = []
     folder = Path(name) if Path(name).is_dir() else hub_folder(str(name), revision, is_checkpoint, tried)
     if folder is None:
@@ -140,9 +128,7 @@ def encoder_folder(name: str) -> Path:
 class WordVectors:
     """Vectors of words: the mean of the encoder's embeddings of their word pieces, scaled to a variance of 1.
 
-    Args:
-        folder: folder of the encoder: tokenizer and model.safetensors.
-        size: numbers of a vector, the first principal components of the embeddings; None keeps the embeddings.
+    `size` keeps the first principal components of the embeddings, None all numbers.
     """
 
     def __init__(self, folder: str | Path, size: int | None = None):
@@ -181,15 +167,7 @@ class WordVectors:
 
 
 def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]:
-    """Return the encoder's last states of every text, one per word: the mean over the word's pieces.
-
-    Args:
-        folder: folder of the encoder.
-        texts: words separated by blanks; what the encoder cannot read because the text is too long is 0.
-
-    Returns:
-        Per text an array, words x size.
-    """
+    """Return per text (words, size) last states, the mean over a word's pieces; 0 beyond what the encoder reads."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -215,15 +193,9 @@ def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]
 
 
 def mean_states(folder: str | Path, texts: Sequence[str], cache: str | Path | None = None) -> np.ndarray:
-    """Return the mean of the encoder's states over the words of every text (equation 12), scaled to a variance of 1.
+    """Return (texts, size) means of the encoder's states over the words (equation 12), scaled to a variance of 1.
 
-    Args:
-        folder: folder of the encoder.
-        texts: words separated by blanks, none empty.
-        cache: folder to keep the result in; None keeps nothing.
-
-    Returns:
-        (texts, size) vectors.
+    The result is kept in the folder `cache`, if any. No text may be empty.
     """
     from safetensors.numpy import load_file, save_file
 
@@ -253,14 +225,9 @@ def vocabulary(questions: Iterable[str], min_count: int) -> list[str]:
 class Examples:
     """Makes the inputs of the model from texts: word numbers, vectors and masks.
 
-    Args:
-        words: the output vocabulary.
-        vectors: gives the vectors of words.
-        max_context: words of a context that are read.
-        max_question: words of a question that are learned.
-        copies: UNKNOWN stands for a word of the context that is outside the vocabulary, and which one is learned
-            (Gulcehre et al. 2016). Else it is a word like any other, learned wherever a question has a word outside
-            the vocabulary, and replaced by the word of the context that gets most attention (Du et al. 2017).
+    With `copies` UNKNOWN stands for a word of the context that is outside the vocabulary, and which one is learned
+    (Gulcehre et al. 2016). Else it is a word like any other, learned wherever a question has a word outside the
+    vocabulary, and replaced by the word of the context that gets most attention (Du et al. 2017).
     """
 
     def __init__(
@@ -282,12 +249,7 @@ class Examples:
         return rows
 
     def of_pairs(self, pairs: Sequence[tuple[str, str]], means: np.ndarray) -> list[dict]:
-        """Return training examples.
-
-        Args:
-            pairs: context and question.
-            means: (pairs, size) mean states of the questions.
-        """
+        """Return training examples of (context, question) pairs, with (pairs, size) mean states of the questions."""
         rows = self.of_contexts([text for text, _ in pairs])
         self.vectors(list({word for _, question in pairs for word in question.split()}))
         for row, (_, question), mean in zip(rows, pairs, means, strict=True):
@@ -299,13 +261,11 @@ class Examples:
     def collate(self, rows: Sequence[Mapping]) -> dict:
         """Return a padded batch of B rows with contexts of T words and questions of L words.
 
-        Returns:
-            `context`: (B, T, size) vectors of the words; `lengths`: (B,); `copyable`: (B, T) whether UNKNOWN can stand
-            for the word, which is outside the vocabulary or, without `copies`, any word; for training also
-            `previous`: (B, L + 1, size) vectors of the question's words, the first 0 (the start), `target`: (B, L + 1)
-            their numbers and END, UNKNOWN for a word that is outside the vocabulary and in the context, -100 for one
-            that is in neither (without `copies` UNKNOWN for both) and behind the end, `copies`: (B, L + 1, T) where in
-            the context that UNKNOWN is, and `question_mean`: (B, mean).
+        `context`: (B, T, size) vectors; `lengths`: (B,); `copyable`: (B, T) whether UNKNOWN can stand for the word:
+        one outside the vocabulary or, without `copies`, any. For training also `previous`: (B, L + 1, size) vectors of
+        the question's words, the first 0 (the start); `target`: (B, L + 1) their numbers and END, UNKNOWN for a word
+        outside the vocabulary that is in the context, -100 for one in neither (without `copies` UNKNOWN for both) and
+        behind the end; `copies`: (B, L + 1, T) where in the context that UNKNOWN is; `question_mean`: (B, mean).
         """
         import torch
         from torch.nn.utils.rnn import pad_sequence

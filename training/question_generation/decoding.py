@@ -12,12 +12,10 @@ MAX_WORDS = 30
 
 
 class Beams:
-    """The finished beams of a batch of B rows.
+    """The finished beams of a batch: `words`, (B, width, steps) numbers of words, PAD behind the end.
 
-    Attributes:
-        words: (B, width, steps) numbers of words; behind the end PAD.
-        copied: (B, width, steps) place in the context of the word that stands for UNKNOWN.
-        scores: (B, width) log-probabilities, the best first; -inf where there are fewer beams.
+    `copied`, (B, width, steps), is the place in the context of the word that stands for UNKNOWN; `scores`, (B, width),
+    are log-probabilities, the best first, -inf where there are fewer beams.
     """
 
     def __init__(self, words: torch.Tensor, copied: torch.Tensor, scores: torch.Tensor):
@@ -50,21 +48,14 @@ def beam_search(
     no_repeat: int = 0,
     top: int | None = None,
 ) -> Beams:
-    """Return the `width` likeliest questions that a beam search finds for every row.
+    """Return the `width` likeliest questions that a beam search finds for every row of a batch of `Examples.collate`.
 
     A beam that has ended keeps its log-probability and its place. UNKNOWN stands for the word of the context that gets
     most attention, as in Du et al. (2017). A model that learned copies says it only where the context has a word
-    outside the vocabulary, means one of those, and gives it the probability of UNKNOWN and of that word.
-
-    Args:
-        model: in evaluation mode.
-        batch: what `Examples.collate` returned, B rows.
-        latent: (B, d), one draw per row; None for a model without a latent variable.
-        width: beams of a row.
-        max_words: words after which a question is cut off.
-        no_repeat: no question says the same n words in a row twice (Paulus et al. 2018); 0 lets it, as the paper does.
-        top: beams that are wanted. A row whose `top` best beams have ended is done, as the others can only become less
-            likely; they are returned as they were then. None wants all.
+    outside the vocabulary, means one of those, and gives it the probability of UNKNOWN and of that word. `latent` is
+    (B, d), one draw per row. No question says `no_repeat` words in a row twice (Paulus et al. 2018); 0 lets it, as the
+    paper does. A row whose `top` best beams have ended is done, as the others can only become less likely; they are
+    returned as they are.
     """
     encoded, state = model.encode(batch["context"], batch["lengths"])
     rows, device = len(batch["context"]), batch["context"].device
@@ -138,20 +129,9 @@ def generate(
 ) -> list[list[str]]:
     """Return `counts[i]` questions for every context: the latent variable is drawn, and a beam chosen, once for each.
 
-    Args:
-        model: a generator in evaluation mode.
-        examples: a contexts.Examples with the model's vocabulary.
-        contexts: words separated by blanks, in lower case.
-        counts: questions wanted of every context.
-        seed: of the latent variables and of the chosen beams; they do not depend on `batch_size`.
-        width: beams.
-        top: b of random beam selection: a question is drawn from the b best beams with equal probability; 1 takes the
-            best, so that a model without a latent variable asks the same question again and again.
-        batch_size: rows that are decoded together.
-        no_repeat: see `beam_search`.
-
-    Raises:
-        ValueError: if `top` is not from 1 to `width`.
+    Contexts are lower-case words separated by blanks. A question is drawn from the `top` best of `width` beams with
+    equal probability (random beam selection); with 1, a model without a latent variable asks the same question again
+    and again. Draws depend on `seed`, not on `batch_size`.
     """
     if not 1 <= top <= width:
         raise ValueError(f"top: expected a number of beams from 1 to width ({width}), got {top}")

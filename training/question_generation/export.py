@@ -26,15 +26,7 @@ class Arguments:
 
 
 def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: str) -> str:
-    """Return the model card.
-
-    Args:
-        model: the generator.
-        facts: train.json of its training.
-        pairs: what prepare_pairs.py wrote; None if the data came from elsewhere.
-        digest: of the weights.
-        repository: Hub id or folder, for the example.
-    """
+    """Return the model card, of train.json and of prepare_pairs.py's file (None if the data came from elsewhere)."""
     arguments = {n: v for n, v in facts["arguments"].items() if n not in ("data_dir", "cache", "encoder")}
     values = {"config": model.config, "facts": facts, "pairs": pairs, "digest": digest, "repository": repository}
     values |= {"arguments": json.dumps(arguments, indent=1), "NOT_STATED": NOT_STATED}
@@ -42,11 +34,7 @@ def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: 
 
 
 def export(args: Arguments) -> Path:
-    """Write config.json, model.safetensors and README.md, and push them if a repository is named.
-
-    Raises:
-        ValueError: if the checkpoint would be larger than 25 MB, or its encoder is a folder of this machine.
-    """
+    """Write config.json, model.safetensors and README.md, 25 MB at most, and push them if a repository is named."""
     from training.question_generation.generator import load, save
 
     source, folder = Path(args.model), Path(args.output_dir)

@@ -21,14 +21,9 @@ OUTPUTS = ("vectors", "free")
 
 @dataclass
 class Config(Settings):
-    """What a saved generator needs to be built again: what was given in training, and what was found there.
+    """What a saved generator needs to be built again: settings of training, and the output vocabulary.
 
-    Attributes:
-        words: the output vocabulary, special tokens first.
-        layers: LSTM layers of the encoder and of the decoder.
-        vector: size of a word's vector.
-        mean: size of the mean state of a question, which the posterior reads.
-        encoder_sha256: digest of the weights of the encoder whose vectors are read.
+    `vector` is the size of a word's vector, `mean` that of the mean state of a question, which the posterior reads.
     """
 
     words: list[str] = field(default_factory=list)
@@ -68,17 +63,11 @@ def kl_divergence(mean, log_sigma, prior_mean, prior_log_sigma) -> torch.Tensor:
 
 
 def copy_log_probability(attention: torch.Tensor, copyable: torch.Tensor, copies: torch.Tensor) -> torch.Tensor:
-    """Return the log-probability that the word that UNKNOWN stands for is the right one (Gulcehre et al. 2016).
+    """Return (B, L) log-probabilities that the word that UNKNOWN stands for is the right one (Gulcehre et al. 2016).
 
-    The word is drawn from those that can be copied, with the attention as the odds.
-
-    Args:
-        attention: (B, L, T).
-        copyable: (B, T) whether the word of the context is outside the vocabulary.
-        copies: (B, L, T) whether it is the word that the question has there.
-
-    Returns:
-        (B, L) log-probabilities; 0 where nothing is copied.
+    The word is drawn from those that can be copied, with the (B, L, T) attention as the odds; 0 where nothing is
+    copied. `copyable`, (B, T), are words outside the vocabulary, `copies`, (B, L, T), those that the question has
+    there.
 
     >>> attention = torch.tensor([[[0.5, 0.3, 0.2]]])
     >>> copyable = torch.tensor([[False, True, True]])
@@ -127,12 +116,7 @@ class Generator(nn.Module):
             self.prior = nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 2 * latent))
 
     def encode(self, context: torch.Tensor, lengths: torch.Tensor) -> tuple[Encoded, State]:
-        """Return the encoded contexts and the decoder's first state.
-
-        Args:
-            context: (B, T, size) vectors of the words; behind a row's length they are ignored.
-            lengths: (B,) words of every row, at least 1.
-        """
+        """Return the encoded contexts and the decoder's first state; (B, T, size) vectors, (B,) numbers of words."""
         lengths = lengths.to(context.device)[:, None]
         places = torch.arange(context.shape[1], device=context.device)
         mask = places < lengths
@@ -169,13 +153,7 @@ class Generator(nn.Module):
         return self.reads(previous if latent is None else torch.cat([previous, latent], -1))
 
     def step(self, read: torch.Tensor, state: State, encoded: Encoded) -> tuple[State, torch.Tensor]:
-        """Return the next state and the attention, (B, T), of one step (equations 4 to 7 and 9).
-
-        Args:
-            read: (B, 4 H), what `read` returned for the previous word.
-            state: the state before the step.
-            encoded: the contexts.
-        """
+        """Return the next state and the (B, T) attention of one step (equations 4 to 7 and 9); `read` is (B, 4 H)."""
         gates = read + self.recurs(torch.cat([state.context, state.hidden[0]], -1))
         opened, new = gates.split([3 * self.config.hidden, self.config.hidden], -1)
         enter, forget, out = opened.sigmoid().chunk(3, -1)
@@ -206,22 +184,12 @@ class Generator(nn.Module):
         return min(1.0, self.config.kl_rate * (int(self.steps) // self.config.kl_steps))
 
     def forward(self, context, lengths, copyable, previous, target, copies, question_mean) -> dict[str, torch.Tensor]:
-        """Return the loss of a batch, the negative ELBO of equation 10 per question but for free bits, and its parts.
+        """Return the loss of a batch (`Examples.collate`), the negative ELBO (equation 10) with free bits, and parts.
 
-        Args:
-            context: (B, T, size), see contexts.Examples.collate, as all others.
-            lengths: (B,).
-            copyable: (B, T).
-            previous: (B, L + 1, size).
-            target: (B, L + 1).
-            copies: (B, L + 1, T).
-            question_mean: (B, mean).
-
-        Returns:
-            "loss"; "nll": (B,) negative log-likelihood of the questions; "tokens": (B,) words of the questions that
-            the decoder can write, the end included; "kl": (B, d) KL of every dimension. In training mode z is a draw
-            from the posterior, is dropped whole for some examples, and the KL term is annealed; else z is the
-            posterior's mean and the KL term whole. The free bits count in both, so dev measures what is trained.
+        "nll": (B,) negative log-likelihood of the questions; "tokens": (B,) words of the questions that the decoder
+        can write, the end included; "kl": (B, d) KL of every dimension. In training mode z is a draw from the
+        posterior, is dropped whole for some examples, and the KL term is annealed; else z is the posterior's mean and
+        the KL term whole. The free bits count in both, so dev measures what is trained.
         """
         encoded, state = self.encode(context, lengths)
         latent, kl = None, context.new_zeros(len(context), 1)
@@ -253,13 +221,7 @@ class Generator(nn.Module):
 
 
 def save(model: Generator, folder: str | Path, small: bool = False) -> None:
-    """Write config.json and model.safetensors.
-
-    Args:
-        model: the generator.
-        folder: where to.
-        small: keep half the digits of every number, and leave out the words' vectors, which the encoder has.
-    """
+    """Write config.json and model.safetensors; `small`: in half precision, without the encoder's word vectors."""
     from safetensors.torch import save_file
 
     folder = Path(folder)
@@ -274,11 +236,7 @@ def save(model: Generator, folder: str | Path, small: bool = False) -> None:
 
 
 def load(folder: str | Path) -> Generator:
-    """Return a saved generator, ready to generate.
-
-    Raises:
-        ValueError: if the folder holds none.
-    """
+    """Return a saved generator, ready to generate."""
     from safetensors.torch import load_file
 
     folder = Path(folder)
@@ -297,11 +255,7 @@ def load(folder: str | Path) -> Generator:
 
 
 def word_vectors(config: Config):
-    """Return the contexts.WordVectors that a generator was trained with.
-
-    Raises:
-        ValueError: if the encoder is not found, or has other weights than in training.
-    """
+    """Return the contexts.WordVectors that a generator was trained with; an encoder of other weights is refused."""
     folder = encoder_folder(config.encoder)
     if config.encoder_sha256 and (digest := checkpoint_digest(folder)) != config.encoder_sha256:
         raise ValueError(

@@ -74,11 +74,9 @@ def sentence_of(passage: str, start: int, length: int) -> str:
 
 
 def pairs_of(rows: Iterable[Mapping], articles: bool = False) -> list[dict]:
-    """Return pairs: `sentence`, `question`, `passage` and `article` (None if unknown).
+    """Return pairs (`sentence`, `question`, `passage`, `article` or None) of span QA, or of Du et al.'s tokens.
 
-    Args:
-        rows: rows of span QA, or rows with `context` and `references` in tokens already, as in the files of Du et al.
-        articles: whether the titles of the rows are names of articles.
+    `articles` says whether the titles of the rows are names of articles.
     """
     result = []
     for row in rows:

@@ -65,11 +65,7 @@ def measures(predictions) -> dict[str, float]:
 
 
 def train(args: Arguments, training) -> dict:
-    """Train, from the last checkpoint if there is one, and write the model to `output_dir`/final.
-
-    Returns:
-        What was written to train.json: measures of the held-out part with the mean KL of every dimension, and facts.
-    """
+    """Train or resume, write the model to final/, and return measures and facts (train.json)."""
     import torch
 
     from training.batches import LikeLengthTrainer
@@ -156,15 +152,7 @@ def train(args: Arguments, training) -> dict:
 
 
 def trained(folder: Path, words: Sequence[str]) -> Path:
-    """Return the folder `final` of a training; train, or resume the training, if it does not exist.
-
-    Args:
-        folder: of the training.
-        words: arguments of the command line, without --output_dir.
-
-    Raises:
-        ValueError: if the existing training has other arguments.
-    """
+    """Return the folder `final` of a training; if there is none, train or resume it with these words."""
     args, training = prepared(Arguments, [*words, "--output_dir", str(folder)])
     path = folder / "final" / "train.json"
     if path.is_file():

@@ -40,11 +40,7 @@ class ExtendableOutput(Output):
     def earlier(self, data: Mapping[str, str] | None = None) -> dict:
         """Return the content of the result file with --keep, else empty parts.
 
-        Args:
-            data: name -> SHA-256 of the files that are read now; those that were read then too must be the same.
-
-        Raises:
-            ValueError: if there is no such file, or it was measured on something else.
+        `data` has the SHA-256 of the files that are read now; those that were read then too must be the same.
         """
         if not self.keep:
             return {"data": {}, "results": {}}
@@ -59,14 +55,11 @@ class ExtendableOutput(Output):
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a page.
+    """A table of a page: `text` makes Markdown of the contents of `results`; {} of one missing among others.
 
-    Attributes:
-        place: name of the markers `<!-- PLACE -->` and `<!-- end of PLACE -->`; None for the whole page.
-        results: names of the result files, below training and without ".json", with blanks between them; of one that
-            is missing among others the content is {}.
-        text: from the contents of the result files to Markdown.
-        page: below the repository; default tables.md beside the first result file.
+    `place` names the markers `<!-- PLACE -->` and `<!-- end of PLACE -->`, None the whole page. `results` are files
+    below training, without ".json", with blanks between them; `page` is below the repository, default tables.md beside
+    the first.
     """
 
     place: str | None
@@ -91,15 +84,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Study:
-    """What is measured, and where it is shown.
+    """What is measured, from `arguments` and, with `more`, further words, to a result file, and where it is shown.
 
-    Attributes:
-        module: that runs it, `__spec__.name`.
-        arguments: its arguments, an `Output`.
-        measure: from arguments, and with `more` from further words, to the content of the result file.
-        text: from that content to the tables that are printed.
-        places: place -> result file, see `Table`; a name without folder is of a file in results/ beside the module.
-        more: whether words are taken that are no arguments.
+    `module` is `__spec__.name`; `text` makes the printed tables of the content; `places` has place -> result file, see
+    `Table`; a name without folder is of a file in results/ beside the module.
     """
 
     module: str

@@ -33,12 +33,8 @@ def load() -> list[dict]:
 def pass_rates(judge: Callable[[list, list, list], Sequence[int]]) -> dict[str, tuple[int, int]]:
     """Return kind -> how many items a judge passes, and how many there are.
 
-    An item is passed when all its right answers are judged correct and all its wrong ones incorrect, so that a judge
-    with one verdict for everything passes nothing that has both.
-
-    Args:
-        judge: from questions, references (a list of strings per row) and answers to one verdict a row, 1 for correct
-            and 0 for not. Called once with all rows.
+    An item is passed when all its right answers are judged correct (1) and all its wrong ones incorrect (0). The judge
+    is called once, with questions, references (a list a row) and answers.
 
     >>> pass_rates(lambda questions, references, answers: [1] * len(answers))["number"][0]
     0

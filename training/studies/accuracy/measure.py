@@ -200,15 +200,7 @@ def measured(systems: list[dict], data: dict[str, str], scorer, command: str) ->
 
 
 def copy_measured(source: Path, folder: Path) -> None:
-    """Copy what was measured of a judge, if anything was; the merged weights of the same judge have another digest.
-
-    Args:
-        source: folder of the judge.
-        folder: where its merged weights and its settings are.
-
-    Raises:
-        ValueError: if it was measured of another judge.
-    """
+    """Copy what was measured of a judge beside its merged weights (another digest); refuse another judge's."""
     if not (source / MEASURED_FILE).is_file():
         return
     measured = read(source / MEASURED_FILE)

@@ -18,12 +18,7 @@ class Question:
 
 
 def questions_of(rows: Iterable[dict]) -> list[Question]:
-    """Return the questions of an answer-sentence selection corpus, in its order.
-
-    Args:
-        rows: `question`, `answer` and `label` 0 or 1; rows of a question with the same answer become one, which is
-            correct if one of them is.
-    """
+    """Return the questions of an answer-sentence selection corpus; equal answers are one, correct if any is."""
     grouped = defaultdict(dict)
     for row in rows:
         answers, answer = grouped[detokenized(row["question"])], detokenized(row["answer"])

@@ -50,10 +50,7 @@ class Arguments(Output):
 
 
 def references_of(question: Question) -> list[list[str]] | None:
-    """Return for every candidate the other correct answers, or None if the question cannot be used.
-
-    Texts with the same words are the same answer.
-    """
+    """Return for every candidate the other correct answers, those with its words not, or None if there are too few."""
     if not is_usable(question.labels):
         return None
     correct = [text for text, label in zip(question.candidates, question.labels, strict=True) if label]
@@ -81,11 +78,8 @@ def judged(questions: Sequence[Question], judge: Probabilities) -> dict[str, lis
 def best_threshold(tops: np.ndarray, true: np.ndarray) -> float:
     """Return the threshold with the least RMSE of P@1 over systems, half-way between two neighbouring probabilities.
 
-    Args:
-        tops: (systems, questions) probabilities of the first answers.
-        true: (systems,) P@1 from gold labels.
-
-    Two systems, two questions: between 0.3 and 0.6 all first answers of one and half of the other's are accepted.
+    `tops` are (systems, questions) probabilities of the first answers. Two systems, two questions: between 0.3 and 0.6
+    all first answers of one and half of the other's are accepted.
 
     >>> round(best_threshold(np.array([[0.9, 0.6], [0.8, 0.3]]), np.array([1.0, 0.5])), 3)
     0.45
@@ -103,12 +97,8 @@ def measured(
 ) -> dict:
     """Return the true and the estimated measures of rankers, and how near they are, with intervals over questions.
 
-    Args:
-        questions: the questions.
-        orders: ranker -> per question the numbers of its candidates, best first.
-        probabilities: per question the judge's (candidates,) probabilities, None for one that is left out.
-        threshold: probability from which an answer counts as correct; None takes the best for these questions.
-        seed: of the samples of questions.
+    `orders` are, by ranker and question, the numbers of the candidates, best first; `probabilities` are the judge's,
+    None for a question that is left out. Without a threshold the best for these questions is taken.
     """
     used = [i for i, own in enumerate(probabilities) if own is not None]
     labels = [np.array(question.labels) for question in questions]
@@ -149,14 +139,7 @@ def measured(
 
 
 def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[str, Probabilities], seed: int) -> dict:
-    """Return, by judge, aggregation of references, corpus and split, what `measured` returns.
-
-    Args:
-        corpora: corpus -> "dev" and "test" -> questions.
-        rankers: name -> function from questions and a seed to per question (candidates,) scores.
-        judges: by name.
-        seed: of the rankers.
-    """
+    """Return, by judge, aggregation of references, corpus and split, what `measured` returns."""
     result = {name: {how: {corpus: {} for corpus in corpora} for how in AGGREGATIONS} for name in judges}
     for corpus, splits in corpora.items():
         for split in SPLITS:

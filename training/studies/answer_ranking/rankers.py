@@ -86,10 +86,7 @@ def word_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
 
 
 def keyphrase_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
-    """Return word overlap times the heaviest keyphrase weight of KPQA.
-
-    A sentence answers if it speaks of what is asked and holds something that may be the answer.
-    """
+    """Return word overlap times the heaviest keyphrase weight of KPQA: on the subject, and with a possible answer."""
     pairs = list(zip(*_flat(questions), strict=True))
     weights = [float(w.max(initial=0.0)) for _, w in Encoder(load_models(device="cpu")).keyphrase_weights(pairs)]
     return [a * b for a, b in zip(word_overlap(questions, seed), _split(np.array(weights), questions), strict=True)]
@@ -116,14 +113,7 @@ def training_pairs(questions: Sequence[Question], seed: int) -> Iterator[tuple[s
 
 
 def trained_cross_encoder(questions: Sequence[Question], folder: Path, seed: int, start: str | Path) -> Path:
-    """Train an encoder that reads question and answer together for one epoch, unless it exists; return its folder.
-
-    Args:
-        questions: with labelled answers, see `training_pairs`.
-        folder: where the model is put; an existing one is used.
-        seed: of the pairs, their order and the new layer.
-        start: folder of an encoder, or of another cross-encoder that is adapted.
-    """
+    """Train, for one epoch, an encoder that reads question and answer together, unless it exists; return it."""
     if (folder / "model.safetensors").is_file():
         return folder
 

@@ -115,10 +115,7 @@ def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None)
 
 
 def read_kept(path: str | None, data: dict[str, str]) -> dict[str, dict]:
-    """Return "configuration/seed" -> logits by part, and `facts`, of runs whose checkpoints may be gone.
-
-    A missing file holds nothing; one whose logits are of other files than `data` is refused.
-    """
+    """Return "configuration/seed" -> logits by part, and `facts`, of earlier runs; refuse those of other files."""
     if path is None or not Path(path).is_file():
         return {}
     stored = dict(np.load(path))

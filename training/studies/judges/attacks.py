@@ -36,12 +36,7 @@ def in_form(form: Callable[[str], str]) -> Callable[[Row, Sequence[str]], Texts]
 
 
 def naming(wrong: str, right: str | None = None) -> Callable[[Row, Sequence[str]], Texts]:
-    """Return an attack that asserts one answer and names the other.
-
-    Args:
-        wrong: the wrong answer: `said` is what it asserts, `other` what it also names.
-        right: the right answer, if it has another text; None for the same.
-    """
+    """Return an attack whose wrong answer asserts `said` and names `other`; `right` is the right one if it differs."""
 
     def texts(row: Row, others: Sequence[str]) -> Texts:
         reference = row["references"][0]

@@ -43,10 +43,10 @@ COSINE_LENGTH = 512  # word pieces that the cosine reads of a text
 
 
 def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> Iterator[dict]:
-    """Yield the rows with the candidate in the middle of a text about the same subjects.
+    """Yield the rows with the candidate in the middle of a text about the same subjects, the same text every time.
 
     The text is made of right answers to other questions of the same domain, then of any, none twice, up to a number of
-    words; those that hold a reference of the row are left out. The same rows always get the same text.
+    words; those that hold a reference of the row are left out.
     """
     for number, row in enumerate(rows):
         others = [r for r in rows if r["label"] == 1 and r["question"] != row["question"]]

@@ -32,13 +32,7 @@ def errors_by_kind(rows: Sequence[dict], judge: Judge) -> dict[str, dict[str, tu
 
 
 def table(errors: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
-    """Return the Markdown table of the kinds of errors, on both sides the most frequent ones first.
-
-    Args:
-        errors: see `errors_by_kind`.
-
-    Raises:
-        ValueError: if a kind is not in `KINDS`.
+    """Return the Markdown table of `errors_by_kind`, on both sides the most frequent ones first.
 
     >>> print(table({SIDES[0]: {"name": (1, 3), "number": (2, 3)}, SIDES[1]: {"typo": (0, 2)}}))
     | wrong answers judged right |  | right answers judged wrong |  |

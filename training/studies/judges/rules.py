@@ -44,12 +44,7 @@ class RememberingJudge(Judge):
 
 
 def changes(right: np.ndarray, without: np.ndarray, with_rule: np.ndarray) -> dict[str, int]:
-    """Return how many verdicts a rule changes, by `CHANGES`.
-
-    Args:
-        right: (rows,) whether people call the answer right.
-        without: (rows,) whether the judge accepts it without the rule.
-        with_rule: (rows,) the same with it.
+    """Return how many verdicts a rule changes, by `CHANGES`; (rows,) booleans, accepted without and with it.
 
     >>> changes(np.array([True, False]), np.array([True, True]), np.array([False, False]))
     {'wrong rejected': 1, 'right accepted': 0, 'right lost': 1, 'wrong accepted': 0}

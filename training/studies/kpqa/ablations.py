@@ -40,10 +40,7 @@ class Arguments(Output):
 
 
 def runs(sources: list[str]) -> dict[str, list[str]]:
-    """Return the name of every run -> what it adds to the arguments of training.
-
-    Args:
-        sources: names of the recipe's sources; a name up to its first dot says which group it belongs to.
+    """Return run -> what it adds to the arguments of training; a source's name up to its first dot says its group.
 
     >>> runs(["squad.train=0.8", "qed.dev"])["without SQuAD"]
     ['--exclude', 'squad.train']

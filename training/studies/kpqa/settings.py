@@ -47,12 +47,7 @@ class Arguments(Output):
 
 
 def encoded(rows: list[dict], encoders: dict) -> dict:
-    """Return layer -> the tokens of all candidates and references, the weights from one run of the predictor.
-
-    Args:
-        rows: judged rows.
-        encoders: layer -> `Encoder`, the first of which gives the weights.
-    """
+    """Return layer -> the tokens of all candidates and references; the first encoder gives the weights of all."""
     pairs = evaluation.question_text_pairs(rows)
     first = next(iter(encoders))
     tokens, offsets = encoders[first].tokens(pairs)

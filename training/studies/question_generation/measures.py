@@ -55,13 +55,10 @@ def base_of(name: str):
 
 
 def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:
-    """Return how different the questions of every context are, one row of `DIVERSITY` per context.
+    """Return (contexts, 4): how different the questions of a context are, see `DIVERSITY`; NaN for fewer than two.
 
     distinct-n is the share of a context's n-grams that are different (Li et al. 2016), self-BLEU the mean BLEU-4 of a
     question against the others of its context (Zhu et al. 2018), the last the share of questions that are different.
-
-    Returns:
-        (contexts, 4); NaN for contexts with fewer than two questions, where there is no diversity.
 
     >>> diversity([["who won the cup ?"] * 2, ["who won ?"]]).round(2).tolist()
     [[0.5, 0.5, 1.0, 0.5], [nan, nan, nan, nan]]
@@ -84,10 +81,7 @@ def diversity(questions: Sequence[Sequence[str]]) -> np.ndarray:
 
 
 def corpus_bleu(sums: np.ndarray) -> np.ndarray:
-    """Return corpus BLEU-4 without smoothing.
-
-    Args:
-        sums: (..., 10) matches and n-grams of the orders 1 to 4, tokens of candidates and of references; also means.
+    """Return corpus BLEU-4 without smoothing, of (..., 10) matches and n-grams of orders 1 to 4, and lengths.
 
     >>> round(float(corpus_bleu(np.array([7, 5, 3, 1, 7, 6, 5, 4, 7.0, 6.0]))), 4)
     0.5946
@@ -105,17 +99,11 @@ def corpus_counts(predictions: Sequence[str], references: Sequence[Sequence[str]
 
 
 def statistics_of(generated: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str]) -> dict:
-    """Return arrays of (contexts, systems, seeds, k) numbers, systems in the order of `SYSTEMS`.
+    """Return (contexts, systems, seeds, k) of every base (`PARTS`), "corpus" (first questions) and "diversity".
 
-    Args:
-        generated: seed -> system -> questions of every context. A system that has fewer seeds than others is put down
-            several times with each, so that its mean is that of its own seeds; one that has none is left out.
-        contexts: the contexts.
-        bases: bases of F-meta.
-
-    Returns:
-        Base -> columns `PARTS`, "corpus" -> `corpus_counts` of the first question of every context, "diversity" ->
-        columns `DIVERSITY`.
+    Systems, of seed -> system -> questions of every context, are in the order of `SYSTEMS`. One that has fewer seeds
+    than others is put down several times with each, so that its mean is that of its own seeds; one that has none is
+    left out.
     """
     seeds = list(generated)
     own = {system: [seed for seed in seeds if system in generated[seed]] for system in SYSTEMS}
@@ -186,14 +174,12 @@ def report_of(
 
 
 def findings(report: Mapping) -> dict[str, dict]:
-    """Return which findings of the paper come out, per base.
+    """Return which findings of the paper come out, per base; those about models that the report lacks are left out.
 
     "flat": the conventional score of CVAE 100 differs from the baseline's by a smaller share of it than F does.
-    "recall_and_f_rise": recall and F of every CVAE are above the baseline's, with intervals above 0.
-    "rise_with_d": recall and F of CVAE 25, 50, 100 rise; "..._surely" with intervals above 0.
-    "rbs_adds": recall and F with random beam selection are above those without, for both, with intervals above 0.
-
-    A finding about models that the report lacks is left out; "every CVAE" are those that are there.
+    "recall_and_f_rise": recall and F of every CVAE are above the baseline's, with intervals above 0. "rise_with_d":
+    recall and F of CVAE 25, 50, 100 rise; "..._surely" with intervals above 0. "rbs_adds": recall and F with random
+    beam selection are above those without, for both, with intervals above 0.
     """
     result = {}
     more = [f"cvae_{d} - baseline" for d in (25, 50, 100)]

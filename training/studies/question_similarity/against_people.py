@@ -79,17 +79,10 @@ def base(name: str) -> Callable:
 class Task:
     """One question put to a base: does it agree with people here?
 
-    Args:
-        title: what the table says.
-        kind: "spearman": correlation of scores with `human`; "order": share of pairs of rows, the even rows the better
-            ones, that the scores put in the right order, equal ones counting half.
-        pairs: two texts, number of their row, what people say of the row, and what is drawn together in the bootstrap.
-
-    Attributes:
-        firsts, seconds: the pairs of texts; where a row has several, its score is that of the best one.
-        rows: (pairs,) row of every pair.
-        human: (rows,) what people say; higher is better, or more alike.
-        clusters: (rows,) what is drawn together, numbered in the order of first appearance.
+    `kind` is "spearman", the correlation of scores with `human`, or "order", the share of pairs of rows, the even rows
+    the better ones, that the scores put in the right order, equal ones counting half. `pairs` are two texts, the
+    number of their row, what people say of it (higher is better, or more alike), and what is drawn together in the
+    bootstrap. Where a row has several pairs, its score is that of the best one.
     """
 
     def __init__(self, title: str, kind: str, pairs: Iterable[tuple[str, str, int, float, object]]):
@@ -139,9 +132,8 @@ def votes_of(rows: Sequence[Mapping]) -> dict[tuple[str, str], dict[str, list[in
 
 
 def quiz(rows: Sequence[Mapping]) -> Task:
-    """Return pairs of an accepted and a rejected question for the same answer, against other accepted ones.
+    """Return pairs of an accepted and a rejected question for the same answer, each against the other accepted ones.
 
-    Both are compared with the same references: the accepted questions for that answer except the one of the pair.
     A question that teachers were divided about is neither.
     """
     pairs, row = [], 0

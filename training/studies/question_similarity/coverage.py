@@ -87,11 +87,7 @@ def groups_of_quizzes(rows: Sequence[Mapping]) -> list[list[list[str]]]:
 def one_set(groups: Sequence[Sequence[str]], number: int, copies: float, draw: random.Random) -> Sets:
     """Return a set that asks for `number` of the answers but the last quarter, which only it may ask for.
 
-    Args:
-        groups: answer -> questions that ask for it, the first is the reference.
-        number: of references that the set asks.
-        copies: probability that such a question is the reference itself.
-        draw: source of random numbers.
+    `groups` are questions by answer, the first the reference, which is asked with probability `copies`.
     """
     wanted = groups[: len(groups) - len(groups) // 4]
     asked = [texts[0] if draw.random() < copies else draw.choice(texts[1:]) for texts in wanted[:number]]
@@ -103,11 +99,8 @@ def one_set(groups: Sequence[Sequence[str]], number: int, copies: float, draw: r
 def sets_of(passages: Sequence[Sequence[Sequence[str]]], seed: int) -> tuple[list[Sets], list[Sets]]:
     """Return single sets, and pairs of sets with the same references: copies of some, then others' words for more.
 
-    The first set of a pair repeats a question until it is at least as large as the second.
-
-    Args:
-        passages: passage -> answer -> questions; neighbouring answers are of one passage or article.
-        seed: of the draws.
+    The first set of a pair repeats a question until it is at least as large as the second. `passages` are questions by
+    passage and answer; neighbouring answers are of one passage or article.
     """
     draw, single, double = random.Random(seed), [], []
     passages = [groups for groups in passages if len(groups) >= 6]
