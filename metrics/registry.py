@@ -17,11 +17,7 @@ SCORERS = {
 
 
 def scorer_class(metric: str) -> "type[Scorer]":
-    """Return the class that computes a metric; its module is imported now, which loads no model.
-
-    Raises:
-        ValueError: if there is no such metric.
-    """
+    """Return the class that computes a metric; its module is imported now, which loads no model."""
     if metric not in SCORERS:
         from .core.scorer import unknown_name_message
 
@@ -40,15 +36,7 @@ def judge_among(metrics: Iterable[str]) -> str | None:
 
 
 def make_scorer(metric: str, settings: Mapping | None = None, ready: bool = True) -> "Scorer":
-    """Return what computes one metric.
-
-    Args:
-        metric: a key of `SCORERS`.
-        settings: settings of the metric's `load` and `compute`, by name.
-        ready: whether to load its models now; else the first row does that which was not judged before.
-
-    Raises:
-        ValueError: if there is no such metric or setting, or its value is bad.
+    """Return what computes one metric with settings of its `load` and `compute`; unless `ready`, models load later.
 
     >>> make_scorer("aev", {"alpha": 0.25}).signature.split("|")[1]
     'alpha:0.25'

@@ -49,37 +49,21 @@ def _words_13a() -> Callable[[str], list[str]]:
 class Settings:
     """Everything that changes the score; the defaults are the paper's, with alpha and N in the middle of their ranges.
 
-    Attributes:
-        alpha: place on the guideline axis, in [0, 1]; 0 is the recall side RS(N), 1 the precision side PS(N).
-        max_order: N, the longest n-gram, at least 1.
-        brevity: B > 0, candidates shorter than |r| / B are penalised; infinity switches the penalty off.
-        wordiness: W > 0, candidates longer than W |r| are penalised; infinity switches the penalty off.
-        weights: one weight w_n >= 0 for every order, or None for 1 / N each.
-        stop_words: "english", "smart", a collection of words of your own, or None for no stop words.
-        stemmer: "porter" (Porter 1980) or None.
-        tokenizer: "word", "13a" (sacrebleu's, keeps case and punctuation), or a function from text to tokens.
-        reference_recall: "all" pools the n-grams of all references of a row, as the paper's R(n); "best" counts
-            the one reference with the highest recall, for references that are alternatives of each other.
-        stop_words_orders: "all" leaves stop words out before n-grams are formed; "unigrams" leaves them out of the
-            unigrams only, as section 4.1 says in passing, and longer n-grams have them. Lengths count unigrams.
-        effective_order: leave out the orders of which a whole corpus has no n-gram, such as the bigrams of one-word
-            answers; False gives 0 then, as the paper's formula does.
-
     Raises:
         ValueError: if a value is out of range; names the setting, what was expected and what came.
     """
 
-    alpha: float = 0.5
-    max_order: int = 2
-    brevity: float = 1.0
-    wordiness: float = 2.0
-    weights: Sequence[float] | None = None
-    stop_words: str | Collection[str] | None = "english"
-    stemmer: str | None = "porter"
-    tokenizer: str | Callable[[str], list[str]] = "word"
-    reference_recall: str = "all"
-    stop_words_orders: str = "all"
-    effective_order: bool = True
+    alpha: float = 0.5  # in [0, 1], from the recall side RS(N) to the precision side PS(N)
+    max_order: int = 2  # N, the longest n-gram, at least 1
+    brevity: float = 1.0  # B > 0, candidates shorter than |r| / B are penalised; infinity switches the penalty off
+    wordiness: float = 2.0  # W > 0, candidates longer than W |r| are penalised; infinity switches the penalty off
+    weights: Sequence[float] | None = None  # one weight w_n >= 0 for every order, or None for 1 / N each
+    stop_words: str | Collection[str] | None = "english"  # "english", "smart", or words of your own
+    stemmer: str | None = "porter"  # "porter" (Porter 1980) or None
+    tokenizer: str | Callable[[str], list[str]] = "word"  # "13a", sacrebleu's, keeps case and punctuation
+    reference_recall: str = "all"  # "all" pools references, as the paper's R(n); "best" has the highest recall
+    stop_words_orders: str = "all"  # "unigrams" as section 4.1 says in passing; lengths count unigrams
+    effective_order: bool = True  # without the orders of which a corpus has no n-gram; False gives 0 then
 
     def __post_init__(self):
         weights, words, tokenizer = self.weights, self.stop_words, self.tokenizer
@@ -138,10 +122,7 @@ def _is_above_0(value: object) -> bool:
 
 
 class _Terms(dict):
-    """Cache from word to stem; cleared when it grows too large.
-
-    A stop word becomes None, or, to be kept in longer n-grams, its stem behind STOP_MARK.
-    """
+    """Cache from word to stem, or None for a stop word; marked ones keep their stem, behind STOP_MARK."""
 
     max_words = 2**18
 
@@ -188,19 +169,11 @@ def terms_function(settings: Settings) -> Callable[[str], list[str]]:
 def row_statistics(
     candidate: Sequence[str], references: Sequence[Sequence[str]], orders: int, best: bool, marked: bool = False
 ) -> list[int]:
-    """Return the statistics of one row; statistics of several rows are added up.
+    """Return candidate length, reference length, and per order matches and n-grams of candidate and of references.
 
-    Args:
-        candidate: terms of the candidate.
-        references: terms of every reference.
-        orders: longest n-gram that is counted.
-        best: count on the recall side only the reference with the highest recall (of the shortest n-grams on which
-            the references differ), not all of them.
-        marked: terms behind STOP_MARK are no unigrams.
-
-    Returns:
-        Candidate length; reference length (the one closest to the candidate's, the shorter of two); then for each
-        order the clipped count and the count of the candidate's n-grams and those of the references' n-grams.
+    The closest reference in length counts, the shorter of two; matches of the candidate are clipped. With `best` the
+    recall side is the reference with the highest recall, of the shortest n-grams on which they differ. With `marked`
+    terms behind STOP_MARK are no unigrams.
     """
     unigrams = [candidate, *references]
     if marked:
@@ -246,17 +219,9 @@ def statistics(
     orders: int | None = None,
     read: Sequence[Callable[[str], list[str]]] = (),
 ) -> np.ndarray:
-    """Return the statistics of every row; their sum is all that the score of a corpus needs.
+    """Return rows x (2 + 4 orders) integers, see `row_statistics`; their sum is all that the score of a corpus needs.
 
-    Args:
-        predictions: candidate texts, one per row.
-        references: reference texts, a list of at least one per row.
-        settings: what a term is, and `reference_recall`.
-        orders: longest n-gram that is counted; None for the settings' own `max_order`.
-        read: the `readers` of the settings, which keep stems between calls; none to make them.
-
-    Returns:
-        Integers, rows x (2 + 4 orders); columns as `row_statistics`.
+    `orders` replaces the settings' `max_order`; `read` are their `readers`, which keep stems between calls.
     """
     read, orders, rows = read or readers(settings), orders or settings.max_order, []
     best, marked = settings.reference_recall == "best", settings.stop_words_orders == "unigrams"
@@ -288,18 +253,11 @@ def _penalty(good: np.ndarray, ratio: np.ndarray) -> np.ndarray:
 
 
 def scores(statistics: np.ndarray, settings: Settings, effective_order: bool | None = None) -> dict[str, np.ndarray]:
-    """Return AEv(alpha, N) and its parts from statistics.
+    """Return AEv(alpha, N) and its parts, arrays of the leading shape, from ... x (2 + 4 orders) statistics.
 
-    Args:
-        statistics: ... x (2 + 4 orders), as `statistics` returns them or summed over rows; orders >= `max_order`.
-        settings: alpha, N, B, W and weights.
-        effective_order: leave out the orders that a side is too short to have, and scale the other weights up. None
-            for the settings' own, for the score of a corpus; True for single rows, as in sacrebleu's sentence BLEU,
-            because there an answer of one word has no bigrams at all.
-
-    Returns:
-        Arrays of the leading shape: aev, aev_precision (PS), aev_recall (RS), brevity_penalty, wordiness_penalty (all
-        in [0, 1]), prediction_length, reference_length (in terms).
+    Scores and penalties are in [0, 1], lengths in terms. `effective_order` leaves out the orders that a side is too
+    short to have, and scales the other weights up. It is True for single rows, as in sacrebleu's sentence BLEU,
+    because there an answer of one word has no bigrams at all; None is the settings' own, for the score of a corpus.
     """
     statistics = np.asarray(statistics, dtype=np.float64)
     effective_order = settings.effective_order if effective_order is None else effective_order
@@ -327,15 +285,9 @@ def scores(statistics: np.ndarray, settings: Settings, effective_order: bool | N
 
 
 def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
-    """Return what a user should know about the score of a corpus, one sentence each.
+    """Return warnings about the score of a corpus, of 2 + 4 orders summed statistics.
 
-    Args:
-        statistics: 2 + 4 orders numbers, the sum over the rows of a corpus.
-        settings: the settings of the score.
-
-    Returns:
-        A sentence for an N that no text is long enough to have or that never matches, and one for a length penalty
-        below `STRONG`.
+    They are about an N that no text is long enough to have or that never matches, and a length penalty below `STRONG`.
     """
     results = []
     counts = statistics[COUNTS:].reshape(-1, 4)[: settings.max_order]
@@ -371,11 +323,6 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
 def combine(precision: np.ndarray, recall: np.ndarray, alpha: float) -> np.ndarray:
     """Return RS PS / (alpha RS + (1 - alpha) PS), section 3.3: RS for alpha = 0, PS for alpha = 1, 0 if either is 0.
 
-    Args:
-        precision: (...) PS, 0 to 1.
-        recall: (...) RS, 0 to 1.
-        alpha: 0 to 1, the penalty for extra text.
-
     >>> float(combine(0.5, 1.0, 0.5))
     0.6666666666666666
     """
@@ -386,15 +333,7 @@ def combine(precision: np.ndarray, recall: np.ndarray, alpha: float) -> np.ndarr
 
 
 def grid_scores(statistics: np.ndarray, settings: Settings) -> dict[str, list]:
-    """Return the table of AEv over the whole evaluation plane, from one summed vector of statistics.
-
-    Args:
-        statistics: 2 + 4 x 4 numbers, the sum over the rows of a corpus.
-        settings: B and W; alpha, N and weights are those of the plane.
-
-    Returns:
-        "alpha" (11 values), "max_order" (4 values) and "aev" (one list of 11 scores for each order).
-    """
+    """Return AEv over the whole evaluation plane, from 2 + 4 x 4 summed statistics: "aev" has 4 lists of 11 scores."""
     table = []
     for order in GRID_ORDERS:
         cell = scores(statistics, replace(settings, max_order=order, weights=None))

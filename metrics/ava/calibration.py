@@ -49,20 +49,13 @@ def content_digest(content: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What `calibrate` found of a judge.
+    """What `calibrate` found of a judge."""
 
-    Attributes:
-        slope, intercept: of the log-odds of the judge's probability of a row.
-        threshold: scaled probability from which an answer counts as correct.
-        judge: the parts of the judge's signature that it holds for.
-        content: all that the file says.
-    """
-
-    slope: float
+    slope: float  # of the log-odds of the judge's probability of a row
     intercept: float
-    threshold: float
-    judge: Mapping[str, str]
-    content: Mapping[str, Any]
+    threshold: float  # scaled probability from which an answer counts as correct
+    judge: Mapping[str, str]  # the parts of the judge's signature that it holds for
+    content: Mapping[str, Any]  # all that the file says
 
     @property
     def digest(self) -> str:
@@ -84,11 +77,7 @@ class Calibration:
 
 
 def read_calibration(path: str | os.PathLike) -> Calibration:
-    """Return the calibration in a file.
-
-    Raises:
-        ValueError: if there is no such file, it is none, or it was changed; names file and fix.
-    """
+    """Return the calibration in a file; a ValueError names file and fix if it is missing, bad, or was changed."""
     path = Path(path)
     try:
         content = read_json(path)

@@ -63,20 +63,12 @@ def explanations(
     threshold: float,
     by_rule: Sequence[str | None] | None = None,
 ) -> list[dict]:
-    """Return an explanation per row.
+    """Return per row `reference`, `probability`, `words` and `reason`.
 
-    Args:
-        questions: n questions.
-        references: n lists of references.
-        predictions: n answers.
-        probabilities: the judge, from questions, references and answers to probabilities.
-        threshold: probability from which an answer counts as correct.
-        by_rule: the reason of each answer that a rule decided (`reason_by_rule`), None where the model decided.
-
-    Returns:
-        Per row `reference` (number of the one that decided: the likest by the judge), `probability` (of the row, with
-        all its references), `words` ([word, effect, start, end], in order; effects as of the deciding reference; a
-        word of that reference does not count against an answer) and `reason` (a sentence).
+    These are the number of the deciding reference (the likest by the judge), the probability of the row with all
+    references, [word, effect, start, end] in order, and a sentence. Effects are as of the deciding reference; a word
+    of it does not count against an answer. `by_rule` has the reason of each answer that a rule decided, None where the
+    model decided.
     """
     rows = [(i, number) for i, given in enumerate(references) for number in range(len(given))]
     single = probabilities(
@@ -128,14 +120,7 @@ def explanations(
 
 
 def strongest(words: Sequence[Sequence], probability: float, threshold: float, count: int) -> list[list]:
-    """Return the words that count most for the verdict.
-
-    Args:
-        words: [word, effect, start, end], see `explanations`.
-        probability: of the answer.
-        threshold: from which it counts as correct.
-        count: number of words at most.
-    """
+    """Return up to `count` of the words, [word, effect, start, end], that count most for the verdict."""
     sign = 1 if probability >= threshold else -1
     return sorted((word for word in words if sign * word[1] > 0), key=lambda word: -sign * word[1])[:count]
 
@@ -149,17 +134,9 @@ def reason(
     threshold: float,
     of_sentences: Sequence[Sequence] = (),
 ) -> str:
-    """Return one sentence that says what decided.
+    """Return one sentence that says what decided, from the words and, of a long answer, its sentences.
 
-    Args:
-        question: the question.
-        reference: the deciding reference.
-        answer: the answer.
-        probability: of the answer.
-        words: [word, effect, start, end], see `explanations`.
-        threshold: from which it counts as correct.
-        of_sentences: the same of the sentences of a long answer: the one that decides comes first, and only its words
-            are named.
+    Of `of_sentences` the one that decides comes first, and only its words are named.
     """
     right = probability >= threshold
     unsure = UNSURE_FROM < probability < UNSURE_TO and abs(probability - threshold) <= NEAR
@@ -229,13 +206,9 @@ def sentences(answer: str) -> list[tuple[int, int]]:
 def deciding_sentence(
     of_sentences: Sequence[Sequence], reference: str, probability: float, threshold: float
 ) -> Sequence | None:
-    """Return the sentence with the largest effect on the verdict; of a wrong answer without one, the nearest one.
+    """Return the sentence, [sentence, effect, start, end], with the largest effect on the verdict.
 
-    Args:
-        of_sentences: [sentence, effect, start, end] of every sentence, see `explanations`.
-        reference: the deciding reference; nearest to it is what shares most words with it, None if there is none.
-        probability: of the answer.
-        threshold: from which it counts as correct.
+    Of a wrong answer without one it is the sentence that shares most words with the reference, None if none does.
     """
     (result,) = strongest(of_sentences, probability, threshold, 1) or [None]
     if result and abs(result[1]) >= STRONG:

@@ -27,18 +27,15 @@ from ..core.judge_model import LINEAR, PROMPT, JudgeReader, keys, words
 from ..core.quantities import NUMBER_IN_TEXT, compare, is_number_word, readings
 from ..core.reading import COMMON, passage, readable, readable_answer
 
+# What is taken off a text: wrapping and reasoning, what it takes back, what it says to the grader, repetitions,
+# words of the reference in no order, all but a passage of a long answer. And what is compared before the model.
 READING = ("answer", "retraction", "demand", "repetition", "bag", "passage")
 EXACT = ("identity", "abstention", "choice", "quantity", "list")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an exact comparison says of an answer and a reference.
-
-    Attributes:
-        right: whether they are the same.
-        rule: which comparison it was, of `EXACT`.
-    """
+    """What an exact comparison says of an answer and a reference: whether they are the same, and which of `EXACT`."""
 
     right: bool
     rule: str
@@ -46,19 +43,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Row:
-    """A row as it is read.
-
-    Attributes:
-        question: the question.
-        references: the references; of an option's letter its text.
-        answer: the answer, without wrapping and without what it takes back.
-        verdicts: per reference what an exact comparison says, None where the model decides.
-    """
+    """A row as it is read."""
 
     question: str
-    references: list[str]
-    answer: str
-    verdicts: list[Verdict | None]
+    references: list[str]  # of an option's letter its text
+    answer: str  # without wrapping and without what it takes back
+    verdicts: list[Verdict | None]  # per reference what an exact comparison says, None where the model decides
 
     @property
     def is_reference(self) -> bool:
@@ -68,14 +58,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Rules:
-    """Which rules a judge applies; none of them, as in the paper, with `Rules(())`.
-
-    Attributes:
-        names: of `READING`, what is taken off a text: "answer" (wrapping and reasoning, `answers.extract_answer`),
-            "retraction" (what an answer takes back), "demand" (what it says to the grader), "repetition", "bag" (words
-            of the reference in no order), "passage" (all but a passage of a long answer); of `EXACT`, what is compared
-            before the model: "identity", "abstention", "choice" (options of a question), "quantity", "list".
-    """
+    """Which rules a judge applies; none of them, as in the paper, with `Rules(())`."""
 
     names: tuple[str, ...] = READING + EXACT
 
@@ -247,11 +230,7 @@ def _plain(text: str) -> str:
 
 
 def chosen(text: str, given: dict[str, str]) -> frozenset[str] | None:
-    """Return the letters of the options that a text chooses, None if it does something else.
-
-    Args:
-        text: the text: a letter, a letter with its text or a reason, or the text of an option.
-        given: the options of the question; empty if they are not known.
+    """Return the letters of the given options (none if unknown) that a text chooses, None if it does something else.
 
     >>> metals = {"A": "Iron", "B": "Mercury"}
     >>> [sorted(chosen(text, metals)) for text in ("b", "(B) Mercury", "mercury", "B because it flows", "AB")]
@@ -345,17 +324,10 @@ SEPARATOR = "; "  # between references that are read together
 
 
 def joined_references(references: Sequence[str], candidate: str) -> str:
-    """Return the references as one text, the most similar to the candidate first.
+    """Return the different references as one text, joined by "; ", the most similar to the candidate first.
 
     A model reads only the start of a long list, and the reference that decides should be in it. References that the
     candidate contains word for word come first, then by the share of their words in the candidate.
-
-    Args:
-        references: the references of a row.
-        candidate: the answer to be judged.
-
-    Returns:
-        The different references joined by "; ".
 
     >>> joined_references(["CA", "California", "california"], "It is in California.")
     'California; CA'
@@ -370,11 +342,7 @@ def joined_references(references: Sequence[str], candidate: str) -> str:
 
 
 def unlikeness(own: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
-    """Return a sort key of references, the most similar to an answer first; see `joined_references`.
-
-    Args:
-        own: words of the reference.
-        spoken: words of the answer.
+    """Return a sort key of the words of a reference, the likest to those of an answer first; see `joined_references`.
 
     >>> unlikeness(["paris", "france"], ["in", "paris"]), unlikeness(["paris"], ["in", "paris"])
     ((True, -0.5), (False, -1.0))
@@ -387,10 +355,8 @@ def unlikeness(own: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
 def read_references(row: Row, joined: bool, best: bool) -> list[tuple[tuple[str, ...], bool | None]]:
     """Return the references that are read together, and whether the answer is right by them, None for the model.
 
-    Args:
-        row: what is read of a row.
-        joined: whether the references make one text: only those are in it that no exact comparison rejects.
-        best: whether the best reference decides: beside one that is the answer no other is read.
+    Joined references make one text: only those are in it that no exact comparison rejects. If the best one decides,
+    beside one that is the answer no other is read.
     """
     verdicts = {}
     for text, verdict in zip(row.references, row.verdicts, strict=True):
@@ -434,12 +400,7 @@ def default_rules(loaded) -> Rules:
 class Judge(JudgeReader):
     """Computes the probability that a candidate is correct, given question and references.
 
-    Args:
-        loaded, batch_tokens: see `JudgeReader`.
-        rules: what is decided without the model; default: all.
-
-    Attributes:
-        cut_of_row: {row of the call: its triples of which the model could not read the end}, for a single call.
+    `cut_of_row` has {row: its triples of which the model could not read the end} of a single call.
     """
 
     def __init__(self, loaded, batch_tokens: int = 4096, rules: Rules | None = None):
@@ -456,19 +417,11 @@ class Judge(JudgeReader):
         short_answers: Sequence[str] | None = None,
         early_stop: float | None = None,
     ) -> np.ndarray:
-        """Return the calibrated probability that each prediction is a correct answer.
+        """Return (n,) calibrated probabilities that answers are correct; 0 for one without any letter or digit.
 
-        Args:
-            questions: n questions.
-            references: n lists of references.
-            predictions: n answers.
-            reference_aggregation: "joined" reads all references of a row at once, "max" and "mean" one at a time;
-                None takes the checkpoint's own.
-            short_answers: n short answers, "" for none; read by the linear judge only.
-            early_stop: with "max", probability from which no further reference of a row is read; None reads all.
-
-        Returns:
-            (n,) probabilities; 0 for a prediction without any letter or digit, unless it is a reference itself.
+        Such an answer can be a reference itself. "joined" reads all references of a row at once, "max" and "mean" one
+        at a time; None is the checkpoint's own. Short answers, "" for none, are read by the linear judge only. With
+        "max", no further reference is read from the probability `early_stop` on.
         """
         how, lengths = reference_aggregation or self.loaded.reference_aggregation, reference_words(references)
 
@@ -490,25 +443,14 @@ class Judge(JudgeReader):
         short_answers: Sequence[str] | None = None,
         settled: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the logit of every pair of a row and one of its references, before calibration.
+        """Return (pairs,) logits of a row and one of its references, -inf if not read, and (pairs,) rows of them.
 
         Texts are read without invisible characters, look-alikes and special tokens (`reading`), without wrapping,
         reasoning and what they take back (`answers`), and of a long answer a passage (`reading`). No model is needed
         where answer and reference are the same text, or where both are a quantity, an option of the question, a list
-        or a refusal: these are compared exactly. See `Rules`.
-
-        Args:
-            questions: n questions.
-            references: n lists of references.
-            predictions: n answers; one without any letter or digit makes no pair, unless it is a reference itself.
-            joined: whether the references of a row make one text.
-            best: whether the best reference decides: beside one that is the answer itself no other makes a pair.
-            short_answers: see `probabilities`.
-            settled: says of (pairs,) logits and their (pairs,) rows which of them leave no need to read more of their
-                row. None reads all.
-
-        Returns:
-            (pairs,) logits, -inf for pairs that were not read, and (pairs,) rows that they belong to.
+        or a refusal: these are compared exactly. See `Rules`. For `joined` and `best` see `read_references`. `settled`
+        says of (pairs,) logits and their (pairs,) rows which of them leave no need to read more of their row. None
+        reads all.
         """
         rows, triples, ruled = [], [], {}
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None
@@ -564,16 +506,9 @@ def _next(asked: Sequence[int], rows: Sequence[int], done: Container[int]) -> tu
 
 
 def aggregated(probabilities: np.ndarray, rows: np.ndarray, count: int, how: str) -> np.ndarray:
-    """Return one probability per row from those of its references.
+    """Return (count,) probabilities of rows, 0 without a pair, from (pairs,) ones of references and their rows.
 
-    Args:
-        probabilities: (pairs,) probability of every pair of a row and a reference.
-        rows: (pairs,) row of every pair.
-        count: number of rows; those without a pair get 0.
-        how: "max" or "mean" (the paper's) over the references; "joined" rows have one pair each.
-
-    Returns:
-        (count,) probabilities.
+    "max" or "mean" (the paper's) is over the references; "joined" rows have one pair each.
 
     >>> aggregated(np.array([0.2, 0.6, 0.5]), np.array([0, 0, 2]), 3, "mean")
     array([0.4, 0. , 0.5])

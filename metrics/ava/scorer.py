@@ -36,7 +36,6 @@ class AvaScorer(Scorer):
     """AVA of Vu & Moschitti (2021): the statistics of a row are its verdict, its probability, and whether it declines.
 
     An answer is correct, declined (it gives no answer, and the reference does) or wrong, as in SimpleQA's grading.
-
     """
 
     name = "ava"
@@ -279,12 +278,7 @@ def length_class(words: int) -> int:
 
 
 def profile(references: Sequence[Sequence[str]], predictions: Sequence[str], probabilities: np.ndarray) -> Counter:
-    """Return counts of rows: "profiled", "unsure", and "answer_words:CLASS" and "reference_words:CLASS".
-
-    Args:
-        references: n lists of references; the shortest of a row counts.
-        predictions: n answers.
-        probabilities: (n,) the judge's own probabilities.
+    """Return counts of rows: "profiled", "unsure", "answer_words:CLASS" and, of the shortest, "reference_words:CLASS".
 
     >>> sorted(profile([["Paris", "in Paris"]], ["I think it is Paris"], np.array([0.5])).items())
     [('answer_words:3', 1), ('profiled', 1), ('reference_words:1', 1), ('unsure', 1)]

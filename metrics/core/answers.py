@@ -30,17 +30,11 @@ _KEYS = ("final_answer", "answer", "prediction", "response", "result", "output",
 
 
 def extract_answer(output: str) -> str:
-    r"""Return the answer that an output of a language model gives, and what it says after it.
+    r"""Return the answer that an output of a language model gives, and what it says after it; "" for reasoning only.
 
     Reasoning in tags and struck-out text is left out. Of an output with an answer in tags, in a JSON object, in a
     LaTeX box or behind "Final answer:" that answer is returned, and the words that follow it: they can take it back.
     Everything else comes back as it is; a tag that a sentence only names ("Use the <output> element.") is text.
-
-    Args:
-        output: the output.
-
-    Returns:
-        The answer; empty if the output is reasoning only.
 
     >>> [extract_answer(text) for text in ("<think>No.</think>Berlin", '{"answer": "Berlin"}', r"It is \boxed{42}.")]
     ['Berlin', 'Berlin', '42']
@@ -501,11 +495,6 @@ def _root(word: str) -> str:
 @lru_cache(2**12)
 def short_forms(answer: str, question: str, is_number_word: Callable[[str], object] = str.isdigit) -> tuple[str, ...]:
     """Return an answer and the shorter forms of it that say the same: without hedges and the words of its question.
-
-    Args:
-        answer: the answer.
-        question: the question.
-        is_number_word: whether a word belongs to a number; it is never taken off.
 
     >>> short_forms("I think it was 1.73 m, but I am not certain.", "How tall was he?")[-1]
     '1.73 m'

@@ -54,31 +54,20 @@ def claim_prompt(passages: Sequence[str], question: str = "") -> str:
 
 @dataclass(frozen=True)
 class Pack:
-    """One sequence of several prompts.
+    """One sequence of several prompts."""
 
-    Attributes:
-        tokens: (length,) token ids.
-        positions: (length,) position of each token in its own prompt.
-        parts: (length,) number of the shared part that a token belongs to.
-        branches: (length,) number of the judged text that a token belongs to, 0 for a shared part.
-        ends: (rows,) index of the last token of each judged text.
-        rows: (rows,) numbers of the rows, in the order of `ends`.
-    """
-
-    tokens: np.ndarray
-    positions: np.ndarray
-    parts: np.ndarray
-    branches: np.ndarray
-    ends: np.ndarray
-    rows: np.ndarray
+    tokens: np.ndarray  # (length,) token ids
+    positions: np.ndarray  # (length,) position of each token in its own prompt
+    parts: np.ndarray  # (length,) number of the shared part that a token belongs to
+    branches: np.ndarray  # (length,) number of the judged text that a token belongs to, 0 for a shared part
+    ends: np.ndarray  # (rows,) index of the last token of each judged text
+    rows: np.ndarray  # (rows,) numbers of the rows, in the order of `ends`
 
 
 def packed(prompts: Sequence[tuple[Sequence[int], Sequence[Sequence[int]], Sequence[int]]], budget: int) -> list[Pack]:
-    """Return packs of prompts.
+    """Return packs of at most `budget` tokens; a longer prompt of one judged text is a pack of its own.
 
-    Args:
-        prompts: (tokens of the shared part, tokens of each judged text, number of each row).
-        budget: tokens of a pack; a prompt of one judged text that has more is a pack of its own.
+    A prompt is the tokens of its shared part, the tokens of each judged text, and the number of each one's row.
     """
     packs, current, size = [], [], 0
     for shared, texts, rows in prompts:
@@ -118,18 +107,11 @@ def _pack(prompts) -> Pack:
 
 
 def load_causal(path: Path, dtype: str = "float32"):
-    """Return the sequence classifier of one output over a GGUF file, and its tokenizer.
+    """Return the sequence classifier of one output over a GGUF file of a Qwen2 model, and its tokenizer.
 
-    Its head, which the file lacks, starts as the difference of the output layer's rows of " yes" and " no", so that
-    an untrained judge says what the language model says. Tensors are read one by one: transformers reads the whole
-    file in float32 first, which takes three times the memory of the model in bfloat16.
-
-    Args:
-        path: the GGUF file, of a Qwen2 model.
-        dtype: name of a torch floating type.
-
-    Raises:
-        ValueError: if it is of another architecture; files of some store their matrices in another order.
+    Its head, which the file lacks, starts as the difference of the output layer's rows of " yes" and " no", so that an
+    untrained judge says what the language model says. Tensors are read one by one: transformers reads the whole file
+    in float32 first, which takes three times the memory of the model in bfloat16.
     """
     import torch
     from gguf import MODEL_ARCH, GGUFReader, dequantize, get_tensor_name_map
@@ -161,24 +143,14 @@ def load_causal(path: Path, dtype: str = "float32"):
 
 
 def tree_mask(parts, branches):
-    """Return (packs, length, length) booleans, True where a token (second axis) reads another (third axis).
-
-    Args:
-        parts: (packs, length) tensor, see `Pack`.
-        branches: (packs, length) tensor.
-    """
+    """Return (packs, length, length) booleans, True where a token (second axis) reads another (third axis)."""
     same_part = parts[:, :, None] == parts[:, None, :]
     visible = (branches[:, None, :] == 0) | (branches[:, :, None] == branches[:, None, :])
     return (same_part & visible).tril()
 
 
 def pack_logits(model, packs: Sequence[Pack]):
-    """Return (rows,) logits of packs that are read at once, as a tensor of torch, in the order of their rows.
-
-    Args:
-        model: see `load_causal`.
-        packs: one or several; shorter ones are padded.
-    """
+    """Return (rows,) logits of packs that are read at once, as a torch tensor, in the order of `Pack.rows`."""
     import torch
 
     def padded(name, value):
@@ -212,19 +184,10 @@ def windows(tokens: Sequence[int], size: int) -> list[list[int]]:
 
 
 def prompt_logits(model, tokenizer, prompts: Sequence[tuple[str, str]], budget: int) -> np.ndarray:
-    """Return the logit of every prompt, above 0 where the verdict is yes.
+    """Return (prompts,) logits of (shared part, judged text), above 0 for yes; equal prompts are read once.
 
     A text of more than `WINDOW` tokens together with its shared part is read in windows, of which the highest logit
-    counts; a shared part that leaves it fewer than `LEAST_JUDGED` loses its middle.
-
-    Args:
-        model: see `load_causal`.
-        tokenizer: its tokenizer.
-        prompts: (shared part, judged text), repetitions allowed; each different one is read once.
-        budget: tokens that are read at once, in one or several packs.
-
-    Returns:
-        (prompts,) floats.
+    counts; a shared part that leaves it fewer than `LEAST_JUDGED` loses its middle. `budget` tokens are read at once.
     """
     import torch
 

@@ -80,14 +80,9 @@ def hub_folder(
     tried: list[str],
     files: Sequence[str] = MODEL_FILES,
 ) -> Path | None:
-    """Return the folder of a model on the Hub (or in its cache), or None and one more line in `tried`.
+    """Return the folder of "org/name" or "org/name@revision" on the Hub or in its cache, or None and why in `tried`.
 
-    Args:
-        name: Hub id, optionally with a branch, tag or commit: "org/name@v1".
-        revision: branch, tag or commit; overrides one in the name.
-        is_good: whether a folder holds the expected files.
-        tried: attempts so far, for an error message.
-        files: patterns of the names of files that are fetched.
+    `is_good` says whether a folder holds the expected files; `revision` overrides one in the name.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
@@ -136,13 +131,7 @@ SIZES = {"small": "checkpoint", "base": "checkpoint_base", "large": "checkpoint_
 
 
 def bundled_checkpoints(code: Path, size: str = "small") -> list[Path]:
-    """Return the folders in which a metric's own checkpoint may lie.
-
-    Args:
-        code: folder of the metric's files. Where `evaluate` has copied them there, they come from the folder that it
-            loads now, see `scorer.loaded_from`, or from the one that a JSON file names.
-        size: a key of `SIZES`.
-    """
+    """Return the folders where a metric's own checkpoint may lie: beside its code, or where `evaluate` took that."""
     folders, script = [code / SIZES[size]], loaded_from()
     if script is not None and script.parent != code:
         folders.append(script.parent / SIZES[size])
@@ -159,21 +148,10 @@ def find_checkpoint(
     code: Path,
     hub_names: Mapping[str, str],
 ) -> Path:
-    """Return the folder of a checkpoint: the one asked for, else the metric's own, else the Hub's.
+    """Return the folder of a checkpoint: a bundled size (None: small), a local folder, or "org/name@v1" of the Hub.
 
-    Args:
-        checkpoint: size of a bundled one ("small", "base"), a local folder, or a Hub id, also with a revision
-            ("org/name@v1"); None for "small".
-        revision: branch, tag or commit on the Hub. `evaluate.load` keeps an argument of this name for itself: there
-            it is the module's own revision, and a checkpoint's is written behind its id.
-        code: folder of the metric's files, see `bundled_checkpoints`.
-        hub_names: size -> Hub id of the bundled checkpoints.
-
-    Returns:
-        A folder with config.json or adapter_config.json and weights in safetensors.
-
-    Raises:
-        ValueError: if there is none; says what was tried and what to do.
+    `evaluate.load` keeps the argument `revision` for the module's own: there, a checkpoint's is written behind its id.
+    `code` is the folder of the metric's files, `hub_names` the Hub ids of bundled checkpoints by size.
     """
     tried = []
     if checkpoint is not None and not str(checkpoint):
@@ -214,11 +192,7 @@ def is_checkpoint(folder: Path) -> bool:
 
 
 def checkpoint_digest(folder: Path) -> str:
-    """Return the SHA-256 of a checkpoint's weights, in hexadecimal.
-
-    Raises:
-        ValueError: if it has no weights in safetensors.
-    """
+    """Return the SHA-256 of a checkpoint's weights in safetensors, in hexadecimal."""
     weights = next((folder / name for name in WEIGHTS if (folder / name).is_file()), None)
     if weights is None:
         raise ValueError(f"{folder}: expected weights in safetensors ({', '.join(WEIGHTS)}), found none; convert it")
@@ -226,12 +200,7 @@ def checkpoint_digest(folder: Path) -> str:
 
 
 def signature_digest(folder: Path, source: Path | None = None) -> str:
-    """Return the part of a signature for a checkpoint: digests of its weights and of all files read with them.
-
-    Args:
-        folder: of the checkpoint.
-        source: of its encoder, where that is another folder.
-    """
+    """Return digests of a checkpoint's weights, and of all files that are read with them, also its encoder's."""
     folders = (folder,) if source in (None, folder) else (folder, source)
     return f"{checkpoint_digest(folder)[:12]}-{read_digest(*folders)[:8]}"
 
@@ -244,23 +213,14 @@ GGUF = ".gguf"
 
 @dataclass(frozen=True)
 class PinnedEncoder:
-    """An encoder of bundled checkpoints.
+    """An encoder of bundled checkpoints."""
 
-    Attributes:
-        revision: commit or branch on the Hub; of a branch only a file with this digest is taken.
-        sha256: digest of its model.safetensors, in hexadecimal.
-        megabytes: size of what is downloaded.
-        install: command that fetches it.
-        installed: from nothing to the folder in an installed package, None if it is not installed.
-        file: name of the file with the weights.
-    """
-
-    revision: str
-    sha256: str
-    megabytes: int
-    install: str
-    installed: Callable[[], Path | None] = lambda: None
-    file: str = WEIGHTS[1]
+    revision: str  # commit or branch on the Hub; of a branch only a file with this digest is taken
+    sha256: str  # digest of its model.safetensors, in hexadecimal
+    megabytes: int  # size of what is downloaded
+    install: str  # command that fetches it
+    installed: Callable[[], Path | None] = lambda: None  # in an installed package
+    file: str = WEIGHTS[1]  # name of the file with the weights
 
     @property
     def files(self) -> Sequence[str]:
@@ -310,18 +270,9 @@ ENCODERS = {
 
 
 def base_encoder(name: str = BASE_MODEL) -> Path:
-    """Return the folder of a pinned encoder: from the Hub's cache, an installed package, or the Hub.
+    """Return the folder of a pinned, verified encoder: from the Hub's cache, an installed package, or the Hub.
 
     A download is announced on standard error, with its size.
-
-    Args:
-        name: a key of `ENCODERS`.
-
-    Returns:
-        A folder whose file of weights has the pinned digest.
-
-    Raises:
-        ValueError: if it is found nowhere; names every way to get it.
     """
     from huggingface_hub import constants
 
@@ -347,19 +298,10 @@ def base_encoder(name: str = BASE_MODEL) -> Path:
 
 
 def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) -> Path:
-    """Return the folder of a checkpoint's encoder: the folder itself, or what its adapter was trained on.
+    """Return the folder of a checkpoint's encoder (the path of a causal model's GGUF file): its own, or its adapter's.
 
-    Of a causal language model it is the path of its GGUF file.
-
-    An encoder that an adapter names is never downloaded from the Hub, except for those in `ENCODERS`.
-
-    Args:
-        folder: of the checkpoint.
-        base_model: the encoder of the adapter: a folder, or a Hub id with its revision ("org/name@commit"). None for
-            the one that the adapter names, if that is one of `ENCODERS` or a folder.
-
-    Raises:
-        ValueError: if it is not found, or is not pinned; says what to do.
+    An encoder that an adapter names is never downloaded, except for those in `ENCODERS`; `base_model` can be a folder
+    or "org/name@commit".
     """
     if not (folder / WEIGHTS[0]).is_file():
         return folder
@@ -387,15 +329,7 @@ def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) ->
 
 
 def load_tokenizer(folder: Path, source: Path):
-    """Return the fast tokenizer of a checkpoint.
-
-    Args:
-        folder: of the checkpoint; its own tokenizer is used if it has one.
-        source: of its encoder, whose tokenizer is used otherwise.
-
-    Raises:
-        CheckpointError: if its settings name other files than its own.
-    """
+    """Return the fast tokenizer of a checkpoint, else of its encoder; refuse settings that name other files."""
     from transformers import AutoTokenizer
 
     folder = folder if (folder / "tokenizer.json").is_file() else source
@@ -407,11 +341,7 @@ def load_tokenizer(folder: Path, source: Path):
 
 
 class ThreadTokenizer(threading.local):
-    """A tokenizer that threads can share; each thread has its own copy, because a tokenizer stores its settings.
-
-    Args:
-        tokenizer: a tokenizer of transformers, which nobody else uses.
-    """
+    """A tokenizer that threads can share; each thread has its own copy, because a tokenizer stores its settings."""
 
     def __init__(self, tokenizer):
         self.own = deepcopy(tokenizer)
@@ -445,22 +375,14 @@ def _sha256(path: str, size: int, changed: int) -> str:
 
 
 def check_files(folder: Path) -> None:
-    """Refuse a folder with a pipe or a device in it, whose reader would wait, or never come to an end.
-
-    Raises:
-        CheckpointError: if there is one.
-    """
+    """Refuse a folder with a pipe or a device in it, whose reader would wait, or never come to an end."""
     for path in sorted(folder.iterdir()):
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise CheckpointError(f"checkpoint: {path}: expected a file, got a pipe or device; remove it")
 
 
 def read_digest(*folders: Path) -> str:
-    """Return one SHA-256 over all files that are read from some folders: configs, weights and tokenizers.
-
-    Args:
-        folders: of a checkpoint, and of the encoder of an adapter; a file counts as a whole.
-    """
+    """Return one SHA-256 over all files that are read from some folders; a file among them counts as a whole."""
     result = hashlib.sha256()
     for folder in folders:
         if folder.is_file():
@@ -475,11 +397,7 @@ def read_digest(*folders: Path) -> str:
 
 
 def read_json(path: Path) -> dict:
-    """Return the content of a config file.
-
-    Raises:
-        CheckpointError: if it is not a JSON object, or too large.
-    """
+    """Return the content of a config file; refuse one that is no JSON object, or too large."""
     try:
         if path.exists() and not path.is_file():
             raise ValueError("not a file")
@@ -496,15 +414,9 @@ def read_json(path: Path) -> dict:
 def read_settings(
     path: Path, defaults: Mapping[str, object], checks: Mapping[str, tuple[Callable[[object], bool], str]]
 ) -> dict:
-    """Return the checked settings of a checkpoint's own file, missing ones filled in.
+    """Return the checked settings of a checkpoint's own file, missing ones filled in; unknown ones are refused.
 
-    Args:
-        path: the JSON file.
-        defaults: every setting with its default.
-        checks: setting -> whether a value is good, and what is expected.
-
-    Raises:
-        CheckpointError: if the file cannot be read, or a setting is unknown or bad; names file, setting and fix.
+    `checks` says of a setting whether a value is good, and what is expected.
     """
     given, fix = read_json(path), "take the version of genqa-metrics that made the checkpoint, or train it again"
     for name in sorted(set(given) - set(defaults)):  # ignoring it would change the scores
@@ -519,11 +431,7 @@ def read_settings(
 
 @contextmanager
 def one_error(what: object) -> Iterator[None]:
-    """Turn the errors of many types that a damaged file raises into one ValueError.
-
-    Raises:
-        ValueError: names what cannot be loaded, the reason and the fix.
-    """
+    """Turn the errors of many types that a damaged file raises into one ValueError with reason and fix."""
     try:
         yield
     except (ImportError, CheckpointError):
@@ -535,12 +443,7 @@ def one_error(what: object) -> Iterator[None]:
 
 
 def check_config(folder: Path) -> None:
-    """Refuse a config that asks for more than a plain transformers model with its own weights.
-
-    Raises:
-        CheckpointError: if it has an adapter beside it, is quantized, names an attention that would be fetched, has
-            more layers than tensors, or a setting that its architecture does not know and that may name a file.
-    """
+    """Refuse a config that asks for more than a plain transformers model with its own weights."""
     from safetensors import safe_open
 
     check_files(folder)
@@ -584,11 +487,7 @@ def _settings_of(model_type: object) -> set[str]:
 
 
 def check_onnx(path: Path) -> None:
-    """Refuse an ONNX model that keeps tensors in other files, which its digest does not cover.
-
-    Raises:
-        CheckpointError: if it does.
-    """
+    """Refuse an ONNX model that keeps tensors in other files, which its digest does not cover."""
     if _EXTERNAL in path.read_bytes():
         raise CheckpointError(
             f"checkpoint: {path}: expected all weights in this file, got external data; export it again"
@@ -596,11 +495,7 @@ def check_onnx(path: Path) -> None:
 
 
 def adapter_settings(folder: Path) -> dict:
-    """Return the checked settings of an adapter, those in `LORA`.
-
-    Raises:
-        CheckpointError: if it is no plain LoRA adapter, or a setting is bad; names file and setting.
-    """
+    """Return the checked settings of a plain LoRA adapter, those in `LORA`."""
     path = folder / "adapter_config.json"
     given = read_json(path)
 
@@ -645,11 +540,7 @@ def adapter_settings(folder: Path) -> dict:
 
 
 def check_weights(path: Path) -> None:
-    """Refuse weights that are not finite.
-
-    Raises:
-        CheckpointError: if a tensor holds NaN or an infinity; names it.
-    """
+    """Refuse weights that are not finite."""
     import torch
     from safetensors import safe_open
 
@@ -665,17 +556,7 @@ def check_weights(path: Path) -> None:
 
 
 def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = (), new: str = "") -> None:
-    """Refuse weights that do not match their model.
-
-    Args:
-        folder: of the checkpoint.
-        missing: tensors of the model that the file lacks.
-        unknown: tensors of the file that the model lacks.
-        new: regular expression of tensors that may be missing.
-
-    Raises:
-        CheckpointError: if there are such tensors; names the first.
-    """
+    """Refuse weights that lack tensors of their model, but for those of the pattern `new`, or have unknown ones."""
     lost = [name for name in sorted(missing) if not (new and re.search(new, name))]
     for names, what in ((lost, "lacks"), (sorted(unknown), "has, but its config knows no,")):
         if names:
@@ -685,11 +566,7 @@ def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = ()
 
 
 def check_vocabulary(model, tokenizer, folder: Path) -> None:
-    """Refuse a tokenizer with token ids beyond the model's vocabulary.
-
-    Raises:
-        CheckpointError: if there are such word pieces.
-    """
+    """Refuse a tokenizer with token ids beyond the model's vocabulary."""
     known, highest = model.get_input_embeddings().num_embeddings, max(tokenizer.get_vocab().values())
     if highest >= known:
         raise CheckpointError(
@@ -699,16 +576,7 @@ def check_vocabulary(model, tokenizer, folder: Path) -> None:
 
 
 def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
-    """Refuse a model that cannot read a row.
-
-    Args:
-        name: description of the model, for the message.
-        folder: where it was loaded from.
-        run: scores one row and returns the model's output as an array.
-
-    Raises:
-        CheckpointError: if that fails, or an output is not finite or too large.
-    """
+    """Refuse a model that cannot read a row: `run` fails, or its output is not finite, or too large."""
     try:
         values = np.asarray(run(), dtype=float)
     except Exception as error:  # an index out of range, shapes that do not fit
@@ -720,15 +588,7 @@ def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
 
 
 def with_adapter(model, folder: Path):
-    """Return a model with an adapter merged into it; no code and no other settings are used.
-
-    Args:
-        model: the encoder with its head.
-        folder: of the adapter.
-
-    Raises:
-        CheckpointError: if the adapter is no plain LoRA adapter, or does not fit the model.
-    """
+    """Return a model, an encoder with its head, with a plain LoRA adapter merged into it."""
     from peft import LoraConfig, PeftModel, get_peft_model_state_dict
     from safetensors import safe_open
 
@@ -748,14 +608,7 @@ def with_adapter(model, folder: Path):
 def whole_model(auto, source: str | os.PathLike, new: str = "", **kwargs: Mapping):
     """Return a transformers model whose weights are all in a folder, or one of the Hub.
 
-    Args:
-        auto: the Auto class, or the class.
-        source: folder with config.json and model.safetensors, or Hub id.
-        new: regular expression of tensors that may be missing.
-        **kwargs: passed to `from_pretrained`.
-
-    Raises:
-        CheckpointError: if the config asks for more, or weights are missing or not finite.
+    `auto` is the Auto class, or the class; tensors of the regular expression `new` may be missing.
     """
     folder = Path(source)
     if not folder.is_dir():

@@ -16,17 +16,7 @@ from .scorer import Scorer, column_sums, loaded_from, shown, unknown_name_messag
 
 
 def read_settings(settings: Mapping | str | Path | None) -> dict:
-    """Return settings of `compute` from a mapping or from a JSON file, as the scripts in `training` write them.
-
-    Args:
-        settings: the settings by name, or a path to a JSON file that holds them, at the top or under "settings".
-
-    Returns:
-        The settings by name; empty for None.
-
-    Raises:
-        ValueError: if the file is missing or holds no JSON object.
-    """
+    """Return settings of `compute` from a mapping or from a JSON file, which has them at the top or in "settings"."""
     if settings is None or isinstance(settings, Mapping):
         return dict(settings or {})
     try:

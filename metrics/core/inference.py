@@ -38,15 +38,7 @@ def run_in_forked_children() -> None:
 
 
 def check_fork(device: str, process: int) -> None:
-    """Refuse to run a model on an accelerator in a process forked from the one that loaded it.
-
-    Args:
-        device: type of device.
-        process: id of the process that loaded the model.
-
-    Raises:
-        RuntimeError: if the process is another one, and the device is no CPU; says the way out.
-    """
+    """Raise a RuntimeError if a process forked from the one that loaded a model would run it on an accelerator."""
     if device != "cpu" and process != os.getpid():
         raise RuntimeError(
             f"a model on {device} cannot run in a forked process; load with device='cpu', load in the process itself, "
@@ -57,17 +49,7 @@ def check_fork(device: str, process: int) -> None:
 def checked_backend(
     backend: object, device: str | None = None, dtype: object = None, base_model: object = None
 ) -> str:
-    """Return the name of a backend, "torch" for None.
-
-    Args:
-        backend: "torch" or "onnx".
-        device: the device asked for; "onnx" runs on the CPU only.
-        dtype: the floating type asked for; "onnx" has its own.
-        base_model: the encoder asked for; "onnx" reads the checkpoint's folder only.
-
-    Raises:
-        ValueError: if there is no such backend, or it cannot have this device or type.
-        ImportError: if its package is not installed.
+    """Return the name of a backend, "torch" for None; refuse what "onnx" cannot have, and missing packages.
 
     >>> checked_backend(None)
     'torch'
@@ -89,11 +71,7 @@ def checked_backend(
 
 
 def checked_device(device: str | None) -> str:
-    """Return the name of a torch device, the best available for None.
-
-    Raises:
-        ValueError: if the device does not exist here.
-    """
+    """Return the name of a torch device that exists here, the best available for None."""
     import torch
 
     if device is None:
@@ -106,11 +84,7 @@ def checked_device(device: str | None) -> str:
 
 
 def checked_dtype(dtype: object) -> str:
-    """Return the name of a torch floating-point type, float32 for None.
-
-    Raises:
-        ValueError: if it is not one that a metric runs in.
-    """
+    """Return the name of a torch floating-point type that a metric runs in, float32 for None."""
     dtype = "float32" if dtype is None else str(dtype).removeprefix("torch.")
     known = dtype in ("float32", "bfloat16", "float16")
     check_setting("dtype", known, "float32, bfloat16 or float16", dtype)
@@ -153,11 +127,7 @@ _LISTENER: ContextVar[Callable[[float], object] | None] = ContextVar("listener",
 
 @contextmanager
 def listening(listener: Callable[[float], object]) -> Iterator[None]:
-    """Tell a function of every batch that is done within this context.
-
-    Args:
-        listener: called with the share of the texts of a pass that were in the batch; the shares of a pass sum to 1.
-    """
+    """Call a function with the share of a pass's texts that each batch in this context had; the shares sum to 1."""
     token = _LISTENER.set(listener)
     try:
         yield
@@ -173,12 +143,7 @@ def report_done(share: float) -> None:
 
 
 def budget_on(device_type: str, batch_tokens: int, fast: bool = False) -> int:
-    """Return the token budget that is used on a device: on a CPU never more than CPU_BATCH.
-
-    Args:
-        device_type: type of device.
-        batch_tokens: the budget asked for.
-        fast: whether the model runs in 8-bit integers; it gets no more than FAST_BATCH.
+    """Return the token budget used on a device: on a CPU at most CPU_BATCH, or FAST_BATCH for 8-bit integers (`fast`).
 
     >>> budget_on("cpu", 4096), budget_on("cpu", 4096, fast=True), budget_on("cuda", 4096)
     (1024, 256, 4096)
@@ -187,14 +152,9 @@ def budget_on(device_type: str, batch_tokens: int, fast: bool = False) -> int:
 
 
 def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Yield batches of row numbers, longest rows first, so that no padded batch holds more than `budget` tokens.
+    """Yield batches of row numbers, longest rows first, whose padded size in tokens is at most `budget`.
 
-    Args:
-        lengths: tokens of every row.
-        budget: tokens of a batch, padding included; a longer row makes a batch of its own.
-
-    Yields:
-        Lists of row numbers.
+    A longer row makes a batch of its own.
 
     >>> list(budgeted([3, 5, 1, 3], budget=6))
     [[1], [0, 3], [2]]
@@ -211,14 +171,7 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 def padded(rows: Sequence[dict]) -> dict[str, np.ndarray]:
-    """Return the inputs of rows as arrays, padded with 0 to the longest.
-
-    Args:
-        rows: per row the inputs of the model, name -> token numbers; all rows have the same names.
-
-    Returns:
-        Name -> (rows, tokens) integers.
-    """
+    """Return the inputs of rows, name -> token numbers, as (rows, tokens) integers, padded with 0 to the longest."""
     longest = max(len(row["input_ids"]) for row in rows)
     inputs = {}
     for name in rows[0]:
@@ -237,15 +190,9 @@ def tensors(inputs: Mapping[str, np.ndarray], device: object = "cpu") -> dict:
 
 
 def run_padded(encoded: Sequence[dict], forward: Callable, budget: int) -> list[np.ndarray]:
-    """Return the model's output per row; rows run longest first, in padded batches.
+    """Return per row what `forward` makes of its own tokens, as a float array; rows run longest first, padded.
 
-    Args:
-        encoded: per row the inputs of the model, see `padded`.
-        forward: from padded inputs, name -> (batch, tokens) integers, to (batch, tokens, ...) floats.
-        budget: tokens of a batch, padding included.
-
-    Returns:
-        Per row a float array whose first axis is the row's own tokens.
+    `forward` gets name -> (batch, tokens) integers and returns (batch, tokens, ...) floats.
     """
     results: list = [None] * len(encoded)
     lengths = [len(e["input_ids"]) for e in encoded]

@@ -95,16 +95,7 @@ def words(text: str) -> list[str]:
 
 
 def segments(configuration: str, question: str, reference: str, candidate: str) -> list[tuple[str, str]]:
-    """Return the pairs of texts that a configuration reads (section 4.2).
-
-    Args:
-        configuration: name in `CONFIGURATIONS`.
-        question: the question; one without punctuation at its end gets a question mark, so that its end is seen.
-        reference: the reference.
-        candidate: the answer to be judged.
-
-    Returns:
-        One pair of segments per encoder.
+    """Return the pair of texts that each encoder reads (section 4.2); the question gets "?" if it has no end.
 
     >>> segments("a1-r_qt", "who won", "Ann", "It was Ann.")
     [('Ann', 'who won? It was Ann.')]
@@ -119,17 +110,9 @@ def segments(configuration: str, question: str, reference: str, candidate: str) 
 
 
 def linear_features(question: str, reference: str, candidate: str, short_answer: str | None = None) -> list[float]:
-    """Return x1 to x4 of the linear judge (section 4.1).
+    """Return x1 to x4 (section 4.1): whether s occurs in t, sim(r, t), sim(r, q) and sim(q, t).
 
-    Args:
-        question: the question q.
-        reference: the reference r.
-        candidate: the answer t to be judged.
-        short_answer: the short answer s; where there is none the reference takes its place.
-
-    Returns:
-        Whether s occurs in t, sim(r, t), sim(r, q) and sim(q, t), with sim(a, b) = 2 |a & b| / (|a| + |b|) on the sets
-        of their words.
+    The short answer s is the reference if there is none; sim(a, b) = 2 |a & b| / (|a| + |b|) on the sets of words.
 
     >>> linear_features("who won?", "Ann", "Ann did.")
     [1.0, 0.6666666666666666, 0.0, 0.0]
@@ -151,19 +134,10 @@ def encoded(
     max_length: int | None,
     marks: str | None = None,
 ) -> list[list[dict]]:
-    """Return the word pieces of rows, for each encoder of a configuration.
+    """Return the word pieces of (question, reference, candidate) rows: one list per encoder of one dict per row.
 
-    Args:
-        tokenizer: tokenizer of the encoders.
-        configuration: name in `CONFIGURATIONS`.
-        rows: (question, reference, candidate).
-        max_length: word pieces of a pair; of longer ones the longer text loses its end. None cuts nothing.
-        marks: name in `MARKS`: token_type_ids are what `word_marks` says of every word, instead of numbers
-            of the segments. What an answer lacks, says in another order, or only repeats is seen in the first layer.
-
-    Returns:
-        One list per encoder of one dict per row: input_ids, attention_mask and, where the model has them,
-        token_type_ids.
+    Of pairs longer than `max_length` the longer text loses its end. With `marks`, token_type_ids are what `word_marks`
+    says of every word: what an answer lacks, says in another order, or only repeats is seen in the first layer.
     """
     pairs = [segments(configuration, *row) for row in rows]
     columns = []
@@ -204,10 +178,7 @@ def keys(text: str) -> list[str]:
 
 @lru_cache(2**12)
 def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, object]]:
-    """Return the keys of the words of a text with their positions, and the quantities among them by key.
-
-    With "valued" a number is one word together with its unit; its key is its value.
-    """
+    """Return (key, start, end) of the words of a text, and its quantities by key; with "valued" these are words."""
     same = str if marks == "shared" else _stem  # words that count as the same have one key
     numbers = quantities(text) if marks == "valued" else []
     taken = {place for number in numbers for place in range(number.start, number.end)}
@@ -238,19 +209,10 @@ def word_marks(
 ) -> dict[str, int]:
     """Return the marks of the words that are not 0, by the keys of `_keyed`.
 
-    Args:
-        question: the question.
-        reference: the reference.
-        candidate: the answer to be judged.
-        marks: "shared" marks words that reference and candidate share, "asked" also those of the question, and takes
-            words of one stem and numbers of one value for the same; "valued" also reads numbers with their units, see
-            `quantities.equal`, and takes long words for the same that differ in one letter, see `misspelt`.
-        longest: words of reference and candidate that are compared, the time for which grows with their square; a
-            model reads at least one word piece of each, so that its `max_length` loses none. None for all.
-
-    Returns:
-        1 for a word of both reference and candidate, 2 if it comes in the same order in both; with "asked" and
-        "valued" 3 more for a word of the question.
+    1 is a word of both reference and candidate, 2 if it comes in the same order in both; except with "shared", 3 more
+    is a word of the question, and words of one stem and numbers of one value are the same. With "valued" numbers have
+    units, see `quantities.equal`, and long words may be `misspelt`. At most `longest` words are compared, since the
+    time grows with their square; a model's `max_length` loses none, as every word has a piece.
 
     >>> word_marks("who won", "Ann Lee beat Bob.", "Bob lost: Ann Lee beat him", "shared")
     {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1}
@@ -291,14 +253,7 @@ def word_marks(
 
 
 def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -> list[int]:
-    """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without.
-
-    Args:
-        encoding: what a fast tokenizer made of the pair.
-        pair: the two segments.
-        found: what `word_marks` returned.
-        marks: see `word_marks`.
-    """
+    """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without one."""
     places = [
         {place: found[key] for key, *span in _keyed(text, marks)[0] if key in found for place in range(*span)}
         for text in pair
@@ -310,15 +265,7 @@ def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -
 
 
 class JudgeReader:
-    """Runs a judge on triples of texts, in batches of a token budget.
-
-    Args:
-        loaded: model, tokenizer and settings, see `LoadedJudge`.
-        batch_tokens: word pieces of a batch at most, padding included; see `inference.budget_on`.
-
-    Attributes:
-        cut: the triples so far of which the model could not read the end.
-    """
+    """Runs a judge on triples of texts; `cut` are the triples so far of which the model could not read the end."""
 
     def __init__(self, loaded, batch_tokens: int = 4096):
         self.loaded = loaded
@@ -326,15 +273,10 @@ class JudgeReader:
         self.cut: set[tuple] = set()
 
     def logits(self, triples: Sequence[tuple]) -> np.ndarray:
-        """Return the model's logit of every triple, before calibration.
+        """Return (triples,) logits before calibration, above 0 for correct answers; equal triples are read once.
 
-        Args:
-            triples: (question, reference, candidate), repetitions allowed; each different one is judged once. For the
-                linear judge a short answer, or None, may follow; for one that reads a prompt the second is a tuple of
-                references.
-
-        Returns:
-            (triples,) floats, above 0 where the model leans to correct.
+        A triple is question, reference and candidate; for the linear judge a short answer, or None, may follow; for
+        one that reads a prompt the second is a tuple of references.
         """
         if self.loaded.configuration == PROMPT:
             return self.prompt_logits(
@@ -392,15 +334,7 @@ CROSS_ATTENTION = ("bert", "camembert", "electra", "roberta", "xlm-roberta")  # 
 
 
 def checked_encoder(kind: str, configuration: str) -> None:
-    """Refuse an encoder type that a configuration does not support, or that is not tested.
-
-    Args:
-        kind: type of the encoder, `config.model_type`.
-        configuration: name in `CONFIGURATIONS`.
-
-    Raises:
-        ValueError: names those that are possible.
-    """
+    """Raise a ValueError if an encoder's `model_type` is not tested, or cannot do what a configuration needs."""
     possible = CROSS_ATTENTION if configuration in PEER_ATTENTION else ENCODERS
     if kind not in possible:
         why = "has no layers that read a peer" if kind in ENCODERS else "is not supported"
@@ -416,18 +350,8 @@ POOLER = r"|(^|\.)(pooler|pre_classifier)\.|^head\."  # missing in some encoders
 def judge_model(source, configuration: str, marks: str | None = None, new: str = NEW_HEAD + POOLER):
     """Return an untrained judge over an encoder: a sequence classifier of one output, or an `AvaModel` of several.
 
-    Args:
-        source: folder or Hub id of the encoder.
-        configuration: name in `CONFIGURATIONS`.
-        marks: name in `MARKS`: token types are marks of words, see `encoded`; None leaves them.
-        new: regular expression of tensors that the encoder may lack.
-
-    Returns:
-        A model whose `logits` are (rows, 1): for one pair it takes the inputs of any encoder, for several `pairs`, a
-        list of such inputs.
-
-    Raises:
-        ValueError: if the encoder is of a type that the configuration cannot have.
+    Its `logits` are (rows, 1); an `AvaModel` takes `pairs`, a list of the inputs of its encoders. `new` is a regular
+    expression of tensors that the encoder may lack.
     """
     from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
@@ -543,51 +467,31 @@ AGGREGATIONS = ("joined", "max", "mean")
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeSettings:
-    """Content of `ava_config.json`; missing settings have their defaults.
+    """Content of `ava_config.json`; missing settings have their defaults."""
 
-    Attributes:
-        configuration: name in `CONFIGURATIONS`, "linear" or "prompt".
-        max_length: word pieces of a pair of segments.
-        marks: meaning of the token types, name in `MARKS`; None for the encoder's own token types.
-        slope, intercept: Platt scaling, probability = sigmoid(slope * logit + intercept).
-        long_words: rows whose references have more words on average have a scaling of their own; None for no row.
-        long_slope, long_intercept: that scaling.
-        threshold: probability from which an answer counts as correct.
-        long_answer: words of an answer above which only a passage of it is read.
-        passage: words of that passage.
-        unsure_from, unsure_to: probabilities between which a second judge reads a row, see `AvaScorer.load`.
-        reference_aggregation: how several references become one probability.
-    """
-
-    configuration: str | None = None
-    max_length: int = 256
-    marks: str | None = None
-    slope: float = 1.0
+    configuration: str | None = None  # name in `CONFIGURATIONS`, "linear" or "prompt"
+    max_length: int = 256  # word pieces of a pair of segments
+    marks: str | None = None  # meaning of the token types, name in `MARKS`; None for the encoder's own token types
+    slope: float = 1.0  # Platt scaling, probability = sigmoid(slope * logit + intercept)
     intercept: float = 0.0
-    long_words: float | None = None
-    long_slope: float = 1.0
+    long_words: float | None = None  # mean words of references from which rows have a scaling of their own
+    long_slope: float = 1.0  # their scaling
     long_intercept: float = 0.0
-    threshold: float = 0.5
-    long_answer: int = LONG_ANSWER
-    passage: int = PASSAGE
-    unsure_from: float = UNSURE_FROM
+    threshold: float = 0.5  # probability from which an answer counts as correct
+    long_answer: int = LONG_ANSWER  # words of an answer above which only a passage of it is read
+    passage: int = PASSAGE  # words of that passage
+    unsure_from: float = UNSURE_FROM  # probabilities between which a second judge reads a row, see `AvaScorer.load`
     unsure_to: float = UNSURE_TO
-    reference_aggregation: str = "mean"
+    reference_aggregation: str = "mean"  # how several references become one probability
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedJudge(JudgeSettings):
-    """A judge; its model is loaded on first use: rows that it has judged before need none.
+    """A judge; its model is loaded on first use: rows that it has judged before need none."""
 
-    Attributes:
-        load: returns model and tokenizer; called once.
-        folder: where it was loaded from.
-        facts: weights and settings by digest, for a signature.
-    """
-
-    load: Callable[[], tuple[object, object]]
-    folder: Path
-    facts: dict[str, str]
+    load: Callable[[], tuple[object, object]]  # returns model and tokenizer; called once
+    folder: Path  # where it was loaded from
+    facts: dict[str, str]  # weights and settings by digest, for a signature
 
     @cached_property
     def _parts(self) -> tuple[object, object]:
@@ -614,33 +518,19 @@ class LoadedJudge(JudgeSettings):
         return "|".join(f"{name}:{value}" for name, value in self.facts.items())
 
     def ready(self) -> Self:
-        """Return the judge with its model loaded.
-
-        Raises:
-            ValueError: if that fails.
-            ImportError: if the backend's package is not installed.
-        """
+        """Return the judge with its model loaded, or raise the error of loading."""
         _ = self._parts
         return self
 
     def calibrated(self, logits: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Return probabilities.
-
-        Args:
-            logits: (rows,) what the model says.
-            lengths: (rows,) words of a reference.
-        """
+        """Return (rows,) probabilities from logits, and from how many words a reference has on average."""
         long = lengths > (math.inf if self.long_words is None else self.long_words)
         scaled = np.where(long, self.long_slope * logits + self.long_intercept, self.slope * logits + self.intercept)
         return 1 / (1 + np.exp(-np.clip(scaled, -60, 60)))
 
 
 def read_settings(folder: Path) -> dict:
-    """Return the checked settings of a checkpoint, missing ones filled in; see `JudgeSettings`.
-
-    Raises:
-        ValueError: if the file is missing or a setting is bad; names file and setting.
-    """
+    """Return the checked settings of a checkpoint, missing ones filled in; see `JudgeSettings`."""
     path = folder / SETTINGS_FILE
     if not path.is_file():
         raise ValueError(
@@ -675,21 +565,10 @@ def load_model(
     base_model: str | os.PathLike | None = None,
     dtype: str = "float32",
 ):
-    """Return the model of a checkpoint and its tokenizer; an adapter is merged into its encoder.
+    """Return the model of a checkpoint in evaluation mode on the CPU, and its tokenizer; linear: weights, and None.
 
-    Args:
-        folder: checkpoint folder, see `checkpoints.find_checkpoint`.
-        configuration: name in `CONFIGURATIONS`, or "linear".
-        marks: setting of the checkpoint.
-        base_model: the encoder of an adapter, see `checkpoints.encoder_source`.
-        dtype: floating type in which a causal model is read, so that it is never in memory in a larger one.
-
-    Returns:
-        Model in evaluation mode, on the CPU, an encoder in float32, and fast tokenizer; for "linear" weight and bias,
-        and None.
-
-    Raises:
-        ValueError: if the encoder is not found, or the weights do not fit, or are no numbers.
+    An adapter is merged into its encoder. A causal model is read in `dtype`, so that it is never in memory in a larger
+    type; encoders are float32.
     """
     if configuration == LINEAR:
         from safetensors.numpy import load_file
@@ -728,21 +607,9 @@ def load_judge_of(
     base_model: str | os.PathLike | None = None,
     ready: bool = True,
 ) -> LoadedJudge:
-    """Return the judge of a checkpoint; loaded once per process and set of files.
+    """Return the judge of a checkpoint, which `checkpoint_folder` finds; loaded once per process and set of files.
 
-    Args:
-        checkpoint_folder: from the next two to a folder, see `checkpoints.find_checkpoint`.
-        checkpoint: size, folder or Hub id, None for the default.
-        revision: its branch, tag or commit on the Hub.
-        device: torch device, None for the best available.
-        dtype: name of a torch floating type, None for float32.
-        backend: what runs the model, "torch" (None) or "onnx", see `onnx_backend`.
-        base_model: the encoder of an adapter, see `checkpoints.encoder_source`.
-        ready: whether to load the model now; else on first use.
-
-    Raises:
-        ValueError: if it is not found or cannot be loaded, or the device, type or backend does not exist.
-        ImportError: if the backend's package is not installed.
+    Without `ready` the model is loaded on first use.
     """
     folder = checkpoint_folder(checkpoint, revision)
     backend = checked_backend(backend, device, dtype, base_model)
@@ -775,11 +642,7 @@ def short_digest(folder: Path) -> str:
 
 
 def check_onnx_support(configuration: str, folder: Path) -> None:
-    """Refuse a judge that the backend "onnx" cannot run.
-
-    Raises:
-        ValueError: if the judge is linear, or reads several pairs of texts.
-    """
+    """Raise a ValueError if the backend "onnx" cannot run a judge: a linear one, or one of several pairs of texts."""
     if len(CONFIGURATIONS.get(configuration, ())) != 1:
         raise ValueError(
             f"checkpoint: {folder} is a judge of configuration {configuration}; backend 'onnx' runs those that read "
@@ -788,11 +651,7 @@ def check_onnx_support(configuration: str, folder: Path) -> None:
 
 
 def model_to_export(folder: Path) -> tuple[object, list[str]]:
-    """Return the torch model of a judge for the backend "onnx", and the names of the model's inputs.
-
-    Raises:
-        ValueError: if that backend cannot run it.
-    """
+    """Return the torch model of a judge for the backend "onnx", and the names of the model's inputs."""
     settings = read_settings(folder)
     check_onnx_support(settings["configuration"], folder)
     model, tokenizer = load_model(folder, settings["configuration"], settings["marks"])

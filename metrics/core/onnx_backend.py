@@ -20,11 +20,7 @@ def _how_to_make(folder: Path, metric: str) -> str:
 
 
 def fast_file(folder: Path, metric: str) -> Path:
-    """Return the path of a checkpoint's model for the backend "onnx".
-
-    Raises:
-        ValueError: if there is none; names the command that makes it.
-    """
+    """Return the path of a checkpoint's model for the backend "onnx", or name the command that makes it."""
     path = folder / FAST_FILE
     if not path.is_file():
         raise ValueError(
@@ -34,23 +30,10 @@ def fast_file(folder: Path, metric: str) -> Path:
 
 
 class FastModel:
-    """Replaces the torch model of a checkpoint; runs in ONNX Runtime.
+    """Replaces the torch model of a checkpoint whose weights have the SHA-256 `digest`; runs in ONNX Runtime.
 
     It runs on as many threads as torch would in the thread that calls it. Where torch is not in use, it has all cores
     in the main thread and one in any other: whoever starts threads shares the cores among them.
-
-    Args:
-        folder: checkpoint folder that holds `FAST_FILE`.
-        digest: SHA-256 of the checkpoint's weights.
-        metric: name of the metric, for the message.
-
-    Attributes:
-        device: the CPU.
-        config: has max_position_embeddings.
-        name: backend and file by digest, for a signature.
-
-    Raises:
-        ValueError: if the file is missing, damaged, or of another checkpoint; names the command that makes it.
     """
 
     def __init__(self, folder: Path, digest: str, metric: str):
@@ -114,18 +97,7 @@ class Batch(dict):
 
 
 class FastTokenizer:
-    """Replaces a fast tokenizer of transformers; it supports the calls that the metrics make.
-
-    Args:
-        folder: of a checkpoint; has tokenizer.json.
-
-    Attributes:
-        model_max_length: the longest text that the tokenizer's config knows of.
-        unk_token_id: the word piece of words that the vocabulary does not know, if it has one.
-
-    Raises:
-        CheckpointError: if the file is missing or damaged.
-    """
+    """Replaces a fast tokenizer of transformers; it supports the calls that the metrics make."""
 
     def __init__(self, folder: Path):
         from tokenizers import Tokenizer

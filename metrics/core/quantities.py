@@ -141,21 +141,13 @@ _SINGLE = frozenset("shdlgvwjin")  # letters and words that are units only where
 
 @dataclass(frozen=True)
 class NumberInText:
-    """A number with its unit in a text.
+    """A number with its unit in a text."""
 
-    Attributes:
-        start: first character in the text, sign included.
-        end: end in the text, unit included.
-        value: the number in the smallest unit of its kind.
-        kind: what the unit measures; None for a bare number.
-        number: the number as written, before the unit.
-    """
-
-    start: int
-    end: int
-    value: float
-    kind: str | None
-    number: float
+    start: int  # first character in the text, sign included
+    end: int  # end in the text, unit included
+    value: float  # the number in the smallest unit of its kind
+    kind: str | None  # what the unit measures; None for a bare number
+    number: float  # the number as written, before the unit
 
     @property
     def key(self) -> str:
@@ -204,10 +196,9 @@ def quantities(text: str) -> list[NumberInText]:
 
 
 def equal(first: NumberInText, second: NumberInText) -> bool:
-    """Return whether two numbers of running texts are equal.
+    """Return whether two numbers of running texts are equal, a bare one also to one with a unit.
 
-    A bare number equals one with a unit if the numbers are equal. Values in different units of one kind may differ by
-    1%, for rounding: 5 miles equal 8 km.
+    Values in different units of one kind may differ by 1%, for rounding: 5 miles equal 8 km.
 
     >>> [equal(*quantities(text)) for text in ("24 months, two years", "5 miles, 5 km", "5 miles, 8 km", "12, -12")]
     [True, False, True, False]
@@ -231,33 +222,21 @@ def equal(first: NumberInText, second: NumberInText) -> bool:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a text that is one quantity can mean.
+    """What a text that is one quantity can mean."""
 
-    Attributes:
-        kind: what its unit measures, or "number", "ordinal", "times" (doubled), "date", "clock", "range", "tuple",
-            "named".
-        value: in the smallest unit of its kind; minutes after midnight of a clock time; the items of a range or tuple;
-            (first year, last year, month, day) of a date, None for what it does not give.
-        size: of the unit as written, in the smallest unit of the kind.
-        step: place value of the last digit that counts, in the smallest unit; 0 where it is exact.
-        noun: an unknown word behind a number ("77 jars"), or the words before it ("Louis XIV").
-        rounded: 1 for a rounded form ("120k"), 2 where the text calls it approximate, else 0.
-        bound: "less", "least", "more", "most" or "not" of "at most 5" and the like, "" for a value.
-        certain: whether it is the usual reading of the text; 1.500 can be 1500.
-        half: whether a clock time says which half of the day it means.
-        exact: whether its decimals are all of it; 1/3 and a root have no end.
-    """
-
+    # What the unit measures, or "number", "ordinal", "times" (doubled), "date", "clock", "range", "tuple", "named".
     kind: str
+    # In the smallest unit of the kind; minutes after midnight of a clock time; the items of a range or tuple;
+    # (first year, last year, month, day) of a date, None for what it does not give.
     value: object
-    size: object = 1
-    step: object = 0
-    noun: str = ""
-    rounded: int = 0
-    bound: str = ""
-    certain: bool = True
-    half: bool = True
-    exact: bool = True
+    size: object = 1  # of the unit as written, in the smallest unit of the kind
+    step: object = 0  # place value of the last digit that counts, in the smallest unit; 0 where it is exact
+    noun: str = ""  # an unknown word behind a number ("77 jars"), or the words before it ("Louis XIV")
+    rounded: int = 0  # 1 for a rounded form ("120k"), 2 where the text calls it approximate, else 0
+    bound: str = ""  # "less", "least", "more", "most" or "not" of "at most 5" and the like, "" for a value
+    certain: bool = True  # whether it is the usual reading of the text; 1.500 can be 1500
+    half: bool = True  # whether a clock time says which half of the day it means
+    exact: bool = True  # whether its decimals are all of it; 1/3 and a root have no end
 
     @property
     def number(self) -> object:
@@ -284,11 +263,7 @@ def is_number_word(word: str) -> bool:
 def compare(reference: str, answer: str, question: str = "") -> bool | None:
     r"""Return whether an answer is the quantity that a reference is; None if one of them is not one quantity.
 
-    Args:
-        reference: the reference.
-        answer: the answer.
-        question: the question: a unit that it asks for belongs to a bare number, and a noun behind a number may be its
-            noun.
+    A unit that the question asks for belongs to a bare number, and a noun behind a number may be its noun.
 
     >>> [compare(*pair) for pair in (("1000", "1,000"), ("24 months", "two years"), (r"\frac12", "0.5"), ("$5", "€5"))]
     [True, True, True, False]

@@ -130,14 +130,10 @@ def one_line(text: str) -> str:
 
 
 def readable_answer(text: str, references: Sequence[str]) -> str:
-    r"""Return an answer as `readable` does, written like its references.
+    r"""Return an answer as `readable` does, written like its references, which are readable.
 
     Words that consist of look-alikes only become Latin, unless a reference has such letters. Letters or digits with
     spaces between them become words, unless a reference has single characters side by side.
-
-    Args:
-        text: the answer.
-        references: the references of the row, readable.
 
     >>> readable_answer("It is P a r i s.", ["Paris"]), readable_answer("A C E D", ["A, C, D and E"])
     ('It is Paris.', 'A C E D')
@@ -200,13 +196,7 @@ def _identifier():
 
 
 def language_counts(columns: Mapping[str, Sequence]) -> Counter:
-    """Return the number of rows, and of rows clearly in each language other than English.
-
-    Args:
-        columns: "questions", "predictions" and "references" (lists of texts), which are read together.
-
-    Returns:
-        "rows" -> their number, "language:de" -> rows or answers in German, and so on.
+    """Return "rows" and, for other languages than English, the number of rows that are clearly in them: "language:de".
 
     >>> question, answer = "Wie heißt die Hauptstadt von Frankreich?", "Sie heißt Paris."
     >>> dict(language_counts({"questions": [question], "predictions": [answer], "references": [["Paris"]]}))
@@ -243,11 +233,7 @@ OTHER_LANGUAGES = "the model was measured in English, German and Arabic only"
 
 
 def language_warnings(counts: Mapping[str, int], reads: str = ENGLISH_ONLY) -> list[str]:
-    """Return one sentence if more than a few rows are not English.
-
-    Args:
-        counts: what `language_counts` returned.
-        reads: what that means for the scores.
+    """Return one sentence if more than a few rows are not English; `reads` says what that means for the scores.
 
     >>> language_warnings({"rows": 10, "language:de": 2, "language:fr": 1})
     ['3 of 10 rows seem not to be English (de 2, fr 1); the model reads English only, and such scores mean little']
@@ -272,11 +258,7 @@ COMMON = frozenset(
 
 
 def passages(answer: str, most: int = PASSAGE) -> list[str]:
-    """Return runs of sentences of an answer that overlap by half, in order.
-
-    Args:
-        answer: the answer.
-        most: words of a run at most; a longer sentence is a run of its own.
+    """Return runs of sentences of an answer that overlap by half, in order, of at most `most` words or one sentence.
 
     >>> passages("One two. Three four. Five six.", most=4)
     ['One two. Three four.', 'Three four. Five six.']
@@ -287,11 +269,7 @@ def passages(answer: str, most: int = PASSAGE) -> list[str]:
 
 
 def overlapping_runs(lengths: Sequence[int], most: int) -> list[tuple[int, int]]:
-    """Return runs of sentences that overlap by half, as (first, last + 1).
-
-    Args:
-        lengths: words of every sentence.
-        most: words of a run at most; a longer sentence is a run of its own.
+    """Return (first, last + 1) of runs of sentences that overlap by half, of at most `most` words or one sentence.
 
     >>> overlapping_runs([2, 2, 2], most=4)
     [(0, 2), (1, 3)]
@@ -318,20 +296,11 @@ def passage(
     longest: int = LONG_ANSWER,
     most: int = PASSAGE,
 ) -> str:
-    """Return an answer, or of a long one the passage closest to its question and to a reference.
+    """Return an answer, or of one with more than `longest` words a passage close to its question and to a reference.
 
-    Args:
-        answer: the answer.
-        question: the question.
-        references: the references.
-        keys: from a text to the keys of its words, equal for forms of one word.
-        longest: words of an answer up to which it is read whole.
-        most: words of a passage.
-
-    Returns:
-        The passage with the largest share of the words of the question, and of those of the reference of which it has
-        most; the first of equal ones. If another one has as many words of the question and none of the reference, it
-        may give another answer: then both, in order.
+    It has the largest share of the words of the question, and of those of the reference of which it has most; the
+    first of equal ones. If another one has as many words of the question and none of the reference, it may give
+    another answer: then both, in order.
     """
     if len(answer.split()) <= longest:
         return answer

@@ -20,15 +20,10 @@ _FIRST = COMMON | set(
 
 
 def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
-    """Return the positions of the words of an answer, or of its phrases if it has too many words.
+    """Return (start, end) of the words of an answer without punctuation at their edges, or of `most` phrases.
 
-    Args:
-        answer: the answer; the numbers of two or more items of a list are no words of it.
-        most: number of parts at most; words of longer answers are taken together by two, three, ..., those of one
-            sentence or line if it has not too many of them.
-
-    Returns:
-        (start, end) of every part, in characters, without punctuation at its edges.
+    The numbers of two or more items of a list are no words. Those of longer answers are taken together by two, three,
+    ..., those of one sentence or line if it has not too many of them.
 
     >>> parts("In 1944, (not 1945).")
     [(0, 2), (3, 7), (10, 13), (14, 18)]
@@ -59,17 +54,10 @@ def parts(answer: str, most: int = MOST_PARTS) -> list[tuple[int, int]]:
 
 
 def instead(question: str, reference: str, answer: str, part: str) -> str | None:
-    """Return the number or name of a reference that can replace a part of an answer.
+    """Return the first number or name of a reference that can replace a part of an answer, None if there is none.
 
-    Args:
-        question: the question.
-        reference: the reference.
-        answer: the answer.
-        part: the part; a number, also in words, gives way to a number, a name (with a capital letter) to a name.
-
-    Returns:
-        The first that neither question nor answer has, numbers of as many digits before others; None if there is none,
-        or the part is in the question or the reference, also in another form, or is neither number nor name.
+    A number, also in words, gives way to a number, best of as many digits, a name (with a capital letter) to a name.
+    Neither question nor answer has it, and the part is not in question or reference, also in another form.
 
     >>> instead("When?", "on 8 May 1945", "In May 1944", "1944"), instead("When?", "1945", "In May 1944", "In")
     ('1945', None)

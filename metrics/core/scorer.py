@@ -73,20 +73,10 @@ def _text(where: str, value: object, needed: bool = False) -> str:
 
 
 def checked_column(argument: str, column: object, shape: str, first_row: int = 0, needed: bool = False) -> list:
-    """Return a column of rows, every text of which has been checked.
+    """Return one string, or list of strings, per row; a ValueError names argument, row and fix of a bad one.
 
-    Args:
-        argument: name of the argument, for the error message.
-        column: list, tuple, array or other sequence with one entry per row.
-        shape: "text": a row is a string; "texts": a list of strings; "either": both, which becomes a list.
-        first_row: number of the column's first row, for the error message.
-        needed: refuse empty texts and empty lists.
-
-    Returns:
-        One string, or list of strings, per row.
-
-    Raises:
-        ValueError: if the column or a row is something else; names argument, row and fix.
+    With the shape "text" a row is a string, with "texts" a list of strings, with "either" both, which becomes a list.
+    With `needed` empty texts and empty lists are refused.
 
     >>> checked_column("predictions", ("four", "seven"), "text")
     ['four', 'seven']
@@ -122,11 +112,7 @@ def is_whole(value: object, least: int, most: float = inf) -> bool:
 
 
 def check_setting(name: str, is_good: bool, expected: str, value: object) -> None:
-    """Refuse a bad value of a setting.
-
-    Raises:
-        ValueError: unless it is good; names the setting, what was expected and what came.
-    """
+    """Raise a ValueError that names setting, what was expected and what came, unless the value is good."""
     if not is_good:
         raise ValueError(f"{name}: expected {expected}, got {value!r}")
 
@@ -146,10 +132,7 @@ ALIASES = {  # names of the inputs in other libraries
 
 
 class Stemmer(threading.local):
-    """A stemmer that threads can share; each thread has its own copy, because a Snowball stemmer has state.
-
-    Args:
-        name: an algorithm of Snowball, "porter" for example.
+    """A stemmer of Snowball that threads can share; each thread has its own copy, because it has state.
 
     >>> Stemmer("porter").stem("cities")
     'citi'
@@ -166,9 +149,7 @@ class Stemmer(threading.local):
 
 
 def counted_ngrams(terms: Sequence[str], order: int) -> set:
-    """Return the n-grams of a text as a set in which the k-th repetition of an n-gram is a separate member.
-
-    The size of the intersection of two such sets is the clipped count, and their union has the larger counts.
+    """Return n-grams as a set that has every repetition: intersections are clipped counts, unions the larger counts.
 
     >>> sorted(counted_ngrams(["to", "be", "to", "be"], 2), key=str)
     [('be', 'to'), ('to', 'be'), (('to', 'be'), 2)]
@@ -201,11 +182,7 @@ def require_extra(extra: str, *packages: str) -> None:
 
 @contextmanager
 def quiet():
-    """Silence transformers while a model loads: messages on new heads, and short progress bars.
-
-    Raises:
-        ImportError: if Python has removed docstrings, which transformers reads.
-    """
+    """Silence transformers while a model loads: messages on new heads, and short progress bars."""
     if sys.flags.optimize > 1:
         raise ImportError("transformers needs docstrings, which PYTHONOPTIMIZE=2 (python -OO) removes; set it to 1")
     from transformers.utils import logging
@@ -236,19 +213,12 @@ def unknown_name_message(name: str, what: str, known: Iterable[str]) -> str:
 
 
 class RowStatistics(NamedTuple):
-    """What a metric says of rows.
+    """What a metric says of rows."""
 
-    Attributes:
-        values: (rows, k) floats, whose sum is all that the scores of a corpus need.
-        counts: numbers by name, which can be added up; see `Scorer.warnings`.
-        details: columns with details of every row.
-        counts_of_row: for every row those counts that neither its texts nor its scores show.
-    """
-
-    values: np.ndarray
-    counts: Counter
-    details: dict[str, list]
-    counts_of_row: list[Mapping[str, int]]
+    values: np.ndarray  # (rows, k) floats, whose sum is all that the scores of a corpus need
+    counts: Counter  # numbers by name, which can be added up; see `Scorer.warnings`
+    details: dict[str, list]  # columns with details of every row
+    counts_of_row: list[Mapping[str, int]]  # for every row those counts that neither its texts nor its scores show
 
     @classmethod
     def of(cls, values: np.ndarray, counts: Mapping[str, int] | None = None, details: dict | None = None) -> Self:

@@ -30,22 +30,14 @@ _LONGEST = 256  # most word pieces of a text, as in its training
 
 @dataclass(frozen=True)
 class Base:
-    """A scoring function s(p, r), in the one form that F-meta uses.
+    """A scoring function s(p, r), in the one form that F-meta uses."""
 
-    Attributes:
-        name: for error messages.
-        facts: everything that its numbers depend on, by name, for a signature.
-        pairs: from n >= 1 predictions and n references (lists of strings) to n scores.
-        multiple: from n predictions and n lists of references to n scores, the base's own rule for several references;
-            None where that is the best reference.
-        threshold: score from which two questions ask the same; None where it is unknown.
-    """
-
-    name: str
-    facts: Mapping[str, str]
-    pairs: Callable[[list[str], list[str]], Sequence[float]]
+    name: str  # for error messages
+    facts: Mapping[str, str]  # everything that its numbers depend on, by name, for a signature
+    pairs: Callable[[list[str], list[str]], Sequence[float]]  # from n >= 1 predictions and references to n scores
+    # The base's own rule for n lists of references; None where the best reference counts.
     multiple: Callable[[list[str], list[list[str]]], Sequence[float]] | None = None
-    threshold: float | None = None
+    threshold: float | None = None  # score from which two questions ask the same; None where it is unknown
 
 
 def _tokenizer(base: str, tokenizer: object) -> Callable[[str], list[str]]:
@@ -160,13 +152,7 @@ def _sentence_vectors(texts: Sequence[str], longest: int) -> np.ndarray:
 
 
 def cosines(predictions: Sequence[str], references: Sequence[str], longest: int = _LONGEST) -> np.ndarray:
-    """Return the cosines of the sentence vectors of n predictions and n references; every text is read once.
-
-    Args:
-        predictions: n texts.
-        references: n texts.
-        longest: word pieces that are read of a text.
-    """
+    """Return the cosines of the sentence vectors of n predictions and n references; every text is read once."""
     place = {text: i for i, text in enumerate(dict.fromkeys([*predictions, *references]))}
     vectors = _sentence_vectors(list(place), longest)
     left, right = (vectors[[place[text] for text in texts]] for texts in (predictions, references))
@@ -175,11 +161,6 @@ def cosines(predictions: Sequence[str], references: Sequence[str], longest: int 
 
 def same_question_scores(rouge: np.ndarray, cosine: np.ndarray, weights: Sequence[float] = WEIGHTS) -> np.ndarray:
     """Return how likely two questions ask the same, from 0 to 1, by logistic regression; equal questions have 1.
-
-    Args:
-        rouge: (n,) ROUGE-L of the pairs.
-        cosine: (n,) cosines of their sentence vectors.
-        weights: of ROUGE-L, of the cosine, and the intercept.
 
     >>> same_question_scores(np.array([1.0, 0.2]), np.array([1.0, 0.3])).round(3).tolist()
     [1.0, 0.006]
@@ -234,18 +215,10 @@ def _text_features(module: object, where: str) -> bool:
 
 
 def module_function(module: object, base_kwargs: Mapping | None = None, base_key: str | None = None) -> Base:
-    """Return a loaded module of `evaluate` as a base.
+    """Return a loaded module of `evaluate`, whose inputs are texts, as a base; its settings are `base_kwargs`.
 
-    Args:
-        module: the module; its inputs are texts named predictions and references.
-        base_kwargs: settings of its `compute`.
-        base_key: name of the result that is a list with one score per row; None if it has only one such result.
-
-    Returns:
-        The base. If the module takes several references per row, its own rule is the one for several references.
-
-    Raises:
-        ValueError: if the module does not take texts.
+    `base_key` is the name of the result with one score per row, None if it is the only one. If the module takes
+    several references per row, its own rule is the one for several references.
     """
     kwargs = dict(base_kwargs or {})
     name = repr(module.name)
@@ -295,22 +268,11 @@ def default_base() -> Base:
 def base_function(base: str | Callable, base_kwargs: Mapping | None = None) -> Base:
     """Return a built-in base by its name, or a Python function as a base.
 
-    Args:
-        base: "same_question" (how likely two questions ask the same, from ROUGE-L and the cosine), "rouge"
-            (ROUGE-L, beta 1.2), "bleu" (sentence BLEU-4), "meteor" (METEOR 1.5, needs the package pycocoevalcap and
-            Java), "cosine" (of the sentence vectors of all-MiniLM-L6-v2; it and "same_question" need torch and
-            transformers), or a function from a list of predictions and a list of references, of the same length, to a
-            list of scores.
-        base_kwargs: for "bleu" and "rouge" {"tokenizer": ...}: "word" (default) for raw text, "whitespace" for texts
-            that are tokenised already, or a function from a text to a list of tokens; none for the others; for a
-            function its further arguments.
-
-    Returns:
-        The base.
-
-    Raises:
-        ValueError: if there is no such base or it has no such setting.
-        ImportError: if "meteor" lacks the package or Java, or the encoder torch or transformers.
+    "rouge" is ROUGE-L with beta 1.2, "bleu" sentence BLEU-4, "meteor" METEOR 1.5 (needs pycocoevalcap and Java),
+    "cosine" that of the sentence vectors of all-MiniLM-L6-v2, "same_question" how likely two questions ask the same,
+    from both (needs torch and transformers). "bleu" and "rouge" have the setting "tokenizer": "word" for raw text,
+    "whitespace" for texts that are tokenised already, or a function. A function gets n predictions, n references and
+    `base_kwargs`, and returns n scores.
 
     >>> base_function("rouge").pairs(["who won it"], ["who won the cup"])
     array([0.55707763])

@@ -52,21 +52,9 @@ def _checked_scores(base: Base, scores: object, predictions: list[str], referenc
 def score_matrices(
     predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], base: Base
 ) -> list[np.ndarray]:
-    """Return s(p, r) for every prediction and reference of every context, from one call of the base.
+    """Return s(p, r), |P| x |R|, for every context, from one call of the base; equal pairs are scored once.
 
-    A pair that occurs several times, in one context or in several, is scored once. A blank prediction scores 0
-    whatever the base says.
-
-    Args:
-        predictions: one list of predicted texts per context; may be empty.
-        references: one list of reference texts per context.
-        base: the scoring function s.
-
-    Returns:
-        One array |P| x |R| per context.
-
-    Raises:
-        ValueError: if the base does not return one finite number per pair.
+    A blank prediction scores 0 whatever the base says.
 
     >>> exact = Base("exact", {}, lambda ps, rs: [float(p == r) for p, r in zip(ps, rs)])
     >>> score_matrices([["when?", "who?"]], [["who?", "where?", "when?"]], exact)[0].tolist()
@@ -105,18 +93,9 @@ def conventional_scores(
     base: Base,
     matrices: Sequence[np.ndarray],
 ) -> list[float]:
-    """Return the conventional score of every context: each prediction against all references, then the mean.
+    """Return the conventional score of every context: the mean of each prediction against all references, or 0.
 
     The base's own rule for several references applies; without one, the best reference counts.
-
-    Args:
-        predictions: one list of predicted texts per context.
-        references: one non-empty list of reference texts per context.
-        base: the scoring function.
-        matrices: what `score_matrices` returned.
-
-    Returns:
-        One value per context; 0 for a context without predictions.
     """
     if base.multiple is None:
         return [_mean(matrix.max(axis=1).tolist()) if matrix.size else 0.0 for matrix in matrices]
@@ -153,19 +132,7 @@ def statistics(
     base: Base,
     matrices: Sequence[np.ndarray] | None = None,
 ) -> np.ndarray:
-    """Return u, v, F and the conventional score of every context, equations 1 to 3; their means are the corpus scores.
-
-    Args:
-        predictions: one list of predicted texts per context; an empty list scores 0 in every column.
-        references: one non-empty list of reference texts per context.
-        base: the scoring function s, for example `base_function("rouge")`.
-        matrices: what `score_matrices` returned, if it is at hand.
-
-    Returns:
-        Floats, contexts x 4; the columns are `NAMES`.
-
-    Raises:
-        ValueError: if the base does not return one finite number per pair.
+    """Return contexts x 4 floats, `NAMES` by equations 1 to 3, whose means are corpus scores; 0 without predictions.
 
     >>> exact = Base("exact", {}, lambda ps, rs: [float(p == r) for p, r in zip(ps, rs)])
     >>> statistics([["when?", "why?"]], [["who?", "where?", "when?", "how?"]], exact).round(3).tolist()
@@ -183,14 +150,7 @@ def statistics(
 
 
 def best_matches(matrix: np.ndarray) -> dict[str, list[dict]]:
-    """Return the best match of every prediction and of every reference of one context, the first of equals.
-
-    Args:
-        matrix: scores, |P| x |R|.
-
-    Returns:
-        "predictions": one {"reference": column, "score": s} per row, and "references": one {"prediction": row,
-        "score": s} per column; the index is None where the other side is empty.
+    """Return the best match of every prediction and reference in |P| x |R| scores, the first of equals, None for none.
 
     >>> best_matches(np.array([[0.2, 0.5]]))["references"]
     [{'prediction': 0, 'score': 0.2}, {'prediction': 0, 'score': 0.5}]
@@ -206,17 +166,10 @@ def best_matches(matrix: np.ndarray) -> dict[str, list[dict]]:
 
 
 def matched(matrix: np.ndarray, threshold: float) -> list[tuple[int, int]]:
-    """Return which prediction asks which reference of one context.
+    """Return (row, column) of every reference that is asked, by |P| x |R| scores of at least the threshold.
 
     A prediction asks one reference, the one that it is closest to; so a question that is repeated, in the same or in
     other words, asks one. Of several predictions that ask the same the closest counts.
-
-    Args:
-        matrix: scores, |P| x |R|.
-        threshold: score from which a prediction asks what a reference asks.
-
-    Returns:
-        (row, column) of every reference that is asked, in the order of the rows.
 
     >>> matched(np.array([[0.9, 0.8], [0.95, 0.8], [0.2, 0.7], [0.1, 0.3]]), 0.6)
     [(1, 0), (2, 1)]
@@ -232,12 +185,7 @@ def matched(matrix: np.ndarray, threshold: float) -> list[tuple[int, int]]:
 
 
 def coverage(matrix: np.ndarray, pairs: Sequence[tuple[int, int]], threshold: float) -> tuple[float, float, int, int]:
-    """Return what `COUNTS` names of one context.
-
-    Args:
-        matrix: scores, |P| x |R|.
-        pairs: what `matched` returned.
-        threshold: as there.
+    """Return what `COUNTS` names of one context, from |P| x |R| scores and the pairs of `matched`.
 
     >>> coverage(np.array([[0.9, 0.8], [0.95, 0.8], [0.2, 0.7], [0.1, 0.3]]), [(1, 0), (2, 1)], 0.6)
     (1.0, 0.75, 2, 2)
@@ -248,10 +196,7 @@ def coverage(matrix: np.ndarray, pairs: Sequence[tuple[int, int]], threshold: fl
 
 
 def reason(explained: Mapping) -> str:
-    """Return in words what a set of questions covers.
-
-    Args:
-        explained: "references", "scores", |P| x |R|, and with a threshold "not_asked", the references without a match.
+    """Return in words what a set of questions covers; with a threshold "not_asked" are the references without a match.
 
     >>> reason({"references": ["Who won?", "When?", "Why?"], "scores": [], "not_asked": ["When?", "Why?"]})
     'Covers 1 of 3 reference questions; not asked: "When?", "Why?".'

@@ -38,23 +38,14 @@ _VERB = re.compile(r"(?i)\b(?:is|are|was|were|has|have|had|can|could|will|would|
 
 @dataclass(slots=True)
 class Verdict:
-    """What the judge says of a sentence.
-
-    Attributes:
-        sentence: the sentence.
-        probability: that a passage supports it.
-        window: the window that supports it best; None where there is none.
-        windows: those that may support it, of the passages that it cites or of all.
-        read: what the judge reads before the sentence.
-        change: what the passages say instead ("1889"); "" where no contradiction was found or looked for.
-    """
+    """What the judge says of a sentence."""
 
     sentence: Sentence
-    probability: float = 0.0
-    window: Window | None = None
-    windows: Sequence[Window] = ()
-    read: tuple[str, ...] = ()
-    change: str = ""
+    probability: float = 0.0  # that a passage supports it
+    window: Window | None = None  # the one that supports it best
+    windows: Sequence[Window] = ()  # those that may support it, of the passages that it cites or of all
+    read: tuple[str, ...] = ()  # what the judge reads before the sentence
+    change: str = ""  # what the passages say instead ("1889"); "" where no contradiction was found or looked for
 
     @property
     def nearest(self) -> list[tuple[Window, tuple[int, int]]]:
@@ -75,15 +66,7 @@ def answer_of(prediction: str) -> str:
 class Grounder:
     """Computes the probability that sentences are supported by passages.
 
-    Args:
-        loaded: the judge, see `judge_model.LoadedJudge`.
-        batch_tokens: word pieces of a batch at most.
-        windows: windows that are read for a sentence.
-        citations: whether a sentence that cites passages is judged by those alone.
-
-    Attributes:
-        reader: runs the model; counts what it could not read.
-        cut_of_row: {row: what the model could not read to its end}, of the last call of `verdicts`.
+    `cut_of_row` has {row: what the model could not read to its end} of the last call of `verdicts`.
     """
 
     def __init__(self, loaded, batch_tokens: int = 4096, windows: int = WINDOWS, citations: bool = True):
@@ -97,11 +80,6 @@ class Grounder:
         """Return the verdict on every sentence of answers; those that state nothing are not judged.
 
         Passages that several rows share are split once, and equal pairs of a window and a sentence are judged once.
-
-        Args:
-            questions: n questions, "" for none.
-            predictions: n answers.
-            contexts: n lists of passages.
         """
         split = {text: windows_of(text) for text in dict.fromkeys(text for given in contexts for text in given)}
         plain = {text: _plain(text) for text in split}
@@ -159,10 +137,6 @@ class Grounder:
         """Set `change` of the unsupported sentences that a passage supports once a number, a name or "not" changes.
 
         The change is looked for in the sentences of the passages that share most words with the sentence.
-
-        Args:
-            rows: the lists of `verdicts`.
-            threshold: probability from which a sentence is supported.
         """
         asked = []
         for verdicts in rows:
@@ -231,21 +205,11 @@ def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:
 
 
 def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[str], threshold: float) -> dict:
-    """Return the explanation of a row.
+    """Return the explanation of a row: "answer", the text that was read, "sentences", and "reason", a sentence.
 
-    Args:
-        prediction: the answer.
-        verdicts: on its sentences.
-        passages: the passages of the row.
-        threshold: probability from which a sentence is supported.
-
-    Returns:
-        "answer": the text that was read; "sentences": per sentence {"text", "start", "end", "verdict", "probability",
-        "passage" (the index of the one that supports or contradicts it, else of the one with the nearest sentence),
-        "span" (of the evidence in it; None for an unsupported sentence, which has none), "nearest" (for an unsupported
-        sentence, place of the sentence of the passages that shares most words with it, None if none shares one),
-        "citations", "instead"};
-        "reason": one sentence.
+    "passage" is the index of the one that supports or contradicts a sentence, else of the one with the nearest
+    sentence; "span" the place of the evidence in it; "nearest", of an unsupported sentence, which has no evidence, the
+    place of the sentence that shares most words with it. All three can be None.
     """
     answer, sentences = answer_of(prediction), []
     for verdict in verdicts:

@@ -25,12 +25,7 @@ def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str
 
 
 def load_judge(*checkpoint, **settings) -> LoadedJudge:
-    """Return the judge of a checkpoint; see `judge_model.load_judge_of`.
-
-    Raises:
-        ValueError: if it is not found, cannot be loaded or cannot read passages.
-        ImportError: if the backend's package is not installed.
-    """
+    """Return the judge of a checkpoint; see `judge_model.load_judge_of`. A linear one cannot read passages."""
     judge = load_judge_of(checkpoint_folder, *checkpoint, **settings)
     if judge.configuration == LINEAR:
         raise ValueError(

@@ -72,22 +72,14 @@ MOST_BACK = 3  # sentences before, of which one may name whom a pronoun means
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer.
+    """A sentence of an answer."""
 
-    Attributes:
-        start, end: its place in the answer, in characters.
-        claim: its text without citations and marks of lists.
-        citations: numbers of the passages that it cites.
-        before: what must be read before it: the sentence that a pronoun refers to, or the line above a list; or "".
-        states: whether it states something that a passage can support.
-    """
-
-    start: int
+    start: int  # its place in the answer, in characters
     end: int
-    claim: str
-    citations: tuple[int, ...]
-    before: str
-    states: bool
+    claim: str  # its text without citations and marks of lists
+    citations: tuple[int, ...]  # numbers of the passages that it cites
+    before: str  # what must be read before it: the sentence that a pronoun refers to, or the line above a list; or ""
+    states: bool  # whether it states something that a passage can support
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

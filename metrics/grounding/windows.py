@@ -21,20 +21,13 @@ _NUMBERED = re.compile(r"\s*\[(\d{1,3})\]")
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A part of a passage.
+    """A part of a passage."""
 
-    Attributes:
-        passage: index of the passage in its row.
-        start, end: its place in the passage, in characters.
-        text: its text.
-        keys: the words that show its topic, by `judge_model.keys`.
-    """
-
-    passage: int
-    start: int
+    passage: int  # index of the passage in its row
+    start: int  # its place in the passage, in characters
     end: int
     text: str
-    keys: frozenset[str]
+    keys: frozenset[str]  # the words that show its topic, by `judge_model.keys`
 
     @property
     def read(self) -> str:
@@ -67,12 +60,7 @@ def pieces(passage: str, most: int) -> list[tuple[int, int, int]]:
 
 
 def windows_of(passage: str, number: int = 0, most: int = WINDOW) -> list[Window]:
-    """Return the windows of a passage: runs of its sentences that overlap by half.
-
-    Args:
-        passage: the passage.
-        number: its index in the row.
-        most: words of a window at most.
+    """Return the windows of a passage: runs of its sentences, of at most `most` words, that overlap by half.
 
     >>> [window.text for window in windows_of("One two. Three four. Five six.", most=4)]
     ['One two. Three four.', 'Three four. Five six.']
@@ -86,18 +74,11 @@ def windows_of(passage: str, number: int = 0, most: int = WINDOW) -> list[Window
 
 
 def nearest_windows(wanted: Collection[str], windows: Sequence[Window], count: int) -> list[Window]:
-    """Return the windows that share most words with a sentence; words that are rare in their passage weigh more.
+    """Return up to `count` windows that share most words with a sentence, nearest first; of equal texts the first.
 
-    How near a window is depends on its passage alone. So neither the order of the passages nor an irrelevant one
-    changes which windows of the others are read.
-
-    Args:
-        wanted: keys of the words of the sentence.
-        windows: windows of a row.
-        count: number of windows at most.
-
-    Returns:
-        The windows, nearest first, those that share much less than the nearest left out; of equal texts the first.
+    Words that are rare in their passage weigh more; windows that share much less than the nearest are left out. How
+    near a window is depends on its passage alone. So neither the order of the passages nor an irrelevant one changes
+    which windows of the others are read.
     """
     near: dict[str, tuple[float, Window]] = {}
     passages: dict[int, list[Window]] = {}
@@ -122,10 +103,6 @@ def _shares(wanted: frozenset[str], windows: Sequence[Window]) -> list[float]:
 
 def is_heading(text: str, following: str) -> bool:
     """Return whether a line of a passage is a heading, which says what follows is about and is evidence of nothing.
-
-    Args:
-        text: the line.
-        following: what follows it in the passage.
 
     >>> is_heading("## Benefits", ""), is_heading("Benefits", "Staff have 28 days of leave."), is_heading("Paris", "")
     (True, True, False)

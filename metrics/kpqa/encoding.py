@@ -27,15 +27,7 @@ class Pieces:
 
 
 class Encoder:
-    """Computes keyphrase weights and token vectors of texts.
-
-    Args:
-        models: predictor, encoder and their tokenizers, see `loading.Models`.
-        batch_tokens: word pieces of a batch at most, padding included; see `inference.budget_on`.
-
-    Attributes:
-        cut_texts: number of texts so far of which the model could not read the end.
-    """
+    """Computes keyphrase weights and token vectors of texts; `cut_texts` of them were not read to their end."""
 
     def __init__(self, models, batch_tokens: int = 4096):
         self.predictor, self.tokenizer = models.predictor, models.tokenizer
@@ -47,15 +39,7 @@ class Encoder:
         self.cut_texts = 0
 
     def keyphrase_weights(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Pieces, np.ndarray]]:
-        """Return the word pieces of every text and the probability that each is a keyphrase for its question.
-
-        Args:
-            pairs: (question, text), better without repetitions.
-
-        Returns:
-            For every pair the pieces and their (tokens,) weights in [0, 1]; arrays of length 0 for a text without
-            word pieces.
-        """
+        """Return for every (question, text) its word pieces and their (tokens,) probabilities of being a keyphrase."""
         if not pairs:
             return []
         limit = min(token_limit(self.predictor, self.tokenizer), self.settings.max_length)
@@ -102,14 +86,7 @@ class Encoder:
         return question if len(offsets) <= kept else question[: offsets[kept - 1][1]]
 
     def vectors(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the unit vectors of every text's tokens at the chosen layer, and the tokens' character offsets.
-
-        Args:
-            texts: texts, better without repetitions.
-
-        Returns:
-            For every text (tokens, size) vectors and (tokens, 2) offsets, special tokens left out.
-        """
+        """Return for every text (tokens, size) unit vectors at the chosen layer, and (tokens, 2) character offsets."""
         if not texts:
             return []
         batch = self.embedding_tokenizer(
@@ -143,14 +120,7 @@ class Encoder:
             return torch.nn.functional.normalize(hidden.float(), dim=-1).cpu().numpy()
 
     def tokens(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[Tokens], list[np.ndarray]]:
-        """Return what the scores need of every (question, text), each encoded once, each text embedded once.
-
-        Args:
-            pairs: (question, text), repetitions allowed.
-
-        Returns:
-            One `Tokens` per pair, and the (tokens, 2) character offsets of its pieces.
-        """
+        """Return `Tokens` and (tokens, 2) character offsets of every (question, text), each encoded once."""
         unique = list(dict.fromkeys(pairs))
         weighted = dict(zip(unique, self.keyphrase_weights(unique), strict=True))
         texts = list(dict.fromkeys(text for _, text in unique))
@@ -167,14 +137,7 @@ class Encoder:
 
 
 def told_apart(ids: np.ndarray, offsets: np.ndarray, text: str, tokenizer) -> np.ndarray:
-    """Return ids in which words that the vocabulary does not know, such as emoji, match only the same words.
-
-    Args:
-        ids: (tokens,) ids of word pieces.
-        offsets: (tokens, 2) their character offsets.
-        text: their text.
-        tokenizer: knows the id of unknown words.
-    """
+    """Return ids in which words that the vocabulary does not know, such as emoji, match only the same words."""
     unknown = getattr(tokenizer, "unk_token_id", None)
     places = () if unknown is None else np.flatnonzero(ids == unknown)
     if not len(places):
@@ -200,15 +163,9 @@ def word_pieces(tokenizer, texts: Sequence[str]) -> list[np.ndarray]:
 
 
 def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return one vector for every wanted token: the vector of the token that covers its first character.
+    """Return (others, size) vectors of wanted tokens: those of the tokens that cover their first characters, else 0.
 
-    Args:
-        vectors: (tokens, size) vectors of one tokenization.
-        offsets: (tokens, 2) its character offsets.
-        wanted: (others, 2) character offsets of another tokenization of the same text.
-
-    Returns:
-        (others, size) vectors; `vectors` itself if both tokenizations agree, 0 where nothing is there.
+    `offsets` and `wanted` are (tokens, 2) character offsets of two tokenizations of one text.
     """
     if len(offsets) >= len(wanted) and np.array_equal(offsets[: len(wanted)], wanted):
         return vectors[: len(wanted)]
@@ -239,15 +196,7 @@ _NEXT_WORD = re.compile(r"\s*([^\s,.;:!?]|[.,:](?=\d))+")
 
 
 def denied_pieces(text: str, offsets: Sequence, weights: np.ndarray) -> np.ndarray:
-    """Return which word pieces are keyphrases that the text denies, or compares by an operator other than equality.
-
-    Args:
-        text: the text.
-        offsets: (tokens, 2) character offsets of its word pieces.
-        weights: (tokens,) keyphrase weights.
-
-    Returns:
-        (tokens,) integers, above 0 for pieces of the word behind a negation, a minus sign (1) or an operator.
+    """Return (tokens,) integers, above 0 for keyphrases behind a negation, a minus sign (1), or an operator but "=".
 
     >>> denied_pieces("Not Canberra", [(0, 3), (4, 12)], np.array([0.0, 0.9])).tolist()
     [0, 1]
@@ -282,14 +231,7 @@ _CONTINUES = re.compile(r"(?<=\d)|(?<=\d[.,])")  # the 5 of 1,945 is not the num
 
 
 def values_of(text: str, offsets: Sequence) -> np.ndarray:
-    """Return a code above 0 for every word piece that has a digit, is a number word, or is yes or no.
-
-    Args:
-        text: the text.
-        offsets: (tokens, 2) character offsets of its word pieces.
-
-    Returns:
-        (tokens,) integers, equal where the values are ("2" and "two"); 0 for pieces without one.
+    """Return (tokens,) codes of pieces with a digit, number words, yes and no, equal for "2" and "two"; 0 for others.
 
     >>> values = values_of("Two of 2, no 3", [(0, 3), (4, 6), (7, 8), (10, 12), (13, 14)])
     >>> values[0] == values[2] != values[4], values[1]

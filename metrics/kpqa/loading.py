@@ -47,21 +47,13 @@ SHORTEST = 16  # word pieces; fewer leave no room for an answer
 
 @dataclass(frozen=True)
 class PredictorSettings:
-    """Content of `kpqa_config.json`; the defaults apply to a checkpoint without the file.
+    """Content of `kpqa_config.json`; the defaults apply to a checkpoint without the file."""
 
-    Attributes:
-        version: number of this format.
-        question: whether the model reads the question before the answer; False for a predictor trained without (-KP).
-        head: "linear", or "tanh" for the paper's extra layer before the classifier.
-        max_length: word pieces of question and answer that are read at most.
-        keyphrase_label: number of the class that means "keyphrase", 0 or 1.
-    """
-
-    version: int = SETTINGS_VERSION
-    question: bool = True
-    head: str = "linear"
-    max_length: int = 512
-    keyphrase_label: int = 1
+    version: int = SETTINGS_VERSION  # number of this format
+    question: bool = True  # whether it is read before the answer; False for -KP
+    head: str = "linear"  # "linear", or "tanh" for the paper's extra layer before the classifier
+    max_length: int = 512  # word pieces of question and answer that are read at most
+    keyphrase_label: int = 1  # number of the class that means "keyphrase", 0 or 1
 
     def facts(self) -> dict[str, str]:
         """Return the settings that differ from the defaults, for the metric's signature.
@@ -85,16 +77,8 @@ EMBEDDINGS_FILE = "embeddings.int8.safetensors"
 class FastEmbedder:
     """Replaces the encoder of BERTScore at layer 0: the normalised sum of word-piece and position embeddings.
 
-    Args:
-        folder: of a checkpoint that `genqa-metrics export --metric kpqa` made.
-
-    Attributes:
-        device: the CPU.
-        config: has max_position_embeddings.
-        signature: names the encoder and the file by digest.
-
-    Raises:
-        CheckpointError: if the file is missing or damaged.
+    Its folder is a checkpoint that `genqa-metrics export --metric kpqa` made; `signature` names encoder and file by
+    digest.
     """
 
     def __init__(self, folder: Path):
@@ -137,12 +121,7 @@ checkpoint_folder = partial(find_checkpoint, code=Path(__file__).parent, hub_nam
 
 
 def token_classifier(source: str | os.PathLike, head: str = "linear"):
-    """Return a token classifier of two classes over an encoder.
-
-    Args:
-        source: folder or Hub id of the encoder, or of a saved token classifier with a linear head.
-        head: "linear", or "tanh" for the paper's extra layer.
-    """
+    """Return a token classifier of two classes over an encoder, or of a saved one with a linear head."""
     import torch
     from transformers import AutoModelForTokenClassification
 
@@ -167,12 +146,7 @@ def saved_head(folder: Path) -> str:
 
 
 def checked_settings(folder: Path) -> PredictorSettings:
-    """Return the settings of a checkpoint; the defaults if it has no such file.
-
-    Raises:
-        ValueError: if a setting is unknown, bad, or not that of the weights, or they cannot be read; names file,
-            setting and fix.
-    """
+    """Return the checked settings of a checkpoint, the defaults without a file; the head is that of its weights."""
     with one_error(folder):
         head = saved_head(folder)
     if not (folder / SETTINGS_FILE).exists():
@@ -188,17 +162,9 @@ def checked_settings(folder: Path) -> PredictorSettings:
 
 
 def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = None):
-    """Return a saved token classifier and its tokenizer; an adapter is merged into its encoder.
+    """Return a saved token classifier in evaluation mode, on the CPU in float32, and its fast tokenizer.
 
-    Args:
-        folder: a checkpoint folder, see `find_checkpoint`; the tokenizer is the folder's own, else the encoder's.
-        base_model: the encoder of an adapter, see `checkpoints.encoder_source`.
-
-    Returns:
-        Model in evaluation mode, on the CPU in float32, and fast tokenizer.
-
-    Raises:
-        ValueError: if the encoder is not found, or the weights do not fit, or are no numbers.
+    An adapter is merged into its encoder; the tokenizer is the folder's own, else the encoder's.
     """
     from safetensors.torch import load_file
 
@@ -261,23 +227,8 @@ def load_models(
 ) -> Models:
     """Return the models of a metric; loaded once per process and set of files.
 
-    Args:
-        checkpoint: folder or Hub id of the keyphrase predictor, None for the default.
-        revision: its branch, tag or commit on the Hub.
-        device: torch device, None for the best available.
-        dtype: name of a torch floating type, None for float32.
-        embedding_model: folder or Hub id of the encoder for BERTScore, None for the base encoder; the backend "onnx"
-            has the base encoder's layer 0 in the checkpoint's folder, and needs torch for any other.
-        embedding_layer: its hidden layer, None for 0, the embeddings below the first.
-        backend: what runs the keyphrase predictor, "torch" (None) or "onnx", see `onnx_backend`.
-        base_model: the encoder of the predictor's adapter, see `checkpoints.encoder_source`.
-
-    Returns:
-        The models, ready to run.
-
-    Raises:
-        ValueError: if one is not found, or the device, type, layer or backend does not exist.
-        ImportError: if the backend's package is not installed.
+    The encoder for BERTScore is the base encoder's layer 0 unless named; with the backend "onnx" its embeddings lie in
+    the checkpoint's folder, and any other needs torch.
     """
     backend = checked_backend(backend, device, dtype, base_model)
     folder = checkpoint_folder(checkpoint, revision)
@@ -362,11 +313,7 @@ def _load_encoder(folder: Path) -> tuple:
 
 
 def _keep_layers(embedder, layer: int) -> None:
-    """Remove the layers of an encoder above the one that is compared.
-
-    Raises:
-        ValueError: if there is no such layer.
-    """
+    """Remove the layers of an encoder above the one that is compared; refuse a layer that does not exist."""
     layers = embedder.config.num_hidden_layers
     if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer <= layers:
         raise ValueError(f"embedding_layer: expected a whole number from 0 to {layers}, got {layer!r}")

@@ -43,21 +43,13 @@ _CELLS = 2**20  # candidate x reference cells compared at once: 8 MB of similari
 
 
 class Tokens(NamedTuple):
-    """One text, as the scores need it.
+    """One text, as the scores need it."""
 
-    Attributes:
-        ids: (tokens,) integers of at least 0; equal ids match.
-        weights: (tokens,) keyphrase weights of at least 0.
-        vectors: (tokens, size) unit vectors.
-        denied: (tokens,) integers above 0 where a keyphrase is denied, see `encoding.denied_pieces`; None for nowhere.
-        values: (tokens,) integers, see `encoding.values_of`; None if values are compared like other words.
-    """
-
-    ids: np.ndarray
-    weights: np.ndarray
-    vectors: np.ndarray
-    denied: np.ndarray | None = None
-    values: np.ndarray | None = None
+    ids: np.ndarray  # (tokens,) integers of at least 0; equal ids match
+    weights: np.ndarray  # (tokens,) keyphrase weights of at least 0
+    vectors: np.ndarray  # (tokens, size) unit vectors
+    denied: np.ndarray | None = None  # (tokens,) integers, see `encoding.denied_pieces`
+    values: np.ndarray | None = None  # (tokens,) integers, see `encoding.values_of`
 
     def keyphrase_ids(self) -> np.ndarray:
         """Return (tokens,) integers, equal where tokens match for the weighted metrics; negation counts."""
@@ -70,15 +62,9 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def clipped_matches(candidates: np.ndarray, weights: np.ndarray, references: np.ndarray) -> np.ndarray:
-    """Return which candidate tokens match a reference token of their own; the heaviest of equal tokens come first.
+    """Return (pairs, m) booleans: which candidate tokens match a reference token of their own, the heaviest first.
 
-    Args:
-        candidates: (pairs, m) token ids, negative at padding.
-        weights: (pairs, m) weights of the candidates' tokens.
-        references: (pairs, n) token ids, padded with another negative number.
-
-    Returns:
-        (pairs, m) booleans.
+    Ids of (pairs, m) candidates and (pairs, n) references have different negative numbers at padding, here and below.
 
     >>> clipped_matches(np.array([[7, 7, 8]]), np.array([[0.1, 0.9, 0.5]]), np.array([[7, 9]]))
     array([[False,  True, False]])
@@ -93,17 +79,9 @@ def clipped_matches(candidates: np.ndarray, weights: np.ndarray, references: np.
 
 
 def all_matches(candidates: np.ndarray, weights: np.ndarray, references: np.ndarray) -> np.ndarray:
-    """Return how many reference tokens equal each candidate token: I(i, j) summed over j, eq. 1 as printed.
+    """Return (pairs, m) numbers of reference tokens that equal a candidate token: sum of I(i, j), eq. 1 as printed.
 
-    A word that both texts repeat counts more than once, so that BLEU-1-KPQA can exceed 1.
-
-    Args:
-        candidates: (pairs, m) token ids, negative at padding.
-        weights: not used; the arguments are those of `clipped_matches`.
-        references: (pairs, n) token ids, padded with another negative number.
-
-    Returns:
-        (pairs, m) integers.
+    A word that both texts repeat counts more than once, so that BLEU-1-KPQA can exceed 1; weights are not used.
 
     >>> all_matches(np.array([[7, 7, 8]]), np.ones((1, 3)), np.array([[7, 9, 7]]))
     array([[2, 2, 0]])
@@ -112,15 +90,9 @@ def all_matches(candidates: np.ndarray, weights: np.ndarray, references: np.ndar
 
 
 def heaviest_common_subsequence(candidates: np.ndarray, weights: np.ndarray, references: np.ndarray) -> np.ndarray:
-    """Return the weight of the common subsequence that carries most weight (eq. 5); swap the texts for the other side.
+    """Return (pairs,) weights of the common subsequence with most weight (eq. 5), its length if all weights are 1.
 
-    Args:
-        candidates: (pairs, m) token ids, negative at padding.
-        weights: (pairs, m) weights of the candidates' tokens, at least 0.
-        references: (pairs, n) token ids, padded with another negative number.
-
-    Returns:
-        (pairs,) weights; with all weights 1 the length of the longest common subsequence.
+    Weights are those of the candidates; swap the texts for the other side.
 
     >>> heaviest_common_subsequence(np.array([[1, 2, 3]]), np.array([[0.2, 0.5, 0.4]]), np.array([[2, 1, 3]]))
     array([0.9])
@@ -134,17 +106,10 @@ def heaviest_common_subsequence(candidates: np.ndarray, weights: np.ndarray, ref
 
 
 def published_common_subsequence(candidates: np.ndarray, references: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the weight that the table of the paper's published code finds on a common subsequence.
+    """Return (pairs,) weights of a common subsequence, by the references' weights, as the paper's published code does.
 
-    Where two tokens match, its table takes the match and never considers skipping it.
-
-    Args:
-        candidates: (pairs, m) token ids, negative at padding.
-        references: (pairs, n) token ids, padded with another negative number.
-        weights: (pairs, n) weights of the references' tokens, 0 at padding.
-
-    Returns:
-        (pairs,) weights, at most those of `heaviest_common_subsequence`.
+    Where two tokens match, its table takes the match and never considers skipping it: they are at most those of
+    `heaviest_common_subsequence`.
 
     >>> candidates, references = np.array([[1, 2, 1]]), np.array([[1, 3, 1]])
     >>> published_common_subsequence(candidates, references, np.array([[0.9, 0.3, 0.1]])).round(1)
@@ -164,9 +129,6 @@ def published_common_subsequence(candidates: np.ndarray, references: np.ndarray,
 def inverse_document_frequencies(documents: Sequence[np.ndarray]) -> dict[int, float]:
     """Return token id -> log((N + 1) / (documents with it + 1)), as BERTScore computes it; -1 -> that of a new token.
 
-    Args:
-        documents: (tokens,) token ids of N texts.
-
     >>> frequencies = inverse_document_frequencies([np.array([5, 6]), np.array([5])])
     >>> {token: round(value, 3) for token, value in frequencies.items()}
     {-1: 1.099, 5: 0.0, 6: 0.405}
@@ -177,12 +139,7 @@ def inverse_document_frequencies(documents: Sequence[np.ndarray]) -> dict[int, f
 
 
 def f_score(precision: np.ndarray, recall: np.ndarray, beta: float = 1.0) -> np.ndarray:
-    """Return (1 + beta^2) P R / (R + beta^2 P) (eq. 4 and 8), 0 where both are 0.
-
-    Args:
-        precision: (...) P; numbers below 0 count as 0.
-        recall: (...) R, likewise.
-        beta: weight of recall, above 0.
+    """Return (1 + beta^2) P R / (R + beta^2 P) (eq. 4 and 8), 0 where both are 0; numbers below 0 count as 0.
 
     >>> f_score(np.array([0.5]), np.array([1.0])).round(3)
     array([0.667])
@@ -280,18 +237,10 @@ def pair_statistics(
     idf: Mapping[int, float] | None = None,
     clipped: bool = True,
 ) -> np.ndarray:
-    """Return the statistics of pairs of a candidate and a reference, in the order of `PAIR_STATISTICS`.
+    """Return (pairs, 10) floats, `PAIR_STATISTICS`, of which the last five are the first five with equal weights.
 
-    Args:
-        candidates: the candidate of every pair.
-        references: the reference of every pair.
-        rouge_weights: whose weights ROUGE-L-KPQA sums, see `ROUGE_WEIGHTS`.
-        idf: weights of BERTScore without keyphrase weights, see `inverse_document_frequencies`; None for equal ones.
-        clipped: whether a token of the reference matches one token of the candidate in BLEU-1-KPQA; False is eq. 1 as
-            printed, see `all_matches`.
-
-    Returns:
-        (pairs, 10) floats; the last five are the first five with equal weights.
+    For `rouge_weights` see `ROUGE_WEIGHTS`. `idf` has weights of BERTScore without keyphrase weights, see
+    `inverse_document_frequencies`. Unless `clipped`, BLEU-1-KPQA is eq. 1 as printed, see `all_matches`.
     """
     out = np.zeros((len(candidates), len(PAIR_STATISTICS)))
     sizes = [(len(c.ids), len(r.ids)) for c, r in zip(candidates, references, strict=True)]
@@ -312,16 +261,10 @@ def pair_statistics(
 
 
 def row_scores(statistics: np.ndarray, rows: np.ndarray, beta: float = 1.0) -> tuple[dict, dict]:
-    """Return the scores of every row, the maximum over its references, and which reference won.
+    """Return the scores of every row, the maximum over its references, and which reference won, both by metric.
 
-    Args:
-        statistics: (pairs, 10), see `pair_statistics`.
-        rows: (pairs,) number of every pair's row: 0, 0, 1, ... without gaps.
-        beta: weight of recall against precision in ROUGE-L.
-
-    Returns:
-        Scores, name -> (rows,) floats: `METRICS`, and of ROUGE-L-KPQA and BERTScore-KPQA precision and recall of the
-        reference that won; winners, name of the metric -> (rows,) number of that reference within its row.
+    Scores are (rows,) floats: `METRICS`, and precision and recall of the winner. `rows` are (pairs,) row numbers: 0,
+    0, 1, ... without gaps; `beta` weighs recall against precision in ROUGE-L.
     """
     columns = dict(zip(PAIR_STATISTICS, statistics.T, strict=True))
     rows = np.asarray(rows, dtype=np.int64)
