@@ -43,17 +43,7 @@ def option(
     shown: bool = False,
     **more,
 ):
-    """Return the declaration of an option.
-
-    Args:
-        kind: type of its value.
-        *names: "--output", "-o".
-        help: what it does.
-        metavar: what stands for its value in --help.
-        group: of options in --help.
-        shown: whether --help shows its default.
-        **more: see `typer.Option`.
-    """
+    """Return the declaration of an option; `group` is its group in --help, `shown` whether --help has its default."""
     given = typer.Option(*names, metavar=metavar, help=help, show_default=shown, rich_help_panel=group, **more)
     return Annotated[kind, given]
 
@@ -219,11 +209,7 @@ def read_inputs(
     sheet: str | None = None,
     split_references: str | None = None,
 ) -> list:
-    """Return the sources of paths that are read with the options `READING`, see `rows.sources.files`.
-
-    Raises:
-        ValueError: if a value is bad, or a file does not exist.
-    """
+    """Return the sources of paths that are read with the options `READING`, see `rows.sources.files`."""
     from .rows.sources import ReadOptions, files
 
     names = [name.strip() for name in (systems or "").split(",") if name.strip()]
@@ -245,19 +231,7 @@ def _value(text: str) -> object:
 
 
 def read_settings(file: Path | None, pairs: Sequence[str] | None, metrics: Sequence[str]) -> dict[str, dict]:
-    """Merge the settings of a file with those of --set, which win.
-
-    Args:
-        file: a JSON file, or None.
-        pairs: the METRIC.SETTING=VALUE of --set.
-        metrics: the values of --metric; a file may hold the settings of the only one.
-
-    Returns:
-        {metric: {setting: value}}.
-
-    Raises:
-        ValueError: if the file cannot be read, or its content or a pair is not of that form.
-    """
+    """Return {metric: {setting: value}} of a JSON file and --set, which wins; the file may be of the only metric."""
     settings = {} if file is None else _settings_of(file, metrics)
     for name, text in name_values("--set", pairs).items():
         metric, dot, setting = name.partition(".")
@@ -271,9 +245,6 @@ def read_settings(file: Path | None, pairs: Sequence[str] | None, metrics: Seque
 
 def read_settings_of(only: str, pairs: Sequence[str] | None) -> dict[str, Any]:
     """Return the settings of --set for a command that computes one metric alone.
-
-    Raises:
-        ValueError: if a pair is not of that form, or is a setting of another metric.
 
     >>> read_settings_of("ava", ["ava.threshold=0.6"])
     {'threshold': 0.6}
@@ -304,11 +275,7 @@ def _settings_of(file: Path, metrics: Sequence[str]) -> dict[str, dict]:
 
 
 def read_demands(values: Sequence[str] | None, names: Sequence[str] | None = None) -> dict[str, float]:
-    """Read --fail-under.
-
-    Args:
-        values: NAME=VALUE.
-        names: the names that there are; None where they are known only afterwards.
+    """Read --fail-under; `names` are None where they are known only afterwards.
 
     >>> read_demands(["low=0.8"], ["accuracy", "low"])
     {'low': 0.8}
@@ -430,11 +397,7 @@ def skipped_rows() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, int, int | None], None]]:
-    """Yield a function that shows how far a task is; it shows nothing where standard error is no terminal.
-
-    Yields:
-        A function of the task's name, the rows that are done, and all rows (None where that is unknown).
-    """
+    """Yield a function of a task's name, its rows done, and all (None: unknown); without a terminal it is silent."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -456,16 +419,7 @@ def check_outputs(
     inputs: Iterable[str | Path | None] = (),
     folder: str | None = None,
 ) -> None:
-    """Check before any work that the files of some options can be written, and that none of them is lost.
-
-    Args:
-        outputs: {option: path}; None is skipped.
-        inputs: files that are read.
-        folder: of the parts of --output, which may hold nothing else.
-
-    Raises:
-        ValueError: if a path is not a file, is an input or that of another option, or its folder does not exist.
-    """
+    """Check before any work that the files of options, {option: path}, can be written, and that none is lost."""
     places: dict[Path, str] = {}
     for option, path in outputs.items():
         if path is None:
@@ -484,11 +438,7 @@ def check_outputs(
 
 
 def write_outputs(outputs: Mapping[str, tuple[Path | None, Callable[[], str]]]) -> None:
-    """Write the files of some options; exit status 1 if that fails.
-
-    Args:
-        outputs: {option: (path, function that makes the text)}; a path that is None is skipped.
-    """
+    """Write the files of some options, {option: (path, function that makes the text)}; exit status 1 if that fails."""
     for option, (path, make) in outputs.items():
         if path is not None:
             with failures():
@@ -500,11 +450,9 @@ def write_outputs(outputs: Mapping[str, tuple[Path | None, Callable[[], str]]]) 
 
 
 def output_console(stream=None, width: int | None = None):
-    """Return the `rich` console of standard output or standard error.
+    """Return the `rich` console of standard output, or another stream.
 
-    Args:
-        stream: None for standard output.
-        width: columns of a file or a pipe; None: what COLUMNS says, and without it as many as a line has.
+    The width of a file or pipe is `width`, else what COLUMNS says, and without it as many columns as a line has.
     """
     from rich.console import Console
 
@@ -555,12 +503,7 @@ def run(app: typer.Typer) -> None:
 
 
 def check_demands(demands: Mapping[str, float], systems: Mapping[str, Mapping]) -> None:
-    """End with exit status 3 if a system misses what --fail-under demands.
-
-    Args:
-        demands: {name: least value}.
-        systems: {system: {name: value}}.
-    """
+    """End with exit status 3 if a system misses what --fail-under demands."""
     missed = False
     for name, least in demands.items():
         if not any(name in result for result in systems.values()):
@@ -586,14 +529,8 @@ def carry_out(
 ) -> None:
     """Call the Python function of a verb, write the files that were requested, and print the report.
 
-    Args:
-        verb: its name.
-        arguments: the arguments of the command: `inputs`, the paths, and the values of its options.
-        scores: --column may name columns of scores, and two folders are two runs.
-        demanded: gets the arguments and the sources; returns the names that --fail-under knows, None where they are
-            known only afterwards.
-        after: gets the report before it is printed.
-        **more: further arguments of the function.
+    `scores`: --column may name columns of scores, and two folders are two runs. `demanded` gets arguments and sources
+    and returns the names that --fail-under knows, None where they are known only afterwards. `after` gets the report.
     """
     import genqa_metrics
 

@@ -21,19 +21,12 @@ SHOWN = {
 
 
 class Result(NamedTuple):
-    """What is shown of a row.
-
-    Attributes:
-        score: the score of the row.
-        correct: the verdict of a metric that judges (`ava`); None for the others.
-        reason: one sentence on what decided; None if no reasons are asked for.
-        scores: all scores of the row by name.
-    """
+    """What is shown of a row."""
 
     score: float
-    correct: bool | None
-    reason: str | None
-    scores: dict[str, float]
+    correct: bool | None  # the verdict of a metric that judges; None for the others
+    reason: str | None  # one sentence on what decided; None if no reasons are asked for
+    scores: dict[str, float]  # all scores of the row by name
 
 
 def scores_to_log(systems: Mapping[str, Mapping[str, float | None]], prefix: str, separator: str) -> dict[str, float]:
@@ -53,20 +46,10 @@ def scores_to_log(systems: Mapping[str, Mapping[str, float | None]], prefix: str
 class RowScorer:
     """Scores rows with one metric; its model is loaded with the first row. Threads may share one.
 
-    Args:
-        metric: "aev", "ava", "f_meta", "grounding" or "kpqa". For `f_meta` every line of a prediction is one question.
-        score: the score of a row to show; None for the metric's own: the probability of `ava`, `rougeL_kpqa`, `aev`,
-            `f_meta`, `grounding`.
-        explain: whether to say why; costs `ava` one more pass for every word of the answer.
-        settings: of the metric's `load` and `compute`, in types that JSON has.
-
-    Attributes:
-        name: name of the score.
-        evidence: what answers are compared with, "references" or "contexts".
-
-    Raises:
-        ValueError: if there is no such metric or score; from the first row on also if a setting is bad.
-        TypeError: if a setting is of a type that JSON does not have.
+    For `f_meta` every line of a prediction is one question. `score` is the score of a row to show, by default the
+    metric's own, such as the probability of `ava`; reasons cost `ava` one more pass for every word of the answer.
+    `settings` are of the metric's `load` and `compute`, in types that JSON has; bad ones are errors from the first row
+    on.
 
     >>> scorer = RowScorer("aev", settings={"max_order": 1})
     >>> scorer.one(None, "four steps", "four steps").score, scorer.name
@@ -110,14 +93,8 @@ class RowScorer:
     ) -> list[Result]:
         """Return the results of rows, in their order; models run on all of them together.
 
-        Args:
-            questions: n questions; not read by `aev` and `f_meta`, which may have None.
-            predictions: n answers; for `f_meta` n texts with a question a line, or lists of questions.
-            references: n references, or lists of them; for `f_meta` like predictions, for `grounding` lists of
-                passages.
-
-        Raises:
-            ValueError: if a row is bad; names column, row and fix.
+        `aev` and `f_meta` read no questions. For `f_meta` predictions and references are texts with a question a line,
+        or lists of questions; for `grounding` references are lists of passages.
         """
         scorer = self.scorer
         if "questions" in scorer.optional:

@@ -52,11 +52,7 @@ class GenqaMetric(BaseMetric):
         self.async_mode = True
 
     def measure(self, test_case: LLMTestCase, *args: Any, **kwargs: Any) -> float:
-        """Score a test case; sets `score`, `success`, `reason` and `score_breakdown`.
-
-        Raises:
-            deepeval.errors.MissingTestCaseParamsError: if the test case lacks what the metric reads.
-        """
+        """Score a test case; sets `score`, `success`, `reason` and `score_breakdown`."""
         check_llm_test_case_params(test_case, self._required_params, None, None, self, None, test_case.multimodal)
         grounded = self._rows.evidence == "contexts"
         evidence = test_case.retrieval_context if grounded else test_case.expected_output

@@ -16,12 +16,7 @@ from lighteval.tasks.requests import Doc, SamplingMethod
 
 
 class RowComputation(SampleLevelComputation):
-    """Scores one answer; leaves the reason in the document, as `specific["METRIC_reason"]`, which the details hold.
-
-    Args:
-        metric: name of the metric.
-        settings: of the metric.
-    """
+    """Scores one answer; leaves the reason in the document, as `specific["METRIC_reason"]`, which the details hold."""
 
     def __init__(self, metric: str, settings: Mapping[str, Any] | None):
         self.metric, self.rows = metric, RowScorer(metric, settings=settings)

@@ -89,20 +89,11 @@ def log_scores(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     prefix: str = "genqa",
 ) -> ScoreReport:
-    """Score rows, and log scores, signatures, tables and a page to the active run, or a new one.
+    """Score rows, log scores, signatures, tables and a page to the active run, or a new one, and return the report.
 
     Logged are one metric PREFIX.SYSTEM.SCORE for each (none for an accuracy that cannot be told), one parameter
     PREFIX.signature.METRIC for each, and the artifacts PREFIX/rows.json (a table with scores and reasons) and
-    PREFIX/scores.html.
-
-    Args:
-        rows: see `genqa_metrics.score`.
-        metrics: see `genqa_metrics.score`.
-        settings: see `genqa_metrics.score`.
-        prefix: begins all names.
-
-    Returns:
-        The report.
+    PREFIX/scores.html. The other arguments are those of `genqa_metrics.score`.
     """
     report = score_rows(rows, metrics, settings, explain=True)
     table = report.to_pandas().dropna(axis="columns", how="all")

@@ -74,11 +74,7 @@ class GenqaMetric(SingleTurnMetric):
         return [_with_reason(result) for result in self._explained(*columns)]
 
     def explained(self, result: "EvaluationResult") -> "pandas.DataFrame":
-        """Return what `evaluate` found as a table, with the reasons in a column NAME_reason.
-
-        Args:
-            result: what `ragas.evaluate` returned.
-        """
+        """Return what `ragas.evaluate` returned as a table, with the reasons in a column NAME_reason."""
         table = result.to_pandas()
         rows = table[["user_input", "response", self._evidence]].to_dict("records")
         table[f"{self.name}_reason"] = [value.reason for value in self.batch_score(rows)]

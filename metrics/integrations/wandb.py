@@ -19,20 +19,10 @@ def log_scores(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     prefix: str = "genqa",
 ) -> ScoreReport:
-    """Score rows, and log them to a run.
+    """Score rows, log them to a run of `wandb.init`, and return the report; see `genqa_metrics.score` for arguments.
 
     Logged are the table PREFIX/rows, one value PREFIX/SYSTEM/SCORE for each (none for an accuracy that cannot be
     told), and in the configuration of the run PREFIX/signature/METRIC.
-
-    Args:
-        run: what `wandb.init` returned.
-        rows: see `genqa_metrics.score`.
-        metrics: see `genqa_metrics.score`.
-        settings: see `genqa_metrics.score`.
-        prefix: begins all names.
-
-    Returns:
-        The report.
     """
     report = score(rows, metrics, settings, explain=True)
     table = report.to_pandas().dropna(axis="columns", how="all")

@@ -5,16 +5,9 @@ from contextlib import contextmanager
 
 
 class Advice(str):
-    """A message in words of Python.
+    """A message in words of Python; `command` has it in words of the command line.
 
-    Args:
-        *parts: texts, advice and errors, one after the other.
-        command: the same in words of the command line; None for those of the parts.
-        hint: the fix, which stands behind a semicolon; None for none.
-
-    Attributes:
-        command: the same in words of the command line.
-        problem: the same without hints, and without what differs between Python and the command line.
+    `problem` is the same without the hint (the fix, behind a semicolon) and what differs between Python and commands.
 
     >>> message = Advice("no score", hint=Advice("name it with ", name_column("score")))
     >>> message, message.command, message.problem
@@ -85,16 +78,7 @@ class RecordedScoresWarning(UserWarning):
 
 
 class FileError(ValueError):
-    """A file cannot be read or written; the message names it, gives the reason, and the fix.
-
-    Args:
-        *parts: of the message, see `Advice`.
-        bad_row: it is only one row that is bad; it could be left out.
-
-    Attributes:
-        bad_row: it is only one row that is bad; it could be left out.
-        finished_parts: number of parts of the output that are kept; a run with --resume starts from them.
-    """
+    """A file cannot be read or written; the message names it, gives the reason, and the fix."""
 
     def __init__(self, *parts: object, bad_row: bool = False):
         super().__init__(Advice(*parts))
@@ -102,15 +86,7 @@ class FileError(ValueError):
 
 
 class RowError(ValueError):
-    """A bad row; the message says what is wrong and the fix, the caller adds where.
-
-    Args:
-        *parts: of the message, see `Advice`.
-        hint: the fix.
-
-    Attributes:
-        systems: those whose row it is, as far as they are known.
-    """
+    """A bad row; the message says what is wrong and the fix, the caller adds where."""
 
     systems: tuple[str, ...] = ()
 

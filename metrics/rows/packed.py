@@ -22,17 +22,7 @@ DAMAGED = (zipfile.BadZipFile, OSError, zlib.error, struct.error, ValueError, Ru
 
 
 def unpacked(log: zipfile.ZipFile, facts: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
-    """Yield a file of a zip file in parts, whatever its header says of its size.
-
-    Args:
-        log: the zip file.
-        facts: of the file in it.
-        most: bytes of its content at most.
-
-    Raises:
-        ValueError: if it has more, or is neither stored, deflated nor packed with zstd, as Excel and Inspect do.
-        zipfile.BadZipFile, zlib.error, struct.error, OSError: if it is damaged.
-    """
+    """Yield a file of a zip file in parts, at most `most` bytes, whatever its header says of its size."""
     method, too_large = facts.compress_type, ValueError(f"{facts.filename} unpacks to more than {most:,} bytes")
     if method == ZSTD:  # zipfile reads it from Python 3.14 on
         import pyarrow
@@ -57,11 +47,7 @@ def unpacked(log: zipfile.ZipFile, facts: zipfile.ZipInfo, most: int) -> Iterato
 
 
 def check_size(raw: BinaryIO, path: str, most: int) -> None:
-    """Refuse a zip file whose files unpack to more than `most` bytes, or that is damaged.
-
-    Raises:
-        FileError: if it does.
-    """
+    """Refuse a zip file whose files unpack to more than `most` bytes, or that is damaged."""
     try:
         with zipfile.ZipFile(raw) as packed:
             for facts in packed.infolist():
@@ -142,15 +128,7 @@ def check_workbook(
 ) -> None:
     """Refuse a workbook that would fill the memory, because its reader allocates all cells of a sheet.
 
-    Args:
-        raw: the workbook; read from its begin, and left there.
-        path: its name.
-        unpacked_bytes: bytes of all its files at most.
-        cells: cells of a sheet at most, empty ones before the last one included.
-        characters: characters of the cells of a sheet at most.
-
-    Raises:
-        FileError: if it is larger, or no workbook of Excel's format .xlsx.
+    Empty cells before the last one count. The file is read from its start, and left there.
     """
     sheets, left = [], unpacked_bytes
     raw.seek(0)

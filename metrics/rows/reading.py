@@ -63,55 +63,31 @@ _ADD_REFERENCE = "drop it or the row, or add one"
 
 @dataclass(slots=True)
 class Item:
-    """The answer or answers of one system to one row.
+    """The answer or answers of one system to one row."""
 
-    Attributes:
-        file: name of the input file.
-        line: line (or row of a Parquet file).
-        id: the row's id, or None.
-        system: name of the system.
-        text: the question, or the context that questions were asked about, or None.
-        predictions: one answer, or a set of questions (which may be empty).
-        references: at least one; none where no metric reads them and the row has contexts.
-        human: values of the columns `score` and `label`; None where there is no number.
-        contexts: the passages that the answer was written from, in order; none where the row has none.
-        chance: probability with which the row was drawn to be labelled, None where the row does not say it.
-        extra: the other columns of the row, where they are kept.
-        recorded: {metric: columns that an earlier run wrote of it}, where one tells by which judge.
-    """
-
-    file: str
-    line: int
+    file: str  # name of the input file
+    line: int  # or row of a Parquet file
     id: str | None
     system: str
-    text: str | None
-    predictions: list[str]
-    references: list[str]
-    human: tuple[float | None, float | None]
-    contexts: list[str] = field(default_factory=list)
-    chance: float | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
-    recorded: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    text: str | None  # the question, or the context that questions were asked about
+    predictions: list[str]  # one answer, or a set of questions, which may be empty
+    references: list[str]  # at least one; none where no metric reads them and the row has contexts
+    human: tuple[float | None, float | None]  # values of the columns `score` and `label`
+    contexts: list[str] = field(default_factory=list)  # the passages that the answer was written from
+    chance: float | None = None  # probability with which the row was drawn to be labelled
+    extra: Mapping[str, object] = field(default_factory=dict)  # the other columns, where they are kept
+    recorded: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # {metric: columns of an earlier run}
 
 
 @dataclass(frozen=True)
 class RowKind:
-    """What the rows of a file are, read off its first good row.
+    """What the rows of a file are, read off its first good row."""
 
-    Attributes:
-        sets: a row holds a set of predictions (question generation), not one answer.
-        ceiling: there are no predictions; half of the human references stand in for them.
-        text: the column that says what was asked, or asked about: "question" or "context".
-        given: there is such a column.
-        has_references: rows have references; False only where the first row has contexts instead.
-        has_contexts: rows have the passages that an answer was written from.
-    """
-
-    sets: bool
-    ceiling: bool
-    text: str
-    given: bool = field(default=True, compare=False)
-    has_references: bool = field(default=True, compare=False)
+    sets: bool  # a row holds a set of predictions (question generation), not one answer
+    ceiling: bool  # there are no predictions; half of the human references stand in for them
+    text: str  # the column that says what was asked, or asked about: "question" or "context"
+    given: bool = field(default=True, compare=False)  # there is such a column
+    has_references: bool = field(default=True, compare=False)  # else the first row has contexts instead
     has_contexts: bool = field(default=False, compare=False)
 
 
@@ -119,23 +95,17 @@ class RowKind:
 class RowReader:
     """Converts the rows of one file to items.
 
-    Attributes:
-        source: the file.
-        columns: names of the columns in the file, by the names of `COLUMNS`; "" for a column that is not to be read.
-            A name with dots goes into objects and lists: "answers.text", "choices.0.text".
-        asks: called with the kind of the rows; returns {column: metric that needs it in every row}, of "question",
-            "references" and "contexts".
-        kind: what the rows are, from the first good row; None before it, where it is not known already.
-        keeps: whether items have the columns that are not read.
-        not_numbers: values of `score` and `label` that are not numbers.
+    `columns` are {name of `COLUMNS`: column of the file}, "" for one that is not to be read; a name with dots goes
+    into objects and lists: "choices.0.text". `asks` gets the kind of the rows and returns {column: metric that needs
+    it in every row}, of "question", "references" and "contexts".
     """
 
     source: Source
     columns: Mapping[str, str]
     asks: Callable[[RowKind], Mapping[str, str]] = lambda kind: {}
-    kind: RowKind | None = None
-    keeps: bool = False
-    not_numbers: int = field(default=0, init=False)
+    kind: RowKind | None = None  # of the first good row
+    keeps: bool = False  # items have the columns that are not read
+    not_numbers: int = field(default=0, init=False)  # values of `score` and `label`
     _names: set[str] = field(default_factory=set, init=False)  # columns of the last row, and which have which roles
     _roles: Mapping[str, str] = field(default_factory=dict, init=False)
     _words: dict[str, float] = field(default_factory=dict, init=False)  # that were read as labels
@@ -145,11 +115,7 @@ class RowReader:
         self.in_csv = self.source.format in ("CSV", "TSV", "Excel")
 
     def value(self, values: dict, role: str) -> tuple[str, object]:
-        """Return the name of a role's column in the file and its value, or `MISSING`.
-
-        Raises:
-            ColumnError: if the row lacks a column that was named.
-        """
+        """Return the name of a role's column and its value, or `MISSING`; a column that was named must be there."""
         column = self.columns.get(role)
         if column is None:
             column = self._recognized(values).get(role, COLUMNS[role][0])
@@ -196,11 +162,7 @@ class RowReader:
         return self.value(values, role)[1] is not MISSING
 
     def verdict(self, column: str, value: object) -> float | None:
-        """Return the label that a word stands for, see `verdict_of`; notes which words were read as what.
-
-        Raises:
-            RowError: if the words are the letters of SimpleQA, in which C is not correct.
-        """
+        """Return the label of a word, see `verdict_of`, and note how it was read; letters of SimpleQA are an error."""
         word = value.strip() if isinstance(value, str) else ""
         if word.upper() in ("A", "B", "C"):
             self._letters.add(word.upper())
@@ -220,11 +182,7 @@ class RowReader:
         return label
 
     def optional(self, values: dict, name: str) -> object | None:
-        """Return a row's value of one of `COLUMNS`, as it is in the file; None where there is none.
-
-        Raises:
-            RowError: if the column that was named for it is missing.
-        """
+        """Return a row's value of one of `COLUMNS`, as it is in the file; None where there is none."""
         value = self.value(values, name)[1]
         return None if value is MISSING or value == "" else value
 
@@ -235,8 +193,7 @@ class RowReader:
     def contexts(self, values: dict) -> list[str]:
         """Return the passages that the answer of a row was written from, as text; none where the row has none.
 
-        A passage may be a string, or an object with its text under `text`, `content` or `page_content`. Empty ones
-        stay beside others, because answers cite passages by their numbers.
+        Empty ones stay beside others, because answers cite passages by their numbers.
         """
         column, value = self.value(values, "contexts")
         if self.in_csv and isinstance(value, str) and value[:1] == "[" and not isinstance(value, PlainCell):
@@ -253,11 +210,7 @@ class RowReader:
         return texts if any(text.strip() for text in texts) else []
 
     def row_kind(self, values: dict) -> RowKind:
-        """Return what a row is.
-
-        Raises:
-            RowError: if it has neither predictions nor what stands in for them.
-        """
+        """Return what a row is."""
         asked = self.has(values, "context") and not self.has(values, "question")
         text = "context" if asked else "question"
         # A row that names a system has its predictions somewhere, under a name that is not known here.
@@ -287,12 +240,7 @@ class RowReader:
         return tuple(map(str, value)) if system is None and isinstance(value, dict) else (system or self.source.stem,)
 
     def read(self, row: Row) -> list[Item]:
-        """Return the items of a row, one per system; the first good row decides of what kind all rows must be.
-
-        Raises:
-            RowError: if the row is bad; it names the systems.
-            FileError: see `items`.
-        """
+        """Return the items of a row, one per system; the first good row decides of what kind all rows must be."""
         try:
             kind = self.kind or self.row_kind(row.values)
             items = self.items(row.number, row.values, kind, self.asks(kind))
@@ -305,15 +253,7 @@ class RowReader:
     def items(self, line: int, values: dict, row_kind: RowKind, needs: Mapping[str, str] | None = None) -> list[Item]:
         """Return the items of a row, one per system; none for a context with one reference and no predictions.
 
-        Args:
-            line: number of the row.
-            values: its values.
-            row_kind: what it should be.
-            needs: {column: metric that reads it}, of columns that may be missing otherwise.
-
-        Raises:
-            RowError: if the row is bad.
-            FileError: if it has predictions and the rows before it have none.
+        `needs` are {column: metric that reads it}, of columns that may be missing otherwise.
         """
         needs = needs or {}
         must = "references" in needs or (row_kind.has_references and not needs)
@@ -498,21 +438,13 @@ def ignore(*given: object) -> None:
 
 @dataclass
 class RowCounts:
-    """What became of the rows that were read.
-
-    Attributes:
-        good: rows that could be read.
-        skipped: bad rows that were left out.
-        single: contexts with one reference, which cannot be halved.
-        not_numbers: values of `score` and `label` that are not numbers.
-        skipped_of: {system: its bad rows}, where their system is known.
-    """
+    """What became of the rows that were read."""
 
     good: int = 0
-    skipped: int = 0
-    single: int = 0
-    not_numbers: int = 0
-    skipped_of: Counter[str] = field(default_factory=Counter)
+    skipped: int = 0  # bad rows that were left out
+    single: int = 0  # contexts with one reference, which cannot be halved
+    not_numbers: int = 0  # values of `score` and `label`
+    skipped_of: Counter[str] = field(default_factory=Counter)  # {system: its bad rows}
 
     def add(self, other: Mapping) -> None:
         """Add counts, as `since` returns them; after JSON its counters are objects."""
@@ -530,21 +462,13 @@ class RowCounts:
 
 @dataclass
 class Skips:
-    """The policy for bad rows: raise at the first one, or report it, count it and leave it out.
-
-    Attributes:
-        skip: leave bad rows out.
-        problem: called with each bad row that is left out.
-        counts: the rows so far.
-        good: {name of a source: rows of it that were good}.
-        row: number of the last row that was read, of its source.
-    """
+    """The policy for bad rows: raise at the first one, or report it, count it and leave it out."""
 
     skip: bool = False
     problem: Message = ignore
     counts: RowCounts = field(default_factory=RowCounts)
-    good: Counter[str] = field(default_factory=Counter)
-    row: int = 0
+    good: Counter[str] = field(default_factory=Counter)  # {name of a source: its good rows}
+    row: int = 0  # number of the last row that was read, of its source
 
     @property
     def skipped(self) -> int:
@@ -560,20 +484,7 @@ class Skips:
 def good_rows(
     sources: Sequence[Source], convert: Callable[[Source, Row], _Converted], skips: Skips, after: int = 0
 ) -> Iterator[tuple[Source, Row, _Converted]]:
-    """Yield every good row of sources, converted by a function.
-
-    Args:
-        sources: where the rows are from.
-        convert: called with a source and a row; raises `RowError` if the row is bad.
-        skips: what to do about bad rows.
-        after: number of a row of the first source; rows up to it are skipped.
-
-    Yields:
-        (source, row, converted).
-
-    Raises:
-        FileError: if a source cannot be read, or a row is bad and bad rows are not to be left out.
-    """
+    """Yield (source, row, converted) of good rows, of the first source behind `after`; `convert` raises `RowError`."""
     for source in sources:
         skips.row = after
         for row in source.rows(after):
@@ -612,15 +523,7 @@ def _first_rows(source: Source) -> list[Row]:
 
 
 def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None:
-    """Raise if the first rows of a source all lack a column, before any model is loaded.
-
-    Args:
-        sources: where the rows are from; standard input is skipped, for it cannot be read twice.
-        columns: see `RowReader`.
-
-    Raises:
-        FileError: names the first row, the columns that are there, and the option.
-    """
+    """Raise if the first rows of a source all lack a column, before any model is loaded; not of standard input."""
     for source in sources:
         reader, problems = RowReader(source, columns), []
         for row in _first_rows(source):
@@ -642,12 +545,7 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
 
 
 def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
-    """Return what the first good row is; None where there is none, or it cannot be read ahead.
-
-    Args:
-        sources: where the rows are from.
-        columns: see `RowReader`.
-    """
+    """Return what the first good row is; None where there is none, or it cannot be read ahead."""
     reader = RowReader(sources[0], columns)
     for row in _first_rows(sources[0]):
         with suppress(RowError):
@@ -662,10 +560,7 @@ def is_judged(sources: Sequence[Source]) -> bool:
 
 
 def inputs_of(sources: Sequence[Source], skips: Skips) -> list[dict[str, Any]]:
-    """Return name, SHA-256 and number of good rows of every source that was read, for a report.
-
-    Files of one name are named with their folders.
-    """
+    """Return name (with folders where ambiguous), SHA-256 and number of good rows of every source that was read."""
     names = [Path(source.name).name for source in sources]
     return [
         {
@@ -679,23 +574,14 @@ def inputs_of(sources: Sequence[Source], skips: Skips) -> list[dict[str, Any]]:
 
 @dataclass
 class Window:
-    """Items that are scored at once.
-
-    Attributes:
-        items: at most a window's predictions and characters; none where only a part ends.
-        part: number of the part that they belong to, from 0.
-        end: for the last window of a part, how far reading was and what it had found, as JSON.
-        done: the part was finished by an earlier run; `end` is what that run noted.
-        predictions: number of predictions; an item without any counts as one.
-        characters: number of characters of all texts.
-    """
+    """Items that are scored at once; none where only a part ends."""
 
     items: list[Item] = field(default_factory=list)
-    part: int = 0
-    end: dict | None = None
-    done: bool = False
-    predictions: int = 0
-    characters: int = 0
+    part: int = 0  # number of their part, from 0
+    end: dict | None = None  # of the last window of a part: how far reading was and what it had found, as JSON
+    done: bool = False  # an earlier run finished the part, and noted `end`
+    predictions: int = 0  # an item without any counts as one
+    characters: int = 0  # of all texts
 
     def add(self, items: Sequence[Item]) -> None:
         """Add items."""
@@ -730,17 +616,8 @@ def cut(items: Iterable[Item], limits: tuple[int, int]) -> Iterator[list[Item]]:
 class Reading:
     """Reads sources, checks every row, and cuts the items into windows.
 
-    Attributes:
-        sources: where the rows are from.
-        columns: see `RowReader`.
-        skips: what to do about bad rows.
-        notify: called with what a user must know about the input.
-        asks: called with the row_kind of rows; returns {column: metric that needs it in every row}.
-        keeps: whether items have the columns that are not read: "any" values, or "typed" ones, where a column has
-            values of one type, as in Parquet; None for no.
-        row_kind: what the rows of the first file are; None before `windows` is called.
-        extra: {column that is kept: its type, see `writing.Writer`}, of the first window; None before it is read.
-        counts: those of `Skips`.
+    `asks` gets the kind of the rows and returns {column: metric that needs it in every row}. The columns that are not
+    read are kept with "any" values, or "typed" ones, where a column has values of one type, as in Parquet.
     """
 
     sources: Sequence[Source]
@@ -749,8 +626,8 @@ class Reading:
     notify: Message = ignore
     asks: Callable[[RowKind], Mapping[str, str]] = lambda row_kind: {}
     keeps: Literal["any", "typed"] | None = None
-    row_kind: RowKind | None = field(default=None, init=False)
-    extra: dict[str, str] | None = field(default=None, init=False)
+    row_kind: RowKind | None = field(default=None, init=False)  # of the first file; None before `windows`
+    extra: dict[str, str] | None = field(default=None, init=False)  # {kept column: type}, of the first window
     _told: set[str] = field(default_factory=set, init=False)
     _file: int = field(default=0, init=False)  # number of the file that is read; `skips` has that of the row
     _file_kind: RowKind | None = field(default=None, init=False)  # of the file's rows; None at its start
@@ -772,13 +649,9 @@ class Reading:
     ) -> Iterator[Window]:
         """Return the items of all files; `row_kind` is known when this returns, for the first window is read then.
 
-        Args:
-            limits: called with the kind of the rows; returns about how many predictions and characters a window has.
-            part_rows: items of a part, about: all items of a row are in one part. Infinity for a single part.
-            finished: number of a part that need not be read -> the `end` of its last window.
-
-        Raises:
-            FileError: if a file cannot be read, a row is bad, or there is nothing to score.
+        `limits` gets the kind of the rows and returns about how many predictions and characters a window has. A part
+        has about `part_rows` items, all of a row in one. `finished` parts, {number: `end` of its last window}, are not
+        read.
         """
         windows = self._windows(limits, part_rows, finished or {})
         return chain([next(windows)], windows)

@@ -62,11 +62,7 @@ _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
 
 
 def digest(path: str | os.PathLike) -> str:
-    """Return the SHA-256 of a file in hexadecimal.
-
-    Raises:
-        FileError: if it cannot be read, or is not a regular file.
-    """
+    """Return the SHA-256 of a regular file in hexadecimal."""
     check_regular(path)
     try:
         with open(path, "rb") as file:
@@ -76,11 +72,7 @@ def digest(path: str | os.PathLike) -> str:
 
 
 def check_regular(path: str | os.PathLike) -> None:
-    """Refuse a pipe or a device in the place of a file: reading it might never end.
-
-    Raises:
-        FileError: if it exists and is not a regular file.
-    """
+    """Refuse a pipe or a device in the place of a file: reading it might never end."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise FileError(f"{printable(str(path))}: expected a file, got a folder, pipe or device; remove it")
 
@@ -92,26 +84,14 @@ def printable(path: str) -> str:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How rows are read.
+    """How rows are read."""
 
-    Attributes:
-        form: a key of `formats.TOOL_FORMATS`, None to recognise it.
-        systems: columns that hold the answers of one system each.
-        encoding: of text, None for UTF-8, or UTF-16 where a file begins so.
-        rows_at: where the rows stand in a JSON document, see `values.value_at`; "" to look for them.
-        sheet: name or number, from 1, of the sheet of a workbook.
-        split: what stands between the references of one text; "" for none.
-
-    Raises:
-        ValueError: if there is no such form or encoding.
-    """
-
-    form: str | None = None
-    systems: Sequence[str] = ()
-    encoding: str | None = None
-    rows_at: str = ""
-    sheet: str = "1"
-    split: str = ""
+    form: str | None = None  # a key of `TOOL_FORMATS`; None: detect it
+    systems: Sequence[str] = ()  # columns with the answers of one system each
+    encoding: str | None = None  # None: UTF-8, or UTF-16 where a file begins so
+    rows_at: str = ""  # see `values.value_at`; "" to look for them
+    sheet: str = "1"  # name or number, from 1
+    split: str = ""  # what stands between the references of one text
 
     def __post_init__(self):
         if self.form is not None and self.form not in TOOL_FORMATS:
@@ -127,23 +107,9 @@ class ReadOptions:
 class Source:
     """Rows under a name: those of a file, or rows in memory.
 
-    Args:
-        path: name of the file, or its address (https://, s3://, hf:// ..., see `fsspec`), or "-" for JSON lines on
-            standard input; None for rows in memory.
-        opened: opens the file where the path is only a name, as of what lies on another machine.
-        options: how rows are read; None for the defaults.
-        memory: rows in memory, one mapping from columns to values per row; NaN is a missing value.
-        name: of rows in memory, for messages, and that of their system where no column says it.
-        inputs: names of the files that rows in memory were made of.
-
-    Attributes:
-        stem: name of the system of rows without one.
-        inputs: names of the files that it was made of.
-        form: the format of the tool that wrote it, once a row was read; "" for rows as we write them.
-        size: bytes of the file, None where it is unknown.
-
-    Raises:
-        FileError: if the file does not exist, is a folder, or has an unknown ending.
+    The path may be an address (see `fsspec`), "-" for JSON lines on standard input, or None for rows in memory:
+    mappings from columns to values. `opened` opens a file on another machine. `stem` names the system of rows without
+    one, `form` is the format of a tool once a row was read, `size` the bytes of the file, None where unknown.
     """
 
     def __init__(
@@ -228,11 +194,7 @@ class Source:
         return status.st_dev, status.st_ino
 
     def check_unchanged(self) -> None:
-        """Refuse a file that is another one now than when this object was made.
-
-        Raises:
-            FileError: if its size, time or inode is another; nothing is known of an address.
-        """
+        """Refuse a file whose size, time or inode changed since this object was made; not of an address."""
         if self._stat and os.path.exists(self.path) and _state_of(os.stat(self.path)) != self._stat:
             raise FileError(f"{self.name}: has changed while it was read; wait until it is complete, and begin again")
 
@@ -246,17 +208,7 @@ class Source:
         return self.size if self._raw.closed else self._raw.tell()
 
     def rows(self, after: int = 0) -> Iterator[Row]:
-        """Yield every row, the bad ones too.
-
-        Args:
-            after: number of a row; rows up to it are skipped cheaply.
-
-        Yields:
-            Rows in order.
-
-        Raises:
-            FileError: if the file cannot be read on; names the last row that could be.
-        """
+        """Yield every row behind row `after`, the bad ones too; an error names the last row that could be read."""
         number = after
         try:
             with self._opened() as self._raw:
@@ -326,15 +278,9 @@ class Source:
 
 
 def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[Source]:
-    """Return files as rows, which stand where paths may stand.
+    """Return files as rows: names, addresses, or folders of `Dataset.save_to_disk`.
 
-    Args:
-        paths: names or addresses of files, or folders of `Dataset.save_to_disk`. For the form "squad" files of
-            predictions ({id: answer}) and one with the data set.
-        options: how they are read; None for the defaults.
-
-    Raises:
-        ValueError: if a file does not exist or is named twice.
+    For the form "squad" they are files of predictions ({id: answer}) and one with the data set.
     """
     options = options or ReadOptions()
     folders = {path for path in paths if _is_dataset(path)}
@@ -357,15 +303,7 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
 
 
 def sources_of(rows: Any, name: str = "rows") -> list[Source]:
-    """Return sources of rows.
-
-    Args:
-        rows: a path or a list of paths; or a list of dicts, a pandas DataFrame (NaN is a missing value), or a
-            `datasets.Dataset`.
-        name: see `Source`.
-
-    Raises:
-        ValueError: if they are something else, or a file is named twice.
+    """Return sources of rows: paths, dicts, a pandas DataFrame (NaN is a missing value) or a `datasets.Dataset`.
 
     >>> [row.values for row in sources_of([{"id": 1.5}, {"id": float("nan")}])[0].rows()]
     [{'id': 1.5}, {'id': None}]
@@ -389,17 +327,7 @@ def sources_of(rows: Any, name: str = "rows") -> list[Source]:
 
 
 def files_of_runs(paths: object) -> dict[str, list[str]] | None:
-    """Return the files of two runs, {name of the folder: its files}; None unless just two folders are named.
-
-    Files of other formats, and those whose name begins with "_" or ".", are skipped, as by readers of folders of
-    Parquet files.
-
-    Args:
-        paths: names; anything else is not two folders.
-
-    Raises:
-        FileError: if a folder has no file that can be read.
-    """
+    """Return {folder: its files} of two runs, without hidden files; None unless just two folders are named."""
     if not isinstance(paths, Sequence) or len(paths) != 2:
         return None
     if not all(
@@ -504,11 +432,7 @@ def _tell_apart(sources: Sequence[Source]) -> None:
 
 
 def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
-    """Return predictions joined with the data set that they answer, where the sources are just that; else none.
-
-    Raises:
-        FileError: if they are not, but that is demanded, or the predictions are of another data set.
-    """
+    """Return predictions joined with the data set that they answer, where the sources are just that; else none."""
     predictions: dict[Source, dict[str, str]] = {}
     questions: dict[str, dict] = {}
     gold: list[Source] = []
@@ -596,17 +520,7 @@ def _standard_input() -> BinaryIO:
 
 
 def format_of(path: str | os.PathLike, formats: Mapping[str, str] = FORMATS) -> tuple[str, str]:
-    """Return the format and the compression that the name of a file asks for.
-
-    Args:
-        path: name of a file; "-" is standard input, JSON lines.
-        formats: the formats by ending.
-
-    Returns:
-        A value of `formats`, and a key of `COMPRESSIONS` or "".
-
-    Raises:
-        FileError: if the ending is unknown.
+    """Return the format (a value of `formats`) and the compression ("" for none) that the name of a file asks for.
 
     >>> format_of("answers.csv.gz")
     ('CSV', '.gz')

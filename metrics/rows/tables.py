@@ -15,16 +15,7 @@ MAX_COLUMNS = 10_000
 
 
 def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
-    """Refuse a table with more columns than rows can be checked with, or with two of one name.
-
-    Args:
-        names: of the columns.
-        path: name of the file.
-        where: the place of the header in it.
-
-    Raises:
-        FileError: if it has more than `MAX_COLUMNS`, or a name twice.
-    """
+    """Refuse a table with more than `MAX_COLUMNS` columns, or with two of one name; `where` is its header."""
     if len(names) > MAX_COLUMNS:
         raise FileError(f"{path}: has {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out")
     if len(set(names)) < len(names):
@@ -43,17 +34,7 @@ def _rows_of(batches: Iterable, number: int, after: int) -> Iterator[Row]:
 
 
 def parquet_rows(raw: BinaryIO, path: str, after: int, progress: list) -> Iterator[Row]:
-    """Yield the rows of Parquet behind row `after`.
-
-    Args:
-        raw: the file.
-        path: its name.
-        after: number of a row.
-        progress: its first item becomes the share of the rows that was read, 0 to 1.
-
-    Raises:
-        FileError: if it is not Parquet, or damaged.
-    """
+    """Yield the rows of Parquet behind row `after`; `progress[0]` becomes the share of rows read, 0 to 1."""
     import pyarrow
     import pyarrow.parquet
 
@@ -91,15 +72,7 @@ def _cell(value: Any) -> str:
 
 
 def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[str]) -> Iterator[Row]:
-    """Yield the rows of a sheet of a workbook behind row `after`; the first row names the columns.
-
-    Args:
-        raw: the workbook.
-        path: its name.
-        after: number of a row.
-        sheet: name of the sheet, or its number, from 1.
-        sheets: gets the names of all sheets.
-    """
+    """Yield the rows of a sheet (name, or number from 1) behind row `after`; `sheets` gets the names of all sheets."""
     from ..core.scorer import require_extra  # which brings numpy
 
     require_extra("excel", "python_calamine")

@@ -14,17 +14,11 @@ from .errors import RowError
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a file.
+    """One row of a file."""
 
-    Attributes:
-        number: its line in a text file (for CSV the last one of the row), else its number, from 1.
-        values: by column; None for a bad row.
-        problem: why the row is bad, and the fix; "" for a good row.
-    """
-
-    number: int
-    values: dict | None
-    problem: str = ""
+    number: int  # its line in a text file (for CSV the last one of the row), else its number, from 1
+    values: dict | None  # by column; None for a bad row
+    problem: str = ""  # why the row is bad, and the fix; "" for a good row
 
 
 def plain_name(name: str) -> str:
@@ -85,13 +79,7 @@ _ANSWERS = ("text", "input_text", "value", "answer", "aliases")  # where an obje
 def answers_of(value: object, depth: int = 4) -> list[object] | None:
     """Return the right answers that a value of a data set holds; None where it is no such value.
 
-    Args:
-        value: a text, a number, true or false, a list of these, or an object as SQuAD, TriviaQA, DROP and CoQA write
-            one. A list inside an object of DROP is one answer.
-        depth: objects and lists to go into.
-
-    Returns:
-        The answers; items of a list that are no texts, numbers or objects stay as they are.
+    It may be an object as SQuAD, TriviaQA, DROP (where a list is one answer) and CoQA write one; other items stay.
 
     >>> answers_of({"text": ["1820", "in 1820"], "answer_start": [3, 0]}), answers_of({"value": "A", "aliases": ["B"]})
     (['1820', 'in 1820'], ['A', 'B'])
@@ -145,14 +133,7 @@ def as_number(value: object) -> float:
 
 
 def value_at(value: object, path: str) -> object:
-    """Return what a path says of a value: keys, numbers of items from 0, and `[*]` for all items of a list.
-
-    Args:
-        value: an object or a list.
-        path: such as "answers.text", "choices.0.text", "choices[0].text" or "answers[*].text".
-
-    Returns:
-        The value, `MISSING` if there is none; with `[*]` the list of those that there are.
+    """Return what a path such as `choices[0].text` or `answers[*].text` says of a value, else `MISSING`.
 
     >>> value_at({"answers": [{"text": "a"}, {"text": "b"}]}, "answers[*].text")
     ['a', 'b']
@@ -179,8 +160,7 @@ def _follow(value: object, steps: list[str]) -> object:
 def printed_list(text: object) -> list[str] | None:
     r"""Return the strings of a text that is a printed list, else None.
 
-    Known are JSON, and how Python and numpy print a list or a tuple of strings, as pandas writes them into CSV and
-    lm-evaluation-harness into its samples.
+    Known are JSON, and how Python and numpy print strings, as pandas writes them into CSV and lm-evaluation-harness.
 
     >>> printed_list("['30 days', \"thirty days\"]"), printed_list("['30 days' 'thirty days']")
     (['30 days', 'thirty days'], ['30 days', 'thirty days'])
@@ -210,11 +190,7 @@ def kind_of(value: object) -> str:
 
 
 def checked_text(column: str, value: object) -> str:
-    """Return a value that is a text.
-
-    Raises:
-        RowError: if it is none, or no valid Unicode.
-    """
+    """Return a value that is a text of valid Unicode."""
     if not isinstance(value, str):
         fix = 'use "" for an empty text' if value is None else "put it into quotation marks"
         raise RowError(f"{column}: expected a string, got {kind_of(value)}; {fix}")
@@ -386,9 +362,7 @@ EITHER = ("answers", "final_answer", "answer")
 def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     """Return the columns of a file by the roles of `COLUMNS`, as far as they are known.
 
-    Args:
-        names: names of the columns in the file. Case, and blanks or hyphens for underscores, do not count; a name
-            that is spelled exactly so comes first.
+    Case, and blanks or hyphens for underscores, do not count; a name that is spelled exactly so comes first.
 
     >>> dict(recognized(("Question", "Answer", "Expected")))
     {'question': 'Question', 'references': 'Expected', 'prediction': 'Answer'}

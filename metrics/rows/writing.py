@@ -24,16 +24,7 @@ ROW_GROUP_ROWS = 2**16
 
 
 def output_path(path: str | os.PathLike, inputs: Iterable[str | os.PathLike | None] = ()) -> Path:
-    """Return the place of an output: a file that is there, or a new name; links are followed.
-
-    Args:
-        path: name of the file.
-        inputs: input files and folders, of which nothing is overwritten; None and "-" are ignored.
-
-    Raises:
-        FileError: if it is something else than a file (a folder, device or pipe), an input, or cannot be made; says
-            why and the fix.
-    """
+    """Return the place of an output, links followed: a file, or a new name in a folder; never one of the inputs."""
     if not os.fspath(path):
         raise FileError("output: expected the name of a file, got an empty one; is a shell variable unset?")
     if "://" in os.fspath(path):
@@ -66,12 +57,9 @@ def can_be_written(path: str | os.PathLike) -> Iterator[None]:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for writing that replaces the file of its name only when it is complete.
+    """Open a file for writing that replaces the file of its name, with its permissions, only when it is complete.
 
     After an error nothing stays. After SIGKILL a hidden file that ends in .part may stay.
-
-    Args:
-        path: name of the file; the permissions of an older one stay.
     """
     temporary = path.with_name(TEMPORARY.format(secrets.token_hex(8)))
     try:
@@ -146,15 +134,8 @@ def _packed(raw: BinaryIO, compression: str) -> BinaryIO:
 class Writer:
     """One output file, which appears under its name when it is complete and not at all after a failure.
 
-    Args:
-        path: name of the file; its ending says the format and the compression.
-        columns: the columns and their types: "text", "integer", "number", "truth", "texts" or "numbers" (lists), or
-            "any": JSON in Parquet and CSV where it is no text.
-        metadata: facts about the whole file; only Parquet has a place for them.
-        inputs: files that are read, see `output_path`.
-
-    Raises:
-        FileError: if the ending is unknown, or see `output_path`.
+    Its ending says the format. Types of columns are "text", "integer", "number", "truth", "texts" and "numbers"
+    (lists), and "any": JSON in Parquet and CSV where it is no text. Only Parquet has a place for metadata.
     """
 
     def __init__(
@@ -191,14 +172,7 @@ class Writer:
         return self
 
     def write(self, rows: Mapping[str, Sequence]) -> None:
-        """Write rows.
-
-        Args:
-            rows: one list of equal length per column.
-
-        Raises:
-            FileError: if the file cannot be written, for example because the disk is full.
-        """
+        """Write rows, one list of equal length per column."""
         with can_be_written(self.path):
             if self.format == "Parquet":
                 import pyarrow
@@ -242,18 +216,7 @@ class Writer:
 
 
 def lock_folder(folder: Path, wait: bool = True) -> int | None:
-    """Lock a folder against other processes; the lock ends with `os.close`, or with the process.
-
-    Args:
-        folder: the folder, which stays as it is.
-        wait: for another process that has the lock.
-
-    Returns:
-        An open file descriptor; None on systems without such locks.
-
-    Raises:
-        BlockingIOError: if another process has the lock, and it is not to be waited for.
-    """
+    """Lock a folder against other processes until `os.close` of the returned descriptor; None on Windows."""
     try:
         import fcntl
     except ImportError:  # Windows
@@ -268,14 +231,6 @@ def lock_folder(folder: Path, wait: bool = True) -> int | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file; through a link, so that the file is replaced and not the link.
-
-    Args:
-        path: name of the file.
-        text: its content.
-
-    Raises:
-        OSError: if it cannot be written.
-    """
+    """Write a text file; through a link, so that the file is replaced and not the link."""
     with new_file(Path(os.path.realpath(path))) as file:
         file.write(text.encode())

@@ -24,16 +24,7 @@ NEEDED = ("onnx", "onnxruntime", "torch", "transformers")
 
 
 def with_exported(metric: str, settings: Mapping) -> dict:
-    """Return settings whose checkpoint has what `backend="onnx"` runs; it is made once for each checkpoint.
-
-    Args:
-        metric: name of the metric.
-        settings: of the metric; without that backend they are returned as they are.
-
-    Raises:
-        ValueError: if the checkpoint is not found, or the backend cannot run it.
-        ImportError: if the packages of the extra `export` are not installed, and the file is not there.
-    """
+    """Return settings whose checkpoint has what `backend="onnx"` runs; it is made once for each checkpoint."""
     if settings.get("backend") != "onnx" or metric not in WITH_MODEL:
         return dict(settings)
     folder = _loading(metric).checkpoint_folder(settings.get("checkpoint"), settings.get("revision"))
@@ -54,20 +45,7 @@ def _loading(metric: str) -> ModuleType:
 
 
 def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
-    """Write a checkpoint's files and its model in 8-bit integers into a folder, written atomically.
-
-    Args:
-        metric: one of `WITH_MODEL`.
-        checkpoint: folder or Hub id, None for the default.
-        output: the folder; one that is there is replaced.
-
-    Returns:
-        Size of the new file in bytes.
-
-    Raises:
-        ValueError: if the checkpoint is not found, or the backend cannot run it.
-        ImportError: if the packages of the extra `export` are not installed.
-    """
+    """Write a checkpoint's files and its model in 8-bit integers into a folder, atomically; returns its bytes."""
     require_extra("export", *NEEDED)
     loading = _loading(metric)
     with quiet():
@@ -102,14 +80,8 @@ def export_checkpoint(metric: str, checkpoint: str | None, output: Path) -> int:
 def export_model(model, names: Sequence[str], path: Path, digest: str) -> None:
     """Write a model as ONNX, the weights of its large matrix products in 8-bit integers.
 
-    Args:
-        model: torch model of one text or pair of texts, whose output has `logits`.
-        names: names of its inputs, all of them (rows, tokens) integers.
-        path: file to be written.
-        digest: SHA-256 of the checkpoint that the model is of; `FastModel` wants the same.
-
-    Raises:
-        ImportError: if the packages of the extra `export` are not installed.
+    The model takes one text or pair of texts as (rows, tokens) integers, and its output has `logits`. `FastModel`
+    wants the same digest.
     """
     import onnx
     import torch
@@ -153,12 +125,7 @@ def export_model(model, names: Sequence[str], path: Path, digest: str) -> None:
 
 
 def export_embeddings(encoder: Path, path: Path) -> None:
-    """Write what `FastEmbedder` of kpqa needs of an encoder: its vectors below the first layer.
-
-    Args:
-        encoder: folder of an encoder like BERT.
-        path: file to be written.
-    """
+    """Write what `FastEmbedder` of kpqa needs of an encoder like BERT: its vectors below the first layer."""
     import torch
     from safetensors.numpy import save
     from transformers import AutoModel
@@ -188,9 +155,7 @@ def by_rows(values):
 def _zero_levels(whole, inputs: Mapping) -> dict[str, int]:
     """Return the level for 0 of everything that a weight matrix is multiplied with: the median over its rows.
 
-    Args:
-        whole: ONNX model of 32-bit floats.
-        inputs: of the model. Words at random will do: the range is that of a few channels, much the same on texts.
+    Words at random will do as inputs: the range is that of a few channels, much the same on texts.
     """
     import onnxruntime
     from onnx import ModelProto, TensorProto, helper
@@ -219,12 +184,9 @@ def _quantize(whole, zero_levels: Mapping[str, int]) -> None:
     A weight matrix has one scale per column. What it is multiplied with is rounded anew in every product, with one
     scale per row: a token's numbers do not depend on what stands beside it in a batch, as they would with the one
     scale per tensor of the runtime's own `quantize_dynamic`, and one large value spoils no other token. The level for
-    0 is the same for all rows, so that the runtime takes off what it adds while it multiplies; one for each row would
-    cost two more passes over every product. A row that goes further down or up than others gets larger steps.
-
-    Args:
-        whole: ONNX model of 32-bit floats.
-        zero_levels: of what is multiplied, by name: the level for 0, from 1 to 254; 128 where there is none.
+    0 (from 1 to 254, by default 128) is the same for all rows, so that the runtime takes off what it adds while it
+    multiplies; one for each row would cost two more passes over every product. A row that goes further down or up than
+    others gets larger steps.
     """
     from onnx import TensorProto, helper, numpy_helper
 

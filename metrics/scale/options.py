@@ -25,11 +25,7 @@ def listed_names(argument: str, given: Any) -> list[str]:
 
 
 def check_options(on_error: str, **options: Any) -> None:
-    """Check the arguments that several verbs have: their types and ranges.
-
-    Raises:
-        ValueError: if one is bad.
-    """
+    """Check types and ranges of the arguments that several verbs have."""
     if on_error not in ("fail", "skip"):
         raise ValueError(f"on_error: expected 'fail' or 'skip', got {on_error!r}")
     for name, least in (("resamples", 100), ("seed", 0), ("rows", 0), ("worst", 0)):
@@ -47,11 +43,7 @@ def check_options(on_error: str, **options: Any) -> None:
 
 
 def with_calibration(settings: Mapping[str, Any], calibration: str | None) -> dict[str, Any]:
-    """Return settings of ava with a file of `calibrate`; as they are without one.
-
-    Raises:
-        ValueError: if the settings name another file.
-    """
+    """Return settings of ava with a file of `calibrate`; as they are without one."""
     if calibration is None:
         return dict(settings)
     if settings.get("calibration", calibration) != calibration:
@@ -60,15 +52,7 @@ def with_calibration(settings: Mapping[str, Any], calibration: str | None) -> di
 
 
 def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ()) -> dict[str, str]:
-    """Return names of columns in the files, by the names of `values.COLUMNS`.
-
-    Args:
-        columns: what the user gave.
-        more: further names that a verb knows.
-
-    Raises:
-        ValueError: if there is no such name.
-    """
+    """Return names of columns in the files, by the names of `values.COLUMNS` and `more` of a verb."""
     for name in columns or {}:
         if name not in (*COLUMNS, *more):
             raise ValueError(f"column: expected one of {', '.join((*COLUMNS, *more))} as the name, got {name!r}")
@@ -78,15 +62,7 @@ def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ())
 def make_scorers(
     metrics: Sequence[str], settings: Mapping[str, Mapping] | None = None, ready: bool = True
 ) -> dict[str, Scorer]:
-    """Return {metric: what computes it}.
-
-    Args:
-        metrics: names of metrics; none for those that have settings.
-        settings: {metric: {setting: value}}, or {setting: value} of the only metric.
-        ready: see `registry.make_scorer`.
-
-    Raises:
-        ValueError: if there is no such metric or setting, a value is bad, or a metric with settings is not computed.
+    """Return {metric: what computes it}; `settings` are {metric: {setting: value}}, or those of the only metric.
 
     >>> make_scorers(["aev"], {"f_meta": {"base": "bleu"}})
     Traceback (most recent call last):
@@ -109,12 +85,7 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
     """Return the metrics that are computed when none is named.
 
     Rows with a question get a metric that reads it: without it, long right answers look worse than short wrong ones.
-
-    Grounding, which reads the passages that an answer was written from, is computed only where it is named: it agrees
-    too little with people to be shown to those who do not ask for it.
-
-    Raises:
-        FileError: if rows have passages and no references, so that nothing else can be computed.
+    Grounding is computed only where it is named: it agrees too little with people for those who do not ask for it.
 
     >>> default_metrics(RowKind(sets=False, ceiling=False, text="question", has_contexts=True))
     ('ava',)
@@ -131,12 +102,7 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
 
 
 def needed_columns(metrics: Mapping[str, Scorer | type[Scorer]], row_kind: RowKind) -> dict[str, str]:
-    """Return {column: first metric that needs it in every row}.
-
-    Args:
-        metrics: {metric: what computes it}.
-        row_kind: what the rows are.
-    """
+    """Return {column: first metric that needs it in every row}."""
     result: dict[str, str] = {}
     for metric, scorer in metrics.items():
         result.setdefault(scorer.evidence, metric)
@@ -157,10 +123,6 @@ def score_names(metrics: Sequence[str]) -> list[str]:
 
 def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str | None:
     """Return one sentence where a score depends more on the length of answers than on their content.
-
-    Args:
-        metric: name of the metric.
-        systems: {system: {score: value}}.
 
     >>> length_note("aev", {"a": {"aev": 0.1, "prediction_length": 90.0, "reference_length": 9.0}})[:68]
     'the answers of a are 10.0 times as long as the references, which AEv'

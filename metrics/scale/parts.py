@@ -43,13 +43,7 @@ def part_name(part: int) -> str:
 
 
 def manifest(settings: Mapping, inputs: Sequence[Mapping], facts: Mapping) -> bytes:
-    """Return the content of a manifest.
-
-    Args:
-        settings: everything that the numbers depend on.
-        inputs: per file "name", "size" and, where it was computed, "sha256".
-        facts: facts about the run.
-    """
+    """Return the content of a manifest; inputs have "name", "size" and, where it was computed, "sha256"."""
     content = {"format": _FORMAT, "settings": settings, "inputs": inputs, **facts}
     return (json.dumps({**content, "sha256": _digest_of(content)}, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -59,11 +53,7 @@ def _digest_of(content: object) -> str:
 
 
 def read_manifest(folder: Path) -> dict:
-    """Return what the manifest of a folder says, which is checked as far as it is used.
-
-    Raises:
-        FileError: if it cannot be read, is damaged, or is of another version.
-    """
+    """Return what the manifest of a folder says, which is checked as far as it is used."""
     path = folder / MANIFEST
     damaged = "restore it, or score into another folder"
     check_regular(path)
@@ -85,14 +75,7 @@ def read_manifest(folder: Path) -> dict:
 
 
 def verify(folder: str) -> dict[str, int]:
-    """Return the number of parts and rows of a folder that is complete: just the parts that its run wrote, unchanged.
-
-    Args:
-        folder: output of a run.
-
-    Raises:
-        FileError: if it is not; names every part that is missing, is not of the run, or has changed.
-    """
+    """Return the numbers of parts and rows of a complete folder: just the parts that its run wrote, unchanged."""
     import pyarrow.parquet
 
     place = Path(folder)
@@ -119,21 +102,9 @@ def verify(folder: str) -> dict[str, int]:
 
 
 class Parts:
-    """The parts of one run.
+    """The parts of one run; those that an earlier run `finished`, {number: what was noted}, are kept with `resume`.
 
-    Args:
-        folder: the folder; it is made if its parent is there.
-        settings: everything that the numbers depend on, by name, as JSON.
-        sources: the input files.
-        resume: whether parts that an earlier run has finished are to be kept.
-
-    Attributes:
-        finished: number of each part that is there -> what was noted at its end.
-        kept: None; no rows are kept in memory.
-
-    Raises:
-        FileError: if the folder cannot be used, holds parts and `resume` is not asked for, or holds parts of other
-            settings or other input. Nothing has been written yet.
+    `settings` are everything that the numbers depend on, as JSON. The folder is made if its parent is there.
     """
 
     kept = None
@@ -246,17 +217,7 @@ class Parts:
             file.write(manifest(self.settings, self.inputs, facts))
 
     def write(self, part: int, columns: Mapping[str, str], metadata: Mapping[str, str], rows: Mapping) -> None:
-        """Write rows of a part.
-
-        Args:
-            part: its number.
-            columns: see `writing.Writer`.
-            metadata: facts about the file.
-            rows: one list per column.
-
-        Raises:
-            FileError: if it cannot be written.
-        """
+        """Write rows of a part, one list per column."""
         if not self._begun:
             self._write_manifest({"complete": False, "parts": self._digests})
             self._begun = True
@@ -264,12 +225,7 @@ class Parts:
         self._writer.write(rows)
 
     def end(self, part: int, state: Mapping) -> None:
-        """Finish a part: from now on it is there, with what a later run must know.
-
-        Raises:
-            FileError: if an input has changed, so that the part might not be of the input that the manifest names; or
-                the part cannot be written.
-        """
+        """Finish a part: from now on it is there, with what a later run must know, unless an input has changed."""
         for source in self._sources:
             source.check_unchanged()
         state = {**state, "origin": self._origin(part, json.loads(json.dumps(state)), self.inputs)}
@@ -281,11 +237,7 @@ class Parts:
         self._write_manifest({"complete": False, "parts": self._digests})
 
     def complete(self, facts: Mapping) -> None:
-        """Write down that all input was scored, with the digests of the parts, and facts about the whole run.
-
-        Raises:
-            FileError: if the input is not what it was when the run began.
-        """
+        """Write down that all input, unchanged, was scored, with the digests of the parts, and facts about the run."""
         for source, before in zip(self._sources, self.inputs, strict=True):
             if source.digest != before["sha256"]:
                 raise FileError(

@@ -38,11 +38,7 @@ CLAIM = "_claim-"  # start of the name of a file by which a run claims its folde
 
 
 def file_system(path: str):
-    """Return the pyarrow file system of a path or URI, and the path in it.
-
-    Raises:
-        FileError: if there is no such file system.
-    """
+    """Return the pyarrow file system of a path or URI, and the path in it."""
     try:
         return fs.FileSystem.from_uri(path if "://" in path else os.path.abspath(path))
     except (pyarrow.ArrowException, OSError, ImportError, ValueError) as error:
@@ -50,17 +46,9 @@ def file_system(path: str):
 
 
 def listed(inputs: Sequence[str]) -> list[dict]:
-    """Return the files that inputs name.
+    """Return the files that inputs name: files, folders or URIs; all files of a folder with a known ending, by name.
 
-    Args:
-        inputs: files, folders or URIs; of a folder all files with a known ending count, sorted by name.
-
-    Returns:
-        Per file its "name" for results and messages, its "path" to open, its "size" in bytes, and when it "changed";
-        None where unknown.
-
-    Raises:
-        FileError: if there is nothing.
+    Each has its "name" for messages, "path" to open, "size" in bytes, and when it "changed"; None where unknown.
     """
     files = []
     for given in inputs:
@@ -90,11 +78,7 @@ def listed(inputs: Sequence[str]) -> list[dict]:
 
 
 def check_unchanged(files: Sequence[Mapping]) -> None:
-    """Refuse files that have changed since they were `listed`.
-
-    Raises:
-        FileError: names the first one, or one that is no longer there.
-    """
+    """Refuse files that have changed since they were `listed`."""
     for file in files:
         system, inner = file_system(file["path"])
         info = system.get_file_info(inner)
@@ -111,9 +95,6 @@ def claimed(folder: str) -> Iterator[None]:
     """Claim a folder for one run, on any file system: write a claim, then look for others.
 
     Of two runs that begin at the same time at least one sees the other's claim and gives up.
-
-    Raises:
-        FileError: if another run has claimed the folder, or it holds parts. It is as it was before.
     """
     system, inner = file_system(folder)
     name = f"{CLAIM}{uuid.uuid4().hex}"
@@ -130,11 +111,7 @@ def claimed(folder: str) -> Iterator[None]:
 
 
 def check_unused(folder: str, own: str = "") -> None:
-    """Refuse a folder that holds parts, or the claim of a run other than `own`.
-
-    Raises:
-        FileError: says which.
-    """
+    """Refuse a folder that holds parts, or the claim of a run other than `own`."""
     system, inner = file_system(folder)
     names = [file.base_name for file in system.get_file_info(fs.FileSelector(inner, allow_not_found=True))]
     for name in names:
@@ -184,17 +161,10 @@ def _scorers(pickled: bytes) -> dict:
 def score_share(
     job: Mapping[str, Any], task: int, file: Mapping, share: int, shares: int
 ) -> tuple[dict[str, Any], dict[str, Any], list[str], dict[str, str]]:
-    """Score windows `share`, `share` + `shares`, ... of a file: what one task does.
+    """Score windows `share`, `share` + `shares`, ... of a `listed` file: what one task does.
 
-    Args:
-        job: what is equal in all tasks, see `RayRun._results`.
-        task: its number.
-        file: see `listed`.
-        share: from 0 to `shares` - 1; the first one also counts the rows of the file, and reports the bad ones.
-        shares: number of tasks on the file.
-
-    Returns:
-        The arguments of a `Tally`, counts for `RowCounts.add`, problems of bad rows, and {part: its SHA-256}.
+    Returns the arguments of a `Tally`, counts for `RowCounts.add`, problems of bad rows, and {part: its SHA-256}.
+    `job` is equal in all tasks; the first share of a file also counts its rows and reports the bad ones.
     """
     problems: list[str] = []
     skips, keeps = Skips(job["skip"], problems.append), None if job["extra"] is None else "typed"
@@ -264,13 +234,8 @@ def _cause(error: Exception) -> Exception:
 class RayRun(Run):
     """Scores the rows of files on a Ray cluster; its numbers are those of `run.Run`.
 
-    Args:
-        inputs: files, folders, or URIs that pyarrow reads (s3://, gs://, hf:// ...), in every format of `files`. What
-            is local must be there on every machine of the cluster.
-        *given, **options: see `run.Run`. Rows of the output are in no order: `file` and `line` name their origin.
-
-    Raises:
-        ValueError: if an argument is bad. Nothing has been written yet.
+    Inputs are files, folders, or URIs that pyarrow reads (s3://, gs://, hf:// ...); what is local must be there on
+    every machine. Rows of the output are in no order: `file` and `line` name their origin.
     """
 
     def _find(self, inputs: Sequence[str], resume: bool) -> None:
@@ -293,11 +258,7 @@ class RayRun(Run):
     def score(
         self, notify: Message = ignore, problem: Message = ignore, progress: Callable[[int, int | None], None] = ignore
     ) -> Scores:
-        """Read, score and write, see `run.Run.score`; skipped rows are reported at the end.
-
-        Raises:
-            FileError: if a file cannot be read or written, a row is bad, or no row can be scored.
-        """
+        """Read, score and write, see `run.Run.score`; skipped rows are reported at the end."""
         first = Reading(self.sources, self.columns, Skips(self.skips), notify, self._needs, self.keeps)
         first.windows(lambda row_kind: (WINDOWS[None], WINDOW_CHARACTERS))
         row_kind = first.row_kind

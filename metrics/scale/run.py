@@ -79,51 +79,28 @@ MAX_SYSTEMS = 1000
 
 @dataclass
 class Scores:
-    """Scores of every system, and what happened on the way.
+    """Scores of every system, and what happened on the way."""
 
-    Attributes:
-        sets: rows were sets of predictions.
-        total: name of the row for all systems together, or None.
-        scores: {metric: {system: {name: value}}}, systems in the order in which they came.
-        rows: {system: rows (contexts, for sets) that were scored}.
-        predictions: {system: predictions that were scored}.
-        signatures: {metric: what its numbers depend on}.
-        skipped: number of bad rows that were left out.
-        skipped_of: {system: its bad rows that were left out}, where the system of such a row is known.
-        single: number of contexts that were left out because their one reference cannot be halved.
-        not_numbers: number of values of `score` and `label` that are not numbers; the output has null for them.
-        warnings: what the metrics say about scores that mean less than they seem to, one sentence each.
-        notes: what must be read with the scores, one sentence each.
-        columns: {column: values} of the rows with their scores, as they are written; None where they are not kept.
-        cells: with ava and grounding, {system: shares of its answers}, see `tally.cell_shares`.
-        counts: {metric: counts of its rows, see `Scorer.statistics`}.
-        labelled: with ava, {system: the four counts of its rows with labels of people, see `tally.CONFUSION`}.
-        faults: with ava, {system: {what is wrong: answers}} of answers judged wrong, see `tally.fault_counts`.
-        questions: with ava, {system: sums of its answers by question}.
-        to_read: the answers that a person should read first.
-        titles: {metric: what people call it, with the judge's size}.
-    """
-
-    sets: bool
-    total: str | None
-    scores: dict[str, dict[str, dict[str, float]]]
-    rows: dict[str, int]
-    predictions: dict[str, int]
-    signatures: dict[str, str]
-    skipped: int
-    skipped_of: dict[str, int]
-    single: int
-    not_numbers: int
-    warnings: list[str]
-    notes: list[str]
-    columns: dict[str, list] | None = field(default=None, repr=False)
-    cells: dict[str, dict[str, float]] = field(default_factory=dict)
-    labelled: dict[str, list[float]] = field(default_factory=dict)
-    faults: dict[str, dict[str, int]] = field(default_factory=dict)
-    counts: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    sets: bool  # rows were sets of predictions
+    total: str | None  # name of the row for all systems together
+    scores: dict[str, dict[str, dict[str, float]]]  # {metric: {system: {name: value}}}
+    rows: dict[str, int]  # {system: rows (contexts, for sets) that were scored}
+    predictions: dict[str, int]  # {system: predictions that were scored}
+    signatures: dict[str, str]  # {metric: what its numbers depend on}
+    skipped: int  # bad rows that were left out
+    skipped_of: dict[str, int]  # {system: its bad rows that were left out}
+    single: int  # contexts that were left out because their one reference cannot be halved
+    not_numbers: int  # values of `score` and `label` that are not numbers; the output has null for them
+    warnings: list[str]  # of scores that mean less than they seem to
+    notes: list[str]  # what must be read with the scores
+    columns: dict[str, list] | None = field(default=None, repr=False)  # rows with their scores, as written
+    cells: dict[str, dict[str, float]] = field(default_factory=dict)  # {system: {cell: share of its answers}}
+    labelled: dict[str, list[float]] = field(default_factory=dict)  # {system: counts, see `CONFUSION`}
+    faults: dict[str, dict[str, int]] = field(default_factory=dict)  # {system: {fault: answers}}, see `fault_counts`
+    counts: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)  # {metric: of `Scorer.statistics`}
     questions: dict[str, QuestionTotals] = field(default_factory=dict, repr=False, compare=False)
     to_read: AnswersToRead = field(default_factory=AnswersToRead, repr=False, compare=False)
-    titles: dict[str, str] = field(default_factory=dict, repr=False)
+    titles: dict[str, str] = field(default_factory=dict, repr=False)  # {metric: name and judge}
 
     @property
     def systems(self) -> dict[str, dict[str, float]]:
@@ -157,15 +134,9 @@ class _OneFile(ExitStack):
 
 
 class Run:
-    """Scores the rows of files, in memory that does not grow with them.
+    """Scores the rows of files in memory that does not grow with them; arguments are those of `genqa_metrics.score`.
 
-    Args:
-        inputs: names of files, or "-" for JSON lines on standard input; or rows in memory, see `sources.sources_of`.
-        metrics, settings, columns, output, resume, part_rows, address, total, worst, calibration, on_error, keep,
-            explain: see `genqa_metrics.score`; rows are not kept unless that is asked for.
-
-    Raises:
-        ValueError: if an argument is bad. Nothing has been written yet.
+    A bad argument is a ValueError, raised before anything is written. Rows are not kept unless that is asked for.
     """
 
     def __init__(
@@ -239,20 +210,11 @@ class Run:
     def score(
         self, notify: Message = ignore, problem: Message = ignore, progress: Callable[[int, int | None], None] = ignore
     ) -> Scores:
-        """Read, score and write.
+        """Read, score and write; after an error the output file is as before, and a folder keeps its finished parts.
 
-        Args:
-            notify: called with what a user must know about the input.
-            problem: called with each bad row that is left out.
-            progress: called with the number of rows that are done and of all rows, from any thread. Until the end of
-                the input is read all rows are an estimate, None where the size of the input is unknown.
-
-        Returns:
-            The scores of every system.
-
-        Raises:
-            FileError: if a file cannot be read or written, a row is bad, or no row can be scored. The output file is
-                then as it was before; of a folder the finished parts are kept.
+        `notify` gets what a user must know about the input, `problem` each bad row that is left out, `progress` from
+        any thread the rows that are done and of all: an estimate until all input is read, None where its size is
+        unknown.
         """
         if self.finished_parts:
             notify(f"{self.finished_parts:,} finished parts in {self.output} are kept")
@@ -343,15 +305,7 @@ def facts_of(report: Scores) -> dict:
 
 
 def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCounts, total: bool) -> Scores:
-    """Return the scores of every system.
-
-    Args:
-        overall: the sums over all rows.
-        row_kind: what the rows are.
-        scorers: {metric: what computes it}.
-        counts: what became of the rows.
-        total: add a row for all systems together.
-    """
+    """Return the scores of every system from the sums over all rows."""
     _warn_of_recorded(overall.warning_counts)
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     name = None if not total else "all systems" if "all" in overall.rows else "all"
@@ -421,9 +375,8 @@ def _statistics_of_items(
 ) -> tuple[np.ndarray, Counter, list[str], list[str]]:
     """Return the statistics of items, counts of what to warn of, and for every row why, and its digest.
 
-    There is one row per prediction, or per item if the metric takes sets. Equal rows are scored once, and rows not at
-    all that the same scorer has judged before. There are no reasons unless `explain`, for which rows are judged again,
-    and no digests of a metric without.
+    There is one row per prediction, or per item if the metric takes sets. Equal rows are scored once, and rows that
+    the same scorer judged before not at all, unless reasons are asked for. Only metrics that recall have digests.
     """
     rows: list[tuple] = []
     records: list[Mapping | None] = []
@@ -501,16 +454,10 @@ def _label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
 def item_statistics(
     items: Sequence[Item], scorers: Mapping[str, Scorer], progress: Progress = ignore
 ) -> tuple[dict[str, np.ndarray], dict[str, Counter]]:
-    """Return the statistics of items, with threads.
+    """Return the statistics of items by metric, with threads, and {metric: counts of what to warn of}.
 
-    Args:
-        items: the items.
-        scorers: {metric: what computes it}.
-        progress: called with the metric, and the number of items that are done and of all, from any thread.
-
-    Returns:
-        {metric: (items, k + 1) sums over the predictions of an item, the last column their number, 1 for a metric that
-        scores an item as one}, and {metric: counts of what to warn of}.
+    They are (items, k + 1) sums over the predictions of an item, the last column their number, 1 for a metric that
+    scores an item as one. `progress` gets the metric, and the items that are done and of all, from any thread.
     """
     sums, counts = {}, {}
     for metric, scorer in scorers.items():
@@ -537,11 +484,7 @@ def counted(
 ) -> Callable:
     """Return a function that tells, while windows are scored in any threads, how many rows are done.
 
-    Args:
-        function: called with a window.
-        tell: called with the number of rows that are done, which never falls, after every batch and every window.
-        passes: how often models read a row.
-        size: the rows of a window.
+    `tell` gets a number that never falls, after every batch and window; `passes` is how often models read a row.
     """
     lock, running, finished = Lock(), {}, 0
 
@@ -574,17 +517,9 @@ def scored(
     worst: int = 10,
     explain: bool = False,
 ) -> tuple[dict[str, list], Tally]:
-    """Score items.
+    """Return the columns of the output, one value per item, and the sums; METRIC_reason says why if that is asked for.
 
-    Args:
-        items: at least one.
-        row_kind: what they are.
-        scorers: {metric: what computes it}.
-        worst: number of answers to read first that are kept.
-        explain: whether to say why, in columns METRIC_reason.
-
-    Returns:
-        The columns of the output, with one value per item, and the sums.
+    `worst` is the number of answers to read first that are kept.
     """
     columns = _output_rows(items, row_kind)
     tally = Tally(Counter(columns["system"]))
@@ -627,9 +562,8 @@ def scored(
 def worker_count(scorers: Iterable[Scorer]) -> int:
     """Return how many windows are best scored at once; 0 for one at a time, without a thread of its own.
 
-    A model on a CPU gets a thread for every core that this process may use (its affinity and the limit of its
-    container count, and OMP_NUM_THREADS): small batches on one core each are quicker than one batch on all of them.
-    Beside a model on a GPU, a second thread makes the next batch. Without a model more threads are of no use.
+    A model on a CPU gets a thread for every core that this process may use: small batches on one core each are quicker
+    than one batch on all of them. Beside a model on a GPU, a second thread makes the next batch.
     """
     devices = {scorer.device for scorer in scorers} - {None}
     if devices != {"cpu"}:
@@ -641,13 +575,7 @@ def worker_count(scorers: Iterable[Scorer]) -> int:
 def map_in_order(function: Callable, windows: Iterable, workers: int) -> Iterator[tuple]:
     """Yield every window and what a function makes of it, in order, while workers are busy with the next ones.
 
-    Args:
-        function: called with a window; torch uses one core in it.
-        windows: read as far ahead as the workers need. When reading fails, what was read before still comes out.
-        workers: number of threads; 0 to work in the calling one, where torch uses what cores it likes.
-
-    Yields:
-        (window, result).
+    torch uses one core in a worker. When reading fails, what was read before still comes out.
     """
     if not workers:
         yield from ((window, function(window)) for window in windows)
@@ -689,14 +617,7 @@ def _has_digest(row_kind: RowKind, scorer: Scorer) -> bool:
 def output_columns(
     row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool = False, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return the columns of the output and their types, see `writing.Writer`.
-
-    Args:
-        row_kind: what the rows are.
-        scorers: {metric: what computes it}.
-        explain: see `scored`.
-        extra: other columns of the input; one that is named as a column of the output is left out.
-    """
+    """Return the columns of the output and their types, see `writing.Writer`, with `extra` ones of the input."""
     columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
     columns |= {row_kind.text: "text", **({"predictions": "texts"} if row_kind.sets else {"prediction": "text"})}
     columns |= {"references": "texts", **({"contexts": "texts"} if row_kind.has_contexts else {})}
@@ -745,13 +666,7 @@ def _digest(value: object) -> str:
 def _recalled(
     scorer: Scorer, rows: Sequence[tuple], records: Sequence[Mapping[str, Any] | None]
 ) -> tuple[dict[tuple, tuple[list[float], dict[str, int]]], Counter]:
-    """Return {row: its scores, and counts of what to warn of in it}, and how many rows were taken, or why not.
-
-    Args:
-        scorer: what would judge the rows.
-        rows: what it reads of every row.
-        records: the metric's part of `Item.recorded`, None for a row without.
-    """
+    """Return {row: its scores, and counts of what to warn of in it}, and how many rows were taken, or why not."""
     known: dict[tuple, tuple[list[float], dict[str, int]]] = {}
     outcomes: Counter = Counter()
     signature = scorer.signature if scorer.recalls else ""

@@ -16,14 +16,8 @@ from ..statistics.estimation import QuestionSums, row_sums
 class Tally:
     """What is summed over rows: all that the score of a corpus needs. Tallies can be added, and written as JSON.
 
-    Attributes:
-        rows: {system: rows that were scored}.
-        predictions: {system: predictions that were scored}.
-        sums: {metric: {system: (k + 1,) sums of its statistics, the last one their number}}; for `TOGETHER`,
-            `LABELLED` and `FAULTS` {system: numbers of answers}.
-        warning_counts: {metric: counts of what to warn of, see `Scorer.statistics`}.
-        questions: with ava, {system: sums of its answers by question}.
-        to_read: the answers that a person should read first.
+    `sums` are {metric: {system: (k + 1,) sums of its statistics, the last one their number}}, and for `TOGETHER`,
+    `LABELLED` and `FAULTS` {system: numbers of answers}; all else is by system too, `warning_counts` by metric.
     """
 
     def __init__(self, rows=None, predictions=None, sums=None, warning_counts=None, questions=None, to_read=None):
@@ -68,14 +62,9 @@ CELLS = ("correct_grounded", "correct_ungrounded", "wrong_grounded", "wrong_ungr
 
 
 def cell_counts(columns: Mapping[str, Sequence]) -> np.ndarray | None:
-    """Return in which of the four cells every answer is.
+    """Return in which of the four `CELLS` every answer is, (rows, 4) ones and zeros; None without both metrics.
 
-    Args:
-        columns: scores of rows, by name.
-
-    Returns:
-        (rows, 4) ones and zeros, in the order of `CELLS`; only zeros for an answer that states nothing. None where one
-        of the two metrics was not computed.
+    An answer that states nothing has only zeros.
 
     >>> scores = {"ava_label": [1, 0], "grounding_answers": [0, 0], "grounding_answer_rate": [1, 1]}
     >>> cell_counts(scores).tolist()
@@ -104,15 +93,10 @@ CONFUSION = ("accepted", "missed", "rejected", "let_through")
 
 
 def confusion_counts(verdicts: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return which of the four cases every answer is.
+    """Return which of the four cases of `CONFUSION` every answer is, (rows, 4) ones and zeros.
 
-    Args:
-        verdicts: (rows,) the judge's, 1 correct and 0 wrong.
-        labels: (rows,) those of people, 0 to 1; from 0.5 an answer is correct. NaN where there is none.
-
-    Returns:
-        (rows, 4) ones and zeros in the order of `CONFUSION`: accepted and correct, missed (rejected though correct),
-        rejected and wrong, let through (accepted though wrong). Only zeros without a label.
+    Accepted and correct, missed (rejected though correct), rejected and wrong, let through (accepted though wrong);
+    only zeros where the label is NaN. Labels are 0 to 1; from 0.5 an answer is correct.
 
     >>> confusion_counts(np.array([1, 0, 0, 1]), np.array([1, 1, 0, np.nan])).sum(axis=0).tolist()
     [1.0, 1.0, 1.0, 0.0]
@@ -123,11 +107,7 @@ def confusion_counts(verdicts: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def counts_of_rows(columns: Mapping[str, Sequence]) -> np.ndarray | None:
-    """Return `confusion_counts` of rows with AVA's verdicts and labels from 0 to 1; None where there are none.
-
-    Args:
-        columns: the columns of the output, by name.
-    """
+    """Return `confusion_counts` of rows with AVA's verdicts and labels from 0 to 1; None where there are none."""
     if "ava_label" not in columns or "label" not in columns:
         return None
     labels = np.array([np.nan if value is None else value for value in columns["label"]], dtype=float)
@@ -172,15 +152,7 @@ FAULTS = "faults"  # the name of these counts among those of the metrics
 
 
 def fault_counts(columns: Mapping[str, Sequence], judge: Scorer) -> np.ndarray:
-    """Return which fault every answer has that was judged wrong, unless people call it right.
-
-    Args:
-        columns: the columns of the output, by name.
-        judge: what judged them.
-
-    Returns:
-        (rows, faults) ones and zeros in the order of `judge.faults`; only zeros where no fault is known.
-    """
+    """Return which fault a wrong answer has, (rows, faults) ones and zeros; none if people call it right."""
     questions = columns.get("question") or [None] * len(columns["prediction"])
     texts = zip(questions, columns["references"], columns["prediction"], strict=True)
     verdicts = zip(columns[judge.verdict], columns["label"], strict=True)
@@ -205,22 +177,14 @@ MOST = 20_000  # questions of a system that are kept apart; of more, several cou
 
 
 def question_key(item: Item) -> int:
-    """Return a number for a row's question: the same for equal texts; case and white space do not matter.
-
-    A row without a question is known by its id, and without one by its place.
-    """
+    """Return a number for a row's question: the same for equal texts; case and white space do not matter."""
     text = item.text if item.text else item.id or f"{item.file}:{item.line}"
     normal = " ".join(text.split()).casefold()
     return int.from_bytes(hashlib.blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=7).digest())
 
 
 class QuestionTotals:
-    """Sums over the rows of each question of a system, which can be added.
-
-    Args:
-        keys: (questions,) see `question_key`; of equal ones the sums are added.
-        sums: (questions, 9) in the order of the fields of `QuestionSums`.
-    """
+    """Sums over the rows of each question: (questions,) keys, (questions, 9) sums as in `QuestionSums`."""
 
     def __init__(self, keys: Sequence[int] | np.ndarray, sums: Sequence[Sequence[float]] | np.ndarray):
         self.keys, places = np.unique(np.asarray(keys, dtype=np.int64), return_inverse=True)
@@ -249,13 +213,7 @@ def label_of(item: Item) -> float:
 
 
 def totals_by_system(items: Sequence[Item], judged: np.ndarray, verdicts: np.ndarray) -> Mapping[str, QuestionTotals]:
-    """Return {system: sums of its answers by question}.
-
-    Args:
-        items: answers.
-        judged: (answers,) the judge's probabilities.
-        verdicts: (answers,) its verdicts, 0 or 1.
-    """
+    """Return {system: sums of its answers by question}, of (answers,) probabilities and verdicts, 0 or 1."""
     labels = np.array([label_of(item) for item in items])
     chances = np.array([item.chance or 1.0 for item in items])
     sums, keys = row_sums(judged, verdicts, labels, chances).T, np.array([question_key(item) for item in items])
@@ -274,26 +232,10 @@ BEST = 1.0  # no answer with this score need be read
 
 @dataclass(frozen=True, eq=False)
 class AnswerToRead:
-    """An answer that a person should read, and why.
+    """An answer that a person should read, and why."""
 
-    Attributes:
-        kind: a key of `SHARES`.
-        rank: sort key within the kind, lower first.
-        file: file of the row.
-        line: its line.
-        id: its id, None without one.
-        system: its system.
-        question: its question, None without one.
-        prediction: the answer.
-        references: the accepted answers.
-        passages: of a metric that reads passages in place of accepted answers those; else none.
-        score: the probability of a judge, or the main score of another metric.
-        label: label by people, 0 to 1; None without one.
-        verdict: the judge's, 1 right and 0 wrong; None of a metric that judges nothing.
-    """
-
-    kind: str
-    rank: float
+    kind: str  # a key of `SHARES`
+    rank: float  # sort key within the kind, lower first
     file: str
     line: int
     id: str | None
@@ -301,20 +243,14 @@ class AnswerToRead:
     question: str | None
     prediction: str
     references: list[str]
-    score: float
-    label: float | None
-    verdict: int | None = None
-    passages: Sequence[str] = ()
+    score: float  # the probability of a judge, or the main score of another metric
+    label: float | None  # by people, 0 to 1
+    verdict: int | None = None  # 1 right, 0 wrong; None of a metric that judges nothing
+    passages: Sequence[str] = ()  # of a metric that reads passages in place of accepted answers
 
 
 class AnswersToRead:
-    """The first answers of every kind. Lists can be added, and written as JSON.
-
-    Args:
-        answers: answers, or the objects of `as_json`.
-        number: answers of every kind that are kept.
-        counts: answers of every kind that there are; those in `answers` by default.
-    """
+    """The first `number` answers of every kind, and how many there are. Lists can be added, and written as JSON."""
 
     def __init__(
         self,
@@ -363,16 +299,7 @@ def answers_to_read(
     threshold: float | None = None,
     evidence: str = "references",
 ) -> AnswersToRead:
-    """Return the answers to read first among rows with their scores.
-
-    Args:
-        columns: columns of the output, see `run.output_columns`.
-        number: answers of every kind that are kept.
-        score: column of the judge's probability, or of the score of another metric.
-        verdict: column of the judge's verdicts, 0 or 1; None for a metric that judges nothing.
-        threshold: probability from which an answer counts as correct.
-        evidence: column that answers are compared with.
-    """
+    """Return the answers to read first among rows with their scores; `threshold` is that of the judge's `score`."""
     answers = []
     questions = columns.get("question") or [None] * len(columns["prediction"])
     for place, value in enumerate(columns[score]):

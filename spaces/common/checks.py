@@ -13,16 +13,7 @@ class Problem(ValueError):
 
 
 def text(name: str, value: object, limit: int = MAX_TEXT, required: bool = True) -> str:
-    """Return a typed text without surrounding white space.
-
-    Args:
-        name: name of the field.
-        value: its value.
-        limit: maximum number of characters.
-        required: whether an empty text is refused.
-
-    Raises:
-        Problem: if it is not a text, too long, not valid Unicode, or empty although required.
+    """Return a typed text without surrounding white space; a `Problem` names the field.
 
     >>> text("Question", " Who? ")
     'Who?'
@@ -41,16 +32,7 @@ def text(name: str, value: object, limit: int = MAX_TEXT, required: bool = True)
 
 
 def lines(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
-    r"""Return the lines of a typed text, without empty ones.
-
-    Args:
-        name: name of the field.
-        value: its value.
-        most: maximum number of lines.
-        limit: maximum number of characters of a line.
-
-    Raises:
-        Problem: if there is no line, there are too many, or one is too long.
+    r"""Return the lines of a typed text, without empty ones; at most `most` of `limit` characters.
 
     >>> lines("References", "four\n\n 4 ")
     ['four', '4']
@@ -62,16 +44,7 @@ def lines(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX
 
 
 def texts(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
-    """Return the texts that a program sent.
-
-    Args:
-        name: name of the argument.
-        value: one text or a list of texts.
-        most: maximum number of texts.
-        limit: maximum number of characters of a text.
-
-    Raises:
-        Problem: if it is something else, empty, or too much.
+    """Return the text or texts that a program sent; at most `most` of `limit` characters.
 
     >>> texts("references", "Paris"), texts("references", ["four", "4"])
     (['Paris'], ['four', '4'])

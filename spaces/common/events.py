@@ -88,14 +88,9 @@ def _outcome(function: Callable[[], list], area: Area, outputs: int, number: int
 
 
 def shown(function: Callable, area: Area, outputs: int) -> Callable:
-    """Return a function whose outputs are the status, the results' column, the stop button and the results.
+    """Return a function of the number of its run, or None, and the inputs, whose outputs are what `connect` shows.
 
-    It takes the number of its run, or None, before the inputs.
-
-    Args:
-        function: takes inputs, returns a status (`Markup`) and results; raises ValueError for bad input.
-        area: where they are shown.
-        outputs: number of results.
+    `function` takes the inputs and returns a status (`Markup`) and results; it raises ValueError for bad input.
     """
 
     def run(number, *args):
@@ -107,10 +102,7 @@ def shown(function: Callable, area: Area, outputs: int) -> Callable:
 class LongWork:
     """Does what `shown` does for work that takes long: it shows its progress and can be stopped.
 
-    Args:
-        function: takes a function `tick(what, done, total)` before the inputs, and calls it often.
-        area: where results are shown.
-        outputs: number of results.
+    `function` takes a function `tick(what, done, total)` before the inputs, and calls it often.
     """
 
     def __init__(self, function: Callable, area: Area, outputs: int):
@@ -183,20 +175,9 @@ def connect(
     """Run a function when one of the triggers fires: one visitor at a time, the others see their place in the queue.
 
     A trigger that fires during a run starts another run after it, with the fields as they are then. A change of any
-    input marks the result as out of date, see outdated.js.
-
-    Args:
-        triggers: events, such as `button.click`, or an event to follow.
-        function: see `shown`, or `LongWork` if it takes long.
-        inputs: components.
-        area: where status and results are shown.
-        outputs: components in `area.results`, one per result.
-        long: see `LongWork`.
-        scroll: scroll the area into view; on a phone it is below the fields.
-        **event: other arguments of the event.
-
-    Returns:
-        The event.
+    input marks the result as out of date, see outdated.js. `triggers` are events, such as `button.click`, or an event
+    to follow; `function` is that of `shown`, or `LongWork` if `long`. `scroll` shows the area, on a phone below the
+    fields.
     """
     work = LongWork(function, area, len(outputs))
     run = work.run if long else shown(function, area, len(outputs))

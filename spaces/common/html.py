@@ -54,12 +54,7 @@ def joined(parts: Iterable[object]) -> Markup:
 
 
 def frame(name: str, report: str) -> Markup:
-    """Return a page of the toolkit's reports in a frame as high as it is, see opening.js.
-
-    Args:
-        name: what it is, for screen readers.
-        report: the page.
-    """
+    """Return a page of the toolkit's reports in a frame as high as it is; `name` is for screen readers."""
     return fill('<iframe title="{name}" onload="fitFrame(this)" srcdoc="{report}"></iframe>', name=name, report=report)
 
 
@@ -89,14 +84,7 @@ def _bold(sentence: str) -> Markup:
 def table(
     header: Sequence[str], rows: Iterable[Sequence[object]], caption: str, numbers: Collection[int] = ()
 ) -> Markup:
-    """Return a table in the HTML of the toolkit's reports; the first cell of a row is its header.
-
-    Args:
-        header: one name per column.
-        rows: cells, texts or `Markup`.
-        caption: what the table shows.
-        numbers: columns of numbers, from 0, which are aligned at the right.
-    """
+    """Return a table in the HTML of the toolkit's reports; `numbers` are columns, from 0, aligned at the right."""
     texts = set(range(len(header))) - set(numbers)
     found = html_table(Table(caption, list(header), list(map(list, rows))), text_columns=texts)
     return Markup(found.translate(_TEMPLATE))

@@ -47,13 +47,9 @@ def with_clear_errors(function: Callable) -> Callable:
 
 
 def endpoint(function: Callable, name: str, examples: Mapping[str, object], **event) -> None:
-    """Add an endpoint for programs, with the description of each argument from the docstring.
+    """Add an endpoint for programs, with the description of each argument from the docstring in Google's style.
 
-    Args:
-        function: has type hints and a docstring in Google's style.
-        name: name of the endpoint.
-        examples: one value per argument, for the page "Use via API".
-        **event: limits.
+    `examples` are one value per argument, for the page "Use via API"; `event` are limits.
     """
     from gradio.utils import get_function_description
 
@@ -70,13 +66,7 @@ def endpoint(function: Callable, name: str, examples: Mapping[str, object], **ev
 
 
 class PageGuard(guard.Guard):
-    """The guard of every page, which also serves the preview and puts our tags into the page.
-
-    Args:
-        app: the demo.
-        tags: tags for the head of the page, see `preview_tags`.
-        preview: picture for links to the demo.
-    """
+    """The guard of every page, which also serves the picture for links and puts `preview_tags` into the page."""
 
     def __init__(self, app, tags: str = "", preview: Path | None = None):
         super().__init__(app, checks.MAX_FILE)
@@ -133,10 +123,7 @@ def preview_tags(title: str, description: str) -> str:
 def launch(demo: gr.Blocks, app: str, description: str) -> None:
     """Serve a demo until it is stopped; GRADIO_SERVER_PORT and GRADIO_SERVER_NAME set port and address.
 
-    Args:
-        demo: the demo.
-        app: its file; `preview.png` beside it is the picture for links.
-        description: one sentence, for links.
+    `preview.png` beside the file `app` is the picture for links, `description` their sentence.
     """
     from starlette.middleware import Middleware
 

@@ -23,17 +23,11 @@ _FRAGMENT = "() => location.hash.slice(1)"
 
 
 class Example(NamedTuple):
-    """An example to try.
+    """An example to try."""
 
-    Attributes:
-        label: text of its button.
-        note: what the example shows.
-        values: values of the fields, in their order.
-    """
-
-    label: str
-    note: str
-    values: tuple
+    label: str  # text of its button
+    note: str  # what the example shows
+    values: tuple  # of the fields, in their order
 
 
 def text_beside(app: str, name: str) -> str:
@@ -112,11 +106,7 @@ def packed(values: Sequence) -> str:
 
 
 def unpacked(text: str) -> list:
-    """Return the values that `packed` packed.
-
-    Raises:
-        ValueError: if it packed nothing like that, or too much.
-    """
+    """Return the values that `packed` packed; a ValueError for anything else, or too much."""
     if len(text) > MAX_LINK or not text.isascii():
         raise ValueError("not a link of this page")
     try:
@@ -143,22 +133,15 @@ def slug(text: str, most: int = 40) -> str:
 class Address:
     """The address of the page for given values of its fields: a label and the packed values behind "#".
 
-    A browser does not send that part of an address to any server.
-
-    Args:
-        first: the values that the page opens with; they need no address.
-        texts: the number of leading fields that are texts; they are empty if the address does not have them.
+    A browser does not send that part of an address to any server. The page opens with the values `first`, which need
+    no address; its first `texts` fields are texts, empty if the address does not have them.
     """
 
     def __init__(self, first: Sequence, texts: int):
         self.first, self.texts = tuple(first), texts
 
     def mark(self, *values: object, label: str = "") -> Markup:
-        """Return hidden HTML for the status: the address of these values; empty if it would be too long.
-
-        Args:
-            *values: of all fields.
-            label: what the address begins with; default: the first text.
+        """Return hidden HTML for the status: the address of all fields' values; empty if it would be too long.
 
         >>> address = Address(("a", 2), 1)
         >>> address.mark("a", 2), address.parse(address.mark("An answer.", 3).split('"')[1])
@@ -170,11 +153,7 @@ class Address:
         return html.fill('<span hidden data-link="{link}"></span>', link=link) if len(link) <= MAX_LINK else Markup()
 
     def parse(self, fragment: str) -> list | None:
-        """Return the values of an address; None if it is none. Values of another type than at first are as at first.
-
-        Args:
-            fragment: the text behind "#".
-        """
+        """Return the values of the text behind "#"; None if it is no address. Of a wrong type they are as at first."""
         try:
             values = unpacked(fragment.partition("=")[2])
         except ValueError:
@@ -217,23 +196,12 @@ def _kind(value: object) -> type:
 
 
 def python_code(template: str, **values: object) -> Markup:
-    """Return Python code with the visitor's inputs in it.
-
-    Args:
-        template: the code; `{name}` stands for the `repr` of a value.
-        **values: strings, numbers, lists.
-    """
+    """Return Python code with the visitor's inputs: `{name}` in the template stands for the `repr` of a value."""
     return _code_html(template.format(**{name: repr(value) for name, value in values.items()}))
 
 
 def metric_code(name: str, checkpoint: str = "small", **arguments: object) -> Markup:
-    """Return Python code that scores the visitor's inputs with a metric.
-
-    Args:
-        name: of the metric.
-        checkpoint: of its judge.
-        **arguments: of its `compute`.
-    """
+    """Return Python code that scores the visitor's inputs, the arguments of `compute`, with a metric."""
     given = ["float('inf')" if value == inf else repr(value) for value in arguments.values()]
     lines = "".join(f"    {key}={value},\n" for key, value in zip(arguments, given, strict=True))
     more = f", checkpoint={checkpoint!r}" if checkpoint != "small" else ""

@@ -44,17 +44,11 @@ LABELS = {
 
 
 class Picked(NamedTuple):
-    """A field for a file, and menus that choose its columns.
-
-    Attributes:
-        file: the field.
-        menus: one menu per column.
-        preview: the first rows of the file, to be rendered by the caller where they have the width of the page.
-    """
+    """A field for a file, and a menu for each column."""
 
     file: gr.File
     menus: list[gr.Dropdown]
-    preview: gr.HTML
+    preview: gr.HTML  # the first rows, rendered by the caller where they have the width of the page
 
     @property
     def inputs(self) -> list:
@@ -79,10 +73,7 @@ def upload_field() -> gr.File:
 def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | None = None) -> Picked:
     """Add a field for a file, a button for the example, and, once there is a file, menus of its columns.
 
-    Args:
-        columns: keys of `LABELS`; several columns of answers are one system each.
-        example: a file of the demo.
-        labels: labels of menus, where they differ from `LABELS`.
+    Columns are keys of `LABELS`, where `labels` do not replace them; several columns of answers are one system each.
     """
     field = upload_field()
     button = gr.Button("Use the example file", size="sm")
@@ -136,18 +127,10 @@ def score_tab(
     settings: Callable[..., Mapping] = dict,
     sets: bool = False,
 ) -> Picked:
-    """Add a tab that scores a whole file and shows the report of `genqa-metrics score`.
+    """Add a tab that scores a whole file and shows the report of `genqa-metrics score`; see `picker`.
 
-    Args:
-        title: of the tab.
-        metric: its name.
-        columns: see `picker`.
-        example: see `picker`.
-        needs: which columns the file must have.
-        labels: see `picker`.
-        others: further fields, not rendered yet.
-        settings: called with their values; returns settings of the metric.
-        sets: whether rows hold sets of questions.
+    `needs` says which columns the file must have; `others` are further fields, not rendered yet, of whose values
+    `settings` makes the settings of the metric.
     """
 
     def page(tick: Callable, path: str | None, *values: object) -> list:
@@ -177,15 +160,7 @@ def score_tab(
 
 
 def scored(tick: Callable, rows: Sequence[Mapping], metrics: object, settings: Mapping, output: str | None = None):
-    """Return the report of `genqa-metrics score` on rows, and write them with their scores.
-
-    Args:
-        tick: see `events.LongWork`.
-        rows: the rows.
-        metrics: names of metrics.
-        settings: see `genqa_metrics.score`.
-        output: a path; None for no file.
-    """
+    """Return the report of `score` on rows, and write them with their scores; for `tick` see `LongWork`."""
 
     def progress(_, done: int, total: int | None) -> None:
         tick("Scoring", done, len(rows))
@@ -211,11 +186,7 @@ def _short(value: object, most: int = 80) -> str:
 
 
 def checked_path(path: str | None) -> str:
-    """Return the path of an upload after checking it.
-
-    Raises:
-        checks.Problem: if there is no file, or it was deleted, is too large or has another format.
-    """
+    """Return the path of an upload after checking its name, size, format and what it unpacks to."""
     if not path:
         raise checks.Problem("File: no file yet; choose one, or use the example.")
     if Path(path).suffix.lower() not in ENDINGS:
@@ -253,11 +224,7 @@ def checked_path(path: str | None) -> str:
 
 
 def peek(path: str | None) -> tuple[list[str], list[dict]]:
-    """Return the columns of an upload and its first good rows.
-
-    Raises:
-        checks.Problem: if it cannot be read or holds no rows.
-    """
+    """Return the columns of an upload and its first good rows."""
     path = checked_path(path)
     problem = NO_ROWS
     rows = []
@@ -299,19 +266,12 @@ def _plain(message: object, path: str) -> str:
 
 
 class Rows(NamedTuple):
-    """The rows of a file.
+    """The rows of a file, at least one."""
 
-    Attributes:
-        items: `genqa_metrics.rows.reading.Item`, at least one.
-        bad: problems of rows that were left out.
-        sets: whether rows hold sets of questions.
-        contexts: whether rows hold passages.
-    """
-
-    items: list
-    bad: list[str]
-    sets: bool = False
-    contexts: bool = False
+    items: list  # `genqa_metrics.rows.reading.Item`
+    bad: list[str]  # problems of rows that were left out
+    sets: bool = False  # rows hold sets of questions
+    contexts: bool = False  # rows hold passages
 
     def rows(self) -> list[dict]:
         """Return the rows as the verbs take them; one without an id is known by its line."""
@@ -343,15 +303,8 @@ class Rows(NamedTuple):
 def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets: bool = False) -> Rows:
     """Return the rows of an upload; bad ones are left out and listed.
 
-    Args:
-        path: the upload, or None.
-        columns: what is read -> its column; NONE for no column, None for the column of that name. Several columns of
-            answers are one system each.
-        reader: the metric whose columns every row must have; "" for any answers with references.
-        sets: whether rows hold sets of questions instead of one answer.
-
-    Raises:
-        checks.Problem: if the file cannot be used, or has no good row.
+    `columns` are {what is read: its column}; NONE for no column, None for the column of that name. Several columns of
+    answers are one system each. `reader` is the metric whose columns every row must have.
     """
     path = checked_path(path)
     given = {
@@ -388,17 +341,7 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
 
 
 def check_budget(name: str, rows: int, pairs: int, characters: int) -> None:
-    """Refuse more work than a visitor may ask for at once.
-
-    Args:
-        name: of the file or argument.
-        rows: number of rows.
-        pairs: number of answers with each of their references.
-        characters: of all texts.
-
-    Raises:
-        checks.Problem: names the number and the limit.
-    """
+    """Refuse more work than a visitor may ask for at once; `pairs` are answers with each of their references."""
     for count, most, what in (
         (rows, MAX_ROWS, "rows"),
         (pairs, MAX_PAIRS, "pairs of an answer and a reference"),

@@ -13,17 +13,10 @@ TOO_LONG = f"Answers of more than {MAX_EXPLAINED:,} characters get a verdict wit
 
 
 def judged(question: str, answer: str, references: Sequence[str], settings: Mapping) -> dict:
-    """Return the verdict on one answer.
+    """Return the verdict of `ava` with some settings on one answer.
 
-    Args:
-        question: the question.
-        answer: the answer.
-        references: accepted answers.
-        settings: settings of `ava`.
-
-    Returns:
-        "probability", "threshold", "by_reference" (the probability with each reference alone), "reason" (a sentence),
-        "report" (HTML; "" for a very long answer) and "warnings".
+    It has "probability", "threshold", "by_reference" (the probability with each reference alone), "reason" (a
+    sentence), "report" (HTML; "" for a very long answer) and "warnings".
     """
     scorer, rows = make_scorer("ava", settings), len(references)
     alone = {

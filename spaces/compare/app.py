@@ -27,14 +27,7 @@ def python_code(template: str, **values: object) -> Markup:
 
 
 def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
-    """Return what the page shows for rows, but the code.
-
-    Args:
-        tick: see `events.LongWork`.
-        rows: of all systems.
-        after: HTML for the end of the status.
-        note: a sentence for the end of the headline.
-    """
+    """Return what the page shows for rows, but the code; `after` is HTML for the end of the status."""
     if len({row["system"] for row in rows}) > 1:
         report, questions = comparing.compared(tick, rows)
         status = html.headline(report.findings[0], note)

@@ -13,13 +13,10 @@ MAX_PASTED = 100  # pasted questions
 
 
 def pasted(questions: str, references: str, *named: str) -> list[dict]:
-    """Return the rows of pasted texts.
+    """Return the rows of pasted texts: a line for each question, accepted answers separated by " | ".
 
-    Args:
-        questions: one on each line.
-        references: for each question a line with its accepted answers, separated by " | ".
-        *named: name and answers of each system, alternating; systems without answers are left out. An answer is a
-            line, or a block of lines with an empty line before the next one.
+    `named` are name and answers of each system, alternating; systems without answers are left out. An answer is a
+    line, or a block of lines with an empty line before the next one.
     """
     asked = checks.lines("Questions", questions, MAX_PASTED)
     accepted = checks.lines("Accepted answers", references, MAX_PASTED)

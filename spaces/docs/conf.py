@@ -65,12 +65,7 @@ PAGES = page_beginnings()
 
 
 def with_links_of_the_site(text: str, file: Path) -> str:
-    """Return Markdown of the repository with links that lead somewhere on the site.
-
-    Args:
-        text: what the file holds; blocks of code stay as they are.
-        file: its path.
-    """
+    """Return Markdown of a file of the repository with links that lead somewhere on the site; code stays as it is."""
 
     def link(match: re.Match) -> str:
         words, target, anchor = match.groups(default="")

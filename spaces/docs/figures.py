@@ -45,11 +45,7 @@ def read(name: str) -> dict:
 def svg(draw: Callable[[Axes], None], size: tuple[float, float], scheme: str, columns: int = 0) -> str:
     """Return a figure as SVG: its background is the page's, and the same results give the same bytes.
 
-    Args:
-        draw: draws into its axes.
-        size: width and height in inches.
-        scheme: "light" or "dark".
-        columns: of the legend above a chart of points, one row a name; 0 for another kind of figure.
+    The size is in inches; `columns` are those of the legend above a chart of points, 0 for another kind of figure.
     """
     colours = dict.fromkeys(
         ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), TEXT[scheme]

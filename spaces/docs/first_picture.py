@@ -44,12 +44,7 @@ def measure() -> Numbers:
 
 
 def draw(numbers: Numbers, scheme: str) -> str:
-    """Return the picture as SVG.
-
-    Args:
-        numbers: what to show.
-        scheme: "light" or "dark".
-    """
+    """Return the picture as SVG, for a "light" or "dark" scheme."""
     from jinja2 import Environment, StrictUndefined
 
     places, lines = dict(zip(COLUMNS, PLACES, strict=True)), {}

@@ -71,9 +71,6 @@ def asked(
 def checked_draw(value: object) -> int:
     """Return the seed of the draws.
 
-    Raises:
-        checks.Problem: if it is not a whole number in range.
-
     >>> checked_draw(3.0)
     3
     """

@@ -78,16 +78,7 @@ def detect_tool_format(values: Mapping) -> str:
 
 
 def normalized(values: dict, form: str, systems: Sequence[str]) -> dict:
-    """Return a row with the columns that we know.
-
-    Args:
-        values: the row.
-        form: a key of `TOOL_FORMATS`, or "" for none.
-        systems: columns with the answers of one system each; none for a row per answer.
-
-    Raises:
-        RowError: if it is no row of this form, or lacks such a column.
-    """
+    """Return a row of a form with the columns that we know; `systems` are columns of one system's answers each."""
     if tool := TOOL_FORMATS.get(form):
         if not any(_has(columns, values) for columns in tool.NEEDED):
             expected = " or ".join(", ".join(columns) for columns in tool.NEEDED)
@@ -186,16 +177,7 @@ def _table(document: Mapping) -> list[dict] | None:
 
 
 def rows_at(document: object, path: str, name: str) -> Iterator:
-    """Return the rows that stand at a place of a document.
-
-    Args:
-        document: a JSON document.
-        path: see `values.value_at`; "runs[*].items" is the items of all runs, one after the other.
-        name: of the file, for the message.
-
-    Raises:
-        FileError: if there is no list.
-    """
+    """Return the rows at a path of a document; `runs[*].items` is the items of all runs, one after the other."""
     result = value_at(document, path)
     if isinstance(result, list) and any(isinstance(value, list) for value in result):
         result = [row for value in result for row in (value if isinstance(value, list) else [value])]
@@ -212,10 +194,6 @@ def rows_at(document: object, path: str, name: str) -> Iterator:
 
 def place_of_rows(document: object, depth: int = 4) -> str:
     """Return where the rows of a document probably stand, as `rows_at` reads it; "" if there are none.
-
-    Args:
-        document: an object, or a list.
-        depth: objects and lists to go into.
 
     >>> place_of_rows({"data": {"runs": [{"name": "a", "items": [{"prediction": "x", "references": "y"}]}]}})
     'data.runs[*].items'
@@ -278,9 +256,7 @@ def _conversation(story: Mapping) -> Iterator[dict]:
 def predictions_of(rows: Sequence[Mapping]) -> dict[str, str] | None:
     """Return {id: answer} of the rows of a file that holds nothing but predictions; None of another file.
 
-    Args:
-        rows: one object {id: answer}, as of SQuAD, or {"answer": {id: answer}}, as of HotpotQA; or rows with an id and
-            an answer, as of CoQA and MuSiQue.
+    They are one object, as of SQuAD and HotpotQA, or rows with an id and an answer, as of CoQA and MuSiQue.
 
     >>> predictions_of([{"x1": "Ann"}]), predictions_of([{"answer": {"x1": "Ann"}, "sp": {}}])
     ({'x1': 'Ann'}, {'x1': 'Ann'})
@@ -335,9 +311,6 @@ def joined_rows(predictions: Mapping[str, str], questions: Mapping[str, dict]) -
     """Return the rows of a data set with predictions; a question that was not answered has the prediction "".
 
     One that has no right answer either is left out, because "" would be right there.
-
-    Raises:
-        RowError: if an id is not in the data set, for then it is another one.
 
     >>> joined_rows({"a": "Ann"}, {"a": {"id": "a", "question": "Who?", "references": ["Ann"]}})
     [{'id': 'a', 'question': 'Who?', 'references': ['Ann'], 'prediction': 'Ann'}]

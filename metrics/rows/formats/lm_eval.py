@@ -38,11 +38,6 @@ def columns_of(row: dict) -> dict:
 def with_options(asked: object, doc: Mapping, target: object) -> tuple[object, object]:
     r"""Return the question of a multiple choice with its options, and letter and text of the right one as references.
 
-    Args:
-        asked: the question.
-        doc: a document of lm-evaluation-harness, whose options stand in "choices" or "options".
-        target: the right answer: letter, number from 0, or text.
-
     >>> with_options("Which?", {"choices": ["Iron", "Tin"]}, "B")
     ('Which?\nA. Iron\nB. Tin', ['B. Tin', 'B', 'Tin'])
     """

@@ -32,9 +32,6 @@ def columns_of(row: dict) -> dict:
 def event_log_rows(events: Sequence[Mapping]) -> list[dict]:
     """Return the rows of a log of OpenAI evals: its events `sampling` and `match` by sample.
 
-    Args:
-        events: the lines of the log.
-
     >>> asked = {"sample_id": "a.0", "type": "sampling", "data": {"prompt": "Who?", "sampled": ["Ann"]}}
     >>> checked = {"sample_id": "a.0", "type": "match", "data": {"expected": "Ann", "picked": "Ann", "correct": True}}
     >>> event_log_rows([{"spec": {}}, asked, checked])
