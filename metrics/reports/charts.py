@@ -79,12 +79,7 @@ def _without_frame(axes, grid: str = "both") -> None:
 
 
 def forest_figure(metrics: Mapping, names: Sequence[str]):
-    """Return a figure of metrics' correlations with their 95% intervals.
-
-    Args:
-        metrics: see `agree.measures.analyse`.
-        names: metrics to show, from the top.
-    """
+    """Return a figure of metrics' correlations with their 95% intervals; see `agree.measures.analyse`."""
     from matplotlib.figure import Figure
 
     names = names[::-1]
@@ -107,12 +102,7 @@ def forest_figure(metrics: Mapping, names: Sequence[str]):
 
 
 def group_figure(groups: Mapping, names: list[str]):
-    """Return a figure of Pearson's r within groups, as Figure 4 of the KPQA paper.
-
-    Args:
-        groups: label -> "rows" and "metrics", see `agree.measures.analyse`.
-        names: metrics to show.
-    """
+    """Return a figure of Pearson's r within groups, as Figure 4 of the KPQA paper; see `agree.measures.analyse`."""
     from matplotlib.figure import Figure
 
     shown = {label: group for label, group in groups.items() if group["metrics"]}
@@ -196,13 +186,7 @@ def _axis(low: float, high: float) -> tuple[float, float, float]:
 
 
 def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str], caption: str = ""):
-    """Return a chart of scores with their intervals (`markupsafe.Markup`), one line per system.
-
-    Args:
-        estimates: system -> value, low, high, in the order of the lines.
-        first: systems to stand out.
-        caption: what the values are.
-    """
+    """Return a chart of systems' scores with intervals (`markupsafe.Markup`), in which the `first` ones stand out."""
     places = [e[end] for e in estimates.values() for end in ("value", "low", "high") if e[end] is not None]
     left, right, step = _axis(min(places), max(places))
     marks = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
@@ -219,13 +203,7 @@ MAX_CHARTED = 30  # systems of a chart of accuracies
 
 
 def accuracy_chart(systems: Mapping[str, Mapping], first: Sequence[str], percent: str):
-    """Return a chart of the accuracy of systems (`markupsafe.Markup`), the best first; None for too many systems.
-
-    Args:
-        systems: {system: {"accuracy", "low", "high", ...}}.
-        first: systems to stand out.
-        percent: of the intervals, as text.
-    """
+    """Return a chart of the accuracy of systems (`markupsafe.Markup`), the best first; None for too many systems."""
     systems = {system: values for system, values in systems.items() if values["accuracy"] is not None}
     if not 0 < len(systems) <= MAX_CHARTED:
         return None

@@ -140,11 +140,7 @@ class Report:
         return str(render("notes.html", notes=self.notes) + self._html_tables({}, ()))
 
     def show(self, console) -> None:
-        """Print the report.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
+        """Print the report to a `rich.console.Console`."""
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         for table in self.tables():
             print_table(table, console)
@@ -158,11 +154,7 @@ class Report:
         say(console, [*notes, *[f"note: ... and {more} more: --verbose"] * (more > 0)], "yellow")
 
     def show_all(self, console) -> None:
-        """Print everything: all tables, and what the numbers rest on.
-
-        Args:
-            console: a `rich.console.Console`.
-        """
+        """Print everything: all tables, and what the numbers rest on."""
         Report.show(self, console)
 
 
@@ -174,10 +166,8 @@ def as_sentence(note: str) -> str:
 def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Collection[str] | None = None) -> str:
     """Return a sentence on the system with the highest score; "" for no systems.
 
-    Args:
-        score: its name.
-        systems: system -> value, and the text that shows it.
-        as_good: systems whose lower score may be chance; None if that was not looked at.
+    `systems` has each value, and the text that shows it; `as_good` those whose lower score may be chance; None if that
+    was not looked at.
 
     >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
     'b has the highest accuracy, 0.700; its lead over c may be chance.'
@@ -199,9 +189,7 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
 def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | None = None) -> str:
     """Return a sentence on the system with the highest accuracy, or that this cannot be told.
 
-    Args:
-        systems: {system: "accuracy", "low", "high"}, None where they cannot be told.
-        as_good: systems whose lower accuracy may be chance; None: all.
+    `as_good` are systems whose lower accuracy may be chance; None: all.
     """
     untold = [system for system, values in systems.items() if values["low"] is None]
     if untold:
@@ -212,10 +200,7 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
 
 
 def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return a sentence on what is wrong with the answers that were judged wrong; none where it is not known.
-
-    Args:
-        faults: {system: {what is wrong: answers}}.
+    """Return a sentence on what is wrong with how many answers judged wrong, by system; none where it is not known.
 
     >>> of_faults({"a": {"another value": 3, "lacks a part": 1}, "b": {"declines": 1}})
     ['Why judged wrong, where known: another value (a 3); lacks a part (a 1); declines (b 1)']
@@ -253,16 +238,10 @@ def print_first_screen(
     last: str,
     print_rows: Callable[[int], None] = lambda room: None,
 ) -> None:
-    """Print what a person sees first: one table, the findings below it, and what must be read with them.
+    """Print what a person sees first: a headline, a table, its findings, and notes that must be read with them.
 
-    Args:
-        console: a `rich.console.Console`.
-        headline: what was looked at, in one line.
-        table: one line a system.
-        findings: what the table shows, one sentence each.
-        notes: what must be read with it, one sentence each.
-        last: where the rest is.
-        print_rows: prints rows that a person should read, and is told how many lines the screen has left.
+    `print_rows` prints rows that a person should read, and is told how many lines the screen has left; `last` says
+    where the rest is.
     """
     systems = tuple(f"{row[0]}:" for row in table.rows)  # names are not capitalized
     said = [note if note.startswith(systems) else note[:1].upper() + note[1:] for note in dict.fromkeys(notes)]
@@ -279,13 +258,9 @@ def print_first_screen(
 
 
 def say(console, lines: Iterable[str], style: str = "dim", most: int | None = None) -> None:
-    """Print lines of plain text, wrapped between words to the width of the console; each keeps its indentation.
+    """Print lines of plain text, wrapped between words to `most` columns or the console's; each keeps its indentation.
 
-    Args:
-        console: a `rich.console.Console`.
-        lines: plain text; a word that is wider than the console, such as a signature, is one that can be copied.
-        style: of all of them.
-        most: columns of a line at most; None: those of the console.
+    A word that is wider than the console, such as a signature, is one that can be copied.
     """
     from rich.cells import cell_len
     from rich.text import Text
@@ -301,14 +276,7 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
 
 
 def print_field(console, label, text, columns: int) -> None:
-    """Print a text beside its label, wrapped between words to the width of the console.
-
-    Args:
-        console: a `rich.console.Console`.
-        label: its name, bold where it is plain text.
-        text: plain text, or a `rich.text.Text`, which keeps its colours.
-        columns: width of the label; the text stands right of it.
-    """
+    """Print a text beside its label of so many columns, both plain or a `rich.text.Text`, wrapped to the console."""
     from rich.text import Text
 
     label = label.copy() if isinstance(label, Text) else Text(label, "bold")
@@ -323,19 +291,12 @@ def print_field(console, label, text, columns: int) -> None:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What one name means.
+    """What one name means."""
 
-    Attributes:
-        meaning: one sentence.
-        verbs: the verbs whose tables or JSON have it.
-        header: what a table calls it, where that is not its name.
-        short: what terminals and HTML call it, where its name is too long for a column.
-    """
-
-    meaning: str
-    verbs: tuple[str, ...]
-    header: str = ""
-    short: str = ""
+    meaning: str  # one sentence
+    verbs: tuple[str, ...]  # whose tables or JSON have it
+    header: str = ""  # what a table calls it, where that is not its name
+    short: str = ""  # what terminals and HTML call it, where its name is too long for a column
 
 
 def _quantities() -> dict[str, Quantity]:
@@ -385,12 +346,7 @@ def meanings(table: Table) -> list[tuple[str, str]]:
 
 
 def judge_names(judge: str, header: Iterable[str], whose: str) -> dict[str, str]:
-    """Return what a table calls a judge's numbers, and the accuracy beside them by what it rests on.
-
-    Args:
-        judge: the metric.
-        header: names of the columns.
-        whose: what the accuracy rests on, see `judge_errors.whose`.
+    """Return what a table calls a judge's numbers, and the accuracy beside them, see `judge_errors.whose`.
 
     >>> judge_names("ava", ["system", "ava_wrong", "ava_accuracy", "accuracy"], "people")
     {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: accuracy', 'accuracy': 'people: accuracy'}

@@ -21,31 +21,18 @@ PHONE_WIDTH = 40  # characters of a table's line on a phone
 
 @dataclass
 class Table:
-    """One table of plain text; the first column is a name.
+    """One table of plain text; the first column is a name."""
 
-    Attributes:
-        title: what stands above it.
-        header: names of the columns.
-        rows: cells as text, not escaped.
-        explanation: what stands below it.
-        marked: numbers of the rows that stand out.
-        bold: number of the column that is bold in a marked row, beside the first.
-        wraps: whether the first column is a long text, over several lines where the others need the room.
-        texts: numbers of the columns that hold texts, which pages break over several lines.
-        whole: {(row, column): the whole text of a cell that shows less}, which pages unfold.
-        short: {column: what terminals and HTML call it}; a line below the table gives the names.
-    """
-
-    title: str
-    header: list[str]
-    rows: list[list[str]]
-    explanation: str = ""
-    marked: set[int] = field(default_factory=set)
-    bold: int = 1
-    wraps: bool = False
-    texts: Collection[int] = ()
-    whole: Mapping[tuple[int, int], str] = field(default_factory=dict)
-    short: Mapping[str, str] = field(default_factory=dict)
+    title: str  # what stands above it
+    header: list[str]  # names of the columns
+    rows: list[list[str]]  # cells as text, not escaped
+    explanation: str = ""  # what stands below it
+    marked: set[int] = field(default_factory=set)  # numbers of the rows that stand out
+    bold: int = 1  # number of the column that is bold in a marked row, beside the first
+    wraps: bool = False  # the first column is a long text, over several lines where the others need the room
+    texts: Collection[int] = ()  # numbers of the columns that hold texts, which pages break over several lines
+    whole: Mapping[tuple[int, int], str] = field(default_factory=dict)  # texts that pages unfold in place of a cell
+    short: Mapping[str, str] = field(default_factory=dict)  # what terminals and HTML call a column
 
     @property
     def headings(self) -> list[str]:
@@ -254,10 +241,6 @@ def _narrow(text: str) -> str:
 def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
     """Return which columns stand side by side: the first one in all blocks, the others as far as there is room.
 
-    Args:
-        widths: of the columns.
-        width: of the terminal.
-
     >>> _blocks([10, 20, 20, 20], 60)
     [[0, 1, 2], [0, 3]]
     """
@@ -281,10 +264,7 @@ def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
 def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
     """Print one table; where it is too wide for the terminal, with intervals below their values, and in parts.
 
-    Args:
-        table: the table.
-        console: a `rich.console.Console`.
-        broken: columns whose name goes over several lines, if it is long.
+    Names of `broken` columns go over several lines, if they are long.
     """
     from rich import box
     from rich.table import Table as RichTable
@@ -353,13 +333,10 @@ MAX_CAPTION = 200  # characters
 
 
 def latex_table(table: Table, label: str, caption: str, note: str = "") -> str:
-    """Return a table in LaTeX, with booktabs.
+    """Return a table in LaTeX, with booktabs; a marked row has its name and its bold column in bold.
 
-    Args:
-        table: the table; a marked row has its name and its bold column in bold.
-        label: what the document refers to it by, after "tab:".
-        caption: plain text, which is cut after `MAX_CAPTION` characters.
-        note: plain text below the table.
+    `label` is what the document refers to it by, after "tab:"; caption and note are plain text, the caption cut after
+    `MAX_CAPTION` characters.
     """
     caption = caption if len(caption) <= MAX_CAPTION else f"{caption[: MAX_CAPTION - 3]}..."
     lines = [
@@ -386,10 +363,8 @@ def latex_table(table: Table, label: str, caption: str, note: str = "") -> str:
 def html_table(table: Table, further: Collection = (), text_columns: Collection[int] | None = None):
     """Return a table in HTML (`markupsafe.Markup`), without its title and explanation.
 
-    Args:
-        table: the table.
-        further: for every row one more cell, HTML that is escaped already; there is no name above it.
-        text_columns: columns of texts, aligned at the left, for a table whose title is its caption.
+    `further` has for every row one more cell, HTML that is escaped already, without a name above; `text_columns` are
+    aligned at the left, of a table whose title is its caption.
     """
     if not further:
         return render("table.html", table=table, rows=table.rows, texts=text_columns)
@@ -446,9 +421,7 @@ def with_lines(text: str):
 def render(name: str, **values):
     """Return a file of the folder templates filled in, as `markupsafe.Markup`.
 
-    Args:
-        name: of the file.
-        **values: its variables. A string is made visible (see `visible`) and escaped, but not `Markup`.
+    A string is made visible (see `visible`) and escaped, but not `Markup`.
 
     >>> print(render("outcomes.html", said="<i>", parts=[]))
     <svg class="outcomes" role="img" aria-label="&lt;i&gt;"></svg>
@@ -459,15 +432,10 @@ def render(name: str, **values):
 
 
 def page(title: str, body, *styles, script=None) -> str:
-    """Return one HTML page that needs no outside resource.
+    """Return one HTML page that needs no outside resource, of `markupsafe.Markup`; a plain string is escaped.
 
-    The browser runs no script but the given one, which the page's policy names by its SHA-256.
-
-    Args:
-        title: plain text.
-        body: `markupsafe.Markup`; a plain string is escaped.
-        *styles: CSS beside page.css, `markupsafe.Markup`.
-        script: JavaScript, `markupsafe.Markup`; None for none.
+    The browser runs no script but the given one, which the page's policy names by its SHA-256. Styles are CSS beside
+    page.css.
     """
     import base64
     import hashlib

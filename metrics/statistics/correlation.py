@@ -46,15 +46,9 @@ def ratio(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
 
 
 def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return Pearson's r of every resample.
+    """Return (samples,) Pearson's r of every resample, NaN where one side is constant.
 
-    Args:
-        x: (rows,) scores, or (samples, rows) where they differ by resample, as ranks do.
-        y: the same for the other side.
-        counts: (samples, rows), see `resampling.bootstrap_counts`.
-
-    Returns:
-        (samples,) correlations, NaN where one side is constant.
+    Scores are (rows,), or (samples, rows) where they differ by resample, as ranks do; counts are `bootstrap_counts`.
     """
     total = counts.sum(axis=1, keepdims=True)
     sides, defined = [], True
@@ -74,11 +68,7 @@ def pearson_limits(x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> tuple[
     The error is never below Fisher's own, 1 / sqrt(rows - 3): scores of a judge are mostly near 0 or 1, and in few
     rows the rare ones that it gets wrong may all be missing. Percentiles, Fisher's error alone and a studentized
     bootstrap are too narrow there; `tests/programs/interval_simulations.py` measures how often these limits hold.
-
-    Args:
-        x: (rows,) scores.
-        y: (rows,) scores of the other side.
-        clusters: (rows,) number of every row's question: 0, 1, ... without gaps.
+    Clusters are (rows,) the number of every row's question: 0, 1, ... without gaps.
 
     >>> x, y = np.array([[1.0, 2], [2, 1], [3, 4], [4, 3], [5, 6], [6, 5]]).T
     >>> [round(limit, 2) for limit in pearson_limits(x, y, np.arange(6))]
@@ -98,14 +88,7 @@ def pearson_limits(x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> tuple[
 
 
 def resampled_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return every row's rank in every resample, equal values with their mean rank.
-
-    Args:
-        values: (rows,) scores.
-        counts: (samples, rows), see `resampling.bootstrap_counts`.
-
-    Returns:
-        (samples, rows) ranks from 1; those of rows that are not in a sample mean nothing.
+    """Return (samples, rows) ranks from 1, equal values with their mean; those of rows not in a sample mean nothing.
 
     >>> resampled_ranks(np.array([5.0, 7.0, 7.0]), np.array([[1.0, 1, 1], [2, 0, 1]]))
     array([[1. , 2.5, 2.5],
@@ -144,13 +127,7 @@ def resampled_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
 
 
 def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the area under the ROC curve of every resample, NaN where one class is missing.
-
-    Args:
-        scores: (rows,) scores of a metric.
-        positive: (rows,) booleans, which answers humans accept.
-        counts: (samples, rows), see `resampling.bootstrap_counts`.
-    """
+    """Return the area under the ROC curve of every resample, NaN where one class is missing."""
     right = (counts * positive).sum(axis=1)
     wrong = counts.sum(axis=1) - right
     above = (counts * positive * resampled_ranks(scores, counts)).sum(axis=1) - right * (right + 1) / 2
@@ -166,16 +143,8 @@ def permutation_p(
     scored a question, so in every permutation they are swapped in about half of the questions, drawn at random (like
     the permutation tests of Deutsch, Dror & Roth 2021). For Spearman's correlation pass ranks.
 
-    Args:
-        x: (pairs, rows) scores of the first metric of every pair of metrics.
-        y: (pairs, rows) scores of the second.
-        human: (rows,) human scores.
-        clusters: (rows,) number of every row's question: 0, 1, ... without gaps.
-        number: number of permutations, the same for all pairs.
-        seed: the same seed gives the same permutations.
-
-    Returns:
-        (pairs,) (1 + permutations with at least such a difference) / (1 + permutations); NaN where a side is constant.
+    `x` and `y` are (pairs, rows); the p-values (1 + permutations with at least such a difference) / (1 + permutations)
+    are (pairs,), NaN where a side is constant.
     """
     out = np.full(len(x), np.nan)
     defined = (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0)
@@ -208,14 +177,8 @@ def answer_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of answers to one question between which humans see a clear difference (Lee et al., Table 7).
 
-    Args:
-        questions: (rows,) what makes two rows answers to the same question.
-        systems: (rows,) names of systems: only answers of two different ones are paired; None pairs all.
-        human: (rows,) human scores.
-        gap: only pairs whose human scores differ by more than this count.
-
-    Returns:
-        (pairs,) row numbers of the better and of the worse answer.
+    (pairs,) row numbers of the better and of the worse answer, of two different systems where these are named; their
+    human scores differ by more than `gap`.
 
     >>> answer_pairs(["a", "a", "b", "a"], None, np.array([0.1, 0.9, 0.5, 0.8]), gap=0.5)
     (array([1, 3]), array([0, 0]))
@@ -236,12 +199,7 @@ def answer_pairs(
 def system_pairs(human: np.ndarray, metric: np.ndarray) -> tuple[int, int]:
     """Return for how many pairs of systems a metric has the sign of the humans' difference (Kocmi et al. 2021).
 
-    Args:
-        human: (systems,) human scores.
-        metric: (systems,) scores of a metric.
-
-    Returns:
-        Pairs with the right sign, and pairs; those that humans score equally are left out.
+    The second number is that of all pairs; those that humans score equally are left out.
 
     >>> system_pairs(np.array([0.1, 0.5, 0.9]), np.array([1.0, 3.0, 2.0]))
     (2, 3)

@@ -34,39 +34,24 @@ WIDEST = 0.6  # an interval of the judge alone that is wider says nothing
 
 @dataclass(frozen=True)
 class QuestionSums:
-    """What an estimate needs of every question, sums over its rows. Arrays of (..., questions).
+    """What an estimate needs of every question, sums over its rows. Arrays of (..., questions)."""
 
-    Attributes:
-        rows: number of answers.
-        judged: sum of the judge's probabilities or verdicts, 0 to 1.
-        accepted: number of answers that the judge accepts.
-        labelled: number of answers with a label.
-        weight: sum of 1 / probability of being drawn, over those with a label, as the next three.
-        label: the same times the label, 0 to 1.
-        judged_labelled: the same times the judge's number.
-        chance: sum of the probabilities of being drawn.
-        right: number of answers with a label that says right, 0.5 or more.
-    """
-
-    rows: np.ndarray
-    judged: np.ndarray
-    accepted: np.ndarray
-    labelled: np.ndarray
-    weight: np.ndarray
-    label: np.ndarray
-    judged_labelled: np.ndarray
-    chance: np.ndarray
-    right: np.ndarray
+    rows: np.ndarray  # number of answers
+    judged: np.ndarray  # sum of the judge's probabilities or verdicts, 0 to 1
+    accepted: np.ndarray  # number of answers that the judge accepts
+    labelled: np.ndarray  # number of answers with a label
+    weight: np.ndarray  # sum of 1 / probability of being drawn, over those with a label, as the next three
+    label: np.ndarray  # the same times the label, 0 to 1
+    judged_labelled: np.ndarray  # the same times the judge's number
+    chance: np.ndarray  # sum of the probabilities of being drawn
+    right: np.ndarray  # number of answers with a label that says right, 0.5 or more
 
 
 def row_sums(judged, verdicts, labels, probabilities) -> np.ndarray:
     """Return what each row adds to `QuestionSums`, (..., 9, rows) in the order of its fields.
 
-    Args:
-        judged: (..., rows) the judge's numbers, 0 to 1.
-        verdicts: (..., rows) 1 where the judge accepts, else 0.
-        labels: (..., rows) labels, 0 to 1: the mean where several people labelled a row; NaN where nobody did.
-        probabilities: (..., rows) probability with which each row was drawn; read where there are labels.
+    Labels are 0 to 1, the mean where several people labelled a row, NaN where nobody did; probabilities of being drawn
+    are read where there are labels.
     """
     judged, labels = np.asarray(judged, dtype=float), np.asarray(labels, dtype=float)
     known = ~np.isnan(labels)
@@ -88,15 +73,7 @@ def row_sums(judged, verdicts, labels, probabilities) -> np.ndarray:
 
 
 def question_sums(judged, verdicts, labels, probabilities, questions: np.ndarray | None = None) -> QuestionSums:
-    """Return the sums over the rows of each question.
-
-    Args:
-        judged: see `row_sums`, as for the next three.
-        verdicts: of the judge.
-        labels: of people.
-        probabilities: of being drawn.
-        questions: (rows,) whole numbers, the same for rows of one question; None: each row is its own.
-    """
+    """Return the sums of `row_sums` over the rows of each question; without `questions` each row is its own."""
     sums = cluster_sums(row_sums(judged, verdicts, labels, probabilities), questions)
     return QuestionSums(*np.moveaxis(sums, -2, 0))
 
@@ -116,44 +93,24 @@ def cluster_sums(values: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Powered:
-    """Accuracy from labels and judge; arrays of (...) for a batch. Limits are NaN for too few questions.
+    """Accuracy from labels and judge; arrays of (...) for a batch. Limits are NaN for too few questions."""
 
-    Attributes:
-        value: the estimate, within 0 and 1.
-        low: lower limit of the interval.
-        high: upper limit.
-        size: effective number of labels: so many, drawn by chance, give the same interval without a judge.
-        trust: weight of the judge's numbers: 0 ignores the judge, 1 takes its numbers as they are.
-        labels_value: the share of the labels alone.
-        labels_low: its lower limit.
-        labels_high: its upper limit.
-        questions: effective number of questions with labels.
-        influence: (..., questions) what every question moves the estimate by, for differences; larger where the judge
-            helps, as the limits are wider.
-    """
-
-    value: np.ndarray
+    value: np.ndarray  # within 0 and 1
     low: np.ndarray
     high: np.ndarray
-    size: np.ndarray
-    trust: np.ndarray
-    labels_value: np.ndarray
+    size: np.ndarray  # effective number of labels: so many, drawn by chance, give the same interval without a judge
+    trust: np.ndarray  # weight of the judge's numbers: 0 ignores the judge, 1 takes its numbers as they are
+    labels_value: np.ndarray  # the share of the labels alone, with its limits
     labels_low: np.ndarray
     labels_high: np.ndarray
-    questions: np.ndarray
-    influence: np.ndarray
+    questions: np.ndarray  # effective number of those with labels
+    influence: np.ndarray  # (..., questions) what each moves the estimate by; larger where the judge helps
 
 
 def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFIDENCE) -> Powered:
-    """Return the accuracy from the judge's numbers of all rows and people's labels of some.
+    """Return the accuracy from the judge's numbers of all rows and people's labels of some, at least two.
 
-    Args:
-        sums: see `question_sums`.
-        finite: the truth is the share among these very rows, not among questions like them: a narrower interval.
-        confidence: probability that the interval holds the truth.
-
-    Raises:
-        ValueError: if there are fewer than two labelled rows.
+    `finite`: the truth is the share among these very rows, not among questions like them: a narrower interval.
 
     >>> judged, labels = np.tile([1.0, 1, 0, 0], 250), np.full(1000, np.nan)
     >>> labels[:80] = np.tile([1, 1, 0, 1], 20)
@@ -228,25 +185,15 @@ LABELS, TOGETHER, MEASURED, IGNORED, NOTHING = BASES = (
 
 @dataclass(frozen=True)
 class AccuracyEstimate:
-    """The accuracy of a system.
+    """The accuracy of a system."""
 
-    Attributes:
-        value: the estimate; None where it cannot be told.
-        low: lower limit of the interval, None where there is no estimate.
-        high: upper limit.
-        basis: what it rests on, one of `BASES`.
-        reason: why there is no interval; "" with one.
-        labels_alone: limits of the labels without the judge; None without labels of enough questions.
-        powered: what labels say, for differences; None with fewer than `MIN_LABELS`.
-    """
-
-    value: float | None
-    low: float | None
+    value: float | None  # None where it cannot be told
+    low: float | None  # None where there is no estimate
     high: float | None
-    basis: str
-    reason: str = ""
-    labels_alone: tuple[float, float] | None = None
-    powered: Powered | None = None
+    basis: str  # what it rests on, one of `BASES`
+    reason: str = ""  # why there is no interval; "" with one
+    labels_alone: tuple[float, float] | None = None  # limits without the judge; None for too few questions
+    powered: Powered | None = None  # what labels say, for differences; None with fewer than `MIN_LABELS`
 
 
 def estimate_accuracy(
@@ -261,14 +208,9 @@ def estimate_accuracy(
 ) -> AccuracyEstimate:
     """Return the accuracy of a system with its interval, and what it rests on; or that this cannot be told.
 
-    Args:
-        sums: see `question_sums`.
-        errors: of the judge: accepted, correct, rejected, incorrect, see `rogan_gladen`. None where not known.
-        no_errors: why they are not known, or why little; part of the reason where nothing can be said.
-        ignore_errors: without labels, take the judge's verdicts for the truth.
-        finite: see `powered`.
-        confidence: see `powered`.
-        label_error: share of wrong labels, by which intervals of labels are wider on both sides.
+    `errors` of the judge are the counts of `rogan_gladen`, None where not known, for the reason `no_errors`, which is
+    also why little is known; `ignore_errors`: without labels, take the judge's verdicts for the truth; `finite`: see
+    `powered`; `label_error`: share of wrong labels, by which intervals of labels are wider on both sides.
 
     >>> verdicts, nothing = np.repeat([1.0, 0], [62, 38]), np.full(100, np.nan)
     >>> alone = question_sums(verdicts, verdicts, nothing, nothing)
@@ -330,17 +272,10 @@ def _questions(number: float) -> str:
 
 
 def difference(first: Powered, second: Powered) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the difference of two systems that answered the same questions, with its limits.
+    """Return the (...) difference of two systems that answered the same questions, numbered alike, with its limits.
 
     The limits of both systems are put together with the correlation of the two estimates, as Newcombe (1998) does for
     paired shares: like those they stay in range.
-
-    Args:
-        first: the one system, with questions numbered as those of `second`.
-        second: the other.
-
-    Returns:
-        (...) differences, lower and upper limits.
     """
     together = (first.influence * second.influence).sum(axis=-1)
     size = np.sqrt((first.influence**2).sum(axis=-1) * (second.influence**2).sum(axis=-1))
@@ -353,14 +288,8 @@ def label_tests(
 ) -> PairedTests:
     """Test the differences of all pairs of systems that people labelled, in the order of `itertools.combinations`.
 
-    Every verb calls it, so that the same labels give the same limits.
-
-    Args:
-        values: (systems,) accuracies.
-        influence: (systems, questions) see `Powered`.
-        questions: (systems,) see `Powered`.
-        draws: see `resampling.paired_tests`; None: of seed 0, fewer where there are many questions.
-        level: one minus the confidence of the intervals.
+    Every verb calls it, so that the same labels give the same limits. Arguments are (systems, ...) parts of `Powered`.
+    `draws`: see `resampling.paired_tests`; None: of seed 0, fewer where there are many questions.
     """
     first, second = np.array(list(combinations(range(len(values)), 2))).T
     differences, number = values[first] - values[second], influence.shape[-1]
@@ -373,9 +302,7 @@ def label_tests(
 def label_differences(systems: Sequence[Powered], confidence: float = CONFIDENCE) -> list[tuple[float, float, float]]:
     """Return the differences of all pairs with the limits that `compare` gives them; NaN for too few questions.
 
-    Args:
-        systems: at least two, with questions numbered alike.
-        confidence: of the limits before Holm's correction for the number of pairs.
+    Questions are numbered alike; `confidence` is that before Holm's correction for the number of pairs.
     """
     level = 1 - confidence
     parts = ([getattr(system, name) for system in systems] for name in ("value", "influence", "questions"))
@@ -387,11 +314,7 @@ def label_differences(systems: Sequence[Powered], confidence: float = CONFIDENCE
 def wider(low, high, error: float, least: float = 0.0) -> tuple[float, float]:
     """Return limits that also hold where a share of the labels is wrong, whichever ones: wider by it on both sides.
 
-    Args:
-        low: lower limit.
-        high: upper limit.
-        error: share of wrong labels, 0 to 0.5.
-        least: what the lower limit is at least, -1 for a difference; the upper one is at most 1.
+    `least` is what the lower limit is at least, -1 for a difference; the upper one is at most 1.
 
     >>> [round(end, 2) for end in wider(0.7, 0.95, 0.1)]
     [0.6, 1.0]
@@ -404,12 +327,6 @@ class LabelPlan:
 
     The accuracy that is planned with is the middle of the interval; how alike answers to a question are the judge's
     verdicts show.
-
-    Args:
-        estimate: of the system, with limits.
-        sums: what it was made of.
-        finite: see `powered`.
-        confidence: of the interval.
     """
 
     def __init__(self, estimate: Powered, sums: QuestionSums, finite: bool, confidence: float = CONFIDENCE):

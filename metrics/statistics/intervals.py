@@ -30,18 +30,12 @@ def kish(sizes: np.ndarray) -> np.ndarray:
 
 
 def effective_size(value, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE, drawn=1.0):
-    """Return the number of independent answers that inform about a share as much as these rows.
+    """Return (...) the number of independent answers that inform about a share as much as these rows.
 
-    Args:
-        value: (...) shares, or means of numbers from 0 to 1.
-        influence: (..., questions) what each question moves the share by: (sum of its rows - share * rows) / all rows.
-        sizes: (..., questions) rows of each question, or their weight; 0 for a question without any.
-        confidence: of the interval that it is for.
-        drawn: (...) part of the variance that is left in a finite population, 1 for any other.
-
-    Returns:
-        (...) sizes, at least the effective number of questions: no variance is larger than that of questions whose
-        answers are all alike.
+    `influence`, (..., questions), is what each question moves the share by: (sum of its rows - share * rows) / all
+    rows; `sizes`, (..., questions), has its rows, or their weight; `drawn` is the part of the variance that is left in
+    a finite population. At least the effective number of questions: no variance is larger than that of questions whose
+    answers are all alike.
 
     All answers to a question alike: ten questions inform as ten answers. Answers of which one to each of ten questions
     is wrong inform as more.
@@ -64,18 +58,11 @@ def effective_size(value, influence: np.ndarray, sizes: np.ndarray, confidence: 
 
 
 def wilson(value, number, z: float):
-    """Return Wilson's limits (1927) for a share of independent answers.
+    """Return Wilson's (...) limits (1927) for a share of independent answers, whose number need not be whole.
 
     Next to 0 and 1, where Wilson's limit is too near to them, it is that of a rare event (Brown, Cai & DasGupta 2001,
-    "Interval estimation for a binomial proportion", section 4.1.1).
-
-    Args:
-        value: (...) shares, 0 to 1.
-        number: (...) numbers of answers above 0, which need not be whole.
-        z: quantile of the normal distribution, 1.96 for 95%.
-
-    Returns:
-        (...) lower and upper limits, within 0 and 1.
+    "Interval estimation for a binomial proportion", section 4.1.1). `z` is a quantile of the normal distribution, 1.96
+    for 95%.
 
     >>> [round(float(limit), 3) for limit in wilson(0.8, 20, 1.959964)]
     [0.584, 0.919]
@@ -99,9 +86,7 @@ def wilson(value, number, z: float):
 
 
 def share_interval(value, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE):
-    """Return the limits of a share, or of a mean of numbers from 0 to 1; NaN for fewer than `MIN_QUESTIONS`.
-
-    Arguments are those of `effective_size`.
+    """Return the limits of a share or a mean of numbers from 0 to 1, see `effective_size`; NaN for too few questions.
 
     >>> verdicts = np.repeat([1.0, 0], [29, 15])
     >>> [round(float(end), 3) for end in share_interval(29 / 44, (verdicts - 29 / 44) / 44, np.ones(44))]
@@ -116,13 +101,7 @@ def share_interval(value, influence: np.ndarray, sizes: np.ndarray, confidence: 
 def newcombe(first, second, correlation=0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the difference of two shares with its limits, within -1 and 1 (Newcombe 1998).
 
-    Args:
-        first: (value, low, high), arrays of (...).
-        second: the same of the other share, which is subtracted.
-        correlation: (...) of the two estimates, -1 to 1.
-
-    Returns:
-        (...) differences, lower and upper limits.
+    Each share is (value, low, high); `correlation` is that of the two estimates.
 
     >>> [round(float(x), 3) for x in newcombe((0.8, 0.7, 0.87), (0.6, 0.5, 0.69))]
     [0.2, 0.065, 0.322]
@@ -141,21 +120,11 @@ COUNTS = ("accepted", "correct", "rejected", "incorrect")
 
 @dataclass(frozen=True)
 class Counts:
-    """How often a judge was right about answers that people judged too; counts may be fractional.
+    """How often a judge was right about answers that people judged too; counts may be fractional."""
 
-    Attributes:
-        accepted: correct answers that the judge accepted.
-        correct: correct answers.
-        rejected: incorrect answers that the judge rejected.
-        incorrect: incorrect answers.
-
-    Raises:
-        ValueError: if a count is out of range.
-    """
-
-    accepted: float
+    accepted: float  # correct answers that the judge accepted
     correct: float
-    rejected: float
+    rejected: float  # incorrect answers that the judge rejected
     incorrect: float
 
     def __post_init__(self):
@@ -173,12 +142,6 @@ def pooled(groups: Sequence[Counts]) -> tuple[float, float, float, float]:
     A judge errs more often on one system's answers than on another's. Measurements on other systems therefore inform
     as much as a smaller sample of the new system's own answers. Both shares keep their value; their sample sizes are
     reduced until their variance equals the variance between groups (Kish's design effect).
-
-    Args:
-        groups: counts of the answers of one system each.
-
-    Returns:
-        accepted, correct, rejected and incorrect, as in `Counts`.
 
     >>> pooled([Counts(90, 100, 40, 50), Counts(90, 100, 40, 50)])
     (180.0, 200.0, 80.0, 100.0)
@@ -202,24 +165,13 @@ def pooled(groups: Sequence[Counts]) -> tuple[float, float, float, float]:
 def rogan_gladen(
     positives, number, accepted, correct, rejected, incorrect, confidence: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the accuracy corrected for the judge's sensitivity and specificity, with its interval.
+    """Return (...) the accuracy corrected for the judge's sensitivity and specificity, with its interval.
 
     The estimate is Rogan & Gladen's (1978), (share + specificity - 1) / (sensitivity + specificity - 1). The interval
     is that of Lang & Reiczigel, "Confidence limits for prevalence of disease adjusted for estimated sensitivity and
     specificity", Preventive Veterinary Medicine 113 (2014); it is slightly conservative. Both assume that the judge
-    errs on this system's answers as often as on the calibration sample.
-
-    Args:
-        positives: (...) answers judged correct.
-        number: (...) answers judged.
-        accepted: (...) correct answers of the calibration sample that the judge accepted.
-        correct: (...) correct answers of the calibration sample.
-        rejected: (...) its incorrect answers that the judge rejected.
-        incorrect: (...) its incorrect answers.
-        confidence: probability that the limits hold the accuracy.
-
-    Returns:
-        (...) estimates, lower and upper limits, within 0 and 1; NaN where the judge is no better than chance.
+    errs on this system's answers as often as on the calibration sample, whose `Counts` are given beside the `number`
+    of answers, and of those judged correct. NaN where the judge is no better than chance.
 
     90 of 100 correct and 80 of 100 incorrect answers judged rightly, 62 of 100 accepted: (0.62 - 0.2) / 0.7 = 0.6.
 

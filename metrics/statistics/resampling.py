@@ -33,16 +33,10 @@ def _steps(rows: int, samples: int) -> Iterator[int]:
 
 
 def bootstrap_counts(rows: int | np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield how often every row is in every bootstrap sample, a chunk of samples at a time.
+    """Yield (samples, rows) how often every row is in every bootstrap sample, a chunk of samples at a time.
 
-    Args:
-        rows: number of rows; or (rows,) number of every row's cluster: 0, 1, ... without gaps. A sample has as many
-            rows, or clusters, as there are.
-        samples: number of samples.
-        seed: the same seed gives the same samples.
-
-    Yields:
-        (samples of the chunk, rows) counts.
+    `rows` is their number, or (rows,) number of every row's cluster: 0, 1, ... without gaps. A sample has as many
+    rows, or clusters, as there are.
 
     >>> next(bootstrap_counts(3, 1, 0)).sum()
     np.float64(3.0)
@@ -60,17 +54,7 @@ def bootstrap_counts(rows: int | np.ndarray, samples: int, seed: int) -> Iterato
 def bootstrap(
     statistics: Mapping[str, Callable[[np.ndarray], np.ndarray]], rows: int | np.ndarray, samples: int, seed: int
 ) -> dict[str, np.ndarray]:
-    """Return the values of statistics in the same bootstrap samples.
-
-    Args:
-        statistics: name -> function from (samples, rows) counts to (samples, ...) values.
-        rows: see `bootstrap_counts`.
-        samples: number of samples.
-        seed: the same seed gives the same samples.
-
-    Returns:
-        name -> (samples, ...) values.
-    """
+    """Return name -> (samples, ...) values of statistics, functions of (samples, rows) counts, in the same samples."""
     chunks = [
         {name: values(counts) for name, values in statistics.items()}
         for counts in bootstrap_counts(rows, samples, seed)
@@ -79,16 +63,7 @@ def bootstrap(
 
 
 def swaps(rows: int, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield which rows two systems exchange, each with probability 1/2, a chunk of permutations at a time.
-
-    Args:
-        rows: number of rows.
-        samples: number of permutations.
-        seed: the same seed gives the same permutations.
-
-    Yields:
-        (permutations of the chunk, rows) ones and zeros.
-    """
+    """Yield (permutations, rows) ones where two systems exchange a row, with probability 1/2, in chunks."""
     rng = np.random.default_rng([seed, _SWAPS])
     for step in _steps(rows, samples):
         bits = rng.integers(256, size=(step, -(-rows // 8)), dtype=np.uint8)
@@ -96,18 +71,12 @@ def swaps(rows: int, samples: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def interval(scores: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the expanded percentile interval of bootstrap scores.
+    """Return the (...) ends of the expanded percentile interval of (samples, ...) bootstrap scores.
 
     Percentiles of the bootstrap are too narrow for few rows, as if a mean had z in place of t and n in place of n - 1;
     expanded ones make up for it (Hesterberg 2015, "What teachers should know about the bootstrap", section 5.2).
-
-    Args:
-        scores: (samples, ...) scores of the bootstrap samples; NaN where they are not defined.
-        rows: number of rows, or of clusters, that were drawn, at least 1; see `intervals.kish`.
-
-    Returns:
-        Lower and upper ends, (...) each; NaN where half of the scores or more are not defined, and for fewer rows than
-        `MIN_ROWS`.
+    `rows` is the effective number of those that were drawn. NaN where half of the scores or more are not defined, and
+    for fewer rows than `MIN_ROWS`.
     """
     from scipy import stats
 
@@ -121,12 +90,10 @@ def interval(scores: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
-    """Return p-values corrected for the number of tests.
+    """Return p-values corrected for the number of tests, by one of `CORRECTIONS`; NaN means no test and stays NaN.
 
-    Args:
-        p_values: (tests,) p-values; NaN means no test and stays NaN.
-        method: one of `CORRECTIONS`: "holm" and "bonferroni" keep the chance of one false finding or more at the
-            level, "fdr" (Benjamini & Hochberg) the expected share of false ones among the findings.
+    "holm" and "bonferroni" keep the chance of one false finding or more at the level, "fdr" (Benjamini & Hochberg) the
+    expected share of false ones among the findings.
 
     >>> adjust_p_values(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.06, 0.06]
@@ -147,19 +114,13 @@ def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
 
 
 def ranking(scores: np.ndarray, better: np.ndarray) -> tuple[list[int], list[tuple[int, int]]]:
-    """Return the clusters of systems and the range of ranks of each, by the rules of the WMT shared tasks.
+    """Return the clusters of systems, from 1, and their best and worst ranks, by the rules of the WMT shared tasks.
 
     A line is drawn between two systems of the ranked list if every system above it is significantly better than every
-    system below it; systems without a line between them are one cluster. The ranks of a system run from 1 + the
-    number of systems that are significantly better to the number of systems - those than which it is significantly
-    better (Bojar et al. 2014, "Findings of the 2014 Workshop on Statistical Machine Translation", section 3).
-
-    Args:
-        scores: (systems,) scores.
-        better: (systems, systems) booleans, the system of the row is significantly better than that of the column.
-
-    Returns:
-        Number of every system's cluster, from 1, and its best and its worst rank.
+    system below it; systems without a line between them are one cluster. The ranks of a system run from 1 + the number
+    of systems that are significantly better to the number of systems - those than which it is significantly better
+    (Bojar et al. 2014, "Findings of the 2014 Workshop on Statistical Machine Translation", section 3). In `better` the
+    system of the row is significantly better than that of the column.
 
     >>> ranking(np.array([0.5, 0.9, 0.6]), np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]], dtype=bool))
     ([2, 1, 2], [(2, 3), (1, 1), (2, 3)])
@@ -175,10 +136,7 @@ def ranking(scores: np.ndarray, better: np.ndarray) -> tuple[list[int], list[tup
 
 
 def standard_error(without: np.ndarray) -> np.ndarray:
-    """Return the standard error of a statistic.
-
-    Args:
-        without: (clusters, ...) its value without each cluster.
+    """Return the standard error of a statistic, from its (clusters, ...) values without each cluster.
 
     Without one of 1, 2 and 6 the mean is 4, 3.5 and 1.5: the standard error is that of a mean, 2.646 / 3^.5.
 
@@ -200,15 +158,9 @@ def _enough(value: np.ndarray, without: np.ndarray, clusters: float) -> np.ndarr
 
 
 def mean_interval(value, without: np.ndarray, clusters: float):
-    """Return the limits of a statistic without bounds, such as a difference.
+    """Return the (...) limits of a statistic without bounds, from its (clusters, ...) values without each cluster.
 
-    Args:
-        value: (...) the statistic of all rows.
-        without: (clusters, ...) its value without each cluster.
-        clusters: their effective number, see `intervals.kish`.
-
-    Returns:
-        Lower and upper limits, (...) each; NaN for fewer than `MIN_ROWS` clusters, or where a value is not defined.
+    `clusters` is their effective number; NaN for fewer than `MIN_ROWS`, or where a value is not defined.
 
     The mean of 1, 2, 3, 6 and 8 is 4; its standard error is 1.304, Student's t with 4 degrees of freedom 2.776.
 
@@ -221,11 +173,11 @@ def mean_interval(value, without: np.ndarray, clusters: float):
 
 
 def share_interval(value, without: np.ndarray, clusters: float):
-    """Return the limits of a statistic within 0 and 1, such as a share or a mean score.
+    """Return the limits of a statistic within 0 and 1, such as a share or a mean score; see `mean_interval`.
 
     They are those of Clopper and Pearson with the effective sample size of the standard error and Student's t (Korn &
     Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts"): they stay
-    within 0 and 1, and hold where all clusters are equal. Arguments and results are those of `mean_interval`.
+    within 0 and 1, and hold where all clusters are equal.
 
     All of 8 clusters right: Student's t is 1.207 times as wide as z, so they inform as 5.5 independent ones.
 
@@ -248,10 +200,7 @@ def share_interval(value, without: np.ndarray, clusters: float):
 
 
 def correlation_interval(value, without: np.ndarray, clusters: float):
-    """Return the limits of a correlation, by Fisher's transformation; NaN for -1 and 1.
-
-    Arguments and results are those of `mean_interval`.
-    """
+    """Return the limits of a correlation, by Fisher's transformation; NaN for -1 and 1. See `mean_interval`."""
     value = np.asarray(value, dtype=float)
     inside = np.where(np.abs(value) < 1 - 1e-9, value, np.nan)
     low, high = mean_interval(np.arctanh(inside), np.arctanh(np.clip(without, 1e-9 - 1, 1 - 1e-9)), clusters)
@@ -263,19 +212,12 @@ LIMITS = {"correlation": correlation_interval, "share": share_interval, "differe
 
 @dataclass(frozen=True)
 class Resampler:
-    """Resamples whole questions: a bootstrap, or where they are few a jackknife.
+    """Resamples whole questions: a bootstrap, or where they are few a jackknife."""
 
-    Attributes:
-        questions: (rows,) number of every row's question: 0, 1, ... without gaps.
-        samples: number of bootstrap samples.
-        seed: the same seed gives the same samples.
-        least: number of questions below which there are no limits.
-    """
-
-    questions: np.ndarray
-    samples: int
+    questions: np.ndarray  # (rows,) number of every row's question: 0, 1, ... without gaps
+    samples: int  # of the bootstrap
     seed: int
-    least: int = MIN_ROWS
+    least: int = MIN_ROWS  # number of questions below which there are no limits
 
     @property
     def number(self) -> float:
@@ -295,13 +237,7 @@ class Resampler:
         return bootstrap(statistics, self.questions, self.samples, self.seed)
 
     def limits(self, kind: str, value, samples: np.ndarray):
-        """Return lower and upper limit of a statistic, NaN for too few questions.
-
-        Args:
-            kind: a key of `LIMITS`.
-            value: the statistic of all rows.
-            samples: what `values` returns for it.
-        """
+        """Return the limits of a statistic, of a kind in `LIMITS`, from its `values`; NaN for too few questions."""
         if self.number < self.least:
             return np.nan, np.nan
         if self.number < FEW:
@@ -313,11 +249,9 @@ LEVEL = 0.05
 
 
 def influences(value: np.ndarray, without: np.ndarray) -> np.ndarray:
-    """Return (questions, ...) centred pseudo-values of a statistic; their standard error is that of the statistic.
+    """Return (questions, ...) centred pseudo-values of a statistic, from its values without each question.
 
-    Args:
-        value: (...) the statistic of all questions.
-        without: (questions, ...) its value without each question.
+    Their standard error is that of the statistic.
     """
     return (len(without) - 1) * (without.mean(axis=0) - without)
 
@@ -334,30 +268,20 @@ class PairedTests:
 
     Where bounds of the score are known, limits are also those of Clopper and Pearson for the widest distribution
     within them, or, where all questions have one difference, of a rare opposite one that was not seen.
-
-    Attributes:
-        differences: (tests,) what is tested.
-        p_values: (tests,) 1 where nothing can be said, NaN where a difference is not defined.
-        spread: (tests,) root of the mean square of the influences.
-        largest: (tests, m) studentized statistics of the bootstrap, the largest ones, falling.
-        samples: number of bootstrap samples.
-        questions: effective number of questions, or (tests,) numbers.
-        bound: (tests,) the largest difference that scores allow; infinity where that is not known.
     """
 
-    differences: np.ndarray
-    p_values: np.ndarray
-    spread: np.ndarray
-    largest: np.ndarray
-    samples: int
-    questions: float | np.ndarray
-    bound: np.ndarray
+    differences: np.ndarray  # (tests,)
+    p_values: np.ndarray  # (tests,) 1 where nothing can be said, NaN where a difference is not defined
+    spread: np.ndarray  # (tests,) root of the mean square of the influences
+    largest: np.ndarray  # (tests, m) studentized statistics of the bootstrap, the largest ones, falling
+    samples: int  # number of bootstrap samples
+    questions: float | np.ndarray  # effective number, or (tests,) numbers
+    bound: np.ndarray  # (tests,) the largest difference that scores allow; infinity where that is not known
 
     def limits(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (tests,) lower and upper limits, without 0 exactly where the p-value is below the level.
 
-        Args:
-            levels: (tests,) for each test one minus the confidence of its interval, at most `LEVEL`.
+        (tests,) levels are one minus the confidence of the intervals, at most `LEVEL`.
         """
         from scipy.special import betaincinv
 
@@ -405,15 +329,10 @@ def paired_tests(
     draws: Iterable[np.ndarray],
     level: float = LEVEL,
 ) -> PairedTests:
-    """Test differences; the order of the questions and that of the two systems change nothing.
+    """Test (tests,) differences by `influences`; the order of the questions and that of two systems change nothing.
 
-    Args:
-        differences: (tests,) differences of scores.
-        influence: (questions, tests) see `influences`.
-        questions: effective number of questions; or (tests,) numbers.
-        bound: (tests,) largest differences that scores allow; infinity where that is not known.
-        draws: chunks of (samples, questions) counts, see `bootstrap_counts`.
-        level: the largest one that `limits` will be asked for.
+    `questions`, `bound`: see `PairedTests`; `draws` are `bootstrap_counts`; `level` is the largest that limits will
+    have.
 
     A difference of 1 in each of 8 questions: p is that of a sign test, 2 / 2^8.
 
@@ -461,10 +380,7 @@ def corrected(
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Return of every set of tests the corrected p-values, and limits that leave out 0 where these are below a level.
 
-    Args:
-        all_tests: one family of tests.
-        correction: one of `CORRECTIONS`.
-        level: one minus the confidence of the limits where nothing is corrected.
+    All sets are one family; `level` is one minus the confidence of the limits where nothing is corrected.
     """
     raw = np.concatenate([tests.p_values for tests in all_tests])
     adjusted = adjust_p_values(raw, correction)

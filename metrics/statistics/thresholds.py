@@ -16,14 +16,8 @@ def _criterion(criterion: str, hits: np.ndarray, false: np.ndarray, right: int, 
 def best_threshold(scores: np.ndarray, positive: np.ndarray, criterion: str) -> tuple[float, float]:
     """Return the score from which on answers are best called correct, and how good that is on these rows.
 
-    Args:
-        scores: (rows,) scores of a metric.
-        positive: (rows,) booleans with both classes, which answers humans accept.
-        criterion: "f1", "accuracy", or "youden" (sensitivity + specificity - 1).
-
-    Returns:
-        The threshold, one of the scores, the highest of equally good ones (infinity: call no answer correct), and the
-        value of the criterion.
+    The criterion is "f1", "accuracy", or "youden" (sensitivity + specificity - 1); both classes must be there. The
+    threshold is one of the scores, the highest of equally good ones (infinity: call no answer correct).
 
     >>> best_threshold(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True]), "f1")
     (0.4, 0.8)
@@ -42,16 +36,7 @@ def held_out(
 ) -> float:
     """Return how good the best threshold is on questions that it was not chosen on, by cross-validation.
 
-    Args:
-        scores: (rows,) scores of a metric.
-        positive: (rows,) booleans, which answers humans accept.
-        clusters: (rows,) number of every row's question: 0, 1, ... without gaps; a question is in one fold.
-        criterion: see `best_threshold`.
-        seed: of the folds.
-        folds: number of parts.
-
-    Returns:
-        The criterion over all rows, each judged by the threshold of the other folds; NaN where those have one class.
+    Each row is judged by the threshold of the other folds; a question is in one fold. NaN where those have one class.
     """
     size = int(clusters.max()) + 1
     fold = np.random.default_rng(seed).permutation(size)[clusters] % folds
@@ -66,16 +51,11 @@ def held_out(
 
 
 def calibration(scores: np.ndarray, positive: np.ndarray, bins: int = 10) -> dict[str, object]:
-    """Return how far scores are probabilities: bins of equal width, expected calibration error, Brier score.
+    """Return how far scores within 0 to 1 are probabilities: bins, expected calibration error, Brier score.
 
-    Args:
-        scores: (rows,) scores within 0 to 1.
-        positive: (rows,) booleans, which answers humans accept.
-        bins: number of bins of equal width.
-
-    Returns:
-        "bins": of every bin that is not empty the number of rows, their mean score, and the share that humans accept;
-        "ece": the mean gap between the two, weighted by rows (Guo et al. 2017); "brier": mean squared difference.
+    "bins": of every bin of equal width that is not empty the number of rows, their mean score, and the share that
+    humans accept; "ece": the mean gap between the two, weighted by rows (Guo et al. 2017); "brier": mean squared
+    difference.
 
     >>> found = calibration(np.array([0.1, 0.9, 0.95]), np.array([False, True, False]))
     >>> round(found["ece"], 4), round(found["brier"], 4)  # (1 * 0.1 + 2 * |0.5 - 0.925|) / 3

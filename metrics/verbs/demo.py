@@ -33,13 +33,7 @@ def demo(every: terminal.option(bool, "--all", help="Print all tables, with rema
 
 
 def overview(answers, questions, passages) -> str:
-    """Return what a newcomer should see; a line that begins with a digit is a heading.
-
-    Args:
-        answers: scores of answers.jsonl, a `ScoreReport`.
-        questions: scores of questions.jsonl.
-        passages: scores of rag.jsonl.
-    """
+    """Return what a newcomer should see, of three `ScoreReport`s; a line that begins with a digit is a heading."""
     from ..scale.tally import CONFUSION
 
     labels_of, scores = answers.labels, answers.found.scores
@@ -68,11 +62,7 @@ def overview(answers, questions, passages) -> str:
 
 
 def show_all(console) -> None:
-    """Score the example files and print tables, remarks and the commands that do the same.
-
-    Args:
-        console: a `rich.console.Console`.
-    """
+    """Score the example files and print tables, remarks and the commands that do the same."""
     from rich.table import Table
     from rich.text import Text
 

@@ -17,15 +17,7 @@ FEW = 30  # rows of a slice, below which its intervals are rough
 
 
 def digested_sources(rows: object, name: str = "rows") -> list[Source]:
-    """Return the sources of a report, which names their digests.
-
-    Args:
-        rows: see `sources.sources_of`.
-        name: of rows in memory.
-
-    Raises:
-        ValueError: if they are something else, a file does not exist or is named twice, or one is standard input.
-    """
+    """Return the sources of rows; standard input cannot be read twice, for a digest and rows, and is a ValueError."""
     sources = sources_of(rows, name=name)
     if any(source.path == "-" for source in sources):
         raise ValueError("standard input cannot be read twice, for its digest and its rows; name a file")
@@ -33,11 +25,7 @@ def digested_sources(rows: object, name: str = "rows") -> list[Source]:
 
 
 def share_of(name: str, value: object) -> float:
-    """Return a number from 0 to 1.
-
-    Raises:
-        RowError: if it is none.
-    """
+    """Return a number from 0 to 1; anything else is a RowError."""
     number = as_number(value)
     if not 0 <= number <= 1:
         raise RowError(f"{name}: expected a number from 0 to 1, got {value!r:.40}; scale it, or name another column")
@@ -45,15 +33,9 @@ def share_of(name: str, value: object) -> float:
 
 
 def plan_of(values: Mapping) -> tuple[float | None, float | None]:
-    """Return the probability with which a labelled row was drawn, and the planned number of labels of its system.
+    """Return a labelled row's probability of being drawn and its system's planned number of labels, else None.
 
-    `genqa-metrics label` writes both; each is None where the row has none.
-
-    Args:
-        values: the row.
-
-    Raises:
-        RowError: if one is no number, or out of range.
+    `genqa-metrics label` writes both; a value that is no number or out of range is a RowError.
     """
     items: list[float | None] = []
     for name in ("probability", "planned"):
@@ -70,16 +52,7 @@ def plan_of(values: Mapping) -> tuple[float | None, float | None]:
 
 
 def score_in_column(column: str, values: Mapping[str, object], missing: bool = False) -> float:
-    """Return the score of a row in one of its columns.
-
-    Args:
-        column: its name.
-        values: the row.
-        missing: whether null, an empty cell and NaN are NaN instead of a bad row.
-
-    Raises:
-        RowError: if there is no such column, or it holds something else.
-    """
+    """Return the score in a row's column; `missing`: null, an empty cell and NaN are NaN instead of a bad row."""
     if column not in values:
         text = ", ".join(values) or "none"
         raise RowError(f"no column {column!r}, which --column names as a score; columns found: {text}")
@@ -99,10 +72,7 @@ def score_in_column(column: str, values: Mapping[str, object], missing: bool = F
 def optional_texts(reader: RowReader, values: dict, text: str = "question") -> dict:
     """Return the texts of a row that is not scored: "id", "text", "system" (str or None), "prediction", "references".
 
-    Args:
-        reader: reads the row's columns.
-        values: the row.
-        text: the column with what was asked, "question" or "context".
+    `text` names the column with what was asked, "question" or "context".
     """
     names = {"id": "id", "text": text, "system": "system"}
     items = {name: reader.optional(values, column) for name, column in names.items()}
@@ -115,23 +85,13 @@ def optional_texts(reader: RowReader, values: dict, text: str = "question") -> d
 
 
 def name_of_row(row) -> str:
-    """Return which answer a row has: its id, else its file and line, and its system where the id does not name it.
-
-    Args:
-        row: with "id", "file", "line" and "system", such as a `rows.reading.Item`.
-    """
+    """Return a row's id, else its file and line, and its system where the id does not name it."""
     name = row.id or f"{row.file}, line {row.line}"
     return name if row.system in name else f"{name} of {row.system}"
 
 
 def unscored_item(source: Source, row: Row, texts: Mapping) -> Item:
-    """Return the item of a row whose score is in the file, which needs neither answer nor references.
-
-    Args:
-        source: its file.
-        row: the row.
-        texts: see `optional_texts`.
-    """
+    """Return the item of a row with a score, which needs no answer or references, from its `optional_texts`."""
     system = source.stem if texts["system"] is None else texts["system"]
     answers, references = texts["prediction"], texts["references"]
     return Item(source.name, row.number, texts["id"], system, texts["text"], answers, references, (None, None))
@@ -169,19 +129,12 @@ def read_answers(
     by: str | None = None,
     judged: bool = True,
 ) -> tuple[list[Item], np.ndarray, list[str], list[tuple[float | None, float | None]], int]:
-    """Read the answers of all rows.
+    """Return the answers of all rows, what another judge's column says of each, and their slices and plans of labels.
 
-    Args:
-        sources: where the rows are from.
-        columns: where a column has another name.
-        skips: what to do about bad rows.
-        judge_column: the column with the judge's verdicts or probabilities; None: AVA judges.
-        by: the column with slices.
-        judged: AVA will judge the answers, so that they need question and references.
+    The numbers of the judge's column are (answers,), NaN without one; last comes the number of values of score and
+    label that are no labels.
 
-    Returns:
-        The answers; (answers,) the judge's numbers in its column, NaN without one; the slice of every answer;
-        probability and plan of its label; and the number of values of score and label that are no labels.
+    `judged`: AVA will judge the answers, which need a question and references then.
     """
     readers: dict[str, RowReader] = {}
     asked = {"question": "ava", "references": "ava"} if judged and judge_column is None else {}
@@ -210,14 +163,7 @@ def read_answers(
 
 
 def slice_of(column: str, values: Mapping[str, object]) -> str:
-    """Return the slice that a row belongs to.
-
-    Args:
-        column: a column, or with dots what is in its objects: "meta.topic".
-        values: the row.
-
-    Raises:
-        RowError: if there is no such column, or it holds no single value.
+    """Return the slice that a row belongs to; `column` may go into objects with dots: "meta.topic".
 
     >>> slice_of("topic", {"topic": "law"}), slice_of("meta.hops", {"meta": {"hops": 2}}), slice_of("a", {"a": None})
     ('law', '2', '(none)')
@@ -234,14 +180,7 @@ def slice_of(column: str, values: Mapping[str, object]) -> str:
 
 
 def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
-    """Return the places of the rows of each slice, in the order of their names.
-
-    Args:
-        column: its name, for the message.
-        slices: the slice of every row.
-
-    Raises:
-        FileError: if there are too many slices.
+    """Return the places of the rows of each slice, in the order of their names; too many slices are a FileError.
 
     >>> places_of("topic", ["law", "art", "law"])
     {'art': array([1]), 'law': array([0, 2])}
@@ -256,14 +195,7 @@ def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
 
 
 def slice_notes(column: str, rows: Mapping[str, int], what: str, told: Container[str]) -> list[str]:
-    """Return notes on slices: that some are small, and that some rows have no value.
-
-    Args:
-        column: its name.
-        rows: slice -> number of its rows.
-        what: what they are, "questions" or "answers".
-        told: slices with an interval.
-    """
+    """Return notes on slices of few rows, of those with an interval (`told`), and on rows without a value."""
     few = [name for name, number in rows.items() if number < FEW and name in told]
     notes = []
     if few:

@@ -75,15 +75,10 @@ Z = 2.576  # of 99% intervals, which must not overlap
 
 @dataclass(frozen=True)
 class Measured:
-    """How often a judge was right.
+    """How often a judge was right."""
 
-    Attributes:
-        groups: counts of the answers of one system each.
-        facts: what stands in the file: "data", "command" and so on.
-    """
-
-    groups: Sequence[Counts]
-    facts: Mapping[str, Any]
+    groups: Sequence[Counts]  # counts of the answers of one system each
+    facts: Mapping[str, Any]  # what stands in the file: "data", "command" and so on
 
     @property
     def pooled(self) -> tuple[float, float, float, float]:
@@ -97,14 +92,10 @@ class Measured:
 
 
 def measured_for(scorer: Scorer) -> Measured | None:
-    """Return what was measured of a judge, or None if nothing was for its weights, threshold and references.
+    """Return what was measured of an `AvaScorer`, or None if nothing was for its weights, threshold and references.
 
-    Args:
-        scorer: an `AvaScorer`. The errors of the 8-bit model of `export` were not measured. With a calibration of the
-            user's own they are the errors that it found.
-
-    Raises:
-        ValueError: if the file is not of its form.
+    The errors of the 8-bit model of `export` were not measured. With a calibration of the user's own they are the
+    errors that it found. A file of another form is a ValueError.
     """
     if scorer.calibration is not None:
         return _calibrated(scorer)
@@ -154,21 +145,13 @@ def _profile(facts: Mapping[str, Any]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class JudgeErrors:
-    """What is known of the errors of a judge on some rows.
+    """What is known of the errors of a judge on some rows."""
 
-    Attributes:
-        measured: how often it was right, None where that is not known.
-        unknown: why that is not known, or not for these rows; "" where it is.
-        ignored: the errors are to be ignored.
-        unlike: in what these rows differ from those that it was measured on, in words.
-        stronger: see `Scorer`; "" for rows that are too few to compare, with any judge.
-    """
-
-    measured: Measured | None
-    unknown: str = ""
-    ignored: bool = False
-    unlike: Sequence[str] = ()
-    stronger: str = ""
+    measured: Measured | None  # None where it is not known how often it was right
+    unknown: str = ""  # why that is not known, or not for these rows; "" where it is
+    ignored: bool = False  # the errors are to be ignored
+    unlike: Sequence[str] = ()  # in what these rows differ from those that it was measured on, in words
+    stronger: str = ""  # see `Scorer`; "" for rows that are too few to compare, with any judge
 
     @classmethod
     def of(cls, scorer: Scorer, rows: Mapping[str, float], ignored: bool = False) -> "JudgeErrors":
@@ -185,17 +168,11 @@ class JudgeErrors:
         return cls(measured, reasons if unlike else "", unlike=unlike, stronger=stronger)
 
     def accuracy(self, sums: QuestionSums, **options: Any) -> tuple[dict[str, Any], AccuracyEstimate]:
-        """Return the accuracy of a system, as all reports have it, and the estimate.
+        """Return the accuracy of a system, as all reports have it, and the estimate, see `estimate_accuracy`.
 
-        Args:
-            sums: of its answers.
-            **options: of `estimation.estimate_accuracy`.
-
-        Returns:
-            "judged" (share that the judge accepts), "accuracy", "low", "high" (None where they cannot be told),
-            "basis", "method" (how, in words), "source" (in two words), "reason" (why there is no interval, else ""),
-            "labelled" (rows), "labelled_right" (those whose label says right), and with labels "labels_alone" ("low",
-            "high") and "effective_sample_size".
+        "judged" (share that the judge accepts), "accuracy", "low", "high" (None where they cannot be told), "basis",
+        "method" (how, in words), "source" (in two words), "reason" (why there is no interval, else ""), "labelled"
+        (rows), "labelled_right", and with labels "labels_alone" ("low", "high") and "effective_sample_size".
         """
         errors = self.measured.pooled if self.measured and not self.unknown else None
         result = estimate_accuracy(sums, errors, self.unknown, ignore_errors=self.ignored, **options)
@@ -261,17 +238,11 @@ def judged_systems(
     ignore_judge_errors: bool,
     rows: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
-    """Return the accuracy of systems, for the reports of `score` and `compare`.
+    """Return the accuracy of systems, for the reports of `score` and `compare`, from each system's sums by question.
 
-    Args:
-        sums: {system: sums of its answers by question}.
-        scorer: the judge.
-        ignore_judge_errors: ignore its errors where there are no labels.
-        rows: counts of `ava.scorer.profile` of the rows, which show whether they are like those of the measurement.
-
-    Returns:
-        "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "notes", and
-        "systems": {system: what `JudgeErrors.accuracy` returns}.
+    `rows` has the counts of `ava.scorer.profile`, which show whether the rows are like those of the measurement.
+    "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "notes", and
+    "systems": {system: what `JudgeErrors.accuracy` returns}.
     """
     errors = JudgeErrors.of(scorer, rows or {}, ignore_judge_errors)
     systems = {system: errors.accuracy(of_system)[0] for system, of_system in sums.items()}
@@ -304,10 +275,7 @@ def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
 def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:
     """Return in one sentence whether a judge helps beside labels, "" where no system has an interval of labels.
 
-    Args:
-        systems: {system: what `JudgeErrors.accuracy` returns}.
-        confusion: labelled answers of all systems, see `tally.confusion_counts`.
-        stronger: see `Scorer`.
+    `confusion` counts the labelled answers of all systems, see `tally.confusion_counts`; `stronger`: see `Scorer`.
     """
     known = [values for values in systems.values() if "effective_sample_size" in values and values["low"] is not None]
     if not known:
@@ -359,9 +327,7 @@ def _count(number: float) -> str:
 def disagreements(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[str]:
     """Return in words where labels in the rows show other errors of the judge than were measured.
 
-    Args:
-        measured: "accepted", "correct", "rejected" and "incorrect" answers, as in `judge_errors.Counts`.
-        rows: the same of the rows, each after "labelled ".
+    `measured` has the counts of `intervals.COUNTS`, `rows` the same of the rows, each after "labelled ".
 
     >>> measured = {"accepted": 90, "correct": 100, "rejected": 87, "incorrect": 100}
     >>> disagreements(measured, {"labelled rejected": 10, "labelled incorrect": 20})
@@ -400,14 +366,9 @@ def calibrated_on(scorers: Iterable[Scorer], sources: Sequence[Source]) -> list[
 
 
 def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[str]:
-    """Return in words in what rows differ from those that a judge's errors were measured on.
+    """Return in words what is frequent in rows, and rare in those that a judge's errors were measured on.
 
-    Rows of a part of the measured data are like them; only what is rare there counts.
-
-    Args:
-        measured: the counts of `ava.scorer.profile` of the measured rows; without "unsure" where no row was judged for
-            them.
-        rows: those of other rows.
+    Both are counts of `ava.scorer.profile`; "unsure" is missing where no row was judged for the measured ones.
 
     >>> measured = {"profiled": 100, "unsure": 10, "answer_words:1": 60, "answer_words:3": 40}
     >>> differences(measured, {"profiled": 50, "unsure": 5, "answer_words:1": 50})

@@ -106,15 +106,9 @@ def tasks_of(
 
 
 def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFORM_SHARE) -> np.ndarray:
-    """Return the probability of each row to be drawn.
+    """Return (rows,) probabilities above 0 of being drawn that sum to `number`, or 1 for all where rows are no more.
 
-    Args:
-        judged: (rows,) the judge's probabilities, 0 to 1.
-        number: rows to draw.
-        uniform_share: share of them that are drawn from all rows alike.
-
-    Returns:
-        (rows,) probabilities above 0 that sum to `number`, or 1 for all where there are no more rows than that.
+    `judged` has the judge's probabilities, `uniform_share` is drawn from all rows alike.
 
     >>> probabilities(np.array([0.5, 1.0, 1.0, 0.0]), 2).round(3)
     array([1.   , 0.333, 0.333, 0.333])
@@ -136,18 +130,10 @@ def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFOR
 
 
 def pareto_sample(odds: np.ndarray, luck: np.ndarray, number: int) -> np.ndarray:
-    """Return which rows are drawn: Pareto sampling (Rosen 1997), a fixed number with very nearly these probabilities.
+    """Return which of (rows,) are drawn: Pareto sampling (Rosen 1997), a fixed number with very nearly the `odds`.
 
-    Rows with the same luck are drawn together where they can be: systems that answer the same questions share labelled
-    questions, which makes their difference sharper, and more labels keep those that were drawn before.
-
-    Args:
-        odds: (rows,) probabilities that sum to `number`.
-        luck: (rows,) numbers drawn evenly from 0 to 1.
-        number: rows to draw.
-
-    Returns:
-        (rows,) booleans.
+    Rows with the same luck, 0 to 1, are drawn together where they can be: systems that answer the same questions share
+    labelled questions, which makes their difference sharper, and more labels keep those that were drawn before.
     """
     odds, luck = np.clip(odds, 1e-12, 1), np.clip(luck, 1e-12, 1 - 1e-12)
     with np.errstate(divide="ignore"):
@@ -169,41 +155,23 @@ def hash_uniform(texts: Iterable[str], seed: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Task:
-    """One row to label. Raters see neither the system nor the judge's verdict.
+    """One row to label. Raters see neither the system nor the judge's verdict."""
 
-    Attributes:
-        key: see `labels.item_key`.
-        probability: with which it was drawn.
-        question: the question, or the context of a set of questions.
-        references: what is right.
-        answers: the answer, or the questions of a set.
-        values: what else goes into the file: system, id.
-        planned: rows of its system that are to be labelled; with fewer labels, each was drawn less often.
-    """
-
-    key: str
-    probability: float
-    question: str
-    references: list[str]
-    answers: list[str]
-    values: Mapping[str, Any] = field(default_factory=dict)
-    planned: int | None = None
+    key: str  # see `labels.item_key`
+    probability: float  # with which it was drawn
+    question: str  # or the context of a set of questions
+    references: list[str]  # what is right
+    answers: list[str]  # the answer, or the questions of a set
+    values: Mapping[str, Any] = field(default_factory=dict)  # what else goes into the file: system, id
+    planned: int | None = None  # labels of its system; if there are fewer, each was drawn less often
 
 
 def plan(
     items: Sequence, judged: np.ndarray | None, number: int, seed: int, uniform_share: float = UNIFORM_SHARE
 ) -> list:
-    """Draw the rows to label.
+    """Draw `number` rows of every system to label, by (items,) probabilities of the judge; None: by chance alone.
 
-    Args:
-        items: `rows.reading.Item`, those of all systems.
-        judged: (items,) the judge's probabilities; None to draw by chance alone.
-        number: rows of every system.
-        seed: the same seed draws the same rows.
-        uniform_share: see `probabilities`.
-
-    Returns:
-        Tasks in an order that is mixed over systems, the same for all raters. Rows that say the same are one task.
+    Tasks are in an order that is mixed over systems, the same for all raters. Rows that say the same are one task.
     """
     odds, chosen = np.zeros(len(items)), np.zeros(len(items), dtype=bool)
     keys = [key_of(item) for item in items]
@@ -229,17 +197,8 @@ def plan(
 class Session:
     """One rater's session; every label is on disk before the next task is shown.
 
-    Args:
-        path: the file of labels, JSON lines, of all raters; it is made, or resumed.
-        tasks: what to label.
-        rater: who labels.
-        form: a key of `FORMS`.
-
-    Attributes:
-        left_out: labels in the file whose rows are not among the tasks; they have no probability.
-
-    Raises:
-        FileError: if the file is not one of labels, or of another form.
+    The file has the labels of all raters, JSON lines; it is made, or resumed. One that is no file of labels, or of
+    another form, is a FileError. `left_out` counts its labels of rows that are no tasks; they have no probability.
     """
 
     def __init__(self, path: str | Path, tasks: Sequence[Task], rater: str, form: str = "verdict"):
@@ -341,17 +300,7 @@ class Session:
         return len({tuple(row[name] for name in self.fields) for row in rows}) > 1
 
     def label(self, task: Task, *, comment: str = "", second_pass: bool = False, **values: int) -> None:
-        """Write the rater's label of a task; it replaces an earlier one.
-
-        Args:
-            task: the task.
-            comment: what the rater says about it.
-            second_pass: whether the rater has seen the labels of others.
-            **values: one for every field of the form.
-
-        Raises:
-            ValueError: if a value is missing or out of range.
-        """
+        """Write the rater's label of a task, one value for every field of the form; it replaces an earlier one."""
         for name, (_, low, high) in self.fields.items():
             if values.get(name) not in range(low, high + 1):
                 raise ValueError(f"{name}: expected {low} to {high}, got {values.get(name)!r}")

@@ -32,21 +32,13 @@ TAKEN_AS_DRAWN = (
 
 @dataclass
 class Labels:
-    """Labels, row by row; NaN where a row has none.
+    """Labels, row by row; NaN where a row has none."""
 
-    Attributes:
-        mean: (rows,) mean label over raters.
-        probability: (rows,) probability with which the row was drawn.
-        number: (rows,) number of labels.
-        raters: what `rater_agreement` returns.
-        error: share of labels that are taken to be wrong.
-    """
-
-    mean: np.ndarray
-    probability: np.ndarray
-    number: np.ndarray
-    raters: dict[str, float | int | None]
-    error: float = 0.0
+    mean: np.ndarray  # (rows,) over raters
+    probability: np.ndarray  # (rows,) with which the row was drawn
+    number: np.ndarray  # (rows,) of labels
+    raters: dict[str, float | int | None]  # what `rater_agreement` returns
+    error: float = 0.0  # share of labels that are taken to be wrong
 
     def replace_those_of(self, items: Sequence[Item]) -> None:
         """Give the rows these labels in place of their own: a judge is compared with them before they are used."""
@@ -72,17 +64,8 @@ def read_labels(
 ) -> Labels | None:
     """Return the labels of files, and without such files those in the rows; None where there are none.
 
-    Args:
-        sources: files of labels.
-        items: the rows.
-        plans_of_rows: for each row its probability of being drawn and the planned number of labels, None if not given.
-        columns: where a column has another name.
-        skips: what to do about bad rows.
-        notes: what a reader must know is added to it.
-        error: share of wrong labels; None to estimate it from rows with several raters.
-
-    Raises:
-        FileError: if a file cannot be read, a row is bad or a rater's second label of a row, or no label is of a row.
+    `plans_of_rows`: see `inputs.plan_of`; `notes` gets what a reader must know; `error` is the share of wrong labels,
+    None to estimate it from rows with several raters. A rater's second label of a row is a bad row.
     """
     labels = (
         _labels_of_files(sources, items, columns, skips, notes)
@@ -243,11 +226,7 @@ def _error(given: float | None, agreement: Mapping, notes: list[str]) -> float:
 
 
 def agreement_fact(raters: Mapping) -> str:
-    """Return in one line how far raters agree.
-
-    Args:
-        raters: what `rater_agreement` returns.
-    """
+    """Return in one line how far raters agree, from `rater_agreement`."""
     if not raters["rows"]:
         return "labels: one of every row; wrong labels are not in the intervals, see --rater-error"
     kappa = "" if raters["kappa"] is None else f", kappa {raters['kappa']:.2f}"
@@ -257,14 +236,10 @@ def agreement_fact(raters: Mapping) -> str:
 def rater_agreement(labels: Sequence[Sequence[float]], weights: Sequence[float]) -> dict[str, float | int | None]:
     """Return how far raters agree on the rows that several of them labelled; 0.5 or more counts as correct.
 
-    Args:
-        labels: for each row the labels of its raters.
-        weights: for each row the number of rows that it stands for.
-
-    Returns:
-        "rows" with several labels; "agreement", the share of pairs of raters that agree; "kappa", Fleiss' (1971),
-        which corrects it for chance; "error", the share of wrong labels e with which two independent raters disagree
-        as often: 1 - agreement = 2 e (1 - e). None where there is nothing to compare.
+    `weights` has the number of rows that each row stands for. "rows" with several labels; "agreement", the share of
+    pairs of raters that agree; "kappa", Fleiss' (1971), which corrects it for chance; "error", the share of wrong
+    labels e with which two independent raters disagree as often: 1 - agreement = 2 e (1 - e). None where there is
+    nothing to compare.
 
     Two raters on four rows, 1 1, 0 0, 1 1 and 1 0: they agree in 3 of 4; by chance in (5/8)^2 + (3/8)^2 = .53.
 
@@ -310,16 +285,10 @@ def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: 
 
 
 def selection_notes(system: str, judged: np.ndarray, probability: np.ndarray, clusters: np.ndarray) -> list[str]:
-    """Return notes where labels cannot be a random sample of the rows.
+    """Return notes where labels cannot be a random sample of the (rows,) rows; `probability` is NaN without a label.
 
     Labels that stand for the rows have about the judge's mean of all rows, and their 1 / probability sum to the number
     of rows.
-
-    Args:
-        system: its name.
-        judged: (rows,) the judge's numbers.
-        probability: (rows,) with which each row was drawn; NaN where it has no label.
-        clusters: (rows,) number of every row's question.
     """
     known = ~np.isnan(probability)
     if known.sum() < MIN_CHECKED or known.all():
@@ -346,22 +315,13 @@ def selection_notes(system: str, judged: np.ndarray, probability: np.ndarray, cl
 
 @dataclass(frozen=True)
 class Labelled:
-    """Answers that people labelled.
-
-    Attributes:
-        items: the answers, each once.
-        labels: (answers,) mean label, 0 to 1.
-        weights: (answers,) 1 / probability of being drawn, with mean 1; where the rows state none, labels are taken to
-            be drawn by chance from all rows of a system, as `read_labels` takes them.
-        number: labels; an answer may have several.
-        unlabelled: rows without a label, which were left out.
-    """
+    """Answers that people labelled, each once."""
 
     items: Sequence[Item]
-    labels: np.ndarray
-    weights: np.ndarray
-    number: int
-    unlabelled: int
+    labels: np.ndarray  # (answers,) mean label, 0 to 1
+    weights: np.ndarray  # (answers,) 1 / probability of being drawn, see `read_labels`, with mean 1
+    number: int  # of labels; an answer may have several
+    unlabelled: int  # rows without a label, which were left out
 
 
 def labelled_rows(
@@ -373,15 +333,8 @@ def labelled_rows(
 ) -> Labelled:
     """Return the labelled answers of files, as `genqa-metrics label` writes them, or any rows with a label.
 
-    Args:
-        sources: where the rows are from.
-        columns: see `reading.RowReader`.
-        skips: what to do about bad rows.
-        label_sources: files of labels of the rows, see `read_labels`; none: the rows have labels.
-        notes: what a reader must know of these is added to it.
-
-    Raises:
-        FileError: if a file cannot be read, a row is bad, or no row has a label.
+    Labels are in `label_sources`, see `read_labels`, or without these in the rows; `notes` gets what a reader must
+    know.
     """
     if label_sources:
         return _labelled_beside(sources, columns, skips, label_sources, notes)

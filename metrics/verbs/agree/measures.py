@@ -36,30 +36,17 @@ def length_group(answer: str) -> str:
 
 @dataclass
 class Judgments:
-    """Answers with human scores and metric scores, row by row.
+    """Answers with human scores and metric scores, row by row."""
 
-    Attributes:
-        human: (rows,) human scores, all finite.
-        correct: (rows,) booleans, which answers humans accept.
-        scores: name -> (rows,) scores of a metric, all finite.
-        questions: (rows,) what makes rows answers to the same question with the same references.
-        texts: (rows,) text of the question, None where there is none: rows with the same text are resampled together;
-            None: as `questions` says.
-        systems: (rows,) names of systems; None where rows have none.
-        groups: name of a grouping -> (rows,) group of every row.
-        system_scores: name -> system -> score of all its answers, for metrics where that is not the mean of its rows.
-        thresholds: name -> score from which a metric calls an answer correct, for metrics that do.
-    """
-
-    human: np.ndarray
-    correct: np.ndarray
-    scores: dict[str, np.ndarray]
-    questions: list
-    texts: list[str | None] | None = None
-    systems: list[str] | None = None
-    groups: dict[str, list[str]] = field(default_factory=dict)
-    system_scores: dict[str, dict[str, float]] = field(default_factory=dict)
-    thresholds: dict[str, float] = field(default_factory=dict)
+    human: np.ndarray  # (rows,) all finite
+    correct: np.ndarray  # (rows,) booleans, which answers humans accept
+    scores: dict[str, np.ndarray]  # name -> (rows,) scores of a metric, all finite
+    questions: list  # (rows,) what makes rows answers to the same question with the same references
+    texts: list[str | None] | None = None  # (rows,) of questions; rows with the same are resampled together
+    systems: list[str] | None = None  # (rows,) names; None where rows have none
+    groups: dict[str, list[str]] = field(default_factory=dict)  # name of a grouping -> (rows,) group of every row
+    system_scores: dict[str, dict[str, float]] = field(default_factory=dict)  # where not means of rows
+    thresholds: dict[str, float] = field(default_factory=dict)  # from which answers are called correct
 
     @property
     def clusters(self) -> np.ndarray:
@@ -150,13 +137,7 @@ def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: R
 
 
 def differing(judgments: Judgments, name: str, count: int) -> list[int]:
-    """Return the rows on which a metric and the humans differ most, worst first.
-
-    Args:
-        judgments: the rows.
-        name: a metric that calls answers correct from a score on; its scores are within 0 to 1.
-        count: number of rows at most; rows whose verdict the humans share are not among them.
-    """
+    """Return at most `count` rows whose verdict by a metric the humans do not share, the largest differences first."""
     human = (judgments.human - judgments.human.min()) / (np.ptp(judgments.human) or 1.0)
     scores = judgments.scores[name]
     wrong = np.flatnonzero((scores >= judgments.thresholds[name]) != judgments.correct)
@@ -262,21 +243,16 @@ def _groups(judgments: Judgments, draw: Resampler) -> tuple[dict, list[str]]:
 
 
 def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, seed: int = 0) -> dict[str, object]:
-    """Return how well metrics agree with the humans.
+    """Return how well metrics agree with the humans, from at least 3 rows.
 
-    Args:
-        judgments: the rows, at least 3 of them.
-        gap: for the share of answer pairs ranked as humans do, pairs whose human scores differ by more than this
-            count; None for half of the range of the human scores (the paper: more than 2 on a scale from 1 to 5).
-        number: bootstrap samples; there are ten times as many permutations.
-        seed: of both.
+    `gap`: a pair of answers counts where human scores differ by more; None for half of their range (the paper: more
+    than 2 on a scale from 1 to 5). `number`: bootstrap samples; there are ten times as many permutations.
 
-    Returns:
-        "interval": the name of the method; "metrics": by metric "pearson", "spearman", "kendall" (value, low, high),
-        with both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration, roc,
-        precision_recall), and of a judge "verdicts" (see `_verdicts`); "differences": of every pair of metrics;
-        "rank_pairs"; "systems"; "groups"; "notes". Numbers have six significant digits; what is not defined is None,
-        and a note says why.
+    "interval": the name of the method; "metrics": by metric "pearson", "spearman", "kendall" (value, low, high), with
+    both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration, roc,
+    precision_recall), and of a judge "verdicts" (see `_verdicts`); "differences": of every pair of metrics;
+    "rank_pairs"; "systems"; "groups"; "notes". Numbers have six significant digits; what is not defined is None, and a
+    note says why.
     """
     human, correct = judgments.human, judgments.correct
     notes = []

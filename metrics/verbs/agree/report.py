@@ -411,15 +411,9 @@ def ordered(metrics: Mapping[str, Mapping], kind: str = "pearson") -> list[str]:
 def against_best(
     metrics: Mapping[str, Mapping], differences: Sequence[Mapping], kind: str = "pearson"
 ) -> dict[str, dict]:
-    """Return the test of every other metric against the one with the best correlation, by name.
+    """Return {metric: its test} against the one with the best correlation of a kind, "pearson" or "spearman".
 
-    Args:
-        metrics: see `measures.analyse`.
-        differences: see `measures.analyse`.
-        kind: "pearson" or "spearman".
-
-    Returns:
-        {metric: its test}, with p-values that are corrected (Holm) for these tests alone.
+    P-values are corrected (Holm) for these tests alone.
     """
     best = ordered(metrics, kind)[0]
     result = {}

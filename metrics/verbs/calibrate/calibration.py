@@ -20,12 +20,9 @@ SLOPE_SPREAD, INTERCEPT_SPREAD = 1.0, 2.0  # of the prior: of the slope's logari
 
 
 def fitted_scale(probabilities: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """Return the slope and the intercept that scale the judge's log-odds to the labels.
+    """Return the slope and the intercept that scale the judge's log-odds to (answers,) labels, 0 to 1.
 
-    Args:
-        probabilities: (answers,) the judge's; 0 is of an answer without any word, which is never scaled.
-        labels: (answers,) labels, 0 to 1.
-        weights: (answers,) of the answers.
+    A probability of 0 is of an answer without any word, which is never scaled.
 
     >>> probabilities = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 0.95] * 20)
     >>> labels = np.array([0.0, 0, 0, 0, 1, 1] * 20)  # the judge accepts too much
@@ -65,14 +62,7 @@ def folds_of(groups: Sequence[str], number: int = FOLDS) -> np.ndarray:
 def cross_fitted(
     probabilities: np.ndarray, labels: np.ndarray, weights: np.ndarray, groups: Sequence[str]
 ) -> np.ndarray:
-    """Return (answers,) the scaled probability of each, by a scale that was fitted on other questions.
-
-    Args:
-        probabilities: (answers,) the judge's.
-        labels: (answers,) labels, 0 to 1.
-        weights: (answers,) of the answers.
-        groups: (answers,) questions.
-    """
+    """Return (answers,) the scaled probability of each, by a scale fitted on other questions (`groups`)."""
     folds, result = folds_of(groups), np.zeros(len(probabilities))
     for fold in np.unique(folds):
         rest = folds != fold
@@ -99,18 +89,11 @@ def effective_counts(
     groups: Sequence[Hashable],
     systems: Sequence[Hashable],
 ) -> dict[str, float]:
-    """Return the same with weights, as the counts of fewer answers that are independent and weigh alike.
+    """Return the same with (answers,) weights, as the counts of fewer answers that are independent and weigh alike.
 
     Both shares are those of the weighted answers. Their sample sizes are what the weights leave (Kish), fewer where
-    questions have several answers (`intervals.effective_size`), and where systems differ by more than chance
-    (`judge_errors.pooled`).
-
-    Args:
-        verdicts: (answers,) 0 or 1.
-        labels: (answers,) 0 to 1.
-        weights: (answers,) of the answers.
-        groups: (answers,) questions.
-        systems: (answers,) systems.
+    questions, the `groups`, have several answers (`intervals.effective_size`), and where systems differ by more than
+    chance (`intervals.pooled`).
 
     >>> same = effective_counts(np.ones(4), np.ones(4), np.array([1, 1, 1, 3]), "abcd", "xxxx")
     >>> same["accepted"] == same["correct"] == 3.0
@@ -156,13 +139,8 @@ def sign_test(
 ) -> tuple[int, int, float]:
     """Return of how many questions one judge has more answers right than another, of how many fewer, and the p-value.
 
-    The p-value is that of the exact sign test of these questions (McNemar's, where each question has one answer).
-
-    Args:
-        before: (answers,) verdicts of the one judge.
-        after: (answers,) of the other.
-        labels: (answers,) 0 to 1.
-        groups: (answers,) questions.
+    All are (answers,); `groups` are questions. The p-value is that of the exact sign test of these questions
+    (McNemar's, where each question has one answer).
 
     >>> verdicts, questions = np.repeat([1.0, 0], [30, 23]), [str(n) for n in range(53)]
     >>> better, worse, p = sign_test(1 - verdicts, verdicts, np.ones(53), questions)

@@ -36,16 +36,7 @@ RECORDED = ("ava_label", "ava_score")  # what `score --output` writes
 def diagnose(
     sources: Sequence[Source], columns: Mapping[str, str] | None = None, reading: Sequence[str] = ()
 ) -> "DoctorReport":
-    """Return what files support.
-
-    Args:
-        sources: the files.
-        columns: where a column has another name, see `reading.RowReader`.
-        reading: the options with which the files are read, as words of a command, such as "--sheet", "Answers".
-
-    Raises:
-        FileError: if a file cannot be read, or has no rows.
-    """
+    """Return what files support; `reading` has the options with which they are read, such as "--sheet", "Answers"."""
     named, facts, files = dict(columns or {}), _Facts(), []
     for source in sources:
         rows = list(islice(source.rows(), MAX_ROWS))

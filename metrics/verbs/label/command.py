@@ -118,13 +118,7 @@ def key_reader() -> Callable[[], str]:
 
 
 def ask(session, read: Callable[[], str], out) -> None:
-    """Ask about one row after the other until all are labelled or the rater quits.
-
-    Args:
-        session: a `labelling.Session`.
-        read: returns one key.
-        out: a `rich.console.Console`.
-    """
+    """Ask about one row after the other until all are labelled or the rater quits; `read` returns one key."""
     from rich.text import Text
 
     skipped: list[str] = []

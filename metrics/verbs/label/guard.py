@@ -43,11 +43,7 @@ class Guard:
 
     A page served to this machine alone answers only under the names of this machine (against DNS rebinding) and only
     pages of its own (against forms of other sites). A body of unknown length is read here, up to the limit, before the
-    page gets any of it, so that nothing is kept of one that is refused.
-
-    Args:
-        app: the page.
-        uploads: bytes of an upload at most; 0 for a page that takes none.
+    page gets any of it, so that nothing is kept of one that is refused. `uploads`: bytes at most; 0 for no uploads.
     """
 
     def __init__(self, app, uploads: int = MAX_UPLOAD):

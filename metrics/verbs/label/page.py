@@ -16,14 +16,7 @@ MOST_COMMENT = 1_000  # characters
 
 
 def card(task: Task, sets: bool, others: Sequence[dict] = (), rater: str = "") -> str:
-    """Return a task as HTML; words of the answer that are not in the nearest reference are underlined.
-
-    Args:
-        task: what is labelled.
-        sets: whether it is a set of questions.
-        others: rows of all raters, for the second pass.
-        rater: who reads it.
-    """
+    """Return a task as HTML, words that the nearest reference lacks underlined, with all labels in the second pass."""
     pieces = [[(text, True)] if sets else marked_words(text, task.references) for text in task.answers]
     names = ["you" if row["rater"] == rater else row["rater"] for row in others]
     said = [(name, _said(row), row.get("comment", "")) for name, row in zip(names, others, strict=True)]
@@ -39,38 +32,19 @@ def _said(row: dict) -> str:
 
 
 class RaterLinks:
-    """Links for a page that other machines can reach: a secret token for each rater, made when the page starts.
-
-    Args:
-        raters: names of the raters.
-
-    Attributes:
-        tokens: name -> token.
-    """
+    """Links for a page that other machines can reach: a secret token for each rater, made when the page starts."""
 
     def __init__(self, raters: Iterable[str]):
         self.tokens = {name: secrets.token_urlsafe(16) for name in raters}
 
     def check(self, rater: str, query: Mapping[str, str]) -> None:
-        """Refuse a name whose link is not the one that was opened.
-
-        Args:
-            rater: the name that was entered.
-            query: what the link has behind its question mark.
-
-        Raises:
-            ValueError: if the token is not that of the name.
-        """
+        """Refuse a name whose token is not in the query of the link that was opened."""
         token = self.tokens.get(rater, "")
         if not token or not hmac.compare_digest(token.encode(), str(query.get("token", "")).encode()):
             raise ValueError("Name: it belongs to another link; open the link that you were given")
 
     def links(self, host: str, port: int) -> list[str]:
-        """Return the link of every rater.
-
-        Args:
-            host: address that the page is served at; for all addresses of this machine its name is taken.
-            port: port of the page.
+        """Return the link of every rater; a page at all addresses of this machine is linked by the machine's name.
 
         >>> made = RaterLinks(["Ann Lee"])
         >>> made.tokens["Ann Lee"] = "x"
@@ -85,17 +59,7 @@ class RaterLinks:
 
 
 class State:
-    """Where a rater is; one of each browser.
-
-    Args:
-        output: the file of labels.
-        tasks: what to label.
-        form: a key of `FORMS`.
-        links: the links of raters, where a name needs its link.
-
-    Attributes:
-        query: what the link has behind its question mark.
-    """
+    """Where a rater is; one of each browser. `query` has what the link has behind its question mark."""
 
     def __init__(self, output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None):
         self.output, self.tasks, self.form, self.links = output, tasks, form, links
@@ -208,17 +172,7 @@ class State:
 
 
 def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None):
-    """Return the page (`gradio.Blocks`).
-
-    Args:
-        output: the file of labels.
-        tasks: what to label.
-        form: a key of `FORMS`.
-        links: the links of raters, where a name needs its link.
-
-    Raises:
-        ImportError: if gradio is not installed.
-    """
+    """Return the page (`gradio.Blocks`); with `links` a name needs its link."""
     import os
 
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -310,18 +264,7 @@ def serve(
     """Serve the page until it is stopped, to this machine alone unless GRADIO_SERVER_NAME says otherwise.
 
     Where other machines can reach it, every rater has a link, which is printed, and no name can be used without it.
-
-    Args:
-        output: the file of labels.
-        tasks: what to label.
-        form: a key of `FORMS`.
-        port: of the page; None for a free one from 7860 on.
-        open_browser: open it in a browser.
-        raters: names of the raters, for their links.
-
-    Raises:
-        ImportError: if gradio is not installed.
-        OSError: if the port is taken.
+    `port`: None for a free one from 7860 on.
     """
     links = None if only_here() else RaterLinks(raters)
     blocks = page(output, tasks, form, links)

@@ -100,18 +100,8 @@ def combine_ratings(
 ) -> RatersReport:
     """Read ratings, filter them, measure how far the raters agree, and write one row per item.
 
-    Args:
-        inputs: names of files, not standard input; or rows in memory, see `sources.sources_of`.
-        columns: names of columns in the files, by "item", "rater" and "score".
-        limit: z-scores above this are noise; infinity keeps all.
-        at_most: number of ratings of an item that may be dropped.
-        output: file for one row per item; its ending says the format.
-        on_error: "fail" at the first bad row, or "skip" and count bad rows.
-        problem: called with each bad row that is left out.
-
-    Raises:
-        ValueError: if an argument or a row is bad, a file cannot be read, there is no row, or the output cannot be
-            written.
+    `columns` has names by "item", "rater" and "score"; z-scores above `limit` are noise (infinity keeps all), of which
+    at most `at_most` an item are dropped.
     """
     from ... import __version__
 
@@ -162,18 +152,10 @@ def combine_ratings(
 
 
 def kept(scores: np.ndarray, limit: float = LIMIT, at_most: int = AT_MOST) -> np.ndarray:
-    """Return which ratings of one item are kept.
+    """Return (ratings,) booleans, which ratings of one item are kept.
 
     The deviation is that of these ratings themselves (divided by their number); it is taken once, with all of them. Of
     equally far ratings the one that came first goes first.
-
-    Args:
-        scores: (ratings,) ratings of the item.
-        limit: z-scores above this, up or down, are noise.
-        at_most: number of ratings that may be dropped.
-
-    Returns:
-        (ratings,) booleans.
 
     >>> kept(np.array([5.0, 5, 4, 5, 1]))  # mean 4, deviation 1.549: z 0.65, 0.65, 0, 0.65, -1.94
     array([ True,  True,  True,  True, False])
@@ -189,22 +171,10 @@ def kept(scores: np.ndarray, limit: float = LIMIT, at_most: int = AT_MOST) -> np
 
 
 def krippendorff_alpha(items: Sequence[str], raters: Sequence[str], scores: Sequence[float], level: str) -> float:
-    """Return Krippendorff's alpha; ratings may be missing, and items with one rating do not count.
+    """Return Krippendorff's alpha, 1 for full agreement, 0 for that of chance; items with one rating do not count.
 
-    Computed by nltk; the distance of ordinal ratings is that of Krippendorff (2011), "Computing Krippendorff's
-    Alpha-Reliability".
-
-    Args:
-        items: (ratings,) the item of every rating.
-        raters: (ratings,) its rater.
-        scores: (ratings,) its score.
-        level: "interval", "ordinal" or "nominal".
-
-    Returns:
-        1 for full agreement, 0 for that of chance; NaN where no two ratings can be compared or all are equal.
-
-    Raises:
-        ValueError: if there is no such level, or there are more than 10,000 different ratings.
+    NaN where no two ratings can be compared or all are equal. Computed by nltk; the distance of ordinal ratings is
+    that of Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability".
 
     >>> krippendorff_alpha(list("aabbcc"), list("xyxyxy"), [1, 1, 2, 2, 3, 3], "interval")
     1.0
