@@ -61,22 +61,10 @@ def tasks_of(
     problem: Message = ignore,
     progress: Progress = ignore,
 ) -> "Sequence[Task]":
-    """Return what people are asked about.
+    """Return what people are asked about, `number` rows of every system, in the terms of a key of `FORMS`.
 
-    Args:
-        rows: paths, a list of dicts, a DataFrame or a Dataset.
-        form: a key of `FORMS`.
-        number: rows of every system.
-        seed: the same seed draws the same rows.
-        uniform_share: share of the rows that are drawn by chance; the others by how unsure the judge is.
-        columns: where a column has another name.
-        settings: of ava.
-        on_error: "fail" at the first bad row, or "skip".
-        problem: called with each bad row that is left out.
-        progress: called with what is judged, rows that are done, and all rows.
-
-    Raises:
-        FileError: if a file cannot be read, a row is bad, or there is none.
+    `uniform_share` of the rows is drawn by chance, the others by how unsure the judge is, which has the `settings` of
+    ava.
     """
     if form not in OF_SETS:
         from .accuracy.report import checked_judge, judge_answers

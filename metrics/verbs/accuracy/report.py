@@ -436,41 +436,21 @@ def _cells(result: Mapping, names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class JudgedAnswers:
-    """Answers of all systems, judged, some of them labelled.
+    """Answers of all systems, judged, some of them labelled."""
 
-    Attributes:
-        judged: (answers,) the judge's probabilities or verdicts, 0 to 1.
-        verdicts: (answers,) 1 where the judge accepts, else 0.
-        asked: (answers,) the question of every answer, see `questions.question_key`.
-        sums: (answers, 9) see `estimation.row_sums`.
-        tried: (answers,) whether an answer is correct or an attempt.
-        labels: labels of people, None without any.
-        errors: what is known of the judge's errors.
-        by_ava: whether the judge is AVA, which names the share of verdicts "ava_accuracy" as `score` and `compare` do.
-        finite: see `estimation.powered`.
-        confidence: probability that an interval holds the truth.
-    """
-
-    judged: np.ndarray
-    verdicts: np.ndarray
-    asked: np.ndarray
-    sums: np.ndarray
-    tried: np.ndarray
-    labels: Labels | None
+    judged: np.ndarray  # (answers,) the judge's probabilities or verdicts, 0 to 1
+    verdicts: np.ndarray  # (answers,) 1 where the judge accepts, else 0
+    asked: np.ndarray  # (answers,) the question of every answer, see `question_key`
+    sums: np.ndarray  # (answers, 9) see `estimation.row_sums`
+    tried: np.ndarray  # (answers,) whether an answer is correct or an attempt
+    labels: Labels | None  # of people, None without any
     errors: JudgeErrors
-    by_ava: bool
-    finite: bool
+    by_ava: bool  # the judge is AVA, whose share of verdicts is "ava_accuracy", as in `score` and `compare`
+    finite: bool  # see `estimation.powered`
     confidence: float
 
     def accuracy(self, mine: np.ndarray) -> tuple[dict[str, Any], AccuracyEstimate]:
-        """Return the accuracy of some answers, and the shares of them that decline and that are wrong.
-
-        Args:
-            mine: (n,) their places.
-
-        Returns:
-            What `accuracy` says of a system; and the estimate.
-        """
+        """Return the accuracy of some answers with its estimate, and the shares of them that decline and are wrong."""
         values, result = self._estimated(mine)
         attempted = mine[self.tried[mine]]
         declined = 1 - len(attempted) / len(mine)
@@ -529,12 +509,7 @@ class JudgedAnswers:
     def differences(
         self, places: Mapping[str, Sequence[int]], estimates: Mapping[str, AccuracyEstimate]
     ) -> list[dict]:
-        """Return the differences of all pairs of systems with limits, and how many questions each pair shares.
-
-        Args:
-            places: {system: of its answers}.
-            estimates: {system: what `accuracy` returned of it}.
-        """
+        """Return the differences of all pairs of systems with limits, and how many questions each pair shares."""
         pairs = list(combinations(places, 2))
         if pairs and self.is_tested(estimates.values()):
             ends = label_differences([estimate.powered for estimate in estimates.values()], self.confidence)
@@ -567,8 +542,7 @@ def checked_judge(
 ) -> tuple[dict[str, str], str | None]:
     """Return names of columns without that of the judge, and the column that has another judge's verdicts.
 
-    Raises:
-        ValueError: if a name is bad, AVA has settings but does not judge, or the column has the labels of people.
+    AVA's settings without AVA, or a judge in the column with the labels of people, are a ValueError.
     """
     result = checked_columns(columns, ["judge"])
     judge = result.pop("judge", None)

@@ -39,12 +39,9 @@ class Column(Scorer):
 
 
 def row_scores(scorer, statistics: np.ndarray, name: str) -> np.ndarray:
-    """Return (questions, systems) scores; of a set of predictions the score of their mean statistics.
+    """Return (questions, systems) scores of a name; of a set of predictions the score of their mean statistics.
 
-    Args:
-        scorer: what computes the metric.
-        statistics: (questions, systems, k + 1) sums over the predictions of a row, the last column their number.
-        name: name of a score, in `Scorer.names`.
+    Statistics are (questions, systems, k + 1) sums over the predictions of a row, the last column their number.
     """
     row_name = scorer.row_names[scorer.names.index(name)]
     means = statistics[..., :-1] / np.maximum(statistics[..., -1:], 1)
@@ -63,19 +60,12 @@ def _outcomes(scores: np.ndarray, first: int, second: int) -> dict[str, int]:
 
 
 class Judged(NamedTuple):
-    """A judge's verdicts on answers of which people labelled some. Arrays of (rows, systems).
+    """A judge's verdicts on answers of which people labelled some. Arrays of (rows, systems)."""
 
-    Attributes:
-        judged: the judge's probabilities.
-        verdicts: 1 where it accepts, else 0.
-        labels: of people, 0 to 1; NaN without one.
-        chances: probability with which a row was drawn to be labelled.
-    """
-
-    judged: np.ndarray
-    verdicts: np.ndarray
-    labels: np.ndarray
-    chances: np.ndarray
+    judged: np.ndarray  # the judge's probabilities
+    verdicts: np.ndarray  # 1 where it accepts, else 0
+    labels: np.ndarray  # of people, 0 to 1; NaN without one
+    chances: np.ndarray  # probability with which a row was drawn to be labelled
 
     @property
     def by_row(self) -> np.ndarray:
@@ -113,11 +103,10 @@ def measured(
     questions: np.ndarray,
     labelled: Mapping[str, Judged] | None = None,
 ) -> dict[str, tuple[dict[str, dict], dict[str, tuple[PairedTests, np.ndarray]]]]:
-    """Return what `analyse` corrects for the number of tests; the arguments are its own.
+    """Return of every metric what `analyse` corrects for the number of tests; the arguments are its own.
 
-    Returns:
-        metric -> {name: {system: value, low, high}}, and of the names that are tested {name: (tests of all pairs,
-        (rows, systems) scores)}.
+    These are {name: {system: value, low, high}}, and of the names that are tested {name: (tests of all pairs, (rows,
+    systems) scores)}.
     """
     sizes = np.bincount(questions)
     number = float(kish(sizes))
@@ -179,23 +168,14 @@ def analyse(
 ) -> dict[str, dict]:
     """Return scores with intervals, tests of all pairs of systems, and ranks.
 
-    Args:
-        systems: names of the systems, at least two.
-        scorers: metric -> what scores it.
-        statistics: metric -> (rows, systems, k + 1) sums over the predictions of a row, and their
-            number.
-        samples: number of bootstrap samples; the same ones for all systems and metrics.
-        seed: the same seed gives the same numbers.
-        correction: one of `resampling.CORRECTIONS`; the tests of all pairs by the first score of every
-            metric are one family, those by the second ones another, and so on.
-        questions: (rows,) number of every row's question, 0, 1, ... without gaps: rows of one question are drawn
-            together. None: each row is its own.
-        labelled: judge -> verdicts and labels: the first test is of the accuracy by labels, not of the verdicts.
+    `statistics` has of every metric (rows, systems, k + 1) sums over the predictions of a row, and their number;
+    samples are the same for all systems and metrics. Rows of one question, whose numbers 0, 1, ... have no gaps, are
+    drawn together. The tests of all pairs by the first score of every metric are one family, those by the second ones
+    another, and so on. With `labelled` the first test of a judge is of the accuracy by labels, not of the verdicts.
 
-    Returns:
-        metric -> "scores": name -> system -> value, low, high; "tests": name -> "systems": system -> cluster, ranks;
-        "pairs": first, second, difference with an interval that is as wide as the correction asks, p-values, wins,
-        ties, losses.
+    metric -> "scores": name -> system -> value, low, high; "tests": name -> "systems": system -> cluster, ranks;
+    "pairs": first, second, difference with an interval that is as wide as the correction asks, p-values, wins, ties,
+    losses.
     """
     questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
     result = measured(systems, scorers, statistics, samples, seed, questions, labelled)
@@ -275,12 +255,8 @@ def tested_pairs(systems: Sequence[str], tests: PairedTests, by_row: np.ndarray,
 def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> list[str]:
     """Return the two systems whose answers are read first: of those that may be the best the closest two.
 
-    Args:
-        scores: system -> "value".
-        pairs: see `tested_pairs`.
-
-    Returns:
-        The better system first; where one is significantly better than all others, it and the next one.
+    The better one comes first. Where one is significantly better than all others, it and the next one. `pairs`: see
+    `tested_pairs`.
 
     >>> scores = {"c": {"value": 0.6}, "a": {"value": 0.9}, "b": {"value": 0.7}, "d": {"value": 0.1}}
     >>> test = lambda first, second, p: {"first": first, "second": second, "p_corrected": p}
@@ -299,14 +275,10 @@ def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> lis
 def most_different(scores: np.ndarray, number: int, finer: np.ndarray | None = None) -> list[int]:
     """Return the questions on which systems differ most; of two systems as many for the one as for the other.
 
-    Args:
-        scores: (questions, systems) scores of the rows.
-        number: how many at most; questions with equal scores are left out.
-        finer: (questions, systems) scores that tell equal differences apart, such as a judge's probabilities.
-
-    Returns:
-        Numbers of questions, the largest difference first; of equal ones first those that split the systems most
-        evenly, then those with the largest difference of `finer`; where there are more of them, spread over the file.
+    Scores are (questions, systems); questions with equal ones are left out; `finer` scores tell equal differences
+    apart, such as a judge's probabilities. The largest difference comes first; of equal ones first those that split
+    the systems most evenly, then those with the largest difference of `finer`; where there are more of them, spread
+    over the file.
 
     >>> most_different(np.array([[0.0, 0.1], [1.0, 0.0], [0.0, 0.8], [0.9, 0.0]]), 2)
     [1, 2]

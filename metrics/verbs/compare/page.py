@@ -41,9 +41,7 @@ ORDERS = {
 def comparison_page(report: Report, finding: bool = True) -> str:
     """Return a comparison as one HTML page that needs no outside resource; one script filters and sorts its rows.
 
-    Args:
-        report: the comparison.
-        finding: the page begins with the first finding; False where that stands above the page.
+    Without `finding` the first one stands above the page.
     """
     explained = report.explanations()
     sections = [_section(report, metric, explained.get(metric, ())) for metric in report.metrics]
@@ -89,13 +87,9 @@ def _all_rows(report: Report):
 
 
 def _table_row(row: Mapping, systems: Sequence[str], names: Sequence[str], words: str | None) -> dict:
-    """Return what the table shows of a question.
+    """Return what the table shows of a question, see `CompareReport.answers`; the first of `names` without a verdict.
 
-    Args:
-        row: see `CompareReport.answers`.
-        systems: in the order of the columns.
-        names: of scores of a row; the first one is shown where there is no verdict.
-        words: name of the score of shared words that is set against the judge's probability; None for none.
+    `words` names the score of shared words that is set against the judge's probability; None for none.
     """
     answers, main = [row["answers"][system] for system in systems], names[0]
     values = [answer["scores"][main] for answer in answers]

@@ -684,11 +684,7 @@ def _slices(
 
 
 def _question_notes(sizes: np.ndarray) -> list[str]:
-    """Return notes on repeated questions and on too few of them for intervals.
-
-    Args:
-        sizes: (questions,) number of rows of each.
-    """
+    """Return notes on repeated questions and on too few of them for intervals, from (questions,) numbers of rows."""
     questions, rows, number = len(sizes), int(sizes.sum()), float(kish(sizes))
     notes = []
     if questions < rows:

@@ -21,21 +21,13 @@ MAX_SYSTEMS = 100
 
 @dataclass(slots=True)
 class SystemRow:
-    """A row of one system, where it stands, and what its file gives beside the texts.
-
-    Attributes:
-        item: the row.
-        source: its file.
-        given: scores in columns.
-        slice: what `--by` sorts it by.
-        recorded: scores that an earlier run wrote into the file, by name.
-    """
+    """A row of one system, where it stands, and what its file gives beside the texts."""
 
     item: Item
     source: Source
-    given: tuple[float, ...]
-    slice: str = ""
-    recorded: Mapping[str, float] = field(default_factory=dict)
+    given: tuple[float, ...]  # scores in columns
+    slice: str = ""  # what `--by` sorts it by
+    recorded: Mapping[str, float] = field(default_factory=dict)  # scores that an earlier run wrote
 
     @property
     def where(self) -> str:
@@ -45,19 +37,12 @@ class SystemRow:
 
 @dataclass(frozen=True)
 class Matched:
-    """Rows of several systems, question by question.
-
-    Attributes:
-        systems: names of the systems.
-        rows: for every question one row per system, in their order.
-        matched_by: what showed which rows belong together.
-        left_out: number of questions that not all systems have.
-    """
+    """Rows of several systems, question by question."""
 
     systems: list[str]
-    rows: list[list[SystemRow]]
-    matched_by: str
-    left_out: int
+    rows: list[list[SystemRow]]  # for every question one row per system, in their order
+    matched_by: str  # what showed which rows belong together
+    left_out: int  # number of questions that not all systems have
 
     @property
     def items(self) -> list[Item]:
@@ -88,21 +73,10 @@ class Matched:
 
 
 class SystemRows:
-    """Reads what several systems answered to the same questions.
+    """Reads what several systems answered to the same questions, see `compare`; the first error is before any reading.
 
-    Args:
-        inputs: names of files, not standard input; or rows in memory with a column `system`, see `sources.sources_of`;
-            or {name of a system: its files or rows}.
-        metrics, settings, columns, score_columns, by, runs: see `compare`.
-
-    Attributes:
-        sources: the files.
-        system_of: {`id` of a source: the system of its rows that name none}.
-        runs: whether two runs are compared.
-        scorers: {metric: what scores it}; those of default metrics after `matched`.
-
-    Raises:
-        ValueError: if an argument is bad. Nothing has been read yet.
+    `system_of` has by the `id` of a source the system of its rows that name none; `scorers` those of default metrics
+    after `matched`.
     """
 
     def __init__(
@@ -327,16 +301,9 @@ def _keys(by_system: Mapping[str, list[SystemRow]]) -> tuple[str, dict[str, list
 def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callable[[str], None]) -> Matched:
     """Find the rows of several systems that answer the same question.
 
-    By id if all rows have one and systems share them; else by question (or context) and references; without
-    questions by the order of the rows. However found, questions and references must be the same.
-
-    Args:
-        by_system: rows of every system.
-        skip: leave out questions that not all systems answer, instead of raising.
-        problem: called with each question that is left out.
-
-    Raises:
-        FileError: if the systems have different questions, naming file and row.
+    By id if all rows have one and systems share them; else by question (or context) and references; without questions
+    by the order of the rows. However found, questions and references must be the same. Questions that not all systems
+    answer are left out with `skip`, else a FileError.
     """
     matched_by, keys = _keys(by_system)
     systems = list(by_system)

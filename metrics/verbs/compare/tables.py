@@ -37,23 +37,13 @@ def turned(pair: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Ranking:
-    """The systems by one score of a metric that was tested.
+    """The systems by one score of a metric that was tested, without a name by the one that ranks.
 
-    Args:
-        report: the comparison.
-        metric: its name.
-        name: of the score; None: the one that ranks.
-
-    Attributes:
-        scores: {system: value, low, high}.
-        order: the systems, the best one first.
-        judged: of a judge whose errors are counted what `judge_errors.judged_systems` returns, else None.
-        accuracy: the same, None too where a system has no interval.
-        untold: whether a judge accepts more or fewer answers, and how many are right cannot be told.
-        places: {system: cluster and ranks}.
-        pairs: the tests, the better system first, in the order of the ranking.
-        to_read: the two systems whose rows are shown, see `analysis.closest_pair`.
-        best: the system with the best score, and those that are not significantly worse; all if untold.
+    `order` has the best system first, `pairs` the tests, the better system first, in this order; `judged`, of a judge
+    whose errors are counted, what `judge_errors.judged_systems` returns, and `accuracy` the same where every system
+    has an interval; `untold` is whether a judge accepts more or fewer answers, and how many are right cannot be told;
+    `to_read` are the two systems whose rows are shown; `best` is the best system and those that are not significantly
+    worse, all if untold.
     """
 
     def __init__(self, report: Report, metric: str, name: str | None = None):

@@ -25,21 +25,11 @@ def changes(
     statistics: Mapping[str, np.ndarray],
     sources: Mapping[str, Sequence[Source]],
 ) -> dict[str, Any]:
-    """Return what changed between two runs.
+    """Return what changed between two runs, the old one first; another number of runs is a FileError.
 
-    Args:
-        matched: the rows of both, the old run first.
-        scorers: {metric: what scores it}.
-        statistics: see `analysis.analyse`.
-        sources: {run: its files}.
-
-    Returns:
-        "runs" (old, new), "answers_changed" (number of questions), "judge" (see `_judges`), and "metrics": metric ->
-        "score", "better" and "worse" (rows, the largest change first), "same" (number), and "recorded", the rows whose
-        recorded score changed though the answer did not.
-
-    Raises:
-        FileError: if there are not two runs.
+    "runs" (old, new), "answers_changed" (number of questions), "judge" (see `_judges`), and "metrics": metric ->
+    "score", "better" and "worse" (rows, the largest change first), "same" (number), and "recorded", the rows whose
+    recorded score changed though the answer did not.
     """
     if len(matched.systems) != 2:
         raise FileError(

@@ -70,14 +70,7 @@ def diagnose(
 class DoctorReport(Report):
     """What files of rows support, and the commands to run.
 
-    Args:
-        report: "files" (name, format, rows), "rows", "bad_rows", "first_bad", "columns" (name, "read_as", "filled",
-            "values", "use"), "systems", "can", "cannot", "notes".
-
-    Attributes:
-        can: [{"what", "why", "command"}].
-        cannot: [{"what", "why"}].
-        notes: what to know before a command is run.
+    `can` and `cannot` have dicts of "what", "why" and, of what can be done, "command".
     """
 
     title = "What the rows support"

@@ -136,12 +136,7 @@ def explain(
 
 
 def _one_answer(judges: bool, checkpoint: str | None) -> tuple[Callable, Callable, Callable]:
-    """Return what explains an answer by its references, what prints that, and what makes a page of it.
-
-    Args:
-        judges: whether the metric judges answers.
-        checkpoint: of the metric, None for its own.
-    """
+    """Return what explains an answer by its references, what prints that, and what makes a page of it."""
     if judges:
         from .verdict import print_verdict, verdict, verdict_html
 

@@ -12,19 +12,12 @@ from ...reports.table import Table, html_table, number, page, print_table, rende
 
 
 class Segment(NamedTuple):
-    """Some characters of a text.
-
-    Attributes:
-        text: the characters; all segments of a text put together are the text.
-        weights: keyphrase weights of the word pieces there, mostly one; none for the characters between pieces.
-        found: the other text has this piece too: what BLEU-1 counts.
-        in_order: the piece belongs to the heaviest common subsequence: what ROUGE-L counts.
-    """
+    """Some characters of a text; all segments of a text put together are the text."""
 
     text: str
-    weights: tuple[float, ...] = ()
-    found: bool = False
-    in_order: bool = False
+    weights: tuple[float, ...] = ()  # keyphrase weights of the word pieces there, mostly one; none between pieces
+    found: bool = False  # the other text has this piece too: what BLEU-1 counts
+    in_order: bool = False  # it belongs to the heaviest common subsequence: what ROUGE-L counts
 
 
 class Score(NamedTuple):
@@ -40,14 +33,10 @@ class Score(NamedTuple):
 class Explanation:
     """How KPQA computes its scores for one answer.
 
-    Attributes:
-        question: the question.
-        pairs: per reference the segments of the prediction, held against it, and the segments of the reference.
-        scores: bleu1_kpqa, rougeL_kpqa, bertscore_kpqa and the unweighted bleu1, rougeL, bertscore.
-        cut_texts: number of texts whose end the model could not read.
-        signature: what the numbers depend on, as the module's `signature()` says it.
-        rarity: like `pairs`, with the inverse document frequency of every piece over the largest of its text in place
-            of its weight (Table 5 of the paper); None without texts to count in.
+    Pairs are, per reference, the segments of the prediction, held against it, and the segments of the reference.
+    `rarity` is like these, with the inverse document frequency of every piece over the largest of its text in place of
+    its weight (Table 5 of the paper); None without texts to count in. Scores are bleu1_kpqa, rougeL_kpqa,
+    bertscore_kpqa and the unweighted ones; `cut_texts` is the number of texts whose end the model could not read.
     """
 
     question: str
@@ -59,15 +48,7 @@ class Explanation:
 
 
 def in_heaviest_subsequence(ids: Sequence[int], weights: Sequence[float], others: Sequence[int]):
-    """Return which tokens form the common subsequence that carries most weight, as ROUGE-L-KPQA counts it.
-
-    Args:
-        ids: (m,) token ids of the text.
-        weights: (m,) weights of its tokens, at least 0.
-        others: (n,) token ids of the other text.
-
-    Returns:
-        (m,) booleans.
+    """Return which of (m,) tokens form the common subsequence that carries most weight, as ROUGE-L-KPQA counts it.
 
     >>> in_heaviest_subsequence([1, 2, 3], [0.2, 0.5, 0.4], [2, 1, 3]).tolist()
     [False, True, True]
@@ -92,16 +73,7 @@ def in_heaviest_subsequence(ids: Sequence[int], weights: Sequence[float], others
 def segments(text: str, offsets: Sequence, weights: Sequence, found: Sequence, in_order: Sequence) -> list[Segment]:
     """Return a text cut into its word pieces and what is between them.
 
-    Args:
-        text: the text.
-        offsets: (tokens, 2) character offsets of the word pieces; pieces that share characters (bytes of one emoji)
-            become one segment.
-        weights: (tokens,) keyphrase weights.
-        found: (tokens,) marks, see `Segment`.
-        in_order: (tokens,) marks, see `Segment`.
-
-    Returns:
-        Segments that put together give the text.
+    Offsets are (tokens, 2) characters. Pieces that share characters (bytes of one emoji) become one segment.
 
     >>> [segment.text for segment in segments("a pun", [(0, 1), (2, 3), (3, 5)], [0.1, 0.9, 0.8], [0] * 3, [0] * 3)]
     ['a', ' ', 'p', 'un']
@@ -130,21 +102,9 @@ def explanation(
     beta: float = 1.0,
     corpus: Sequence[str] | None = None,
 ) -> Explanation:
-    """Return how KPQA computes its scores for one answer.
+    """Return how KPQA computes its scores for one answer, exactly those of the module with the same settings.
 
-    Args:
-        question: the question.
-        prediction: the answer.
-        references: at least one reference answer.
-        models: what `kpqa.loading.load_models` returns.
-        beta: weight of recall against precision in ROUGE-L.
-        corpus: texts in which word pieces are counted for their rarity.
-
-    Returns:
-        The explanation; its scores are exactly those of the module with the same settings.
-
-    Raises:
-        ValueError: if a text is not valid Unicode, or there is no reference.
+    `models` is what `kpqa.loading.load_models` returns; word pieces are counted in the `corpus` for their rarity.
     """
     import numpy as np
 
@@ -260,10 +220,7 @@ _RARITY = "rarity in the given texts, 1 for the rarest piece of a text; the weig
 def print_explanation(explained: Explanation, console, legend: bool = True) -> None:
     """Print an explanation: with colours a heat map, without colours the weights as numbers.
 
-    Args:
-        explained: the explanation.
-        console: a `rich.console.Console`.
-        legend: print what the marks mean and the signature too.
+    With `legend` what the marks mean and the signature too.
     """
     from rich.text import Text
 
@@ -317,11 +274,7 @@ def _print_legend(console, coloured: bool, rarity: bool) -> None:
 
 
 def heat_map_html(parts: list[Segment]):
-    """Return a text as HTML (`markupsafe.Markup`), every word piece with its weight; its style is `heat_map_style()`.
-
-    Args:
-        parts: the segments of a text.
-    """
+    """Return a text as HTML (`markupsafe.Markup`), every word piece with its weight; see `heat_map_style`."""
     marked = {"found": "in the other text too", "in-order": "in the common subsequence"}
     words: list[list[tuple] | None] = []  # None is the space between two
     for part in parts:
@@ -350,10 +303,7 @@ def heat_map_legend():
 def explanation_html(*answers: Explanation, headings: Sequence[str] = ("",), findings: bool = True) -> str:
     """Return explanations as one HTML page that needs nothing else: no script, no outside resource.
 
-    Args:
-        *answers: the explanations.
-        headings: which answers they are, one for each; an only one needs none.
-        findings: the page says what the numbers show.
+    Headings say which answers they are; with `findings` the page says what the numbers show.
     """
     last, sides = answers[-1], ("Prediction", "Reference")
     shown = []

@@ -38,34 +38,19 @@ COLUMNS = {  # of the file with one line for every sentence that no passage supp
 
 
 class Judged(NamedTuple):
-    """A sentence that states something.
-
-    Attributes:
-        text: the sentence.
-        verdict: "supported", "unsupported" or "contradicted".
-        probability: that a passage supports it.
-        passage: number of the passage of the evidence or the nearest sentence, from 1; None where there is none.
-        nearest: the sentence of the passages that shares most words with it; None if none shares one.
-        instead: what the passage says in place of a number or name, or the negation that it lacks or has; or None.
-    """
+    """A sentence that states something."""
 
     text: str
-    verdict: str
-    probability: float
-    passage: int | None
-    nearest: str | None
-    instead: str | None
+    verdict: str  # "supported", "unsupported" or "contradicted"
+    probability: float  # that a passage supports it
+    passage: int | None  # number of the passage of the evidence or the nearest sentence, from 1
+    nearest: str | None  # the sentence of the passages that shares most words with it
+    instead: str | None  # what the passage says in place of a number or name, or the negation that differs
 
 
 @dataclass(frozen=True)
 class GroundedAnswer:
-    """An answer that was read beside its passages.
-
-    Attributes:
-        item: its row.
-        prediction: the answer.
-        sentences: those that state something, in order.
-    """
+    """An answer that was read beside its passages, and those of its sentences that state something."""
 
     item: Item
     prediction: str
@@ -84,38 +69,21 @@ class GroundedAnswer:
 
 @dataclass(frozen=True)
 class Grounded:
-    """What was found in files, or of one answer.
+    """What was found in files, or of one answer."""
 
-    Attributes:
-        answers: those with an unsupported sentence, the worst first; or the one answer.
-        read: {system: number of its answers}.
-        unsupported: {system: number of its answers with an unsupported sentence}.
-        skipped: bad rows that were left out.
-        threshold: probability from which a sentence is supported.
-        error_rate: how often the judge errs, in words.
-        warnings: what a reader must know before the numbers.
-        signature: what the numbers depend on.
-        single: it is one answer, of no file.
-    """
-
-    answers: tuple[GroundedAnswer, ...]
-    read: Mapping[str, int]
-    unsupported: Mapping[str, int]
-    skipped: int
-    threshold: float
-    error_rate: str
-    warnings: tuple[str, ...]
-    signature: str
-    single: bool = False
+    answers: tuple[GroundedAnswer, ...]  # those with an unsupported sentence, the worst first; or the one answer
+    read: Mapping[str, int]  # {system: number of its answers}
+    unsupported: Mapping[str, int]  # {system: number of its answers with an unsupported sentence}
+    skipped: int  # bad rows that were left out
+    threshold: float  # probability from which a sentence is supported
+    error_rate: str  # how often the judge errs, in words
+    warnings: tuple[str, ...]  # what a reader must know before the numbers
+    signature: str  # what the numbers depend on
+    single: bool = False  # it is one answer, of no file
 
 
 def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[GroundedAnswer], Counter]:
-    """Return answers with their sentences, and counts of what to warn of.
-
-    Args:
-        scorer: that of grounding.
-        items: rows with contexts.
-    """
+    """Return the answers of rows with contexts and their sentences, and counts of what to warn of."""
     texts = [(item, text) for item in items for text in item.predictions]
     columns = {
         "questions": [item.text or "" for item, _ in texts],
@@ -150,17 +118,7 @@ def _of_judge(scorer: Scorer, counts: Counter) -> dict[str, Any]:
 def one_answer(
     question: str, answer: str, passages: Sequence[str], settings: Mapping[str, Any] | None = None
 ) -> Grounded:
-    """Return what grounding finds in one answer.
-
-    Args:
-        question: the question, or "".
-        answer: the answer.
-        passages: at least one passage.
-        settings: settings of grounding, such as `checkpoint` and `threshold`.
-
-    Raises:
-        ValueError: if a text or a setting is bad.
-    """
+    """Return what grounding finds in one answer."""
     scorer = make_scorer("grounding", settings)
     columns = scorer.checked({"questions": [question], "predictions": [answer], "contexts": [list(passages)]})
     item = Item("", 0, None, "", columns["questions"][0], columns["predictions"], [], (None, None))
@@ -183,19 +141,8 @@ def unsupported_sentences(
 ) -> Grounded:
     """Find the sentences of files that no passage supports, in memory that does not grow with them.
 
-    Args:
-        sources: the files, see `sources.files`.
-        columns: names of columns in the files, see `reading.RowReader`.
-        settings: settings of grounding.
-        worst: number of answers to return.
-        output: file for all sentences that no passage supports, one a line; its ending says the format.
-        on_error: "fail" at the first bad row, or "skip" and count bad rows.
-        notify: called with what a user must know about the input.
-        problem: called with each bad row that is left out.
-        progress: called with the metric, the answers that are done, and None.
-
-    Raises:
-        ValueError: if an argument or a row is bad, or a file cannot be read or written.
+    The `worst` answers are returned; all such sentences are written to `output`, one a line. Progress has the number
+    of answers that are done, and None.
     """
     with bad_usage():
         columns = checked_columns(columns)
@@ -326,12 +273,7 @@ LABELS = 14  # columns of the labels in the terminal
 
 
 def print_unsupported(found: Grounded, console) -> None:
-    """Print the answers with their sentences that no passage supports; of one answer all its sentences.
-
-    Args:
-        found: what was found.
-        console: a `rich.console.Console`.
-    """
+    """Print the answers with their sentences that no passage supports; of one answer all its sentences."""
     from rich.text import Text
 
     say(console, [headline(found)], "bold")
@@ -351,11 +293,7 @@ def print_unsupported(found: Grounded, console) -> None:
 
 
 def unsupported_html(found: Grounded) -> str:
-    """Return the same as one HTML page that needs nothing else: no script, no outside resource.
-
-    Args:
-        found: what was found.
-    """
+    """Return the same as one HTML page that needs nothing else: no script, no outside resource."""
     body = render(
         "unsupported.html",
         headline=headline(found),

@@ -9,43 +9,27 @@ from ...reports.table import page, probability_and_threshold, render, visible
 
 
 class Word(NamedTuple):
-    """A word or phrase of an answer.
+    """A word or phrase of an answer."""
 
-    Attributes:
-        start, end: where it stands, in characters.
-        effect: the probability with it less the probability without it, -1 to 1.
-    """
-
-    start: int
+    start: int  # in characters, as the end
     end: int
-    effect: float
+    effect: float  # the probability with it less the probability without it, -1 to 1
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Why AVA judged one answer as it did.
-
-    Attributes:
-        question, answer, references: the texts.
-        reference: number of the reference that decided, from 0.
-        probability: that the answer is correct.
-        threshold: probability from which it counts as correct.
-        words: the words of the answer, in order.
-        reason: one plain sentence.
-        warnings: what a reader must know before the numbers.
-        signature: what the numbers depend on, as the module's `signature()` says it.
-    """
+    """Why AVA judged one answer as it did."""
 
     question: str
     answer: str
     references: tuple[str, ...]
-    reference: int
-    probability: float
-    threshold: float
-    words: tuple[Word, ...]
-    reason: str
-    warnings: tuple[str, ...]
-    signature: str
+    reference: int  # number of the one that decided, from 0
+    probability: float  # that the answer is correct
+    threshold: float  # probability from which it counts as correct
+    words: tuple[Word, ...]  # of the answer, in order
+    reason: str  # one plain sentence
+    warnings: tuple[str, ...]  # what a reader must know before the numbers
+    signature: str  # what the numbers depend on
 
     @property
     def correct(self) -> bool:
@@ -54,17 +38,7 @@ class Verdict:
 
 
 def verdict(question: str, answer: str, references: Sequence[str], settings: Mapping | None = None) -> Verdict:
-    """Return why AVA judged an answer as it did.
-
-    Args:
-        question: the question.
-        answer: the answer.
-        references: at least one reference answer.
-        settings: settings of `ava`, such as `checkpoint` and `threshold`.
-
-    Raises:
-        ValueError: if a text or a setting is bad.
-    """
+    """Return why AVA judged an answer as it did."""
     from ...registry import make_scorer
 
     scorer = make_scorer("ava", settings)
@@ -129,10 +103,7 @@ LABELS = 12  # columns of the labels in the terminal
 def print_verdict(found: Verdict, console, legend: bool = True) -> None:
     """Print a verdict: words with background colours, or without colours the effects as numbers.
 
-    Args:
-        found: the verdict.
-        console: a `rich.console.Console`.
-        legend: print what the marks mean, warnings and the signature too.
+    With `legend` what the marks mean, warnings and the signature too.
     """
     from rich.text import Text
 
@@ -175,10 +146,8 @@ _LEGEND = (
 def verdict_html(*answers: Verdict, headings: Sequence[str] = ("",), verdicts: bool = True) -> str:
     """Return verdicts as one HTML page that needs nothing else: no script, no outside resource.
 
-    Args:
-        *answers: the verdicts; warnings and signature are those of the last one.
-        headings: which answers they are, one for each; an only one needs none.
-        verdicts: the page says the verdicts themselves too, not the reasons alone.
+    Headings say which answers they are; without `verdicts` the page says the reasons alone. Warnings and signature are
+    those of the last answer.
     """
     judged = [
         {

@@ -38,15 +38,8 @@ PASSED = {"question": "text", "prediction": "text", "candidate": "text", "refere
 class RatersReport(Report):
     """How far raters agree, before and after noisy ratings are dropped.
 
-    Args:
-        report: what `to_dict` returns: "items", "ratings", "dropped", "ratings_per_item" and "alpha" (level -> value)
-            before and after filtering, "raters", "inputs", "settings".
-
-    Attributes:
-        items: number of items.
-        ratings: number of ratings.
-        alpha: {"before", "after": {level: Krippendorff's alpha}}.
-        raters: {name: {"ratings", "dropped", "mean_distance"}}, the distance from the items' scores.
+    `alpha` is {"before", "after": {level: Krippendorff's alpha}}; `raters` {name: {"ratings", "dropped",
+    "mean_distance"}}, the distance from the items' scores.
     """
 
     title = "Agreement of raters"

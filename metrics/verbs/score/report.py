@@ -596,12 +596,7 @@ class ScoreReport(Report):
         say(console, self._remarks())
 
     def _print_reading(self, console: Any, room: int = LEAST_LINES) -> None:
-        """Print the answers to read first, those judged wrong with their faults; nothing if there is none.
-
-        Args:
-            console: a `rich.console.Console`.
-            room: lines for a few answers, an empty one and the title in them.
-        """
+        """Print the answers to read first, those judged wrong with their faults; few of them in `room` lines."""
         from rich.text import Text
 
         to_read = self.found.to_read
