@@ -103,7 +103,7 @@ def test_results_that_are_kept_stay(keep, capsys):
 def test_a_set_is_added_to_the_simple_metrics(keep, monkeypatch):
     """What they were measured on before stays: they have no scaling that all sets share."""
     monkeypatch.setattr(compare_judges, "simple_scores", lambda rows, *_: {"token F1": np.array([0.1, 0.9])})
-    monkeypatch.setattr("evaluate.load", lambda *given, **settings: None)
+    monkeypatch.setattr(compare_judges, "load", lambda *given, **settings: None)
     kept = {"token F1": {"sets": {"other.dev": {"accuracy": 0.5}}}}
     found = keep({"command": "earlier", "data": {}, "results": kept}, "--simple")["results"]["token F1"]["sets"]
     assert found == {"other.dev": {"accuracy": 0.5}, "beetle.dev": {"accuracy": 1.0, "auc": 1.0}}

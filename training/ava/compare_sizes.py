@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from training.ava.evaluate_ava import half, write_calibration
-from training.ava.triples import as_claim
+from training.ava.triples import as_claim, truth
 from training.common import json_rows, named_file, option, write_json
 from training.studies.harness import Output, Study, filled, read
 
@@ -54,11 +54,6 @@ def dev_rows(name: str, data: Path, most: int) -> tuple[list[dict], str]:
     rows = map(as_claim, json_rows(path)) if name in CLAIMS else json_rows(path)
     rows = [row for row in rows if truth(row) is not None]
     return random.Random(0).sample(rows, min(most, len(rows))), file_digest(path)
-
-
-def truth(row: dict) -> float | None:
-    """Return the verdict of a row, or its grade."""
-    return row.get("score") if row.get("label") is None else row["label"]
 
 
 def judged(checkpoint: str, name: str, rows: list[dict], **settings) -> tuple[np.ndarray, float]:

@@ -24,16 +24,6 @@ _ACTION_PAIRS = [[verb.split() for verb in line.split("/")] for line in WORDS["a
 _WHY = ("", "", "", *WORDS["tails"])
 
 
-def _word(number: int) -> str:
-    """Return a number in words."""
-    return _engine().number_to_words(number)
-
-
-def _ordinal(number: int) -> str:
-    """Return the word of an ordinal number."""
-    return _engine().number_to_words(_engine().ordinal(number))
-
-
 @cache
 def _engine():
     import inflect
@@ -41,15 +31,26 @@ def _engine():
     return inflect.engine()
 
 
+def _word(number: int | str) -> str:
+    return _engine().number_to_words(number)
+
+
+def _ordinal(number: int) -> str:
+    return _word(_engine().ordinal(number))
+
+
 def _time(rng: random.Random) -> tuple[str, list[str], list[str]]:
     hour, minute = rng.randrange(1, 12), rng.choice([0, 0, 5, 10, 15, 20, 30, 40, 45, 50])
     late = rng.random() < 0.5
 
     def forms(hour, minute, late):
-        short = f"{hour}:{minute:02d}"
-        mark = "pm" if late else "am"
-        texts = [f"{short} {mark[0]}.m.", f"{short} {mark.upper()}", f"{short} {mark}"]
-        texts.append(f"{hour + 12 * late:02d}:{minute:02d}")
+        short, mark = f"{hour}:{minute:02d}", "pm" if late else "am"
+        texts = [
+            f"{short} {mark[0]}.m.",
+            f"{short} {mark.upper()}",
+            f"{short} {mark}",
+            f"{hour + 12 * late:02d}:{minute:02d}",
+        ]
         part = "in the afternoon" if late and hour < 6 else "in the evening" if late else "in the morning"
         if minute == 0:
             texts += [f"{hour} {mark}", f"{hour} o'clock {part}", f"{_word(hour)} {part}", f"{hour} {mark[0]}.m."]
@@ -105,11 +106,13 @@ def _duration(rng: random.Random) -> tuple[str, list[str], list[str]]:
 
     def forms(number):
         name = _engine().singular_noun(large) if number == 1 else large
-        texts = [f"{number} {name}", f"{_word(number)} {name}", f"{number * size} {small}"]
-        texts += [f"{_word(number * size)} {small}"]
-        if number == 1:
-            texts.append(f"{'an' if name == 'hour' else 'a'} {name}")
-        return texts
+        texts = [
+            f"{number} {name}",
+            f"{_word(number)} {name}",
+            f"{number * size} {small}",
+            f"{_word(number * size)} {small}",
+        ]
+        return texts + ([f"{'an' if name == 'hour' else 'a'} {name}"] if number == 1 else [])
 
     wrong = [*forms(number + rng.choice([1, 2, 3])), f"{number} {small}", f"{number * size} {large}"]
     question = rng.choice(["How long did it take?", "How long does it last?", "how long was he there"])
@@ -124,13 +127,11 @@ def _day(rng: random.Random) -> tuple[str, list[str], list[str]]:
         texts = [f"{month} {day.day}, {day.year}", f"{day.day} {month} {day.year}", f"{month} {ordinal}, {day.year}"]
         texts += [f"the {ordinal} of {month} {day.year}", f"the {_ordinal(day.day)} of {month} {day.year}"]
         texts += [f"{month[:3]} {day.day}, {day.year}", f"{day.month}/{day.day}/{day.year}", day.isoformat()]
-        if day.day > 12:
-            texts.append(f"{day.day:02d}/{day.month:02d}/{day.year}")
-        return texts
+        return texts + ([f"{day.day:02d}/{day.month:02d}/{day.year}"] if day.day > 12 else [])
 
-    other = [day + datetime.timedelta(days=rng.choice([-9, -1, 1, 2, 10, 31, -30, 61, 365, -366, 1461, 3653]))]
+    wrong = day + datetime.timedelta(days=rng.choice([-9, -1, 1, 2, 10, 31, -30, 61, 365, -366, 1461, 3653]))
     what = rng.choice(["was the treaty signed", "did she die", "did the war begin", "was it founded", "was he born"])
-    return f"When {what}?", forms(day), [text for wrong in other for text in forms(wrong)]
+    return f"When {what}?", forms(day), forms(wrong)
 
 
 def _count(rng: random.Random) -> tuple[str, list[str], list[str]]:
@@ -141,8 +142,7 @@ def _count(rng: random.Random) -> tuple[str, list[str], list[str]]:
 
     def forms(number):
         texts = [str(number), _word(number), f"{number} {what}", f"{_word(number)} {what}"]
-        if number > 999:
-            texts += [f"{number:,}", f"{number:,} {what}"]
+        texts += [f"{number:,}", f"{number:,} {what}"] if number > 999 else []
         return texts + ([f"a dozen {what}"] if number == 12 else [])
 
     near = [number + rng.choice([1, 2, 3, 10, 100]), number * 10, number + rng.choice([5, 20, 1000])]
@@ -157,9 +157,8 @@ def _rank(rng: random.Random) -> tuple[str, list[str], list[str]]:
         number, other = number + 7, other + 7
 
         def forms(number):
-            return [f"the {_engine().ordinal(number)} century", f"the {_ordinal(number)} century"] + (
-                [f"the {number - 1}00s"] if number > 9 else []
-            )
+            texts = [f"the {_engine().ordinal(number)} century", f"the {_ordinal(number)} century"]
+            return texts + ([f"the {number - 1}00s"] if number > 9 else [])
 
         return "In which century did it happen?", forms(number), forms(other)
     name = rng.choice(WORDS["numbered_names"])
@@ -180,8 +179,7 @@ _QUANTITIES = (_time, _amount, _measure, _duration, _day, _day, _count, _count, 
 
 
 def _as_written(text: str, rng: random.Random) -> str:
-    """Return a text as systems and people write it: half of them unchanged."""
-    shape = rng.random()
+    shape = rng.random()  # half of the texts are unchanged
     if shape < 0.2:
         return text.lower()
     if shape < 0.35:
@@ -194,11 +192,9 @@ def quantities(sentences: Sequence[Triple], count: int, rng: random.Random) -> l
     result = []
     while len(result) < count:
         question, same, wrong = rng.choice(_QUANTITIES)(rng)
-        label = float(rng.random() < 0.5)
-        reference = rng.choice(same)
-        known = {normalised(text) for text in same}
+        label, reference = float(rng.random() < 0.5), rng.choice(same)
         candidate = rng.choice([text for text in same if text != reference] if label else wrong)
-        if not label and normalised(candidate) in known:
+        if not label and normalised(candidate) in map(normalised, same):
             continue
         references = (rng.choice(WORDS["frames"]).format(reference) if rng.random() < 0.2 else reference,)
         if rng.random() < 0.5:
@@ -256,8 +252,8 @@ def opposites(sentences: Sequence[Triple], count: int, rng: random.Random) -> It
             return capitalised(rng.choice(forms[positive])) + rng.choice(_WHY) + "."
 
         references = tuple(dict.fromkeys(answer(true) for _ in range(rng.choice([1, 1, 1, 2, 3]))))
-        question = capitalised(question) + "?"
-        yield Triple(question, references, _as_written(answer(stated), rng), float(true == stated), "opposite")
+        text = _as_written(answer(stated), rng)
+        yield Triple(capitalised(question) + "?", references, text, float(true == stated), "opposite")
 
 
 def mentions(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
@@ -298,6 +294,7 @@ def yes_no(sentences: Sequence[Triple], count: int, rng: random.Random) -> Itera
         yield Triple(question, references, answer(stated), float(true == stated), "yes_no")
 
 
+# Each takes the triples of the spans, the number of rows and the source of randomness.
 CONSTRUCTED: dict[str, Callable] = {
     "yes_no": yes_no,
     "quantity": quantities,

@@ -25,6 +25,7 @@ from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
 from training.ava import minimal_pairs
 from training.ava.ranking import rank_agreement
+from training.ava.triples import truth
 from training.common import json_rows, option, put_between_markers
 from training.studies.harness import Output, Study, filled
 
@@ -90,7 +91,7 @@ class Dev:
 
     def __init__(self, rows: list[dict], judge: Judge, ways: tuple[str, ...]):
         self.rows = rows
-        self.labels = np.array([row["score"] if row["label"] is None else row["label"] for row in rows], float)
+        self.labels = np.array([truth(row) for row in rows], float)
         self.systems = [f"{row['source']} {row['system']}" for row in rows]
         self.halves = np.array([half(row["question"]) for row in rows])
         columns = [[row[name] for row in rows] for name in ("question", "references", "candidate")]

@@ -124,13 +124,10 @@ def note_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iter
 
 def question_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> list[Prompt]:
     """Return prompts that ask a question and give no passage, so that the model says what it believes."""
-    asked = {row.question: row for row in rows}
-    return [
-        Prompt(
-            f"{row.question}\n\n{rng.choice(wa.WORDS['question_styles'])}", replace(row, label=0.5, kind="question")
-        )
-        for row in rng.sample(list(asked.values()), min(count, len(asked)))
-    ]
+    asked, styles = {row.question: row for row in rows}, wa.WORDS["question_styles"]
+    drawn = rng.sample(list(asked.values()), min(count, len(asked)))
+    rows = [replace(row, label=0.5, kind="question") for row in drawn]
+    return [Prompt(f"{row.question}\n\n{rng.choice(styles)}", row) for row in rows]
 
 
 def changed_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
@@ -271,9 +268,8 @@ def main() -> None:
 
     rows, unsure, reasons = sure_rows(prompts, texts, rng)
     if not rows:
-        raise ValueError(
-            f"no rows: expected right and wrong answers whose verdict is sure, got {dict(reasons)}; ask for more"
-        )
+        said = f"expected right and wrong answers whose verdict is sure, got {dict(reasons)}"
+        raise ValueError(f"no rows: {said}; ask for more")
     for path, triples in ((args.output, rows), (args.unsure, unsure)):
         if path:
             write_rows(path, (row.as_verdict() for row in triples))

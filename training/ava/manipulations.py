@@ -22,8 +22,7 @@ def manipulations(sentences: Sequence[Triple], count: int, rng: random.Random) -
 
     def make(row: Triple) -> Triple | None:
         others = {answers.wrong_one(row.question, row.references, rng) for _ in range(rng.choice([1, 3, 5, 12]))}
-        others = sorted(others - {None})
-        if not others:
+        if not (others := sorted(others - {None})):
             return None
         rng.shuffle(others)
         label, right = rng.random() < 0.5, row.references[0].rstrip(".")

@@ -75,10 +75,9 @@ def buried(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
             if count >= wanted:
                 break
         if triple.label in (0, 1):
-            around = list(texts)
-            rng.shuffle(around)
-            middle = rng.randint(0, len(around))
-            whole = [*around[:middle], triple.candidate, *around[middle:]]
+            whole = list(texts)
+            rng.shuffle(whole)
+            whole.insert(rng.randint(0, len(whole)), triple.candidate)
             yield replace(triple, candidate=rng.choice((" ", "\n", "\n\n")).join(whole), kind="buried")
 
 
@@ -106,12 +105,7 @@ def _other_form(text: str, rng: random.Random) -> str:
         forms += [f"{month[:3]} {day}, {year}", f"{month} {day}{ending}, {year}"]
         new = rng.choice([form for form in forms if form != match[0]])
     elif match := re.search(rf"(?i)\b(?:{'|'.join(_VALUES)})\b|(?<![\d.,:-])\b(?:[2-9]|1[0-2])\b(?![.,:-]?\d)", text):
-        number_word = match[0].lower()
-        new = (
-            str(_VALUES[number_word])
-            if number_word in _VALUES
-            else next(w for w, value in _VALUES.items() if value == int(number_word))
-        )
+        new = str(_VALUES.get(match[0].lower()) or NUMBERS[int(match[0]) - 1])
     else:
         return text
     return text[: match.start()] + new + text[match.end() :]
@@ -127,12 +121,10 @@ def _restated(text: str, rng: random.Random) -> str | None:
     if is_ := _COPULA_BACK.fullmatch(text):
         forms.append(f"{capitalised(is_['what'])} {is_['is']} {is_['name']}.")
     if of := _OF.search(text):
-        owner = of["owner"]
-        forms.append(
-            text[: of.start()] + f"{owner}'{'' if owner.endswith('s') else 's'} {of['what']}" + text[of.end() :]
-        )
+        owner = f"{of['owner']}'" if of["owner"].endswith("s") else f"{of['owner']}'s"
+        forms.append(f"{text[: of.start()]}{owner} {of['what']}{text[of.end() :]}")
     if own := _OWN.search(text):
-        forms.append(text[: own.start()] + f"the {own['what']} of {own['owner']}" + text[own.end() :])
+        forms.append(f"{text[: own.start()]}the {own['what']} of {own['owner']}{text[own.end() :]}")
     if passive := _PASSIVE.fullmatch(text):
         forms.append(f"{capitalised(passive['by'])} {passive['verb']} {_plain_start(passive['what'])}.")
     return rng.choice(forms) if forms else None
@@ -172,8 +164,7 @@ def restated(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
         text, references = first + (f" {rest}" if dot else ""), triple.references
         if triple.label == 1 and rng.random() < 0.5:
             references = (triple.candidate,)
-        if rng.random() < 0.5:
-            text = tokenised(text)
+        text = tokenised(text) if rng.random() < 0.5 else text
         yield replace(triple, references=references, candidate=text, kind="restated")
 
 
@@ -200,17 +191,11 @@ def reworded(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
 
 
 def _misspelt(word: str, rng: random.Random) -> str:
-    """Return a word with a typing error that leaves its first letter."""
+    """Return a word with a typing error that leaves its first letter: swapped, dropped, doubled or another letter."""
     place = rng.randrange(1, len(word) - 1)
-    change = rng.choice(("swap", "drop", "double", "other"))
-    if change == "swap":
-        return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
-    if change == "drop":
-        return word[:place] + word[place + 1 :]
-    if change == "double":
-        return word[:place] + word[place] + word[place:]
-    near = WORDS["misspellings"]
-    return word[:place] + near.get(word[place], word[place] * 2) + word[place + 1 :]
+    before, letter, following, after = word[:place], word[place], word[place + 1], word[place + 2 :]
+    other = WORDS["misspellings"].get(letter, letter * 2)
+    return before + rng.choice((following + letter, following, letter * 2 + following, other + following)) + after
 
 
 def misspelt(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
@@ -222,8 +207,7 @@ def misspelt(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
         text = triple.candidate
         for start, end in sorted(rng.sample(places, min(len(places), rng.randint(1, 4))), reverse=True):
             text = text[:start] + _misspelt(text[start:end], rng) + text[end:]
-        text = text.lower() if rng.random() < 0.5 else text
-        yield replace(triple, candidate=text, kind="misspelt")
+        yield replace(triple, candidate=text.lower() if rng.random() < 0.5 else text, kind="misspelt")
 
 
 MAKERS: dict[str, Callable] = {

@@ -42,10 +42,9 @@ def roles(sentences: Sequence[Triple], count: int, rng: random.Random) -> Iterat
             stated = list(WORDS["causes"])
             question = rng.choice(("What happened, and why?", "What was the cause of what?", "Why did it happen?"))
         first, second = rng.choice(stated), rng.choice(stated)
-        turned = (a, b) if label else (b, a)
         reference = capitalised(first.format(a=a, b=b)) + "."
-        candidate = capitalised(second.format(a=turned[0], b=turned[1])) + "."
-        yield Triple(question, (reference,), candidate, float(label), "roles")
+        a, b = (a, b) if label else (b, a)
+        yield Triple(question, (reference,), capitalised(second.format(a=a, b=b)) + ".", float(label), "roles")
 
 
 def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Triple]:
@@ -56,20 +55,14 @@ def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> Iterat
         items = rng.sample(names, size + 1)
         own, extra = items[:size], items[size]
         label, stated = rng.random() < 0.5, rng.sample(own, size)
-        if not label:
-            change = rng.choice(("more", "fewer", "other"))
+        if not label:  # one more, one fewer, or another one
+            removed, added = rng.choice(((0, [extra]), (1, []), (1, [extra])))
             place = rng.randrange(size)
-            if change == "more":
-                stated.insert(place, extra)
-            elif change == "fewer":
-                del stated[place]
-            else:
-                stated[place] = extra
-        question = rng.choice(WORDS["list_questions"]).format(
-            n=_COUNTS[size], things=rng.choice(WORDS["listed_things"])
-        )
+            stated[place : place + removed] = added
+        question, things = rng.choice(WORDS["list_questions"]), rng.choice(WORDS["listed_things"])
         frame = rng.choice(("{}", "{}", "They are {}.", "These were {}.", "{}."))
         answer = frame.format(_joined(stated, rng))
+        question = question.format(n=_COUNTS[size], things=things)
         yield Triple(question, (_joined(own, rng),), answer, float(label), "lists")
 
 
@@ -81,12 +74,12 @@ def alternatives(sentences: Sequence[Triple], count: int, rng: random.Random) ->
         wrong = [answers.wrong_one(row.question, row.references, rng) for _ in range(2)]
         if None in wrong or wrong[0] == wrong[1]:
             return None
-        label = rng.random() < 0.5
-        right = row.references[0].rstrip(".")
+        label, right = rng.random() < 0.5, row.references[0].rstrip(".")
         named = [right, *wrong]
         if not label:
             rng.shuffle(named)
-        text = rng.choice(WORDS["decided"] if label else WORDS["undecided"]).format(a=named[0], b=named[1], c=named[2])
+        form = rng.choice(WORDS["decided"] if label else WORDS["undecided"])
+        text = form.format(**dict(zip("abc", named, strict=True)))
         if not label and right not in text:
             return None
         return Triple(row.question, row.references, capitalised(text), float(label), "alternatives")
@@ -119,9 +112,8 @@ def _parts(name: str) -> tuple[str, str] | None:
 
 def names(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
     """Return answers with a part of a person's name: of the right person, of another, or of two mixed (wrong)."""
-    rows = [
-        row for row in sentences if answer_type(row.question, row.references[0]) == "who" and _parts(row.references[0])
-    ]
+    people = (row for row in sentences if answer_type(row.question, row.references[0]) == "who")
+    rows = [row for row in people if _parts(row.references[0])]
 
     def make(row: Triple) -> Triple | None:
         (given, family), (other_given, other_family) = (_parts(r.references[0]) for r in (row, rng.choice(rows)))

@@ -14,6 +14,7 @@ from genqa_metrics.core.judge_model import STATEMENT
 
 from training.common import source_rows
 
+ENTAILED = ("entailment", "paraphrase")  # labels of sentence pairs whose second is right if the first is
 _NOT_A_WORD = re.compile(r"[^\w\s]")
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 _DETACHED = (  # tokens of the corpora that stand apart from their word
@@ -92,10 +93,9 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
     """
     correct, wrong, short = defaultdict(dict), defaultdict(dict), defaultdict(dict)
     for row in rows:
-        own = row.get("short_answer") or None
         (correct if int(row["label"]) else wrong)[row["question"]][row["answer"]] = None
-        if own:
-            short[row["question"]][row["answer"]] = own
+        if row.get("short_answer"):
+            short[row["question"]][row["answer"]] = row["short_answer"]
 
     def triple(question: str, reference: str, candidate: str, label: float) -> Triple:
         known = short[question]  # without the candidate's own, which would tell its label
@@ -106,14 +106,16 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
         if len(answers) < 2:
             continue
         for reference in answers:
-            for candidate in answers:
-                if candidate != reference:
-                    yield triple(question, reference, candidate, 1.0)
+            yield from (triple(question, reference, other, 1.0) for other in answers if other != reference)
             others = [answer for answer in wrong[question] if answer not in answers]
             if negatives is not None and len(others) > negatives:
                 others = rng.sample(others, negatives)
-            for candidate in others:
-                yield triple(question, reference, candidate, 0.0)
+            yield from (triple(question, reference, other, 0.0) for other in others)
+
+
+def truth(row: dict) -> float | None:
+    """Return the verdict of a row, 0 or 1, or else its grade from 0 to 1, if it has one."""
+    return row.get("score") if row.get("label") is None else row["label"]
 
 
 def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
@@ -125,9 +127,7 @@ def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
     """
     triples = []
     for i, row in enumerate(rows):
-        verdict = row.get("label")
-        verdict = row.get("score") if verdict is None else verdict
-        if verdict is None:
+        if (verdict := truth(row)) is None:
             raise ValueError(f"{kind}, row {i}: expected a label or a score, got neither")
         references = row.get("references", row.get("reference", row.get("context")))
         candidate = row.get("candidate", row.get("prediction"))
@@ -144,8 +144,7 @@ def as_claim(row: dict) -> dict:
     """Return a row of a passage and a claim, also of a sentence pair."""
     if "context" in row:
         return row
-    label = row.get("label")
-    supported = None if label is None else float(label in ("entailment", "paraphrase"))
+    supported = None if row.get("label") is None else float(row["label"] in ENTAILED)
     return {"context": row["first"], "candidate": row["second"], "label": supported, "question": None}
 
 
@@ -155,11 +154,8 @@ def pair_triples(rows: Iterable[dict], kind: str, rng: random.Random) -> Iterato
     Entailed sentences and paraphrases are right, all others wrong; pairs without a label are left out. What holds in
     both directions (a paraphrase, no paraphrase, a contradiction) is turned round for every second pair.
     """
-    for row in rows:
-        label, first, second = row["label"], row["first"], row["second"]
-        if label is None:
-            continue
-        if label in ("paraphrase", "not_paraphrase", "contradiction") and rng.random() < 0.5:
+    for row in (row for row in rows if row["label"] is not None):
+        first, second = row["first"], row["second"]
+        if row["label"] in ("paraphrase", "not_paraphrase", "contradiction") and rng.random() < 0.5:
             first, second = second, first
-        right = label in ("entailment", "paraphrase")
-        yield Triple(STATEMENT, (first,), second, float(right), kind)
+        yield Triple(STATEMENT, (first,), second, float(row["label"] in ENTAILED), kind)

@@ -64,8 +64,7 @@ class Answers:
         words = {word for text in known for word in text.split()}
         pool = self._by_type.get(answer_type(question, references[0]), ())
         for _ in range(8 if pool else 0):
-            text = rng.choice(pool)
-            plain = normalised(text)
+            plain = normalised(text := rng.choice(pool))
             if plain and not words & set(plain.split()) and not any(plain in k for k in known):
                 return text
         return None
@@ -73,12 +72,9 @@ class Answers:
 
 def occurrence(references: Sequence[str], text: str) -> re.Match | None:
     """Return where the first of the longest references stands in a text as words of its own, or None."""
-    for reference in sorted(references, key=len, reverse=True):
-        if reference.strip():
-            match = re.search(rf"(?<!\w){re.escape(reference.strip())}(?!\w)", text, re.IGNORECASE)
-            if match:
-                return match
-    return None
+    longest = (text.strip() for text in sorted(references, key=len, reverse=True) if text.strip())
+    places = (re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text, re.IGNORECASE) for each in longest)
+    return next(filter(None, places), None)
 
 
 def changed_number(text: str, rng: random.Random) -> str:
@@ -89,13 +85,12 @@ def changed_number(text: str, rng: random.Random) -> str:
     """
     if text.lower() in NUMBERS:
         return rng.choice([word for word in NUMBERS if word != text.lower()])
-    digits = re.sub(r"\D", "", text)
     if _YEAR.fullmatch(text):
         return str(int(text) + rng.choice([-20, -10, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 10, 20]))
-    place = rng.randrange(len(digits))
-    changed = rng.choice([d for d in "0123456789" if d != digits[place] and not (place == 0 and d == "0")])
-    positions = [i for i, character in enumerate(text) if character.isdigit()]
-    return text[: positions[place]] + changed + text[positions[place] + 1 :]
+    digits = [i for i, character in enumerate(text) if character.isdigit()]
+    place = rng.choice(digits)
+    changed = rng.choice([d for d in "0123456789" if d != text[place] and not (place == digits[0] and d == "0")])
+    return text[:place] + changed + text[place + 1 :]
 
 
 def with_wrong_answer(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
@@ -117,11 +112,10 @@ def _with_wrong_number(triple: Triple, answers: Answers, rng: random.Random) -> 
     result = occurrence(triple.references, triple.candidate)
     if result is None:
         return None
-    numbers = list(_NUMBER.finditer(triple.candidate, *result.span()))
-    months = list(_MONTH.finditer(triple.candidate, *result.span()))
-    if not numbers and not months:
+    places = [m for pattern in (_NUMBER, _MONTH) for m in pattern.finditer(triple.candidate, *result.span())]
+    if not places:
         return None
-    place = rng.choice(numbers + months)
+    place = rng.choice(places)
     if _MONTH.fullmatch(place[0]):
         new = rng.choice([month for month in MONTHS if month.lower() != place[0].lower()])
     else:
@@ -273,20 +267,14 @@ def off_topic(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]
 def span_triples(rows: Iterable, answers: Answers, rng: random.Random) -> Iterator[Triple]:
     """Yield a correct and an incorrect triple of each row of extractive QA; sides are span or sentence by turns."""
     for row in rows:
-        span = row.span
-        if not span:
+        if not (span := row.span):
             continue
         right = Triple(row.question, (span,), row.text, 1.0, "span")
-        wrong = with_wrong_answer(right, answers, rng)
-        shape = rng.random()
-        if shape < 0.25:  # spans on both sides
-            candidate, bad, references = span, answers.wrong_one(row.question, [span], rng), (span,)
-        elif shape < 0.55:  # the span as reference, a sentence as candidate
-            candidate, bad, references = row.text, wrong, (span,)
-        elif shape < 0.8:  # a sentence as reference, the span as candidate
-            candidate, bad, references = span, answers.wrong_one(row.question, [span], rng), (row.text,)
-        else:  # sentences on both sides, only the answer in common
-            candidate, bad, references = row.text, wrong, (row.text,)
-        yield Triple(row.question, references, candidate, 1.0, "span")
-        if bad and normalised(bad) != normalised(candidate):
-            yield Triple(row.question, references, bad, 0.0, "span_wrong")
+        wrong, shape = with_wrong_answer(right, answers, rng), rng.random()
+        # spans on both sides, the span as reference, the span as candidate, only the answer in common
+        right = replace(right, references=(span if shape < 0.55 else row.text,))
+        if shape < 0.25 or 0.55 <= shape < 0.8:
+            right, wrong = replace(right, candidate=span), answers.wrong_one(row.question, [span], rng)
+        yield right
+        if wrong and normalised(wrong) != normalised(right.candidate):
+            yield replace(right, candidate=wrong, label=0.0, kind="span_wrong")

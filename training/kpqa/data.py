@@ -13,11 +13,7 @@ from pathlib import Path
 
 from training.common import source_rows
 
-SEVERAL_ANSWERS = (
-    "qasrl_gs",
-    "qanom",
-)  # all texts of a row are answers; elsewhere they are alternatives of one answer
-
+SEVERAL_ANSWERS = ("qasrl_gs", "qanom")  # whose texts of a row are all answers; elsewhere alternatives of one answer
 SHORT_AMOUNT = 5  # words of a span that counts as an amount, under any question, if it contains a number
 RESTATED = 0.1  # label of the question's words in an answer to a yes/no question
 
@@ -68,10 +64,9 @@ def read_rows(source: str, folder: str | Path | None = None) -> Iterator[dict]:
     SQuAD, HotpotQA, MS MARCO or any set with these columns; a configuration can follow a colon
     (`hotpotqa/hotpot_qa:distractor`). `whole` is true where all of the context is the answer's sentences.
     """
-    name = source.partition(":")[0]
-    convert = {"hotpotqa/hotpot_qa": hotpot_row, "microsoft/ms_marco": marco_row}.get(name, lambda row: row)
+    converters = {"hotpotqa/hotpot_qa": hotpot_row, "microsoft/ms_marco": marco_row}
     rows = source_rows("sources", source, folder, part="name", streaming=True)
-    yield from (row for row in map(convert, rows) if row)
+    yield from filter(None, map(converters.get(source.partition(":")[0], dict), rows))
 
 
 def located(question: str, context: str, answer: str, whole: bool) -> dict | None:
@@ -152,16 +147,13 @@ def answers(source: str, rows: Iterable[dict], unit: float, function: float, max
         bounds = [(0, len(context))]
         if not row.get("whole") and (len(context.split()) > 20 or "\n" in context):
             bounds = [(s["start_index"], s["end_index"]) for s in get_sentence_boundaries("en", context)]
-        first, last = spans[0]
-        touched = [(a, b) for a, b in bounds if a < last and b > first]
-        start, end = touched[0][0], touched[-1][1]
-        start += len(context[start:end]) - len(context[start:end].lstrip())
-        text = context[start:end].rstrip()
+        touched = [(a, b) for a, b in bounds if a < spans[0][1] and b > spans[0][0]]
+        end, text = touched[-1][1], context[touched[0][0] : touched[-1][1]].lstrip()
+        start, text = end - len(text), text.rstrip()
         inside = [(a - start, b - start) for a, b in spans if a >= start and b <= start + len(text)]
         if inside and len(text.split()) <= max_words:
-            yield Answer(
-                question, text, tuple(keyphrase_labels(question, text, inside, several, unit, function)), source
-            )
+            labels = keyphrase_labels(question, text, inside, several, unit, function)
+            yield Answer(question, text, tuple(labels), source)
 
 
 def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> list[Answer]:
@@ -181,17 +173,11 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
         comma = rng.choice([", ", " , ", " "])
         word, other = rng.choice(["yes", "no"]), rng.choice(clauses)[2].strip()
         verb_phrase = verb if word == "yes" else rng.choice([f"{verb} not", NEGATED.get(verb, f"{verb}n't"), verb])
-        new = ""
         shape = rng.random()
-        if shape < 0.15:
-            text = word
-        elif shape < 0.35:
-            text = f"{word}{comma}{pronoun} {verb_phrase}"
-        elif shape < 0.75:
-            text = f"{word}{comma}{pronoun} {verb_phrase} {rest}"
-        else:
-            new = other
-            text = f"{word}{comma}{pronoun} {verb} {new}"
+        new = other if shape >= 0.75 else ""
+        text = f"{word}{comma}{pronoun} {verb} {new}" if new else f"{word}{comma}{pronoun} {verb_phrase} {rest}"
+        if shape < 0.35:
+            text = word if shape < 0.15 else f"{word}{comma}{pronoun} {verb_phrase}"
         known = set(question.lower().split())
         labels = [0.0] * len(text)
         for m in WORD.finditer(text):
@@ -221,15 +207,11 @@ def varied(row: Answer, rng: random.Random, crop: float, restate: float, plain: 
         chance = rng.random()
         shape = _IS_QUESTION.fullmatch(question)
         if shape and chance < restate and end - start < 120:
-            phrase, inner = text[start:end], labels[start:end]
-            verb, thing = shape[1] or "is", shape[2]
-            ending = rng.choice(["", ".", " ."])
-            if rng.random() < 0.7:
-                before, after = f"{thing} {verb} ", ending
-            else:
-                before, after = "", f" {verb} {thing}{ending}"
-            text = before + phrase + after
-            labels = (*[0.0] * len(before), *inner, *[0.0] * len(after))
+            verb, thing, ending = shape[1] or "is", shape[2], rng.choice(["", ".", " ."])
+            first = rng.random() < 0.7
+            before, after = (f"{thing} {verb} ", ending) if first else ("", f" {verb} {thing}{ending}")
+            text = before + text[start:end] + after
+            labels = (*[0.0] * len(before), *labels[start:end], *[0.0] * len(after))
         elif restate <= chance < restate + crop:
             words = [m.span() for m in re.finditer(r"\S+", text)]
             first = next(i for i, (_, b) in enumerate(words) if b > start)

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics import load
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core.checkpoints import checkpoint_digest
@@ -31,7 +32,7 @@ from training.ava import triples as t
 from training.ava.wrong_answers import occurrence
 from training.common import named_rows, option
 from training.similarity import best_scores
-from training.studies.harness import ROOT, ExtendableOutput, Study, digests, filled
+from training.studies.harness import ExtendableOutput, Study, digests, filled
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"
@@ -105,14 +106,6 @@ def simple_scores(rows: list[dict], kpqa) -> dict[str, np.ndarray]:
     }
 
 
-def load_kpqa(dtype: str | None = None):
-    """Return the loaded module of KPQA."""
-    import evaluate
-
-    path = str(ROOT / "metrics/kpqa/kpqa.py")
-    return evaluate.load(path, keep_in_memory=True, progress=False, device="cpu", dtype=dtype)
-
-
 def halves_of(rows: list[dict]) -> np.ndarray:
     """Return the half of every row, by its question; where all fall into one half they take turns."""
     questions = sorted({row["question"] for row in rows})
@@ -143,11 +136,6 @@ def cross_fitted_accuracy(scores: np.ndarray, labels: np.ndarray, halves: np.nda
         best = grid[np.argmax([((scores[fit] >= g) == labels[fit]).mean() for g in grid])]
         right += ((scores[use] >= best) == labels[use]).sum()
     return float(right / len(labels))
-
-
-def labels_of(rows: list[dict]) -> np.ndarray:
-    """Return (rows,) verdicts of people, grades where there is no verdict."""
-    return np.array([row["score"] if row["label"] is None else row["label"] for row in rows], float)
 
 
 def judged(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> tuple:
@@ -186,7 +174,7 @@ def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) ->
 
 def simple_set(name: str, rows: list[dict], kpqa) -> dict[str, dict[str, float]]:
     """Return the numbers of the simple metrics on a dev set."""
-    labels, result = labels_of(rows), {}
+    labels, result = np.array([t.truth(row) for row in rows], float), {}
     for method, scores in simple_scores(rows, kpqa).items():
         if name in VERDICTS:
             accuracy = cross_fitted_accuracy(scores, labels, halves_of(rows))
@@ -219,7 +207,7 @@ def study(args: Arguments) -> dict:
     results = {}
     for name, _, folder in (text.partition("=") for text in args.judges):
         results[name] = judge_scores(folder, sets, args.dtype)
-    kpqa = load_kpqa(args.dtype) if args.simple else None
+    kpqa = load("kpqa", progress=False, device="cpu", dtype=args.dtype) if args.simple else None
     for name, rows in sets.items() if args.simple else ():
         for method, scores in simple_set(name, rows, kpqa).items():
             earlier = kept["results"].get(method, {"sets": {}})["sets"]  # they need no scaling from other sets

@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics import score
+from genqa_metrics import load, score
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest
 from genqa_metrics.f_meta.bases import cosines
@@ -89,7 +89,7 @@ def _simple(way: str) -> Callable[[list[dict]], object]:
         return lambda rows: [c.token_f1(row["references"], row["candidate"]) for row in rows]
     if way == "embedding cosine":
         return lambda rows: best_scores(cosines, [r["candidate"] for r in rows], [r["references"] for r in rows])
-    kpqa, names = c.load_kpqa(), ("questions", "references", "predictions")
+    kpqa, names = load("kpqa", progress=False, device="cpu"), ("questions", "references", "predictions")
     return lambda rows: kpqa.compute(**dict(zip(names, c.columns(rows), strict=True)), per_example=True)
 
 
