@@ -1,6 +1,5 @@
 """AEv(alpha, N), one family of n-gram metrics that spans BLEU and ROUGE, as a module of `evaluate`."""
 
-import datasets
 import evaluate
 from genqa_metrics.aev.scorer import AevScorer
 from genqa_metrics.core.evaluate_module import CheckedModule
@@ -60,18 +59,11 @@ class Aev(CheckedModule, evaluate.Metric):
     """AEv(alpha, N) of Soricut & Brill (2004); settings given to `load` are the defaults of `compute`."""
 
     scorer_class = AevScorer
+    url = "https://aclanthology.org/P04-1078/"
     flags = ("per_example", "grid")
 
     def _info(self):
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features(
-                {"predictions": datasets.Value("string"), "references": datasets.Sequence(datasets.Value("string"))}
-            ),
-            reference_urls=["https://aclanthology.org/P04-1078/"],
-        )
+        return self._described(_DESCRIPTION, _KWARGS_DESCRIPTION, _CITATION)
 
     def _check_flags(self, settings):
         super()._check_flags(settings)

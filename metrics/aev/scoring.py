@@ -47,11 +47,7 @@ def _words_13a() -> Callable[[str], list[str]]:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that changes the score; the defaults are the paper's, with alpha and N in the middle of their ranges.
-
-    Raises:
-        ValueError: if a value is out of range; names the setting, what was expected and what came.
-    """
+    """Everything that changes the score; the defaults are the paper's, alpha and N in the middle of their ranges."""
 
     alpha: float = 0.5  # in [0, 1], from the recall side RS(N) to the precision side PS(N)
     max_order: int = 2  # N, the longest n-gram, at least 1
@@ -219,10 +215,7 @@ def statistics(
     orders: int | None = None,
     read: Sequence[Callable[[str], list[str]]] = (),
 ) -> np.ndarray:
-    """Return rows x (2 + 4 orders) integers, see `row_statistics`; their sum is all that the score of a corpus needs.
-
-    `orders` replaces the settings' `max_order`; `read` are their `readers`, which keep stems between calls.
-    """
+    """Return rows x (2 + 4 orders) integers, see `row_statistics`; `read` are the `readers`, which keep stems."""
     read, orders, rows = read or readers(settings), orders or settings.max_order, []
     best, marked = settings.reference_recall == "best", settings.stop_words_orders == "unigrams"
     for prediction, texts in zip(predictions, references, strict=True):

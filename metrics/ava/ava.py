@@ -1,6 +1,5 @@
 """AVA: the probability that an answer is correct, given question and references, as a module of `evaluate`."""
 
-import datasets
 import evaluate
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.evaluate_module import CheckedModule
@@ -85,19 +84,10 @@ class Ava(CheckedModule, evaluate.Metric):
     """
 
     scorer_class = AvaScorer
-    flags = ("per_example", "explain")
+    url = "https://aclanthology.org/2021.naacl-main.412/"
 
     def _info(self):
-        text = datasets.Value("string")
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features(
-                {"questions": text, "predictions": text, "references": datasets.Sequence(text)}
-            ),
-            reference_urls=["https://aclanthology.org/2021.naacl-main.412/"],
-        )
+        return self._described(_DESCRIPTION, _KWARGS_DESCRIPTION, _CITATION)
 
     @property
     def segments(self) -> tuple[tuple[str, str], ...]:

@@ -134,10 +134,7 @@ def reason(
     threshold: float,
     of_sentences: Sequence[Sequence] = (),
 ) -> str:
-    """Return one sentence that says what decided, from the words and, of a long answer, its sentences.
-
-    Of `of_sentences` the one that decides comes first, and only its words are named.
-    """
+    """Return one sentence that says what decided; of a long answer it begins with the sentence that did."""
     right = probability >= threshold
     unsure = UNSURE_FROM < probability < UNSURE_TO and abs(probability - threshold) <= NEAR
     start = "the judge is unsure: " if unsure else ""
@@ -206,10 +203,7 @@ def sentences(answer: str) -> list[tuple[int, int]]:
 def deciding_sentence(
     of_sentences: Sequence[Sequence], reference: str, probability: float, threshold: float
 ) -> Sequence | None:
-    """Return the sentence, [sentence, effect, start, end], with the largest effect on the verdict.
-
-    Of a wrong answer without one it is the sentence that shares most words with the reference, None if none does.
-    """
+    """Return the sentence with the largest effect, else, of a wrong answer, the one nearest to the reference."""
     (result,) = strongest(of_sentences, probability, threshold, 1) or [None]
     if result and abs(result[1]) >= STRONG:
         return result

@@ -353,10 +353,10 @@ def unlikeness(own: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
 
 
 def read_references(row: Row, joined: bool, best: bool) -> list[tuple[tuple[str, ...], bool | None]]:
-    """Return the references that are read together, and whether the answer is right by them, None for the model.
+    """Return (references read together, whether the answer is right by them, None for the model) of a row.
 
-    Joined references make one text: only those are in it that no exact comparison rejects. If the best one decides,
-    beside one that is the answer no other is read.
+    Joined references lack those that an exact comparison rejects. With `best`, beside one that is the answer no other
+    is read.
     """
     verdicts = {}
     for text, verdict in zip(row.references, row.verdicts, strict=True):
@@ -381,10 +381,7 @@ def reference_words(references: Sequence[Sequence[str]]) -> np.ndarray:
 
 
 def _is_relevant(reference: str, row: Row) -> bool:
-    """Return whether a reference can make an answer right: a long one must share a word with it.
-
-    A judge that reads one reference at a time may take an answer to agree with a long text about something else.
-    """
+    """Return whether a reference can make an answer right: a judge may agree to a long one about something else."""
     if len(reference.split()) <= LONG_REFERENCE:
         return True
     content = " ".join(word for word in words(row.answer) if word not in COMMON)
@@ -398,10 +395,7 @@ def default_rules(loaded) -> Rules:
 
 
 class Judge(JudgeReader):
-    """Computes the probability that a candidate is correct, given question and references.
-
-    `cut_of_row` has {row: its triples of which the model could not read the end} of a single call.
-    """
+    """Computes the probability that a candidate is correct; `cut_of_row` counts cut texts by row of one call."""
 
     def __init__(self, loaded, batch_tokens: int = 4096, rules: Rules | None = None):
         super().__init__(loaded, batch_tokens)
@@ -506,9 +500,7 @@ def _next(asked: Sequence[int], rows: Sequence[int], done: Container[int]) -> tu
 
 
 def aggregated(probabilities: np.ndarray, rows: np.ndarray, count: int, how: str) -> np.ndarray:
-    """Return (count,) probabilities of rows, 0 without a pair, from (pairs,) ones of references and their rows.
-
-    "max" or "mean" (the paper's) is over the references; "joined" rows have one pair each.
+    """Return (count,) probabilities, 0 without a pair: "max" or "mean" (the paper's) over the (pairs,) of each row.
 
     >>> aggregated(np.array([0.2, 0.6, 0.5]), np.array([0, 0, 2]), 3, "mean")
     array([0.4, 0. , 0.5])

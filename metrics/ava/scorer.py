@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -19,17 +19,6 @@ from .explaining import explanations, reason_by_rule
 from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
-
-PRESETS = {"paper": {"rules": False, "reference_aggregation": "mean"}}  # the model alone, section 4 of the paper
-CHECKS = {
-    "batch_tokens": AT_LEAST_1,
-    "threshold": PROBABILITY,
-    "early_stop": PROBABILITY,
-    "reference_aggregation": (lambda how: how in (None, *AGGREGATIONS), f"one of {', '.join(AGGREGATIONS)}"),
-    "rules": SWITCH,
-    "quantity_guard": SWITCH,
-    "calibration": (lambda file: file is not True, "a file, or False for none"),
-}
 
 
 class AvaScorer(Scorer):
@@ -49,9 +38,17 @@ class AvaScorer(Scorer):
     meta_evaluated = ("ava_score",)
     shown = ("ava_wrong", "ava_declined", "ava_accuracy_given_attempted")
     needs_question = True
-    presets = PRESETS
+    presets: ClassVar = {"paper": {"rules": False, "reference_aggregation": "mean"}}  # the model alone, section 4
     optional = ("short_answers",)
-    checks = CHECKS
+    checks: ClassVar = {
+        "batch_tokens": AT_LEAST_1,
+        "threshold": PROBABILITY,
+        "early_stop": PROBABILITY,
+        "reference_aggregation": (lambda how: how in (None, *AGGREGATIONS), f"one of {', '.join(AGGREGATIONS)}"),
+        "rules": SWITCH,
+        "quantity_guard": SWITCH,
+        "calibration": (lambda file: file is not True, "a file, or False for none"),
+    }
     recalls = True
     faults = FAULTS
     fault = staticmethod(fault)
@@ -221,10 +218,7 @@ class AvaScorer(Scorer):
         return {"explanation": value}
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the scores of many corpora; see `Scorer.resampled_scores`.
-
-        The accuracy given an attempt is 0 where no answer is an attempt, as in SimpleQA's grading.
-        """
+        """Return the scores of many corpora; accuracy given an attempt is 0 without one, as in SimpleQA's grading."""
         totals, rows = np.asarray(totals), np.asarray(rows)
         correct, probability, declined = np.moveaxis(totals, -1, 0)
         every = np.maximum(rows, 1)

@@ -65,10 +65,7 @@ class Pack:
 
 
 def packed(prompts: Sequence[tuple[Sequence[int], Sequence[Sequence[int]], Sequence[int]]], budget: int) -> list[Pack]:
-    """Return packs of at most `budget` tokens; a longer prompt of one judged text is a pack of its own.
-
-    A prompt is the tokens of its shared part, the tokens of each judged text, and the number of each one's row.
-    """
+    """Return packs of at most `budget` tokens, or of one text, from (shared part, judged texts, their rows)."""
     packs, current, size = [], [], 0
     for shared, texts, rows in prompts:
         position = 0

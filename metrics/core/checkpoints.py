@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -63,6 +64,11 @@ class CheckpointError(ValueError):
     """A checkpoint was refused; the message names the file, the reason and the fix."""
 
 
+def refuse(where: object, why: str) -> NoReturn:
+    """Raise a CheckpointError about a file, or a setting in it."""
+    raise CheckpointError(f"checkpoint: {where}: {why}")
+
+
 def cached_folder(name: str, revision: str, files: Sequence[str] = MODEL_FILES) -> Path | None:
     """Return the folder of a model in the Hub's cache, None if it is not there; the network is not used."""
     from huggingface_hub import snapshot_download
@@ -80,10 +86,7 @@ def hub_folder(
     tried: list[str],
     files: Sequence[str] = MODEL_FILES,
 ) -> Path | None:
-    """Return the folder of "org/name" or "org/name@revision" on the Hub or in its cache, or None and why in `tried`.
-
-    `is_good` says whether a folder holds the expected files; `revision` overrides one in the name.
-    """
+    """Return the folder of "org/name@revision" on the Hub or in its cache if `is_good`, else None, why in `tried`."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
@@ -270,22 +273,17 @@ ENCODERS = {
 
 
 def base_encoder(name: str = BASE_MODEL) -> Path:
-    """Return the folder of a pinned, verified encoder: from the Hub's cache, an installed package, or the Hub.
-
-    A download is announced on standard error, with its size.
-    """
+    """Return the folder of a pinned encoder, verified: in the Hub's cache, a package, or downloaded, with notice."""
     from huggingface_hub import constants
 
     encoder, tried = ENCODERS[name], []
     cached = cached_folder(name, encoder.revision, encoder.files)
-    if cached is not None and encoder.matches(cached):
-        return cached
-    installed = encoder.installed()
-    if installed is not None and encoder.matches(installed):
-        return installed
-    tried.append("not in the Hub's cache" if cached is None else f"{cached}: not the expected {encoder.file}")
-    if installed is not None:
-        tried.append(f"{installed}: not the expected {encoder.file}")
+    for folder in filter(None, (cached, encoder.installed())):
+        if encoder.matches(folder):
+            return folder
+        tried.append(f"{folder}: not the expected {encoder.file}")
+    if cached is None:
+        tried.insert(0, "not in the Hub's cache")
     if not constants.HF_HUB_OFFLINE:
         print(f"downloading {name} ({encoder.megabytes} MB) from {constants.ENDPOINT}", file=sys.stderr, flush=True)
     folder = hub_folder(name, encoder.revision, encoder.matches, tried, encoder.files)
@@ -314,18 +312,14 @@ def encoder_source(folder: Path, base_model: str | os.PathLike | None = None) ->
         return Path(name)
     if base_model is None:
         raise CheckpointError(
-            f"checkpoint: {folder} is an adapter of {named!r:.80}, which is not downloaded automatically; "
-            "if you trust it, "
-            "pass base_model=FOLDER or base_model='ORG/NAME@COMMIT'"
+            f"checkpoint: {folder} is an adapter of {named!r:.80}, which is not downloaded automatically; if you "
+            "trust it, pass base_model=FOLDER or base_model='ORG/NAME@COMMIT'"
         )
     tried = [f"{name}: no folder with {WEIGHTS[1]}"]
-    result = hub_folder(name, None, is_checkpoint, tried) if name.partition("@")[2] else None
-    if result is None:
-        raise ValueError(
-            "base_model: expected a folder, or a Hub id with its revision, 'ORG/NAME@COMMIT'. Tried: "
-            f"{'; '.join(tried)}"
-        )
-    return result
+    if name.partition("@")[2] and (result := hub_folder(name, None, is_checkpoint, tried)):
+        return result
+    expected = "expected a folder, or a Hub id with its revision, 'ORG/NAME@COMMIT'"
+    raise ValueError(f"base_model: {expected}. Tried: {'; '.join(tried)}")
 
 
 def load_tokenizer(folder: Path, source: Path):
@@ -336,7 +330,7 @@ def load_tokenizer(folder: Path, source: Path):
     path = folder / "tokenizer_config.json"
     for name, value in read_json(path).items() if path.is_file() else ():
         if _NAMES_FILES.search(name) and value:
-            raise CheckpointError(f"checkpoint: {path}: {name}: expected none, got {value!r:.60}; remove it")
+            refuse(f"{path}: {name}", f"expected none, got {value!r:.60}; remove it")
     return AutoTokenizer.from_pretrained(folder, use_fast=True, **NO_CODE)
 
 
@@ -378,7 +372,7 @@ def check_files(folder: Path) -> None:
     """Refuse a folder with a pipe or a device in it, whose reader would wait, or never come to an end."""
     for path in sorted(folder.iterdir()):
         if path.exists() and not (path.is_file() or path.is_dir()):
-            raise CheckpointError(f"checkpoint: {path}: expected a file, got a pipe or device; remove it")
+            refuse(path, "expected a file, got a pipe or device; remove it")
 
 
 def read_digest(*folders: Path) -> str:
@@ -414,18 +408,14 @@ def read_json(path: Path) -> dict:
 def read_settings(
     path: Path, defaults: Mapping[str, object], checks: Mapping[str, tuple[Callable[[object], bool], str]]
 ) -> dict:
-    """Return the checked settings of a checkpoint's own file, missing ones filled in; unknown ones are refused.
-
-    `checks` says of a setting whether a value is good, and what is expected.
-    """
+    """Return the checked settings of a checkpoint's own file, missing ones filled in; see `Scorer.checks`."""
     given, fix = read_json(path), "take the version of genqa-metrics that made the checkpoint, or train it again"
     for name in sorted(set(given) - set(defaults)):  # ignoring it would change the scores
-        known = ", ".join(defaults)
-        raise CheckpointError(f"checkpoint: {path}: {name}: not a setting of this version, which knows {known}; {fix}")
+        refuse(f"{path}: {name}", f"not a setting of this version, which knows {', '.join(defaults)}; {fix}")
     settings = {**defaults, **given}
     for name, (is_good, expected) in checks.items():
         if not is_good(settings[name]):
-            raise CheckpointError(f"checkpoint: {path}: {name}: expected {expected}, got {settings[name]!r}; {fix}")
+            refuse(f"{path}: {name}", f"expected {expected}, got {settings[name]!r}; {fix}")
     return settings
 
 
@@ -445,53 +435,37 @@ def one_error(what: object) -> Iterator[None]:
 def check_config(folder: Path) -> None:
     """Refuse a config that asks for more than a plain transformers model with its own weights."""
     from safetensors import safe_open
+    from transformers import AutoConfig
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     check_files(folder)
     path = folder / "config.json"
     config = read_json(path)
     if (folder / "adapter_config.json").is_file():
-        raise CheckpointError(
-            f"checkpoint: {folder}: expected a whole model, got one with an adapter_config.json beside it, which "
-            "transformers would load too; merge the adapter, or remove that file"
-        )
+        both = "got one with an adapter_config.json beside it, which transformers would load too"
+        refuse(folder, f"expected a whole model, {both}; merge the adapter, or remove that file")
     if config.get("quantization_config"):
-        raise CheckpointError(f"checkpoint: {path}: quantization_config: expected none; save the model unquantized")
+        refuse(f"{path}: quantization_config", "expected none; save the model unquantized")
     for name in ("attn_implementation", "_attn_implementation", "experts_implementation"):
         if config.get(name) not in _ATTENTIONS:
-            raise CheckpointError(f"checkpoint: {path}: {name}: expected eager or sdpa, got {config[name]!r:.60}")
+            refuse(f"{path}: {name}", f"expected eager or sdpa, got {config[name]!r:.60}")
     with one_error(folder / WEIGHTS[1]), safe_open(folder / WEIGHTS[1], framework="numpy") as file:
         tensors = len(file.keys())
     for name, value in config.items():
         if _LAYERS.search(name) and isinstance(value, int) and value > tensors:
-            raise CheckpointError(
-                f"checkpoint: {path}: {name}: expected at most {tensors:,}, as many as {WEIGHTS[1]} has tensors, got "
-                f"{value:,}; fetch or train it again"
-            )
-    known = {*COMMON_SETTINGS, *_settings_of(config.get("model_type"))}
+            most = f"expected at most {tensors:,}, as many as {WEIGHTS[1]} has tensors"
+            refuse(f"{path}: {name}", f"{most}, got {value:,}; fetch or train it again")
+    kind = config.get("model_type")
+    known = {*COMMON_SETTINGS, *(AutoConfig.for_model(kind).to_dict() if kind in CONFIG_MAPPING else ())}
     for name, value in config.items():
         if name not in known and isinstance(value, str | list | dict) and value:
-            raise CheckpointError(
-                f"checkpoint: {path}: {name}: not a setting of the architecture {config.get('model_type')!r:.60}; "
-                "remove it"
-            )
-
-
-def _settings_of(model_type: object) -> set[str]:
-    """Return the names of the settings of an architecture of transformers; empty if it has no such architecture."""
-    from transformers import AutoConfig
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-
-    if model_type not in CONFIG_MAPPING:
-        return set()
-    return set(AutoConfig.for_model(model_type).to_dict())
+            refuse(f"{path}: {name}", f"not a setting of the architecture {kind!r:.60}; remove it")
 
 
 def check_onnx(path: Path) -> None:
     """Refuse an ONNX model that keeps tensors in other files, which its digest does not cover."""
     if _EXTERNAL in path.read_bytes():
-        raise CheckpointError(
-            f"checkpoint: {path}: expected all weights in this file, got external data; export it again"
-        )
+        refuse(path, "expected all weights in this file, got external data; export it again")
 
 
 def adapter_settings(folder: Path) -> dict:
@@ -499,42 +473,37 @@ def adapter_settings(folder: Path) -> dict:
     path = folder / "adapter_config.json"
     given = read_json(path)
 
-    def refuse(name: str, expected: str) -> None:
-        raise CheckpointError(
-            f"checkpoint: {path}: {name}: expected {expected}, got {given.get(name)!r:.60}; merge the adapter into "
-            "its model with merge_and_unload, or train it again"
-        )
+    def check(name: str, is_good: bool, expected: str) -> None:
+        if not is_good:
+            fix = "merge the adapter into its model with merge_and_unload, or train it again"
+            refuse(f"{path}: {name}", f"expected {expected}, got {given.get(name)!r:.60}; {fix}")
 
-    if given.get("peft_type") != "LORA":
-        refuse("peft_type", "LORA")
+    check("peft_type", given.get("peft_type") == "LORA", "LORA")
     for name, value in given.items():
-        if name not in (*LORA, *UNUSED) and value not in (None, False, "", [], {}):
-            refuse(name, "null, for a plain LoRA adapter")
+        is_known = name in (*LORA, *UNUSED) or value in (None, False, "", [], {})
+        check(name, is_known, "null, for a plain LoRA adapter")
     settings = {name: given[name] for name in LORA if given.get(name) is not None}
     rank_pattern, alpha_pattern = (settings.get(name, {}) for name in ("rank_pattern", "alpha_pattern"))
     for name, pattern in (("rank_pattern", rank_pattern), ("alpha_pattern", alpha_pattern)):
-        if not isinstance(pattern, dict) or not all(map(_NAME.fullmatch, pattern)):
-            refuse(name, "names of modules with one number each")
+        is_named = isinstance(pattern, dict) and all(map(_NAME.fullmatch, pattern))
+        check(name, is_named, "names of modules with one number each")
     ranks = [settings.get("r", 8), *rank_pattern.values()]
-    if not all(is_whole(rank, 1, MAX_RANK) for rank in ranks):
-        refuse("rank_pattern" if rank_pattern else "r", f"whole numbers from 1 to {MAX_RANK}")
+    are_ranks = all(is_whole(rank, 1, MAX_RANK) for rank in ranks)
+    check("rank_pattern" if rank_pattern else "r", are_ranks, f"whole numbers from 1 to {MAX_RANK}")
+    most = MAX_SCALE * (math.sqrt(min(ranks)) if settings.get("use_rslora") else min(ranks))
     alphas = [settings.get("lora_alpha", 8), *alpha_pattern.values()]
-    divisor = math.sqrt(min(ranks)) if settings.get("use_rslora") else min(ranks)
-    if not all(is_number(alpha, 0, MAX_SCALE * divisor) and alpha for alpha in alphas):
-        refuse("alpha_pattern" if alpha_pattern else "lora_alpha", f"numbers above 0, at most {MAX_SCALE} times r")
-    if not is_number(settings.get("lora_dropout", 0), 0, 1):
-        refuse("lora_dropout", "a number from 0 to 1")
+    are_alphas = all(is_number(alpha, 0, most) and alpha for alpha in alphas)
+    name = "alpha_pattern" if alpha_pattern else "lora_alpha"
+    check(name, are_alphas, f"numbers above 0, at most {MAX_SCALE} times r")
+    check("lora_dropout", is_number(settings.get("lora_dropout", 0), 0, 1), "a number from 0 to 1")
     for name in ("target_modules", "exclude_modules", "modules_to_save"):
         names = settings.get(name, [])
-        if names != "all-linear" and not (
-            isinstance(names, list) and all(isinstance(n, str) and _NAME.fullmatch(n) for n in names)
-        ):
-            refuse(name, "a list of names of modules")
+        are_names = isinstance(names, list) and all(isinstance(n, str) and _NAME.fullmatch(n) for n in names)
+        check(name, names == "all-linear" or are_names, "a list of names of modules")
     layers = settings.get("layers_to_transform", [])
-    if not isinstance(layers, list) or not all(is_whole(layer, 0, MAX_LAYERS) for layer in layers):
-        refuse("layers_to_transform", "a list of numbers of layers")
-    if settings.get("bias", "none") not in ("none", "all", "lora_only"):
-        refuse("bias", "none, all or lora_only")
+    are_layers = isinstance(layers, list) and all(is_whole(layer, 0, MAX_LAYERS) for layer in layers)
+    check("layers_to_transform", are_layers, "a list of numbers of layers")
+    check("bias", settings.get("bias", "none") in ("none", "all", "lora_only"), "none, all or lora_only")
     settings["init_lora_weights"] = True  # the weights are loaded; other initialisations would change the encoder
     return settings
 
@@ -548,11 +517,8 @@ def check_weights(path: Path) -> None:
         for name in tensors.keys():  # not a mapping
             tensor = tensors.get_tensor(name)
             if tensor.is_floating_point() and not torch.isfinite(tensor).all():
-                bad = int((~torch.isfinite(tensor)).sum())
-                raise CheckpointError(
-                    f"checkpoint: {path}: {name}: {bad:,} of {tensor.numel():,} weights are NaN or infinite; train or "
-                    "fetch it again"
-                )
+                bad = f"{int((~torch.isfinite(tensor)).sum()):,} of {tensor.numel():,} weights are NaN or infinite"
+                refuse(f"{path}: {name}", f"{bad}; train or fetch it again")
 
 
 def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = (), new: str = "") -> None:
@@ -569,10 +535,8 @@ def check_vocabulary(model, tokenizer, folder: Path) -> None:
     """Refuse a tokenizer with token ids beyond the model's vocabulary."""
     known, highest = model.get_input_embeddings().num_embeddings, max(tokenizer.get_vocab().values())
     if highest >= known:
-        raise CheckpointError(
-            f"checkpoint: {folder}: the tokenizer has word piece {highest}, the model knows {known:,}; take the "
-            "tokenizer that it was trained with"
-        )
+        more = f"the tokenizer has word piece {highest}, the model knows {known:,}"
+        refuse(folder, f"{more}; take the tokenizer that it was trained with")
 
 
 def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
@@ -606,10 +570,7 @@ def with_adapter(model, folder: Path):
 
 
 def whole_model(auto, source: str | os.PathLike, new: str = "", **kwargs: Mapping):
-    """Return a transformers model whose weights are all in a folder, or one of the Hub.
-
-    `auto` is the Auto class, or the class; tensors of the regular expression `new` may be missing.
-    """
+    """Return a transformers model with all weights but for those of the pattern `new`, from a folder or the Hub."""
     folder = Path(source)
     if not folder.is_dir():
         return auto.from_pretrained(source, **SAFE_WEIGHTS, **kwargs)

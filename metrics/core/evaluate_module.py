@@ -46,7 +46,8 @@ class CheckedModule:
 
     scorer_class: type[Scorer] = Scorer
     loaded_by: Callable | None = None  # loads the same module again, without arguments
-    flags: tuple[str, ...] = ("per_example",)  # arguments of `compute` that add results without changing others
+    url = ""  # of the paper
+    flags: tuple[str, ...] = ("per_example", "explain")  # arguments of `compute` that add results and change none
 
     def __init__(self, *args, settings: Mapping | str | Path | None = None, progress: bool | None = None, **kwargs):
         import evaluate
@@ -81,6 +82,18 @@ class CheckedModule:
         keyword = inspect.Parameter.KEYWORD_ONLY
         parameters = [inspect.Parameter(name, keyword, default=d, annotation=a) for name, (a, d) in named.items()]
         return inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *parameters])
+
+    def _described(self, description: str, usage: str, citation: str):
+        """Return what `evaluate` knows of a module: its texts, and the required columns of its rows."""
+        import datasets
+        import evaluate
+
+        text, texts = datasets.Value("string"), datasets.Sequence(datasets.Value("string"))
+        columns = {"questions": text} if self.scorer_class.needs_question else {}
+        columns |= {"predictions": texts if self.scorer_class.takes_sets else text, self.scorer_class.evidence: texts}
+        texts_of_module = {"description": description, "citation": citation, "inputs_description": usage}
+        features = datasets.Features(columns)
+        return evaluate.MetricInfo(**texts_of_module, features=features, reference_urls=[self.url])
 
     def _build_data_dir(self) -> str:
         """Return the folder of evaluate's files; a single process needs none and works without write access."""

@@ -23,10 +23,7 @@ def cores() -> int:
 
 @lru_cache(1)
 def run_in_forked_children() -> None:
-    """Let a loaded model run in processes forked from this one, such as those of `Dataset.map(num_proc=2)`.
-
-    A forked child lacks the threads of torch's pool and would wait for them forever; with one thread it works.
-    """
+    """Let a model run in forked processes, which lack the threads of torch's pool and would wait for them forever."""
 
     def one_thread():
         torch = sys.modules.get("torch")
@@ -152,9 +149,7 @@ def budget_on(device_type: str, batch_tokens: int, fast: bool = False) -> int:
 
 
 def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Yield batches of row numbers, longest rows first, whose padded size in tokens is at most `budget`.
-
-    A longer row makes a batch of its own.
+    """Yield batches of row numbers, longest rows first, whose padded tokens are at most `budget`, or of one row.
 
     >>> list(budgeted([3, 5, 1, 3], budget=6))
     [[1], [0, 3], [2]]
@@ -190,10 +185,7 @@ def tensors(inputs: Mapping[str, np.ndarray], device: object = "cpu") -> dict:
 
 
 def run_padded(encoded: Sequence[dict], forward: Callable, budget: int) -> list[np.ndarray]:
-    """Return per row what `forward` makes of its own tokens, as a float array; rows run longest first, padded.
-
-    `forward` gets name -> (batch, tokens) integers and returns (batch, tokens, ...) floats.
-    """
+    """Return per row `forward` of its tokens: from name -> (batch, tokens) integers to (batch, tokens, ...) floats."""
     results: list = [None] * len(encoded)
     lengths = [len(e["input_ids"]) for e in encoded]
     for batch in budgeted(lengths, budget):

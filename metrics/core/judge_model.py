@@ -53,7 +53,7 @@ from .inference import (
 from .onnx_backend import FastModel, FastTokenizer, fast_file
 from .quantities import NUMBER_WORDS, equal, quantities
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import UNSURE_FROM, UNSURE_TO, Stemmer, is_number, is_whole, quiet
+from .scorer import UNSURE_FROM, UNSURE_TO, Stemmer, is_number, one_of, quiet, whole
 
 WORD = re.compile(r"\w+")
 
@@ -536,25 +536,19 @@ def read_settings(folder: Path) -> dict:
         raise ValueError(
             f"checkpoint: {folder} has no {SETTINGS_FILE}; training/ava/train_ava.py makes a judge with it"
         )
-    checks = {"marks": (lambda value: value in (None, *MARKS), f"null or one of {', '.join(MARKS)}")}
-    for name, options in (
-        ("configuration", (*CONFIGURATIONS, LINEAR, PROMPT)),
-        ("reference_aggregation", AGGREGATIONS),
-    ):
-        checks[name] = (lambda value, options=options: value in options), f"one of {', '.join(options)}"
+    limits = f"a number from -{MAX_SETTING} to {MAX_SETTING}"
+    number = (lambda value: is_number(value, -MAX_SETTING, MAX_SETTING)), limits
+    checks = {
+        "marks": (lambda value: value in (None, *MARKS), f"null or one of {', '.join(MARKS)}"),
+        "configuration": one_of((*CONFIGURATIONS, LINEAR, PROMPT)),
+        "reference_aggregation": one_of(AGGREGATIONS),
+        "max_length": whole(LEAST_LENGTH, MAX_SETTING),
+        "long_words": (lambda value: value is None or number[0](value), limits),
+        **dict.fromkeys(("long_answer", "passage"), whole(1, MAX_SETTING)),
+        **dict.fromkeys(("slope", "intercept", "long_slope", "long_intercept"), number),
+    }
     for name in ("threshold", "unsure_from", "unsure_to"):
         checks[name] = (lambda value: is_number(value, 0, 1)), "a number from 0 to 1"
-    for name, least in (("max_length", LEAST_LENGTH), ("long_answer", 1), ("passage", 1)):
-        expected = f"a whole number from {least} to {MAX_SETTING}"
-        checks[name] = (lambda value, least=least: is_whole(value, least, MAX_SETTING)), expected
-    for name in ("slope", "intercept", "long_words", "long_slope", "long_intercept"):
-        may_lack = name == "long_words"
-        checks[name] = (
-            lambda value, may_lack=may_lack: (
-                (value is None and may_lack) or is_number(value, -MAX_SETTING, MAX_SETTING)
-            ),
-            f"a number from -{MAX_SETTING} to {MAX_SETTING}",
-        )
     return read_checked(path, {field.name: field.default for field in fields(JudgeSettings)}, checks)
 
 
@@ -607,10 +601,7 @@ def load_judge_of(
     base_model: str | os.PathLike | None = None,
     ready: bool = True,
 ) -> LoadedJudge:
-    """Return the judge of a checkpoint, which `checkpoint_folder` finds; loaded once per process and set of files.
-
-    Without `ready` the model is loaded on first use.
-    """
+    """Return the judge of a checkpoint, loaded now if `ready`, else on first use; once a process and set of files."""
     folder = checkpoint_folder(checkpoint, revision)
     backend = checked_backend(backend, device, dtype, base_model)
     settings = read_settings(folder)

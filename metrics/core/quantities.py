@@ -196,9 +196,7 @@ def quantities(text: str) -> list[NumberInText]:
 
 
 def equal(first: NumberInText, second: NumberInText) -> bool:
-    """Return whether two numbers of running texts are equal, a bare one also to one with a unit.
-
-    Values in different units of one kind may differ by 1%, for rounding: 5 miles equal 8 km.
+    """Return whether two numbers of texts are equal, with 1% for rounding in other units: 5 miles equal 8 km.
 
     >>> [equal(*quantities(text)) for text in ("24 months, two years", "5 miles, 5 km", "5 miles, 8 km", "12, -12")]
     [True, False, True, False]
@@ -261,9 +259,7 @@ def is_number_word(word: str) -> bool:
 
 
 def compare(reference: str, answer: str, question: str = "") -> bool | None:
-    r"""Return whether an answer is the quantity that a reference is; None if one of them is not one quantity.
-
-    A unit that the question asks for belongs to a bare number, and a noun behind a number may be its noun.
+    r"""Return whether an answer is the quantity that a reference is, as a question has it; None if one is none.
 
     >>> [compare(*pair) for pair in (("1000", "1,000"), ("24 months", "two years"), (r"\frac12", "0.5"), ("$5", "€5"))]
     [True, True, True, False]
@@ -294,9 +290,7 @@ POINT_GROUPS = frozenset("da de el hr id is it nl pt ro sl sr tr".split())  # la
 
 
 def decimal_mark(text: str) -> str:
-    """Return what separates decimals in a text, by its numbers or else by its language; "" where neither settles it.
-
-    English settles nothing: people and models write 1.500 in English texts too.
+    """Return what separates decimals in a text, by its numbers or else its language; "" if unsettled, as in English.
 
     >>> [decimal_mark(text) for text in ("3,5 km", "1,234.5 km", "Wie weit ist es dorthin?", "How far is it then?")]
     [',', '.', ',', '']

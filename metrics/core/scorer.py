@@ -117,9 +117,19 @@ def check_setting(name: str, is_good: bool, expected: str, value: object) -> Non
         raise ValueError(f"{name}: expected {expected}, got {value!r}")
 
 
-# What settings can be, see `Scorer.checks`.
+def whole(least: int, most: float = inf) -> tuple[Callable[[object], bool], str]:
+    """Return what `Scorer.checks` has of a setting that is a whole number."""
+    limits = f"of at least {least}" if most == inf else f"from {least} to {most}"
+    return lambda value: is_whole(value, least, most), f"a whole number {limits}"
+
+
+def one_of(options: Sequence) -> tuple[Callable[[object], bool], str]:
+    """Return what `Scorer.checks` has of a setting that is one of some names."""
+    return lambda value: value in options, f"one of {', '.join(options)}"
+
+
 SWITCH = (lambda value: isinstance(value, bool), "True or False")
-AT_LEAST_1 = (lambda value: is_whole(value, 1), "a whole number of at least 1")
+AT_LEAST_1 = whole(1)
 PROBABILITY = (lambda value: value is None or is_number(value, 0, 1), "a number from 0 to 1")
 VERSION = "0.1.0"
 UNSURE_FROM, UNSURE_TO = 0.1, 0.9  # a judge is unsure of an answer with a probability between these
@@ -234,70 +244,37 @@ class Scorer:
 
     The settings of a metric are declared once: those of `load`, which find and load a model, are the arguments of the
     method `load`; those of `compute` are the arguments of `configure`.
-
-    Attributes:
-        name: name of the metric and of its folder.
-        title: what people call it.
-        stronger: NAME=VALUE of a setting with which it errs less and takes longer, and what is downloaded; "" without
-            one.
-        verdict: score of a row that is 1 where the metric calls the answer correct, else 0; "" if it judges nothing.
-        graded: score of a row that says how good the answer is; default: the main one.
-        only_in_files: scores that files and JSON have, and for which tables are too narrow.
-        names: names of the scores of a corpus.
-        row_names: names of the same scores of a single row, in the same order; default: `names`.
-        main: the score that ranks systems.
-        significance_scores: scores whose differences between systems are tested; default: the main one.
-        meta_evaluated: scores that are compared with human judgments; default: the main one.
-        faults: what `fault` returns of an answer that was judged wrong.
-        error_rate: how often its verdicts are wrong, in words, where scores alone do not say it.
-        shown: parts of the score that tables show beside the tested ones.
-        evidence: the column that predictions are compared with: "references", or "contexts", the passages that a
-            system has retrieved.
-        needs_question: whether there is a column "questions".
-        optional: further columns of texts, which may be left out; "" is a row without one.
-        takes_sets: whether a row holds a set of predictions instead of one.
-        presets: named settings of `compute`: name -> settings.
-        load_settings: parameters of `load` by name.
-        compute_settings: parameters of `configure`, or of `settings_class`, by name.
-        settings_class: dataclass of the settings of `compute`, where `configure` makes one.
-        checks: setting -> whether a value is good, and what is expected.
-        setting_names: all settings.
-        thresholds: score of a row -> value from which the metric calls the answer correct, if it does.
-        device: kind of device that a model runs on; None for a metric without a model.
-        passes: how often its models read a text, for showing progress.
-        recalls: whether `recalled` returns the statistics of a row from its scores.
-        facts: name -> value of everything else that the scores depend on, in the order of the signature.
     """
 
-    name = ""
-    title = ""
-    stronger = ""
-    verdict = ""
-    graded = ""
-    only_in_files: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    row_names: tuple[str, ...] = ()
-    main = ""
-    significance_scores: tuple[str, ...] = ()
-    meta_evaluated: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-    error_rate = ""
-    shown: tuple[str, ...] = ()
-    evidence = "references"
-    needs_question = False
-    optional: tuple[str, ...] = ()
-    takes_sets = False
-    presets: Mapping[str, Mapping] = {}
-    load_settings: Mapping[str, inspect.Parameter] = {}
-    compute_settings: Mapping[str, inspect.Parameter] = {}
-    settings_class: type | None = None
-    checks: Mapping[str, tuple[Callable[[object], bool], str]] = {}
-    setting_names: tuple[str, ...] = ()
-    thresholds: Mapping[str, float] = {}
-    device: str | None = None
-    passes = 1
-    recalls = False
-    facts: Mapping[str, str] = {}
+    name = ""  # of the metric and of its folder
+    title = ""  # what people call it
+    stronger = ""  # NAME=VALUE of a setting with which it errs less and takes longer, and what is downloaded
+    names: tuple[str, ...] = ()  # of the scores of a corpus
+    row_names: tuple[str, ...] = ()  # of the same scores of a single row, in the same order; default: `names`
+    main = ""  # the score that ranks systems
+    significance_scores: tuple[str, ...] = ()  # differences between systems are tested; default: the main one
+    meta_evaluated: tuple[str, ...] = ()  # compared with human judgments; default: the main one
+    verdict = ""  # score of a row that is 1 where the metric calls the answer correct, else 0; "" if it judges nothing
+    graded = ""  # score of a row that says how good the answer is; default: the main one
+    shown: tuple[str, ...] = ()  # parts of the score that tables show beside the tested ones
+    only_in_files: tuple[str, ...] = ()  # scores that files and JSON have, and for which tables are too narrow
+    faults: tuple[str, ...] = ()  # what `fault` returns of an answer that was judged wrong
+    error_rate = ""  # how often its verdicts are wrong, in words, where scores alone do not say it
+    evidence = "references"  # what predictions are compared with, or "contexts", the passages that a system retrieved
+    needs_question = False  # whether there is a column "questions"
+    optional: tuple[str, ...] = ()  # further columns of texts, which may be left out; "" is a row without one
+    takes_sets = False  # whether a row holds a set of predictions instead of one
+    presets: Mapping[str, Mapping] = {}  # named settings of `compute`: name -> settings
+    load_settings: Mapping[str, inspect.Parameter] = {}  # parameters of `load` by name
+    compute_settings: Mapping[str, inspect.Parameter] = {}  # parameters of `configure`, or of `settings_class`
+    settings_class: type | None = None  # dataclass of the settings of `compute`, where `configure` makes one
+    setting_names: tuple[str, ...] = ()  # all settings
+    checks: Mapping[str, tuple[Callable[[object], bool], str]] = {}  # whether a value is good, and what is expected
+    thresholds: Mapping[str, float] = {}  # score of a row -> value from which the metric calls the answer correct
+    device: str | None = None  # kind of device that a model runs on; None for a metric without a model
+    passes = 1  # how often its models read a text, for showing progress
+    recalls = False  # whether `recalled` returns the statistics of a row from its scores
+    facts: Mapping[str, str] = {}  # everything else that the scores depend on, in the order of the signature
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

@@ -1,6 +1,5 @@
 """F-meta, generalised precision, recall and F for sets of texts, as a module of `evaluate`."""
 
-import datasets
 import evaluate
 from genqa_metrics.core.evaluate_module import CheckedModule
 from genqa_metrics.f_meta.scorer import FMetaScorer
@@ -68,14 +67,7 @@ class FMeta(CheckedModule, evaluate.Metric):
     """F-meta of Schlichtkrull & Cheng (2020)."""
 
     scorer_class = FMetaScorer
-    flags = ("per_example", "explain")
+    url = "https://arxiv.org/abs/2008.07291"
 
     def _info(self):
-        texts = datasets.Sequence(datasets.Value("string"))
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features({"predictions": texts, "references": texts}),
-            reference_urls=["https://arxiv.org/abs/2008.07291"],
-        )
+        return self._described(_DESCRIPTION, _KWARGS_DESCRIPTION, _CITATION)

@@ -106,10 +106,7 @@ class FMetaScorer(Scorer):
         return base_function(base, kwargs)
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return per context the first four scores and, with a threshold, `COUNTS`; counts contexts not tokenised.
-
-        Details are the best matches, what is not asked, and the matrix of scores.
-        """
+        """Return scores and, with a threshold, `COUNTS` of contexts, with details, and how many are not tokenised."""
         predictions, references = columns["predictions"], columns["references"]
         for i, (asked, wanted) in enumerate(zip(predictions, references, strict=True)):
             if (pairs := len(asked) * len(wanted)) > MAX_PAIRS:

@@ -52,9 +52,7 @@ def _checked_scores(base: Base, scores: object, predictions: list[str], referenc
 def score_matrices(
     predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], base: Base
 ) -> list[np.ndarray]:
-    """Return s(p, r), |P| x |R|, for every context, from one call of the base; equal pairs are scored once.
-
-    A blank prediction scores 0 whatever the base says.
+    """Return s(p, r), |P| x |R|, of every context; the base is asked once and for no pair twice, a blank p scores 0.
 
     >>> exact = Base("exact", {}, lambda ps, rs: [float(p == r) for p, r in zip(ps, rs)])
     >>> score_matrices([["when?", "who?"]], [["who?", "where?", "when?"]], exact)[0].tolist()
@@ -93,10 +91,7 @@ def conventional_scores(
     base: Base,
     matrices: Sequence[np.ndarray],
 ) -> list[float]:
-    """Return the conventional score of every context: the mean of each prediction against all references, or 0.
-
-    The base's own rule for several references applies; without one, the best reference counts.
-    """
+    """Return per context the mean score of predictions against all references, by the base's rule or the best one."""
     if base.multiple is None:
         return [_mean(matrix.max(axis=1).tolist()) if matrix.size else 0.0 for matrix in matrices]
     rows = {

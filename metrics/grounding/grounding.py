@@ -1,6 +1,5 @@
 """Grounding: is an answer supported by the passages that were retrieved for it? A module of `evaluate`."""
 
-import datasets
 import evaluate
 from genqa_metrics.core.evaluate_module import CheckedModule
 from genqa_metrics.grounding.scorer import GroundingScorer
@@ -68,14 +67,7 @@ class Grounding(CheckedModule, evaluate.Metric):
     """
 
     scorer_class = GroundingScorer
-    flags = ("per_example", "explain")
+    url = "https://aclanthology.org/2021.naacl-main.412/"
 
     def _info(self):
-        text = datasets.Value("string")
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features({"predictions": text, "contexts": datasets.Sequence(text)}),
-            reference_urls=["https://aclanthology.org/2021.naacl-main.412/"],
-        )
+        return self._described(_DESCRIPTION, _KWARGS_DESCRIPTION, _CITATION)

@@ -64,10 +64,7 @@ def answer_of(prediction: str) -> str:
 
 
 class Grounder:
-    """Computes the probability that sentences are supported by passages.
-
-    `cut_of_row` has {row: what the model could not read to its end} of the last call of `verdicts`.
-    """
+    """Computes the probability that sentences are supported; `cut_of_row` counts what was cut, of the last call."""
 
     def __init__(self, loaded, batch_tokens: int = 4096, windows: int = WINDOWS, citations: bool = True):
         self.reader = JudgeReader(loaded, batch_tokens)
@@ -77,10 +74,7 @@ class Grounder:
     def verdicts(
         self, questions: Sequence[str], predictions: Sequence[str], contexts: Sequence[Sequence[str]]
     ) -> list[list[Verdict]]:
-        """Return the verdict on every sentence of answers; those that state nothing are not judged.
-
-        Passages that several rows share are split once, and equal pairs of a window and a sentence are judged once.
-        """
+        """Return the verdict on every sentence of answers; equal passages are split once, equal pairs judged once."""
         split = {text: windows_of(text) for text in dict.fromkeys(text for given in contexts for text in given)}
         plain = {text: _plain(text) for text in split}
         result, asked = [], []
@@ -134,10 +128,7 @@ class Grounder:
         return self.reader.loaded.calibrated(logits, np.ones(len(logits)))
 
     def find_contradictions(self, rows: Sequence[Sequence[Verdict]], threshold: float) -> None:
-        """Set `change` of the unsupported sentences that a passage supports once a number, a name or "not" changes.
-
-        The change is looked for in the sentences of the passages that share most words with the sentence.
-        """
+        """Set `change` of sentences that are supported with another number, name or "not" of the nearest evidence."""
         asked = []
         for verdicts in rows:
             for verdict in verdicts:

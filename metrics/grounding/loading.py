@@ -15,10 +15,7 @@ HUB_CHECKPOINTS = {
 
 
 def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str | None = None) -> Path:
-    """Return the folder of a checkpoint, the metric's own by default; see `checkpoints.find_checkpoint`.
-
-    "base" and "large" are judges of AVA, which lie in its folder and are not bundled twice.
-    """
+    """Return the folder of a checkpoint, the metric's own by default; "base" and "large" are judges of AVA."""
     code = Path(__file__).parent
     code = code.with_name("ava") if checkpoint in ("base", "large") else code
     return find_checkpoint(checkpoint, revision, code=code, hub_names=HUB_CHECKPOINTS)

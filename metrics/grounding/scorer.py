@@ -3,13 +3,13 @@
 import os
 from collections import Counter
 from collections.abc import Mapping
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from ..core.inference import check_fork
 from ..core.reading import language_counts, language_warnings, readable
-from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, RowStatistics, Scorer, is_whole, require_extra
+from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, RowStatistics, Scorer, require_extra, whole
 from .judging import WINDOWS, Grounder, answer_of, explained
 from .loading import load_judge
 
@@ -17,12 +17,6 @@ MOST_WINDOWS = 100
 # Of sentences with known verdicts, on none of which it was trained, by training/grounding/results/bundled.json.
 MEASURED_CHECKPOINT = "fe2717909557"  # first digits of its digest
 MEASURED = {"sentences": 3545, "sets": 7, "wrong": 0.41, "least": 0.18, "most": 0.55, "auc": (0.41, 0.86)}
-CHECKS = {
-    "batch_tokens": AT_LEAST_1,
-    "threshold": PROBABILITY,
-    "windows": (lambda number: is_whole(number, 1, MOST_WINDOWS), f"a whole number from 1 to {MOST_WINDOWS}"),
-    "citations": SWITCH,
-}
 
 
 class GroundingScorer(Scorer):
@@ -41,7 +35,12 @@ class GroundingScorer(Scorer):
     meta_evaluated = ("grounding_score",)
     evidence = "contexts"
     optional = ("questions",)
-    checks = CHECKS
+    checks: ClassVar = {
+        "batch_tokens": AT_LEAST_1,
+        "threshold": PROBABILITY,
+        "windows": whole(1, MOST_WINDOWS),
+        "citations": SWITCH,
+    }
     recalls = True
     device = "cpu"  # until the model is loaded
 

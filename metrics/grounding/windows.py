@@ -127,10 +127,7 @@ def evidence_spans(window: Window) -> list[tuple[int, int]]:
 
 
 def evidence_span(wanted: Collection[str], window: Window, passage: str) -> tuple[int, int]:
-    """Return the place in a passage of the sentence of a window that shares most words with a claim.
-
-    Where none shares one it is the first that has content words.
-    """
+    """Return the place of the sentence of a window that shares most words with a claim, or the first with content."""
 
     def near(span: tuple[int, int]) -> tuple[int, bool]:
         words = content_keys(passage[slice(*span)])
@@ -160,9 +157,7 @@ def nearest_sentences(wanted: Collection[str], windows: Sequence[Window]) -> lis
 
 
 def passage_numbers(passages: Sequence[str]) -> dict[int, int]:
-    """Return {number: index} of passages: the numbers that they begin with, if all have one, else 1, 2, 3, ...
-
-    Empty passages need none, and count.
+    """Return {number: index} of passages: numbers that all (but empty ones) begin with, else 1, 2, 3, ...
 
     >>> passage_numbers(["[4] The tower", "[7] A bridge"]), passage_numbers(["The tower", "A bridge"])
     ({4: 0, 7: 1}, {1: 0, 2: 1})

@@ -163,10 +163,7 @@ def word_pieces(tokenizer, texts: Sequence[str]) -> list[np.ndarray]:
 
 
 def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return (others, size) vectors of wanted tokens: those of the tokens that cover their first characters, else 0.
-
-    `offsets` and `wanted` are (tokens, 2) character offsets of two tokenizations of one text.
-    """
+    """Return (others, size) vectors of the tokens at the first characters of `wanted` offsets, 0 if none is there."""
     if len(offsets) >= len(wanted) and np.array_equal(offsets[: len(wanted)], wanted):
         return vectors[: len(wanted)]
     out = np.zeros((len(wanted), vectors.shape[1]), dtype=vectors.dtype)

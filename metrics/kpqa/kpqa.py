@@ -1,6 +1,5 @@
 """KPQA: BLEU-1, ROUGE-L and BERTScore weighted by how much a word answers the question, as a module of `evaluate`."""
 
-import datasets
 import evaluate
 from genqa_metrics.core.evaluate_module import CheckedModule
 from genqa_metrics.kpqa.scorer import KpqaScorer
@@ -78,16 +77,7 @@ class Kpqa(CheckedModule, evaluate.Metric):
     """
 
     scorer_class = KpqaScorer
-    flags = ("per_example", "explain")
+    url = "https://aclanthology.org/2021.naacl-main.170/"
 
     def _info(self):
-        text = datasets.Value("string")
-        return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_KWARGS_DESCRIPTION,
-            features=datasets.Features(
-                {"questions": text, "predictions": text, "references": datasets.Sequence(text)}
-            ),
-            reference_urls=["https://aclanthology.org/2021.naacl-main.170/"],
-        )
+        return self._described(_DESCRIPTION, _KWARGS_DESCRIPTION, _CITATION)

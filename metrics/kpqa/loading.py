@@ -38,7 +38,7 @@ from ..core.inference import (
     warn_if_emulated,
 )
 from ..core.onnx_backend import FastModel, FastTokenizer, fast_file
-from ..core.scorer import is_whole, quiet
+from ..core.scorer import is_whole, quiet, whole
 
 SETTINGS_FILE = "kpqa_config.json"
 SETTINGS_VERSION = 1
@@ -155,7 +155,7 @@ def checked_settings(folder: Path) -> PredictorSettings:
         "version": (lambda value: is_whole(value, SETTINGS_VERSION, SETTINGS_VERSION), str(SETTINGS_VERSION)),
         "question": (lambda value: isinstance(value, bool), "true or false"),
         "head": (lambda value: value == head, f"{head!r}, the head of the weights"),
-        "max_length": (lambda value: is_whole(value, SHORTEST, 512), f"a whole number from {SHORTEST} to 512"),
+        "max_length": whole(SHORTEST, 512),
         "keyphrase_label": (lambda value: is_whole(value, 0, 1), "0 or 1"),
     }
     return PredictorSettings(**read_settings(folder / SETTINGS_FILE, asdict(PredictorSettings(head=head)), checks))

@@ -5,13 +5,13 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from ..core.inference import check_fork
 from ..core.reading import language_counts, language_warnings, readable
-from ..core.scorer import AT_LEAST_1, SWITCH, RowStatistics, Scorer, checked_column, is_number
+from ..core.scorer import AT_LEAST_1, SWITCH, RowStatistics, Scorer, checked_column, is_number, one_of
 from .encoding import Encoder, word_pieces
 from .loading import load_models
 from .scoring import (
@@ -27,15 +27,6 @@ _CHUNK = 1024  # rows whose token vectors are in memory at once,
 _CHUNK_CHARACTERS = 2**18  # or fewer if their texts are long: about 100 MB of vectors
 NAMED = 2  # words that a reason names at most
 HEAVY = 0.3  # weight from which a word counts as a keyphrase
-PRESETS = {  # section 3.2 and appendix C.4 as printed: eq. 5, the first hidden layer, IDF in BERTScore
-    "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "values": False, "embedding_layer": 1},
-}
-CHECKS = {
-    "batch_tokens": AT_LEAST_1,
-    "beta": (lambda beta: is_number(beta, 0) and beta > 0, "a number above 0"),
-    "rouge_weights": (lambda name: name in ROUGE_WEIGHTS, f"one of {', '.join(ROUGE_WEIGHTS)}"),
-    **dict.fromkeys(("negation", "values", "clipped"), SWITCH),
-}
 
 
 class KpqaScorer(Scorer):
@@ -49,8 +40,15 @@ class KpqaScorer(Scorer):
     meta_evaluated = METRICS
     needs_question = True
     passes = 2  # one for the weights, one for the vectors of BERTScore
-    presets = PRESETS
-    checks = CHECKS
+    presets: ClassVar = {  # section 3.2 and appendix C.4 as printed: eq. 5, the first hidden layer, IDF in BERTScore
+        "paper": {"rouge_weights": "candidate", "idf": True, "negation": False, "values": False, "embedding_layer": 1},
+    }
+    checks: ClassVar = {
+        "batch_tokens": AT_LEAST_1,
+        "beta": (lambda beta: is_number(beta, 0) and beta > 0, "a number above 0"),
+        "rouge_weights": one_of(ROUGE_WEIGHTS),
+        **dict.fromkeys(("negation", "values", "clipped"), SWITCH),
+    }
     only_in_files = tuple(name for name in RESULTS if name.endswith(("_precision", "_recall")))
 
     @classmethod
@@ -147,10 +145,7 @@ class KpqaScorer(Scorer):
             yield chunk
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return the scores of every row, the references that counted, and the weights of the word pieces.
-
-        Counted are texts of which the model could not read the end.
-        """
+        """Return the scores of every row, which references counted, weights of word pieces, and how many were cut."""
         questions, predictions = ([readable(text) for text in columns[name]] for name in ("questions", "predictions"))
         references = [[readable(text) or text for text in row] for row in columns["references"]]
         check_fork(self.device, self._process)
