@@ -67,14 +67,13 @@ def best_threshold(probabilities: np.ndarray, labels: np.ndarray, systems: list,
     """
     grid = np.arange(0.05, 0.951, 0.005)
 
-    def loss(threshold):
-        verdicts = probabilities >= threshold
+    def loss(verdicts):
         if by == "error":
-            return float((verdicts != labels).mean())
-        gaps = system_accuracies(verdicts, labels, systems)
-        return float(np.sqrt(((gaps[:, 0] - gaps[:, 1]) ** 2).mean()))
+            return (verdicts != labels).mean()
+        judged, true = system_accuracies(verdicts, labels, systems).T
+        return np.sqrt(((judged - true) ** 2).mean())
 
-    losses = np.array([loss(threshold) for threshold in grid])
+    losses = np.array([loss(probabilities >= threshold) for threshold in grid])
     return float(np.round(np.median(grid[losses <= losses.min() + 1e-12]), 4))
 
 
@@ -109,11 +108,12 @@ def fitted(devs: dict[str, Dev], how: str, leave: int | None = None) -> dict:
     def column(get):
         return np.concatenate([np.asarray(get(devs[name]))[devs[name].halves != leave] for name in CALIBRATION])
 
-    logits, labels = column(lambda d: d.logits[how]), column(lambda d: d.labels)
-    settings = dict(zip(("slope", "intercept"), platt(logits, labels), strict=True))
-    probabilities = column(lambda d: scaled(d, how, settings))
-    columns = labels, list(column(lambda d: d.systems))
-    return settings | {"threshold": best_threshold(probabilities, *columns), "reference_aggregation": how}
+    logits, labels, systems = (
+        column(get) for get in (lambda d: d.logits[how], lambda d: d.labels, lambda d: d.systems)
+    )
+    slope, intercept = platt(logits, labels)
+    threshold = best_threshold(sigmoid(slope * logits + intercept), labels, list(systems))
+    return {"slope": slope, "intercept": intercept, "threshold": threshold, "reference_aggregation": how}
 
 
 def scaled(dev: Dev, how: str, settings: dict) -> np.ndarray:
@@ -129,6 +129,13 @@ def cross_fitted(devs: dict[str, Dev], how: str) -> dict[str, tuple[np.ndarray, 
         thresholds = np.choose(dev.halves, [settings["threshold"] for settings in fits])
         result[name] = probabilities, (probabilities >= thresholds).astype(float)
     return result
+
+
+def together(devs: dict[str, Dev], results: dict[str, tuple]) -> tuple:
+    """Return probabilities and verdicts (see `cross_fitted`), labels and systems of the rows of `CALIBRATION`."""
+    columns = zip(*((*results[name], devs[name].labels, devs[name].systems) for name in CALIBRATION), strict=True)
+    probabilities, verdicts, labels, systems = map(np.concatenate, columns)
+    return probabilities, verdicts, labels, systems.tolist()
 
 
 def row_scores(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -160,18 +167,12 @@ def report(folder: Path, judgments: Path, how: str | None = None) -> tuple[dict,
     judge = Judge(load_judge(folder))
     paths = {name: judgments / f"{name}.jsonl.gz" for name in (*BINARY, *GRADED)}
     devs = {name: Dev(list(json_rows(paths[name])), judge, AGGREGATIONS) for name in BINARY}
-    labels = np.concatenate([devs[name].labels for name in CALIBRATION])
-    systems = [system for name in CALIBRATION for system in devs[name].systems]
-
-    def together(found):
-        return (np.concatenate([found[name][i] for name in CALIBRATION]) for i in (0, 1))
-
     fits = {how: cross_fitted(devs, how) for how in AGGREGATIONS}
-    ways = {how: row_scores(*together(found), labels) for how, found in fits.items()}
+    ways = {how: row_scores(*together(devs, results)[:3]) for how, results in fits.items()}
     how = how or max(ways, key=lambda name: ways[name]["accuracy"] + ways[name]["auc"])
     settings = fitted(devs, how)
     scores = {"aggregation": ways, "rows": {"evouna together": ways[how]}, "systems": {}, "graded": {}}
-    scores["systems"]["evouna together"] = system_scores(list(together(fits[how]))[1], labels, systems)
+    scores["systems"]["evouna together"] = system_scores(*together(devs, fits[how])[1:])
     for name, (probabilities, verdicts) in fits[how].items():
         scores["rows"][name] = row_scores(probabilities, verdicts, devs[name].labels)
         if name in CALIBRATION:

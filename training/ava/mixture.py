@@ -1,7 +1,6 @@
 """The mixture that a judge is trained on: verdicts, sentence pairs, answer sentences, and rows made of them."""
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 
 from genqa_metrics.rows.reading import Skips
@@ -15,25 +14,19 @@ from training.common import named_rows, share, weighted, write_rows
 BY_RULES = constructed.CONSTRUCTED | relations.CONSTRUCTED | {"manipulation": manipulations.manipulations}
 
 
-def own_rows(paths: Sequence[str | Path]) -> list[dict]:
-    """Return labelled rows of files, of any form that `genqa-metrics label` reads, as verdicts."""
-    result = labelled_rows(sources_of([str(path) for path in paths]), {}, Skips(), (), [])
-    rows = []
-    for item, label, weight in zip(result.items, result.labels.tolist(), result.weights.tolist(), strict=True):
-        row = {"question": item.text, "references": item.references, "candidate": item.predictions[0]}
-        row |= {"score": label, "label": int(label) if label in (0.0, 1.0) else None}
-        rows.append(row | {"system": item.system, "source": Path(item.file).name, "weight": round(weight, 6)})
-    return rows
-
-
 def split_rows(args, output: Path) -> Path:
     """Write the labelled rows of --rows into `output`/rows, a fifth of the questions apart; return the file of those.
 
     The arguments name the files from then on. A ValueError says if there are too few questions.
     """
     parts: dict[str, list[dict]] = {"own.train": [], "own.dev": []}
-    for row in own_rows(args.rows):
-        part = hashlib.sha256(row["question"].lower().encode()).digest()[0] % 5
+    labelled = labelled_rows(sources_of(list(map(str, args.rows))), {}, Skips(), (), [])
+    columns = labelled.items, labelled.labels.tolist(), labelled.weights.tolist()
+    for item, label, weight in zip(*columns, strict=True):
+        row = {"question": item.text, "references": item.references, "candidate": item.predictions[0]}
+        row |= {"score": label, "label": int(label) if label in (0.0, 1.0) else None}
+        row |= {"system": item.system, "source": Path(item.file).name, "weight": round(weight, 6)}
+        part = hashlib.sha256(item.text.lower().encode()).digest()[0] % 5
         parts["own.train" if part else "own.dev"].append(row)
     if not all(parts.values()):
         raise ValueError("rows: expected labels of at least some ten questions, to hold out a fifth of them; add some")

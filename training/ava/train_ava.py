@@ -170,8 +170,7 @@ def scores(predictions) -> dict[str, float]:
 
 def write_settings(folder: Path, args: Arguments, **more: object) -> None:
     """Write what `genqa_metrics.ava` reads beside the weights."""
-    names = ("configuration", "max_length", "marks")
-    settings = {name: getattr(args, name) for name in names} | more
+    settings = {name: getattr(args, name) for name in ("configuration", "max_length", "marks")} | more
     (folder / "ava_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
@@ -231,12 +230,8 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
     from training.ava.evaluate_ava import platt
 
     rows = [row for row in rows if row.label in (0.0, 1.0)]
-    features = np.array(
-        [
-            linear_features(r.question, joined_references(r.references, r.candidate), r.candidate, r.short_answer)
-            for r in rows
-        ]
-    )
+    texts = ((r.question, joined_references(r.references, r.candidate), r.candidate, r.short_answer) for r in rows)
+    features = np.array([linear_features(*row) for row in texts])
     labels = np.array([int(row.label) for row in rows])
     machine = LinearSVC(class_weight={0: args.class_weight, 1: 1.0}, random_state=seed)
     margins = cross_val_predict(machine, features, labels, method="decision_function")

@@ -46,7 +46,8 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
         assemble(name, folder)
         for name_of_folder in BUNDLED:
             shutil.rmtree(folder / name_of_folder, ignore_errors=True)
-    requirements = {line for place in (folder, demo) for line in _requirements(place)}
+    paths = [path for place in (folder, demo) for path in place.glob("requirements.txt")]
+    requirements = {line for path in paths for line in path.read_text(encoding="utf-8").split()}
     shutil.copytree(demo, folder, ignore=LEFT_OUT, dirs_exist_ok=True)
     shutil.copytree(demo.with_name("common"), folder / "common", ignore=LEFT_OUT)
     shutil.copytree(METRICS, folder / "genqa_metrics", ignore=LEFT_OUT)
@@ -58,13 +59,9 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
     (folder / "requirements.txt").write_text("\n".join(on_cpu(requirements)) + "\n", encoding="utf-8")
     for path in (*folder.rglob("*.py"), *folder.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
-        new = re.sub(r'evaluate\.load\("metrics/', f'evaluate.load("{namespace}/', text)
-        if path.name == "loading.py":
-            new = default_checkpoints(new, namespace, tag)
-        if path.suffix == ".md":
-            new = _without_dead_ends(new, namespace)
-        if new != text:
-            path.write_text(new, encoding="utf-8")
+        text = re.sub(r'evaluate\.load\("metrics/', f'evaluate.load("{namespace}/', text)
+        text = default_checkpoints(text, namespace, tag) if path.name == "loading.py" else text
+        path.write_text(_without_dead_ends(text, namespace) if path.suffix == ".md" else text, encoding="utf-8")
     models = [metric for metric in WITH_CHECKPOINT if metric == name] if is_metric else list(COMPARED)
     if models:
         card = RepoCard.load(folder / "README.md")
@@ -91,8 +88,7 @@ def on_cpu(requirements: Collection[str]) -> list[str]:
     lines = sorted(requirements)
     if not any(re.match(r"torch\b", line) for line in lines):
         return lines
-    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
-    pin = next(pin for pin in pins if pin.startswith("torch=="))
+    pin = re.search(r"(?m)^torch==\S+", (ROOT / "constraints.txt").read_text(encoding="utf-8"))[0]
     lines = [f"{pin}+cpu" if re.match(r"torch\b", line) else line for line in lines]
     return ["--extra-index-url https://download.pytorch.org/whl/cpu", *lines]
 
@@ -105,8 +101,3 @@ def _without_dead_ends(card: str, namespace: str) -> str:
         model = checkpoint_repository(name, namespace)
         card = card.replace("`checkpoint/README.md`", f"[{model}](https://huggingface.co/{model})")
     return re.sub(r"(`training/[\w./]+`)(?! of the\s+repository)", r"\1 of the repository", card)
-
-
-def _requirements(folder: Path) -> list[str]:
-    path = folder / "requirements.txt"
-    return path.read_text(encoding="utf-8").split() if path.is_file() else []

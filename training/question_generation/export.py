@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from genqa_metrics.core.checkpoints import file_digest
 
 from training.common import option, parsed
 from training.question_generation.prepare_pairs import NOT_STATED
-from training.studies.harness import rendered
+from training.studies.harness import read, rendered
 
 MAX_BYTES = 25 * 2**20
 
@@ -23,14 +22,6 @@ class Arguments:
     output_dir: str = option("folder that is written")
     pairs: str | None = option("NAME.json of prepare_pairs.py, for the card", None)
     hub_model_id: str | None = option("push to this repository of the Hub", None)
-
-
-def card(model, facts: Mapping, pairs: Mapping | None, digest: str, repository: str) -> str:
-    """Return the model card, of train.json and of prepare_pairs.py's file (None if the data came from elsewhere)."""
-    arguments = {n: v for n, v in facts["arguments"].items() if n not in ("data_dir", "cache", "encoder")}
-    values = {"config": model.config, "facts": facts, "pairs": pairs, "digest": digest, "repository": repository}
-    values |= {"arguments": json.dumps(arguments, indent=1), "NOT_STATED": NOT_STATED}
-    return rendered("question_generation/card.md.j2", **values)
 
 
 def export(args: Arguments) -> Path:
@@ -52,9 +43,11 @@ def export(args: Arguments) -> Path:
             f"model: {size / 2**20:.1f} MB, more than {MAX_BYTES // 2**20}; train with a smaller --hidden, a larger "
             "--min_count or --output vectors"
         )
-    facts = json.loads((source / "train.json").read_text(encoding="utf-8"))
-    pairs = json.loads(Path(args.pairs).read_text(encoding="utf-8")) if args.pairs else None
-    text = card(model, facts, pairs, file_digest(path), args.hub_model_id or str(folder.name))
+    facts, pairs = read(source / "train.json"), read(args.pairs) if args.pairs else None
+    arguments = {n: v for n, v in facts["arguments"].items() if n not in ("data_dir", "cache", "encoder")}
+    values = {"config": model.config, "facts": facts, "pairs": pairs, "digest": file_digest(path)}
+    values |= {"arguments": json.dumps(arguments, indent=1), "repository": args.hub_model_id or folder.name}
+    text = rendered("question_generation/card.md.j2", **values, NOT_STATED=NOT_STATED)
     (folder / "README.md").write_text(text, encoding="utf-8")
     if args.hub_model_id:
         from huggingface_hub import HfApi
@@ -66,11 +59,5 @@ def export(args: Arguments) -> Path:
     return folder
 
 
-def main() -> None:
-    """Export one generator."""
-    args = parsed(Arguments)
-    print(export(args))
-
-
 if __name__ == "__main__":
-    main()
+    print(export(parsed(Arguments)))

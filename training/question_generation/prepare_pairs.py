@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from genqa_metrics.core.checkpoints import file_digest
@@ -122,9 +123,7 @@ class LeakCheck:
         if passage not in self._known:
             text = letters(passage)
             starts = (text[i : i + EVIDENCE] for i in range(len(text) - EVIDENCE + 1))
-            self._known[passage] = any(
-                sentence in text for start in starts for sentence in self._of_start.get(start, ())
-            )
+            self._known[passage] = any(known in text for start in starts for known in self._of_start.get(start, ()))
         return self._known[passage]
 
     def reason(self, pair: Mapping) -> str | None:
@@ -137,15 +136,10 @@ class LeakCheck:
         """Return the pairs that are not near the test set, and how many others there are by reason."""
         reasons = [self.reason(pair) for pair in pairs]
         articles = {p["article"] for p, reason in zip(pairs, reasons, strict=True) if reason and p["article"]}
-        kept, dropped = [], Counter()
-        for pair, reason in zip(pairs, reasons, strict=True):
-            if pair["article"] in articles:
-                reason = "article of the test set"
-            if reason:
-                dropped[reason] += 1
-            else:
-                kept.append(pair)
-        return kept, dropped
+        articles = ["article of the test set" if pair["article"] in articles else "" for pair in pairs]
+        reasons = [article or reason for article, reason in zip(articles, reasons, strict=True)]
+        kept = [pair for pair, reason in zip(pairs, reasons, strict=True) if not reason]
+        return kept, Counter(filter(None, reasons))
 
     def copied(self, pairs: Sequence[Mapping]) -> int:
         """Return how many sentences share `RUN` words in a row with the test set: quotations, formulas."""
@@ -156,14 +150,6 @@ def runs(text: str) -> set[tuple[str, ...]]:
     """Return all sequences of `RUN` words of a text."""
     words = text.lower().split()
     return {tuple(words[i : i + RUN]) for i in range(len(words) - RUN + 1)}
-
-
-def dev_part(pairs: Sequence[Mapping], contexts: int, seed: int) -> set[str]:
-    """Return the sentences of the dev part: drawn in blocks of neighbours, which in Du's files are of one article."""
-    sentences = list(dict.fromkeys(pair["sentence"] for pair in pairs))
-    blocks = [sentences[i : i + BLOCK] for i in range(0, len(sentences), BLOCK)]
-    random.Random(seed).shuffle(blocks)
-    return set([text for block in blocks for text in block][:contexts])
 
 
 def prepare(args: Arguments) -> dict:
@@ -188,7 +174,10 @@ def prepare(args: Arguments) -> dict:
         print(f"{name}: {len(pairs)} rows, {len(clean)} pairs, dropped {dict(dropped)}", file=sys.stderr, flush=True)
         kept += clean
     kept = list({(letters(p["sentence"]), letters(p["question"])): p for p in kept[::-1]}.values())[::-1]  # the first
-    chosen = dev_part([pair for pair in kept if pair["source"] == args.dev_of], args.dev_contexts, args.seed)
+    sentences = list(dict.fromkeys(pair["sentence"] for pair in kept if pair["source"] == args.dev_of))
+    blocks = [sentences[i : i + BLOCK] for i in range(0, len(sentences), BLOCK)]  # in Du's files of one article
+    random.Random(args.seed).shuffle(blocks)
+    chosen = set(list(chain(*blocks))[: args.dev_contexts])
     dev = [pair for pair in kept if pair["source"] == args.dev_of and pair["sentence"] in chosen]
     others = [pair for pair in kept if pair["source"] != args.dev_of or pair["sentence"] not in chosen]
     near_dev = LeakCheck({"context": pair["sentence"], "references": [pair["question"]]} for pair in dev)
@@ -217,10 +206,8 @@ def prepare(args: Arguments) -> dict:
 
 
 def main() -> None:
-    """Read, check, write."""
-    args = parsed(Arguments)
-    facts = prepare(args)
-    print(json.dumps(facts["pairs"], indent=1))
+    """Print how many pairs are written."""
+    print(json.dumps(prepare(parsed(Arguments))["pairs"], indent=1))
 
 
 if __name__ == "__main__":

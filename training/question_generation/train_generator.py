@@ -96,10 +96,9 @@ def train(args: Arguments, training) -> dict:
     place = {text: i for i, text in enumerate(questions)}
     words = data.vocabulary((text for _, text in pairs), args.min_count)
     examples = data.Examples(words, vectors, args.max_context, args.max_question, args.copies)
-    values = [
-        examples.of_pairs(part, means[[place[text] for _, text in part]]) if part else None
-        for part in (pairs, held_out)
-    ]
+    rows, dev = (
+        part and examples.of_pairs(part, means[[place[text] for _, text in part]]) for part in (pairs, held_out)
+    )
     print(f"{len(pairs)} pairs, {len(held_out)} held out, {len(words)} words to say", flush=True)
 
     # 3. The model.
@@ -120,28 +119,24 @@ def train(args: Arguments, training) -> dict:
     # 4. Training.
     trainer = common.trained(
         training,
-        values[1],
+        dev,
         LikeLengthTrainer,
         "target",
         args.patience,
         # A word more of the question costs more than one of the context: the decoder takes a step for it.
         length_of=lambda row: len(row["question"]) * (args.max_context + 1) + len(row["input_ids"]),
         model=model,
-        train_dataset=values[0],
+        train_dataset=rows,
         data_collator=examples.collate,
         compute_metrics=measures,
     )
 
     # 5. The model and what was measured.
     facts = {"arguments": asdict(args), "seed": training.seed, "pairs": len(pairs), "held_out": len(held_out)}
-    facts |= {
-        "steps": trainer.state.global_step,
-        "kept_step": int(model.steps),
-        "encoder_sha256": checkpoint_digest(encoder),
-        "dev": {},
-    }
+    facts |= {"steps": trainer.state.global_step, "kept_step": int(model.steps)}
+    facts |= {"encoder_sha256": config.encoder_sha256, "dev": {}}
     if held_out:
-        result = trainer.predict(values[1])
+        result = trainer.predict(dev)
         facts["dev"] = {name.removeprefix("test_"): value for name, value in result.metrics.items()}
         facts["kl_per_dimension"] = result.predictions[2].mean(axis=0).tolist() if args.latent else []
     folder = Path(training.output_dir) / "final"
@@ -166,10 +161,5 @@ def trained(folder: Path, words: Sequence[str]) -> Path:
     return folder / "final"
 
 
-def main() -> None:
-    """Train one generator."""
-    train(*prepared(Arguments))
-
-
 if __name__ == "__main__":
-    main()
+    train(*prepared(Arguments))

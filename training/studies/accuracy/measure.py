@@ -15,6 +15,7 @@ import json
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -93,13 +94,10 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
     """
     truth, number = human.mean(), len(human)
     places = np.tile(np.arange(number), (repeats, 1)) if finite else rng.integers(number, size=(repeats, number))
-    people, odds_of = human[places], {}
-    guesses = judge[places]
-    odds_of["alone"] = odds_of["chance"] = np.full(places.shape, labels / number)
-    odds_of["active"] = np.array([probabilities(row, labels) for row in guesses])
-    results = {}
+    people, guesses, results = human[places], judge[places], {}
+    even, active = np.full(places.shape, labels / number), np.array([probabilities(row, labels) for row in guesses])
     for way in WAYS:
-        odds = odds_of[way]
+        odds = active if way == "active" else even
         known = np.array([pareto_sample(row, rng.random(number), labels) for row in odds])
         result = prediction_powered(guesses, np.where(known, people, np.nan), odds, finite=finite)
         value, low, high = result.value, result.low, result.high
@@ -131,23 +129,19 @@ def without_labels(systems: list[dict]) -> list[dict]:
 
 def summary(systems: list[dict]) -> dict[str, dict]:
     """Return of each truth and way the means over systems of what `repeated` found, and the extremes of `held`."""
-    means: dict[str, dict] = {}
-    for truth in TRUTHS:
-        means[truth] = {}
-        for way in WAYS:
-            parts = [system[truth][way] for system in systems]
-            values = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
-            values["least_held"], values["most_held"] = (end(part["held"] for part in parts) for end in (min, max))
-            alone = np.mean([system[truth]["alone"]["width"] for system in systems])
-            means[truth][way] = values | {"narrower": 1 - values["width"] / float(alone)}
+    means: dict[str, dict] = {truth: {} for truth in TRUTHS}
+    for truth, way in product(TRUTHS, WAYS):
+        parts = [system[truth][way] for system in systems]
+        values = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
+        values["least_held"], values["most_held"] = (end(part["held"] for part in parts) for end in (min, max))
+        alone = np.mean([system[truth]["alone"]["width"] for system in systems])
+        means[truth][way] = values | {"narrower": 1 - values["width"] / float(alone)}
     return means
 
 
 def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
     """Return the systems whose answers the judge has not seen, those that it was trained on, and all."""
-    groups = {UNSEEN: [], SEEN: []}
-    for system in systems:
-        groups[SEEN if system["set"].endswith(".train") else UNSEEN].append(system)
+    groups = {name: [s for s in systems if s["set"].endswith(".train") == (name == SEEN)] for name in (UNSEEN, SEEN)}
     groups = {name: group for name, group in groups.items() if group}
     return groups | ({"all": systems} if len(groups) > 1 else {})
 

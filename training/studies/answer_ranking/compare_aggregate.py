@@ -124,13 +124,10 @@ def trained(
             if (i + 1) % QUESTIONS == 0 or i + 1 == len(training):
                 optimizer.step()
                 optimizer.zero_grad()
-        mean_average_precision = _mean_average_precision(network, dev)
-        print(f"Compare-Aggregate, epoch {epoch + 1}: MAP {mean_average_precision:.3f} on dev", flush=True)
-        if mean_average_precision > best:
-            best, kept = (
-                mean_average_precision,
-                {name: tensor.clone() for name, tensor in network.state_dict().items()},
-            )
+        score = _mean_average_precision(network, dev)
+        print(f"Compare-Aggregate, epoch {epoch + 1}: MAP {score:.3f} on dev", flush=True)
+        if score > best:
+            best, kept = score, {name: tensor.clone() for name, tensor in network.state_dict().items()}
     folder.mkdir(parents=True, exist_ok=True)
     save_file(kept, folder / FILE)
     return folder

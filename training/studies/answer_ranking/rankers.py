@@ -50,12 +50,8 @@ def bm25(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
 
     index = bm25s.BM25()
     index.index([words(text) for text in _flat(questions)[1]], show_progress=False)
-    start, scores = 0, []
-    for question in questions:
-        end = start + len(question.candidates)
-        scores.append(index.get_scores(words(question.text))[start:end])
-        start = end
-    return scores
+    places = _split(np.arange(sum(len(question.candidates) for question in questions)), questions)
+    return [index.get_scores(words(q.text))[place] for q, place in zip(questions, places, strict=True)]
 
 
 def tfidf(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
@@ -78,10 +74,9 @@ def word_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
     scores = []
     for question in questions:
         asked = set(words(question.text))
-        own = [words(candidate) for candidate in question.candidates]
-        scores.append(
-            np.array([len(asked & set(text)) / max(1, len(asked)) - 1e-6 * len(text) for text in own], dtype=float)
-        )
+        own = map(words, question.candidates)
+        shares = [len(asked & set(text)) / max(1, len(asked)) - 1e-6 * len(text) for text in own]
+        scores.append(np.array(shares, dtype=float))
     return scores
 
 
@@ -106,8 +101,8 @@ def training_pairs(questions: Sequence[Question], seed: int) -> Iterator[tuple[s
     """Yield question, answer and label of all correct answers and of `NEGATIVES` incorrect ones for each."""
     rng = np.random.default_rng(seed)
     for question in questions:
-        correct = [t for t, label in zip(question.candidates, question.labels, strict=True) if label]
-        wrong = [t for t, label in zip(question.candidates, question.labels, strict=True) if not label]
+        answers = list(zip(question.candidates, question.labels, strict=True))
+        correct, wrong = ([text for text, label in answers if label == own] for own in (1, 0))
         drawn = rng.permutation(len(wrong))[: NEGATIVES * len(correct)]
         yield from [(question.text, text, 1) for text in correct] + [(question.text, wrong[i], 0) for i in drawn]
 

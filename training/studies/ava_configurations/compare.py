@@ -25,7 +25,7 @@ from genqa_metrics.statistics.resampling import bootstrap_counts, interval
 
 from training.ava import triples as t
 from training.common import option, train_once
-from training.studies.harness import Output, Study, digests, filled
+from training.studies.harness import Output, Study, digests, filled, read
 
 TESTS = {"TREC-QA": "trecqa.test", "WikiQA": "wikiqa.test"}
 DEV = ("trecqa.dev", "wikiqa.dev")
@@ -95,13 +95,6 @@ def train(args: Arguments, more: list[str], configuration: str, seed: int) -> No
     train_once("ava.train_ava", run_folder(args, configuration, seed), list(map(str, where)), settings, recipe)
 
 
-def measured_rows(as2: str) -> dict[str, list[t.Triple]]:
-    """Return the triples that are measured on: all of the test parts, and a sample of dev for the threshold."""
-    rng = random.Random(0)
-    rows = {name: list(t.as2_triples(t.as2_rows(name, as2), None, rng)) for name in (*DEV, *TESTS.values())}
-    return rows | {name: random.Random(0).sample(rows[name], min(DEV_ROWS, len(rows[name]))) for name in DEV}
-
-
 def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None) -> dict[str, np.ndarray]:
     """Return the logits of a run for all rows."""
     loaded = load_judge(folder / "final", device="cpu", dtype=dtype)
@@ -128,23 +121,12 @@ def read_kept(path: str | None, data: dict[str, str]) -> dict[str, dict]:
     return runs
 
 
-def write_kept(path: str, data: dict[str, str], runs: dict[str, dict]) -> None:
-    """Write the logits and facts of runs, so that later ones can be compared with them."""
-    values = {
-        f"{run}/{part}": json.dumps(value) if part == "facts" else value
-        for run, parts in runs.items()
-        for part, value in parts.items()
-    }
-    np.savez_compressed(path, digests=json.dumps(data), **values)
-
-
 def run_facts(folder: Path) -> dict:
     """Return what is noted of a run: steps, best AUC on dev, digest."""
     states = sorted(folder.glob("checkpoint-*/trainer_state.json"), key=lambda path: int(path.parent.name[11:]))
-    history = json.loads(states[-1].read_text(encoding="utf-8"))["log_history"] if states else []
-    values = [value for row in history for name, value in row.items() if name.endswith("_auc")]
-    steps = history[-1]["step"] if history else 0
-    return {"steps": steps, "dev_auc": max(values, default=None), "checkpoint": checkpoint_digest(folder / "final")}
+    history = read(states[-1])["log_history"] if states else [{"step": 0}]
+    auc = max((value for row in history for name, value in row.items() if name.endswith("_auc")), default=None)
+    return {"steps": history[-1]["step"], "dev_auc": auc, "checkpoint": checkpoint_digest(folder / "final")}
 
 
 def measured(args: Arguments, rows: dict[str, list[t.Triple]], kept: dict[str, dict]) -> dict:
@@ -270,9 +252,14 @@ def study(args: Arguments, more: list[str]) -> dict:
         for configuration in (name for name in ORDER if name in args.only):
             if f"{configuration}/{seed}" not in kept:
                 train(args, more, configuration, seed)
-    result = measured(args, measured_rows(args.as2), kept)
+    rng = random.Random(0)
+    rows = {name: list(t.as2_triples(t.as2_rows(name, args.as2), None, rng)) for name in (*DEV, *TESTS.values())}
+    rows |= {name: random.Random(0).sample(rows[name], min(DEV_ROWS, len(rows[name]))) for name in DEV}
+    result = measured(args, rows, kept)
     if args.kept:
-        write_kept(args.kept, data, kept)
+        values = {f"{run}/{part}": value for run, parts in kept.items() for part, value in parts.items()}
+        values = {name: json.dumps(v) if name.endswith("/facts") else v for name, v in values.items()}
+        np.savez_compressed(args.kept, digests=json.dumps(data), **values)
     settings = Path(args.config).read_text(encoding="utf-8").split() + more
     return {"settings": settings, "data": data} | result
 

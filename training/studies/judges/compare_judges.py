@@ -53,17 +53,17 @@ def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> Iterator[dict]:
         others = [r for r in rows if r["label"] == 1 and r["question"] != row["question"]]
         random.Random(number).shuffle(others)
         others.sort(key=lambda r: r["extra"]["domain"] != row["extra"]["domain"])
-        texts, seen, count = [], set(), len(row["candidate"].split())
+        texts, count = {}, len(row["candidate"].split())
         for other in others:
-            if other["question"] in seen or occurrence(row["references"], other["candidate"]):
+            if other["question"] in texts or occurrence(row["references"], other["candidate"]):
                 continue
-            seen.add(other["question"])
-            texts.append(other["candidate"])
+            texts[other["question"]] = other["candidate"]
             count += len(other["candidate"].split())
             if count >= words:
                 break
-        middle = len(texts) // 2
-        yield row | {"candidate": "\n".join([*texts[:middle], row["candidate"], *texts[middle:]])}
+        around = list(texts.values())
+        around.insert(len(around) // 2, row["candidate"])
+        yield row | {"candidate": "\n".join(around)}
 
 
 def read(name: str, folders: list[str]) -> list[dict]:
@@ -85,12 +85,8 @@ def token_f1(references: list[str], candidate: str) -> float:
     >>> round(token_f1(["the cat sat"], "a cat ran"), 3)
     0.5
     """
-    counted, best = Counter(t.normalised(candidate).split()), 0.0
-    for reference in references:
-        wanted = Counter(t.normalised(reference).split())
-        both = (counted & wanted).total()
-        best = max(best, 2 * both / max(1, counted.total() + wanted.total()))
-    return best
+    counted, *wanted = (Counter(t.normalised(text).split()) for text in (candidate, *references))
+    return max((2 * (counted & own).total() / max(1, counted.total() + own.total()) for own in wanted), default=0.0)
 
 
 def simple_scores(rows: list[dict], kpqa) -> dict[str, np.ndarray]:
@@ -141,35 +137,32 @@ def cross_fitted_accuracy(scores: np.ndarray, labels: np.ndarray, halves: np.nda
 def judged(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> tuple:
     """Return a judge, and by set the `Dev`, the cross-fitted probabilities and verdicts, and the seconds."""
     loaded, devs, seconds = load_judge(folder, device="cpu", dtype=dtype), {}, {}
-    how = loaded.reference_aggregation
     for name, rows in sets.items():
         start = time.perf_counter()
-        devs[name] = e.Dev(rows, Judge(loaded), (how,))
+        devs[name] = e.Dev(rows, Judge(loaded), (loaded.reference_aggregation,))
         seconds[name] = time.perf_counter() - start
-    return loaded, devs, e.cross_fitted(devs, how), seconds
+    return loaded, devs, e.cross_fitted(devs, loaded.reference_aggregation), seconds
 
 
 def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) -> dict:
     """Return all numbers of a judge on the rows of dev sets, with its own `reference_aggregation`."""
     loaded, devs, results, _ = judged(folder, sets, dtype)
-    how, result = loaded.reference_aggregation, {"sets": {}}
+    of_sets = {}
     for name, dev in devs.items():
         probabilities, verdicts = results[name]
         if name not in VERDICTS:
-            result["sets"][name] = {"r": float(pearsonr(probabilities, dev.labels)[0])}
+            of_sets[name] = {"r": float(pearsonr(probabilities, dev.labels)[0])}
             continue
-        here = result["sets"][name] = e.row_scores(probabilities, verdicts, dev.labels)
+        of_sets[name] = e.row_scores(probabilities, verdicts, dev.labels)
         if name in (WRITTEN, BURIED):
-            here["right_above_wrong"] = right_above_wrong(probabilities, sets[name])
-    probabilities, verdicts = (np.concatenate([results[name][i] for name in e.CALIBRATION]) for i in (0, 1))
-    labels = np.concatenate([devs[name].labels for name in e.CALIBRATION])
-    systems = [system for name in e.CALIBRATION for system in devs[name].systems]
+            of_sets[name]["right_above_wrong"] = right_above_wrong(probabilities, sets[name])
+    probabilities, verdicts, labels, systems = e.together(devs, results)
     error = e.system_scores(verdicts, labels, systems)["mean_absolute_error"]
-    result["sets"]["evouna together"] = e.row_scores(probabilities, verdicts, labels) | {"system_error": error}
-    result["settings"] = e.fitted(devs, how)
-    result["checkpoint"] = checkpoint_digest(Path(folder))
-    result["minimal_pairs"] = e.pairs_passed(Judge(replace(loaded, **result["settings"])))
-    return result
+    of_sets["evouna together"] = e.row_scores(probabilities, verdicts, labels) | {"system_error": error}
+    settings = e.fitted(devs, loaded.reference_aggregation)
+    passed = e.pairs_passed(Judge(replace(loaded, **settings)))
+    digest = checkpoint_digest(Path(folder))
+    return {"sets": of_sets, "settings": settings, "checkpoint": digest, "minimal_pairs": passed}
 
 
 def simple_set(name: str, rows: list[dict], kpqa) -> dict[str, dict[str, float]]:
@@ -204,9 +197,8 @@ def study(args: Arguments) -> dict:
     sets = {name: read(name, args.judgments) for name in args.sets}
     data = {name: digests([WRITTEN if name == BURIED else name], args.judgments).popitem()[1] for name in sets}
     kept = args.earlier(data=data)
-    results = {}
-    for name, _, folder in (text.partition("=") for text in args.judges):
-        results[name] = judge_scores(folder, sets, args.dtype)
+    judges = (text.partition("=") for text in args.judges)
+    results = {name: judge_scores(folder, sets, args.dtype) for name, _, folder in judges}
     kpqa = load("kpqa", progress=False, device="cpu", dtype=args.dtype) if args.simple else None
     for name, rows in sets.items() if args.simple else ():
         for method, scores in simple_set(name, rows, kpqa).items():

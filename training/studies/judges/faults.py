@@ -7,11 +7,11 @@ training rows.
 """
 
 import argparse
-import hashlib
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 from genqa_metrics.ava.faults import DECLINES, ORDER, PART, VALUE, fault
+from genqa_metrics.core.checkpoints import file_digest
 
 from training.common import json_rows, markdown_table
 
@@ -23,18 +23,21 @@ KINDS = {
 }
 
 
-def counts(path: Path) -> list[list[str]]:
+def counts(path: Path) -> list[list]:
     """Return one line for each fault: its name, how often it was named, and how often rightly."""
     wrong = [row for row in json_rows(path) if row["label"] == 0]
-    named = Counter(
-        (fault(row["question"], row["references"], row["candidate"]), row["extra"]["kind"]) for row in wrong
-    )
-    lines = []
-    for name, kinds in KINDS.items():
-        of_name = {kind: count for (found, kind), count in named.items() if found == name}
-        rightly = sum(of_name.get(kind, 0) for kind in kinds)
-        lines.append([f"{path.name}, {len(wrong):,} wrong", name, str(sum(of_name.values())), str(rightly)])
-    return lines
+    kinds_of = defaultdict(list)
+    for row in wrong:
+        kinds_of[fault(row["question"], row["references"], row["candidate"])].append(row["extra"]["kind"])
+    return [
+        [
+            f"{path.name}, {len(wrong):,} wrong",
+            name,
+            len(kinds_of[name]),
+            sum(kind in kinds for kind in kinds_of[name]),
+        ]
+        for name, kinds in KINDS.items()
+    ]
 
 
 def main() -> None:
@@ -43,7 +46,7 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", type=Path, required=True, help="files of written answers")
     paths = parser.parse_args().rows
     print(markdown_table(["rows", "fault", "named", "rightly"], [line for path in paths for line in counts(path)]))
-    print(*(f"{path.name}: SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in paths), sep="\n")
+    print(*(f"{path.name}: SHA-256 {file_digest(path)}" for path in paths), sep="\n")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -71,17 +72,13 @@ def together(small: tuple, base: tuple, labels: np.ndarray, band: tuple[float, f
 
 def cost_of(way: str, rows: list[dict]) -> dict[str, float]:
     """Return the rows a second of a way in this process, and the peak memory of the process in MB."""
-    run = _simple(way) if way in SIMPLE else _judge(WAYS[way])
+    run = _simple(way) if way in SIMPLE else partial(score, metrics=["ava"], settings={"ava": WAYS[way]})
     run(rows[:32])
     start = time.perf_counter()
     run(rows)
     seconds = time.perf_counter() - start
     status = Path("/proc/self/status").read_text(encoding="utf-8")  # getrusage counts the parent process too
     return {"rows_per_second": len(rows) / seconds, "mb": int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024}
-
-
-def _judge(arguments: dict) -> Callable[[list[dict]], object]:
-    return lambda rows: score(rows, metrics=["ava"], settings={"ava": arguments})
 
 
 def _simple(way: str) -> Callable[[list[dict]], object]:

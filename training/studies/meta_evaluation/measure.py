@@ -27,7 +27,7 @@ from genqa_metrics.verbs.agree.report import against_best, ordered
 
 from training.common import json_rows, option
 from training.similarity import best_scores
-from training.studies.harness import Output, Study, Table, versions
+from training.studies.harness import Output, Study, Table, read, versions
 from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
 
 HERE = Path(__file__).parent
@@ -58,12 +58,8 @@ def bleu(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     from sacrebleu.metrics import BLEU
 
     scorers = {f"BLEU-{order}": BLEU(max_ngram_order=order, effective_order=True) for order in (1, 4)}
-    return {
-        title: [
-            scorer.sentence_score(text, references).score / 100 for text, references in zip(*_texts(rows), strict=True)
-        ]
-        for title, scorer in scorers.items()
-    }
+    pairs = list(zip(*_texts(rows), strict=True))
+    return {title: [bleu.sentence_score(*pair).score / 100 for pair in pairs] for title, bleu in scorers.items()}
 
 
 def rouge(rows: Sequence[Mapping]) -> dict[str, list[float]]:
@@ -97,13 +93,12 @@ def squad(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     """Return exact match and F1 of SQuAD by torchmetrics, the best reference."""
     from torchmetrics.functional.text import squad as measure
 
-    scores: dict[str, list[float]] = {"SQuAD EM": [], "SQuAD F1": []}
+    results = []
     for text, references in zip(*_texts(rows), strict=True):
         answers = {"answer_start": [0] * len(references), "text": references}
-        result = measure([{"prediction_text": text, "id": "0"}], [{"answers": answers, "id": "0"}])
-        scores["SQuAD EM"].append(float(result["exact_match"]) / 100)
-        scores["SQuAD F1"].append(float(result["f1"]) / 100)
-    return scores
+        results.append(measure([{"prediction_text": text, "id": "0"}], [{"answers": answers, "id": "0"}]))
+    keys = {"SQuAD EM": "exact_match", "SQuAD F1": "f1"}
+    return {title: [float(result[key]) / 100 for result in results] for title, key in keys.items()}
 
 
 def bertscore(rows: Sequence[Mapping]) -> dict[str, list[float]]:
@@ -111,20 +106,14 @@ def bertscore(rows: Sequence[Mapping]) -> dict[str, list[float]]:
     from bert_score import BERTScorer
 
     candidates, references = _texts(rows)
-    scorer = BERTScorer(
-        model_type=str(base_encoder()),
-        num_layers=6,
-        idf=True,
-        idf_sents=[text for texts in references for text in texts],
-        device="cpu",
-    )
+    idf = {"idf": True, "idf_sents": [text for texts in references for text in texts]}
+    scorer = BERTScorer(model_type=str(base_encoder()), num_layers=6, device="cpu", **idf)
     # bert_score cannot encode an empty text; such a pair scores 0.
-    scores = [0.0] * len(rows)
+    scores = np.zeros(len(rows))
     kept = [i for i, text in enumerate(candidates) if text.strip() and any(t.strip() for t in references[i])]
     _, _, f1 = scorer.score([candidates[i] for i in kept], [[t for t in references[i] if t.strip()] for i in kept])
-    for i, value in zip(kept, f1.tolist(), strict=True):
-        scores[i] = value
-    return {"BERTScore": scores}
+    scores[kept] = f1.tolist()
+    return {"BERTScore": scores.tolist()}
 
 
 def cosine(rows: Sequence[Mapping]) -> dict[str, list[float]]:
@@ -157,10 +146,8 @@ def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> di
 
 def cached(path: Path, facts: Mapping[str, str], compute: Callable[[], dict]) -> dict[str, list[float]]:
     """Return title -> scores from a file if it was made from the same facts, else compute and write them."""
-    if path.is_file():
-        known = json.loads(path.read_text(encoding="utf-8"))
-        if known["facts"] == facts:
-            return known["scores"]
+    if path.is_file() and (known := read(path))["facts"] == facts:
+        return known["scores"]
     scores = compute()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"facts": facts, "scores": scores}), encoding="utf-8")
@@ -172,12 +159,8 @@ def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]])
     human = np.array([row["score"] for row in rows], dtype=float)
     labels = [row["label"] for row in rows]
     systems = [row["system"] or "(none)" for row in rows] if any(row["system"] for row in rows) else None
-    groups = {
-        "question type": [question_type(row["question"]) for row in rows],
-        "length": [length_group(row["candidate"]) for row in rows],
-    }
-    if systems:
-        groups["system"] = systems
+    groups = {"question type": [question_type(row["question"]) for row in rows]}
+    groups |= {"length": [length_group(row["candidate"]) for row in rows]} | ({"system": systems} if systems else {})
     return Judgments(
         human=human,
         correct=np.array([label == 1 for label in labels]) if None not in labels else human >= 0.5,
@@ -230,11 +213,11 @@ def files_of(args: Arguments) -> dict[str, Path]:
 def without_points(report: dict) -> dict:
     """Return a report without what the result file does not need: every pair of metrics, and the points of curves."""
     del report["differences"]
-    for metric in report["metrics"].values():
+    for classifier in (metric.get("classifier", {}) for metric in report["metrics"].values()):
         for curve in ("roc", "precision_recall"):
-            metric.get("classifier", {}).pop(curve, None)
-        if metric.get("classifier", {}).get("calibration"):
-            del metric["classifier"]["calibration"]["bins"]
+            classifier.pop(curve, None)
+        if classifier.get("calibration"):
+            del classifier["calibration"]["bins"]
     return report
 
 

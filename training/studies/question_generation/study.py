@@ -1,6 +1,5 @@
 """What F-meta sees: train the six systems of the paper, let them ask, score their questions (tables 1, 3 and 4)."""
 
-import json
 import random
 import sys
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from training.question_generation.ask import load
 from training.question_generation.contexts import read_contexts
 from training.question_generation.decoding import generate
 from training.question_generation.train_generator import trained as trained_in
-from training.studies.harness import Output, Study, digests
+from training.studies.harness import Output, Study, digests, read
 from training.studies.question_generation.measures import (
     BASES,
     MODELS,
@@ -64,13 +63,6 @@ def trained(args: Arguments, model: str, seed: int) -> Path:
     return trained_in(Path(args.work) / "models" / f"{model}_{seed}", words)
 
 
-def sampled(source: str, folder: str, number: int) -> list:
-    """Return contexts of a set drawn at random, the same in every run, in the order of the file; 0: all of them."""
-    contexts = read_contexts(source, folder)
-    picks = random.Random(0).sample(range(len(contexts)), min(number or len(contexts), len(contexts)))
-    return [contexts[i] for i in sorted(picks)]
-
-
 def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
     """Return system -> as many questions for every context as there are references.
 
@@ -100,7 +92,9 @@ def study(args: Arguments) -> dict:
         raise ValueError(f"models: expected {' and '.join(NEEDED)}, with or without others of {', '.join(MODELS)}")
     for name in args.bases:
         base_of(name)
-    contexts = sampled(args.test, args.data_dir, args.contexts)
+    contexts = read_contexts(args.test, args.data_dir)
+    picks = random.Random(0).sample(range(len(contexts)), min(args.contexts or len(contexts), len(contexts)))
+    contexts = [contexts[i] for i in sorted(picks)]
     # Seed by seed, the models of the findings first: a run that ends early has the most telling ones.
     order = [*NEEDED, *(model for model in MODELS if model in args.models and model not in NEEDED)]
     folders: dict = {model: {} for model in MODELS if model in args.models}
@@ -108,21 +102,17 @@ def study(args: Arguments) -> dict:
         for model in order:
             if seed in seeds_of(args, model):
                 folders[model][seed] = trained(args, model, seed)
-    facts = {
-        model: {seed: json.loads((f / "train.json").read_text(encoding="utf-8")) for seed, f in folder.items()}
-        for model, folder in folders.items()
-    }
-    systems, reports = systems_of(args.models), {}
-    active = {
-        system: [folder["dev"].get("active_dimensions", 0) if MODELS[model] else 0 for folder in facts[model].values()]
-        for system, (model, _) in SYSTEMS.items()
-        if system in systems
-    }
+    facts = {m: {seed: read(f / "train.json") for seed, f in of_seeds.items()} for m, of_seeds in folders.items()}
+    systems, active = systems_of(args.models), {}
+    for system in systems:
+        model = SYSTEMS[system][0]
+        dims = [fact["dev"].get("active_dimensions", 0) for fact in facts[model].values()]
+        active[system] = dims if MODELS[model] else [0] * len(dims)
     generated = {seed: asked(args, contexts, seed) for seed in args.seeds}
     statistics = statistics_of(generated, contexts, args.bases)
     several = np.array([len(context.references) > 1 for context in contexts])
-    for group, kept in (("all", several | True), ("several", several)):
-        reports[group] = report_of(statistics, kept, args.resamples, systems)
+    groups = {"all": several | True, "several": several}
+    reports = {group: report_of(statistics, kept, args.resamples, systems) for group, kept in groups.items()}
     of_all, first = reports["all"], next(iter(facts["cvae_100"].values()))
     arguments = {name: value for name, value in first["arguments"].items() if name not in ("data_dir", "cache")}
     trained_on = arguments["sources"] + arguments["dev_sources"]
