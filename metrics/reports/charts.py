@@ -56,11 +56,8 @@ def styles(names: Sequence[str]) -> dict[str, dict]:
     result: dict[str, dict] = {}
     for name in names:
         place = sum(style["color"] == own[name] for style in result.values())
-        result[name] = {
-            "color": own[name],
-            "linestyle": LINES[place % len(LINES)],
-            "marker": MARKERS[place % len(MARKERS)],
-        }
+        line, marker = LINES[place % len(LINES)], MARKERS[place % len(MARKERS)]
+        result[name] = {"color": own[name], "linestyle": line, "marker": marker}
     return result
 
 

@@ -79,9 +79,7 @@ class Report:
 
     def to_latex(self) -> str:
         """Return the tables in LaTeX; they need the package booktabs."""
-        return self._latex(
-            latex_table(table, table.title.lower(), f"{table.title}.", table.explanation) for table in self.tables()
-        )
+        return self._latex(latex_table(t, t.title.lower(), f"{t.title}.", t.explanation) for t in self.tables())
 
     def _latex(self, tables: Iterable[str]) -> str:
         """Return a LaTeX document's tables below comments with the notes and facts."""

@@ -293,9 +293,8 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
     if table.title:
         console.print(Text(visible(table.title), style="bold"))
     for block in blocks:
-        shown = RichTable(
-            box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False, padding=(0, 1, 0, gap - 2)
-        )
+        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, gap - 2))
+        shown.header_style = "bold"
         for place in block:
             shown.add_column(
                 Text(columns[place][0]),
@@ -404,11 +403,8 @@ def with_code(text: str):
     from markupsafe import Markup, escape
 
     shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(visible(text))))
-    return Markup(
-        " ".join(
-            re.sub(r"[|+](?=.)", r"\g<0><wbr>", word) if word.count("|") > 1 else word for word in shown.split(" ")
-        )
-    )
+    words = (re.sub(r"[|+](?=.)", r"\g<0><wbr>", w) if w.count("|") > 1 else w for w in shown.split(" "))
+    return Markup(" ".join(words))
 
 
 def with_lines(text: str):

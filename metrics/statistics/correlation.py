@@ -134,9 +134,7 @@ def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) 
     return ratio(above, right * wrong)
 
 
-def permutation_p(
-    x: np.ndarray, y: np.ndarray, human: np.ndarray, clusters: np.ndarray, number: int, seed: int
-) -> np.ndarray:
+def permutation_p(x, y, human: np.ndarray, clusters: np.ndarray, number: int, seed: int) -> np.ndarray:
     """Return the two-sided p of the difference of two metrics' Pearson correlations with the humans, by permutation.
 
     Both metrics are brought to mean 0 and deviation 1; under the null hypothesis it does not matter which of the two

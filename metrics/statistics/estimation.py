@@ -58,18 +58,9 @@ def row_sums(judged, verdicts, labels, probabilities) -> np.ndarray:
     chance = np.where(known, probabilities, 0.0)
     weight = known / np.where(known, probabilities, 1.0)
     human = np.where(known, labels, 0.0)
-    parts = [
-        np.ones_like(judged),
-        judged,
-        verdicts,
-        known,
-        weight,
-        weight * human,
-        weight * judged,
-        chance,
-        human >= 0.5,
-    ]
-    return np.stack(np.broadcast_arrays(*(np.asarray(part, dtype=float) for part in parts)), axis=-2)
+    weighted, ones = (weight, weight * human, weight * judged), np.ones_like(judged)
+    parts = np.broadcast_arrays(ones, judged, verdicts, known, *weighted, chance, human >= 0.5)
+    return np.stack([part.astype(float) for part in parts], axis=-2)
 
 
 def question_sums(judged, verdicts, labels, probabilities, questions: np.ndarray | None = None) -> QuestionSums:
@@ -234,9 +225,8 @@ def estimate_accuracy(
     if labelled < rows:
         judged, reason = _judge_alone(sums, errors, no_errors, ignore_errors and not labelled, confidence)
         if judged and (by_labels is None or judged.high - judged.low < by_labels.high - by_labels.low):
-            return replace(
-                by_labels or judged, value=judged.value, low=judged.low, high=judged.high, basis=judged.basis
-            )
+            ends = {"value": judged.value, "low": judged.low, "high": judged.high}
+            return replace(by_labels or judged, **ends, basis=judged.basis)
     if by_labels:
         return by_labels
     if of_labels is not None:

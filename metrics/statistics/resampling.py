@@ -55,10 +55,8 @@ def bootstrap(
     statistics: Mapping[str, Callable[[np.ndarray], np.ndarray]], rows: int | np.ndarray, samples: int, seed: int
 ) -> dict[str, np.ndarray]:
     """Return name -> (samples, ...) values of statistics, functions of (samples, rows) counts, in the same samples."""
-    chunks = [
-        {name: values(counts) for name, values in statistics.items()}
-        for counts in bootstrap_counts(rows, samples, seed)
-    ]
+    all_counts = bootstrap_counts(rows, samples, seed)
+    chunks = [{name: values(counts) for name, values in statistics.items()} for counts in all_counts]
     return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in statistics}
 
 
@@ -301,9 +299,8 @@ class PairedTests:
         ]
         unseen = 1 - (levels / 2) ** (1 / number)
         equal = [(1 - unseen) * self.differences + sign * unseen * bound for sign in (-1, 1)]
-        inner = [
-            np.where(self.spread > 0, bound * (2 * end - 1), value) for end, value in zip(ends, equal, strict=True)
-        ]
+        varied = self.spread > 0
+        inner = [np.where(varied, bound * (2 * end - 1), value) for end, value in zip(ends, equal, strict=True)]
         bounded = np.isfinite(self.bound)
         low = np.where(bounded, np.maximum(np.maximum(low, inner[0]), -bound), low)
         high = np.where(bounded, np.minimum(np.minimum(high, inner[1]), bound), high)

@@ -343,9 +343,8 @@ def disagreements(measured: Mapping[str, float], rows: Mapping[str, float]) -> l
         here, there = rows.get(f"labelled {hit}", 0) / size, measured[hit] / base
         (low, high), (least, most) = wilson(here, size, Z), wilson(there, base, Z)
         if high < least or most < low:
-            result.append(
-                f"by {size:,} labels in the rows it {verb} {here:.0%} of the {whole} answers, there {there:.0%}"
-            )
+            shares = f"{here:.0%} of the {whole} answers, there {there:.0%}"
+            result.append(f"by {size:,} labels in the rows it {verb} {shares}")
     return result
 
 
@@ -383,11 +382,8 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         return [f"{size:.0f} rows are too few to compare; {LEAST_ROWS} are the least"]
     result = []
     for part, what in (("answer_words", "answers"), ("reference_words", "references")):
-        unknown = sum(
-            count
-            for name, count in rows.items()
-            if name.startswith(f"{part}:") and measured.get(name, 0) < RARE * base
-        )
+        of_part = {name: count for name, count in rows.items() if name.startswith(f"{part}:")}
+        unknown = sum(count for name, count in of_part.items() if measured.get(name, 0) < RARE * base)
         if unknown > RARE_SHARE * size:
             result.append(f"{unknown / size:.0%} of the {what} have a length that is rare in those")
     if "unsure" not in measured:

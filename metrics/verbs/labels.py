@@ -67,11 +67,10 @@ def read_labels(
     `plans_of_rows`: see `inputs.plan_of`; `notes` gets what a reader must know; `error` is the share of wrong labels,
     None to estimate it from rows with several raters. A rater's second label of a row is a bad row.
     """
-    labels = (
-        _labels_of_files(sources, items, columns, skips, notes)
-        if sources
-        else _labels_of_rows(items, plans_of_rows, notes)
-    )
+    if sources:
+        labels = _labels_of_files(sources, items, columns, skips, notes)
+    else:
+        labels = _labels_of_rows(items, plans_of_rows, notes)
     if not labels:
         return None
     labels_of: dict[int, list[float]] = defaultdict(list)
@@ -125,19 +124,12 @@ def _labels_of_rows(items: Sequence[Item], plans_of_rows: Sequence[tuple], notes
     used = len(given) - len(outside)
     if used:
         notes.append(f"{used:,} of {len(items):,} rows have a label in the file, which were used")
-    return [
-        _Label(place, label, *plans_of_rows[place], str(place))
-        for place, label in given.items()
-        if place not in outside
-    ]
+    inside = {place: label for place, label in given.items() if place not in outside}
+    return [_Label(place, label, *plans_of_rows[place], str(place)) for place, label in inside.items()]
 
 
 def _labels_of_files(
-    sources: Sequence[Source],
-    items: Sequence[Item],
-    columns: Mapping[str, str],
-    skips: Skips,
-    notes: list[str],
+    sources: Sequence[Source], items: Sequence[Item], columns: Mapping[str, str], skips: Skips, notes: list[str]
 ) -> list[_Label]:
     """Return the labels of files, matched by question, prediction and system, or by id."""
     place_of: dict[str, list[int]] = defaultdict(list)
@@ -219,9 +211,8 @@ def _error(given: float | None, agreement: Mapping, notes: list[str]) -> float:
             )
         return given
     if seen:
-        notes.append(
-            f"the intervals are {seen:.1%} wider on both sides: so many labels are wrong if raters err independently"
-        )
+        so_many = "so many labels are wrong if raters err independently"
+        notes.append(f"the intervals are {seen:.1%} wider on both sides: {so_many}")
     return seen or 0.0
 
 
@@ -247,9 +238,8 @@ def rater_agreement(labels: Sequence[Sequence[float]], weights: Sequence[float])
     >>> found["agreement"], round(found["kappa"], 3), round(found["error"], 3)
     (0.75, 0.467, 0.146)
     """
-    several = [
-        ([value >= 0.5 for value in row], weight) for row, weight in zip(labels, weights, strict=True) if len(row) > 1
-    ]
+    weighted = zip(labels, weights, strict=True)
+    several = [([value >= 0.5 for value in row], weight) for row, weight in weighted if len(row) > 1]
     if not several:
         return {"rows": 0, "agreement": None, "kappa": None, "error": None}
     each = np.array([np.mean([a == b for a, b in combinations(row, 2)]) for row, _ in several])
@@ -337,7 +327,12 @@ def labelled_rows(
     know.
     """
     if label_sources:
-        return _labelled_beside(sources, columns, skips, label_sources, notes)
+        all_items, *_ = read_answers(sources, columns, skips)
+        beside = read_labels(label_sources, all_items, [], columns, skips, notes)
+        known = np.flatnonzero(~np.isnan(beside.mean))
+        weights, number = 1 / beside.probability[known], int(beside.number.sum())
+        items_of = [all_items[place] for place in known]
+        return Labelled(items_of, beside.mean[known], weights / weights.mean(), number, len(all_items) - len(known))
     readers: dict = {}
 
     def convert(source: Source, row: Row) -> tuple[Item, float | None, float | None]:
@@ -367,43 +362,16 @@ def labelled_rows(
         odds[key] = probability
     if not items:
         names = ", ".join(source.name for source in sources)
-        problem = (
-            f"{names}: no row has a label (a column label with 0 or 1, or score from 0 to 1); label some rows with "
-        )
-        raise FileError(problem, "genqa-metrics label, or name the column with ", name_column("label"))
+        problem = f"{names}: no row has a label (a column label with 0 or 1, or score from 0 to 1); label some rows "
+        raise FileError(problem, "with genqa-metrics label, or name the column with ", name_column("label"))
     drawn = all(probability is not None for probability in odds.values())
     if not drawn:
         systems = {key: item.system for key, item in items.items()}
         odds = _drawn_by_chance(systems, unlabelled + Counter(systems.values()))
         notes += [TAKEN_AS_DRAWN] * bool(unlabelled)
     weights = np.array([1 / odds[key] for key in items])
-    return Labelled(
-        items=list(items.values()),
-        labels=np.array([np.mean(labels[key]) for key in items]),
-        weights=weights / weights.mean(),
-        number=sum(map(len, labels.values())),
-        unlabelled=unlabelled.total(),
-    )
-
-
-def _labelled_beside(
-    sources: Sequence[Source],
-    columns: Mapping[str, str],
-    skips: Skips,
-    label_sources: Sequence[Source],
-    notes: list[str],
-) -> Labelled:
-    items, *_ = read_answers(sources, columns, skips)
-    labels = read_labels(label_sources, items, [], columns, skips, notes)
-    known = np.flatnonzero(~np.isnan(labels.mean))
-    weights = 1 / labels.probability[known]
-    return Labelled(
-        items=[items[place] for place in known],
-        labels=labels.mean[known],
-        weights=weights / weights.mean(),
-        number=int(labels.number.sum()),
-        unlabelled=len(items) - len(known),
-    )
+    means, number = np.array([np.mean(labels[key]) for key in items]), sum(map(len, labels.values()))
+    return Labelled(list(items.values()), means, weights / weights.mean(), number, unlabelled.total())
 
 
 def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:

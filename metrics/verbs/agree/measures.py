@@ -82,7 +82,7 @@ def _correlations(
     for name, values in scores.items():
         whole = {kind: getattr(correlation, kind)(values, human) for kind in kinds}
         estimates[name] = {
-            kind: _estimate("correlation", value, samples[f"{kind} {name}"], draw) for kind, value in whole.items()
+            kind: _estimate("correlation", r, samples[f"{kind} {name}"], draw) for kind, r in whole.items()
         }
         if draw.number >= draw.least:
             low, high = correlation.pearson_limits(values, human, draw.questions)

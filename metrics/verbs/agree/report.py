@@ -1,7 +1,7 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -134,15 +134,11 @@ def agree(
     column = columns.get(("score", "label")[place]) or ("score", "label")[place]
     if column in score_columns:
         raise FileError(f"column: {column!r} has the human scores, with which metrics are compared; name another")
-    of_people = [row.item.human[place] for row in all_rows]
-    judged = [
-        row for row, value in zip(all_rows, of_people, strict=True) if value is not None and math.isfinite(value)
-    ]
+    judged = [row for row in all_rows if (value := row.item.human[place]) is not None and math.isfinite(value)]
     if not judged:
         missing = f"{', '.join(source.name for source in sources)}: no row has a human score, a number in a "
-        fix = Advice(
-            "; or give labels beside the rows with labels=", command="; or give labels beside the rows with --labels"
-        )
+        beside = "; or give labels beside the rows with {}"
+        fix = Advice(beside.format("labels="), command=beside.format("--labels"))
         raise FileError(missing, "column named score or label; name another with ", name_column("score"), fix)
     scores, system_scores, warnings = _scores(judged, scorers, score_columns, progress)
     finite = np.all([np.isfinite(values) for values in scores.values()], axis=0)
@@ -168,11 +164,10 @@ def agree(
         thresholds={name: limit for scorer in scorers.values() for name, limit in scorer.thresholds.items()},
     )
     result = analyse(judgments, gap, resamples, seed)
-    inputs = inputs_of([*sources, *label_sources], skips)
     result["notes"] += [*notes, *warnings, *calibrated_on(scorers.values(), [*sources, *label_sources])]
     return AgreeReport(
         genqa_metrics=__version__,
-        inputs=inputs,
+        inputs=inputs_of([*sources, *label_sources], skips),
         rows=len(kept),
         questions=int(judgments.clusters.max()) + 1,
         left_out={
@@ -285,8 +280,7 @@ class AgreeReport(Report):
                 by_count += f" (accepting every answer: {found['accepted'] + found['missed']:,})."
                 by_share = f"{name} and the humans give the same verdict on {share} of the answers."
                 verdicts.append(by_count if labelled else by_share)
-        correlated = self._correlated()
-        return [*verdicts, *correlated] if labelled else [*correlated, *verdicts]
+        return [*verdicts, *self._correlated()] if labelled else [*self._correlated(), *verdicts]
 
     def _correlated(self) -> list[str]:
         """Return which metric agrees best with the humans, and which others may agree as well; [] if undefined."""
@@ -306,18 +300,15 @@ class AgreeReport(Report):
     @property
     def next_steps(self) -> list[str]:
         """What to do with the metric that agrees best, and with a judge."""
-        best, judges = ordered(self.metrics)[0], [name for name in self.metrics if "verdicts" in self.metrics[name]]
+        best = ordered(self.metrics)[0]
         result = [
             "Every other table below opens by a click on its title; paper and `--format json` have all of them.",
             f"Compare systems by the scores that agree with your humans ({best} first): `genqa-metrics compare ROWS`.",
         ]
         if any(self.worst.values()):
             result.append("Read the rows on which the judge and the humans differ; `genqa-metrics explain` says why.")
-        if judges:
-            result.append(
-                "Fit the judge's threshold and error rates to labels of yours: `genqa-metrics calibrate ROWS`."
-            )
-        return result
+        fit = "Fit the judge's threshold and error rates to labels of yours: `genqa-metrics calibrate ROWS`."
+        return [*result, *[fit] * any("verdicts" in metric for metric in self.metrics.values())]
 
     def tables(self, whole: bool = False) -> list[Table]:
         """Return the tables; `whole` with the texts of the worst rows as they are."""
@@ -380,15 +371,14 @@ class AgreeReport(Report):
 
     def charts(self) -> dict:
         """Return the charts for the page, by the title of the table that they stand above."""
-        metrics = self.metrics
-        names = [name for name in ordered(self.metrics) if metrics[name]["pearson"]["value"] is not None]
+        names = [name for name in ordered(self.metrics) if self.metrics[name]["pearson"]["value"] is not None]
         if not names:
             return {}
-        charts = {AGREEMENT: svg_of(forest_figure(metrics, names))}
+        charts = {AGREEMENT: svg_of(forest_figure(self.metrics, names))}
         for grouping, groups in self.groups.items():
             if any(group["metrics"] for group in groups.values()):
                 charts[_by(grouping)] = svg_of(group_figure(groups, names))
-        if all("classifier" in metrics[name] for name in names):
+        if all("classifier" in self.metrics[name] for name in names):
             charts[CLASSIFIED] = curve_panels(self.to_dict(), names)
         return charts
 
@@ -403,14 +393,11 @@ def _shown(found: Mapping | None) -> str:
 
 def ordered(metrics: Mapping[str, Mapping], kind: str = "pearson") -> list[str]:
     """Return the names of the metrics, the best correlation first, undefined ones last."""
-    return sorted(
-        metrics, key=lambda name: (metrics[name][kind]["value"] is None, -(metrics[name][kind]["value"] or 0.0), name)
-    )
+    values = {name: metric[kind]["value"] for name, metric in metrics.items()}
+    return sorted(metrics, key=lambda name: (values[name] is None, -(values[name] or 0.0), name))
 
 
-def against_best(
-    metrics: Mapping[str, Mapping], differences: Sequence[Mapping], kind: str = "pearson"
-) -> dict[str, dict]:
+def against_best(metrics: Mapping, differences: Sequence[Mapping], kind: str = "pearson") -> dict[str, dict]:
     """Return {metric: its test} against the one with the best correlation of a kind, "pearson" or "spearman".
 
     P-values are corrected (Holm) for these tests alone.
@@ -426,54 +413,51 @@ def against_best(
     return result
 
 
-def _table(title: str, names: Sequence[str], columns: Sequence[tuple[str, Callable]], explanation: str, marked=()):
-    """Return a table of metrics; a column is its head, and a function from the name of a metric to the cell."""
-    rows = [[name, *(cell(name) for _, cell in columns)] for name in names]
-    return Table(title, ["metric", *(head for head, _ in columns)], rows, explanation, set(marked))
+def _table(title: str, columns: Mapping[str, Sequence[str]], explanation: str, marked: Collection[int] = ()) -> Table:
+    """Return a table of {head: its cells}."""
+    rows = [list(cells) for cells in zip(*columns.values(), strict=True)]
+    return Table(title, list(columns), rows, explanation, set(marked))
 
 
 def _correlations(report: AgreeReport) -> Table:
     metrics, names = report.metrics, ordered(report.metrics)
     tests = against_best(metrics, report.differences)
-    columns = [(head, lambda name, kind=kind: _shown(metrics[name][kind])) for kind, head in CORRELATIONS.items()]
+    columns = {"metric": names}
+    for kind, head in CORRELATIONS.items():
+        columns[head] = [_shown(metrics[name][kind]) for name in names]
     if any("classifier" in metric for metric in metrics.values()):
-        columns.append(("AUC", lambda name: _shown(metrics[name]["classifier"]["auc"])))
+        columns["AUC"] = [_shown(metrics[name]["classifier"]["auc"]) for name in names]
     if not tests:
-        return _table(AGREEMENT, names, columns, "With 95% intervals.")
+        return _table(AGREEMENT, columns, "With 95% intervals.")
     for head, p in (("p", "permutation_p"), ("p corrected", "permutation_p_holm")):
-        columns.append((head, lambda name, p=p: p_value(tests[name][p]) if name in tests else ""))
+        columns[head] = [p_value(tests[name][p]) if name in tests else "" for name in names]
     as_good = {names.index(name) for name, test in tests.items() if (test["permutation_p_holm"] or 0.0) >= LEVEL}
     explanation = (
         "With 95% intervals. p: permutation test of the difference between this Pearson r and the first one; "
         "corrected (Holm) for the tests shown. Bold: the first one, and those that do not differ from it at 5%."
     )
-    return _table(AGREEMENT, names, columns, explanation, {0} | as_good)
+    return _table(AGREEMENT, columns, explanation, {0} | as_good)
 
 
 def _pairs(report: AgreeReport) -> Table | None:
-    ranked, columns, said = report.rank_pairs, [], []
+    names, ranked, said = ordered(report.metrics), report.rank_pairs, []
+    columns = {"metric": names}
     if ranked["pairs"]:
-        columns.append((f"answer pairs ({ranked['pairs']:,})", lambda name: _shown(ranked["metrics"][name])))
+        columns[f"answer pairs ({ranked['pairs']:,})"] = [_shown(ranked["metrics"][name]) for name in names]
         said.append(
             f"Answer pairs: two answers to one question whose human scores differ by more than {ranked['gap']:g}; "
             "share that the metric ranks as humans do, with 95% interval; equal scores are wrong."
         )
     if report.systems:
-        of = report.systems["pairs"]
-        for head, right, pairs in (
-            ("system pairs", "right", "pairs"),
-            ("clear system pairs", "clear_right", "clear_pairs"),
-        ):
-            total = next(iter(of.values()))[pairs]
-            columns.append(
-                (f"{head} ({total})", lambda name, right=right, total=total: f"{of[name][right]} of {total}")
-            )
+        of_systems = [report.systems["pairs"][name] for name in names]
+        for head, kind in (("system pairs", ""), ("clear system pairs", "clear_")):
+            total = of_systems[0][f"{kind}pairs"]
+            columns[f"{head} ({total})"] = [f"{of_metric[f'{kind}right']} of {total}" for of_metric in of_systems]
         said.append(
             "System pairs: pairs of systems with the better one on the humans' side; clear: those in which the 95% "
             "interval of the humans' difference leaves out 0."
         )
-    title = "Who is better? Pairs of answers and of systems"
-    return _table(title, ordered(report.metrics), columns, " ".join(said)) if columns else None
+    return _table("Who is better? Pairs of answers and of systems", columns, " ".join(said)) if said else None
 
 
 def _system_scores(report: AgreeReport) -> Table | None:
@@ -489,22 +473,17 @@ def _system_scores(report: AgreeReport) -> Table | None:
 
 
 def _group_tables(report: AgreeReport) -> list[Table]:
-    tables = []
+    tables, names = [], ordered(report.metrics)
     for grouping, groups in report.groups.items():
         known = [estimates for group in groups.values() for estimates in (group["metrics"] or {}).values()]
-        if not known:
-            continue
-        columns = [
-            (
-                f"{label} ({group['rows']:,})",
-                lambda name, of=group["metrics"]: _shown(of[name]["pearson"]) if of else "-",
-            )
-            for label, group in groups.items()
-        ]
+        columns = {"metric": names}
+        for label, group in groups.items():
+            of = group["metrics"]
+            columns[f"{label} ({group['rows']:,})"] = [_shown(of[name]["pearson"]) if of else "-" for name in names]
         interval = any(estimates["pearson"]["low"] is not None for estimates in known)
         said = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" if interval else ""
         said = f"Pearson r{said}; in brackets above: answers. '-': fewer than {MIN_ROWS} answers, or equal scores."
-        tables.append(_table(_by(grouping), ordered(report.metrics), columns, said))
+        tables += [_table(_by(grouping), columns, said)] * bool(known)
     return tables
 
 
@@ -513,41 +492,37 @@ def _thresholds(report: AgreeReport) -> Table | None:
     of = {name: metrics[name]["classifier"] for name in ordered(metrics) if "classifier" in metrics[name]}
     if not of:
         return None
-
-    def best(name: str, criterion: str) -> str:
-        found = of[name]["thresholds"][criterion]
-        limit = "-" if found["threshold"] is None else f"{found['threshold']:.3g}"
-        return f"{number(found['value'])} ({number(found['held_out'])}) from {limit}"
-
-    columns = [(f"best {title}", partial(best, criterion=criterion)) for criterion, title in CRITERIA.items()]
-    columns.append(("average precision", lambda name: number(of[name]["average_precision"])))
+    columns = {"metric": list(of)}
+    for criterion, title in CRITERIA.items():
+        best = [classifier["thresholds"][criterion] for classifier in of.values()]
+        limits = ["-" if value["threshold"] is None else f"{value['threshold']:.3g}" for value in best]
+        columns[f"best {title}"] = [
+            f"{number(value['value'])} ({number(value['held_out'])}) from {limit}"
+            for value, limit in zip(best, limits, strict=True)
+        ]
+    columns["average precision"] = [number(classifier["average_precision"]) for classifier in of.values()]
     for head, key in (("ECE", "ece"), ("Brier", "brier")):
-        columns.append((head, lambda name, key=key: number((of[name]["calibration"] or {}).get(key))))
+        columns[head] = [number((classifier["calibration"] or {}).get(key)) for classifier in of.values()]
     share = report.human["share_correct"]
     rule = f"Correct: {report.human['correct']}, {share:.1%} of the answers. " if share is not None else ""
     said = (
         f"{rule}Best value on these rows, in brackets on questions that the threshold was not chosen on (5 folds), "
         "and the score from which on answers are called correct. ECE and Brier take the score for a probability."
     )
-    return _table(CLASSIFIED, list(of), columns, said)
+    return _table(CLASSIFIED, columns, said)
 
 
 def _verdicts(report: AgreeReport) -> Table | None:
-    judges = {name: metric["verdicts"] for name, metric in report.metrics.items() if "verdicts" in metric}
     rows = []
-    for name, of in judges.items():
+    for name, metric in report.metrics.items():
+        if not (of := metric.get("verdicts")):
+            continue
         accepts, rejects = of["accepted"] + of["missed"], of["rejected"] + of["let_through"]
         accepted = f"{of['accepted']:,} of {accepts:,} ({number(of['sensitivity'])})"
         rejected = f"{of['rejected']:,} of {rejects:,} ({number(of['specificity'])})"
         rows.append([name, f"{of['threshold']:.3g}", _shown(of["agreement"]), number(of["kappa"]), accepted, rejected])
-    header = [
-        "judge",
-        "correct from",
-        "agreement",
-        "kappa",
-        "accepted of those humans accept",
-        "rejected of the others",
-    ]
+    header = ["judge", "correct from", "agreement", "kappa"]
+    header += ["accepted of those humans accept", "rejected of the others"]
     said = "At the judge's own threshold, which was not chosen on these rows; agreement with 95% interval."
     return Table("Verdicts of the judge", header, rows, said) if rows else None
 
@@ -568,8 +543,7 @@ def _worst(report: AgreeReport, whole: bool) -> list[Table]:
         more = {"texts": (0, 1, 2, 3)} if whole else {"wraps": True}
         note = "." if whole else "; whole in JSON and HTML."
         title = f"Where {name} and the humans differ most"
-        if rows:
-            tables.append(Table(title, [*header, name, "human"], rows, f"{said}{note}", **more))
+        tables += [Table(title, [*header, name, "human"], rows, f"{said}{note}", **more)] * bool(rows)
     return tables
 
 
@@ -594,15 +568,12 @@ class _Row:
 
 
 def _human_column(human: object) -> dict[str, str]:
+    by_keyword = "metrics are named by keyword: metrics"
     if not isinstance(human, str):
-        raise ValueError(
-            f"human: expected the name of a column, got {human!r}; metrics are named by keyword: metrics=..."
-        )
+        raise ValueError(f"human: expected the name of a column, got {human!r}; {by_keyword}=...")
     if human in SCORERS:
-        raise ValueError(
-            f"human: expected the column of human scores, got the metric {human!r}; metrics are named by keyword: "
-            f"metrics={human!r}"
-        )
+        got = f"the metric {human!r}; {by_keyword}={human!r}"
+        raise ValueError(f"human: expected the column of human scores, got {got}")
     return {} if human == "score" else {"score": human}
 
 
@@ -627,25 +598,17 @@ def _read(
         if scorers:
             items = reader.read(row)
             if len(items) != 1:
-                raise RowError(
-                    f"expected the answer of one system, with its human score, got {len(items)}; write one "
-                    "row per system"
-                )
+                of_one = "expected the answer of one system, with its human score"
+                raise RowError(f"{of_one}, got {len(items)}; write one row per system")
             (item,) = items
         else:
             item = unscored_item(source, row, {**texts, "prediction": texts["prediction"] or [""]})
         item.human = reader.human(values)
         groups = {name: values.get(name) for name in (*group_columns, "question_type", "source")}
         prediction = item.predictions[0] if scorers and item.predictions else reader.optional(values, "prediction")
-        return _Row(
-            file=source.stem,
-            item=item,
-            question=texts["text"],
-            prediction=prediction if isinstance(prediction, str) else None,
-            system=texts["system"],
-            scores=scores,
-            groups={name: None if value in (None, "") else str(value) for name, value in groups.items()},
-        )
+        prediction = prediction if isinstance(prediction, str) else None
+        groups = {name: None if value in (None, "") else str(value) for name, value in groups.items()}
+        return _Row(source.stem, item, texts["text"], prediction, texts["system"], scores, groups)
 
     return [row for _, _, row in good_rows(sources, convert, skips)]
 

@@ -179,9 +179,8 @@ class CalibrateReport(Report):
         before, after = (f"{shares['agreement']:.1%}" for shares in (self.before, self.after))
         said = f"with {after} of the labels on held-out questions, the judge as it is with {before}"
         if not self.helps:
-            return [
-                f"calibration does not help: it agrees {said}. Use the labels themselves: {self._report['instead']}"
-            ]
+            instead = self._report["instead"]
+            return [f"calibration does not help: it agrees {said}. Use the labels themselves: {instead}"]
         to_do = f"Next: genqa-metrics score FILE --calibration {shlex.quote(self.output)}" if self.output else WRITE
         test, answers = self._report["sign_test"], self.calibration["answers"]
         unit = "questions" if self.calibration["questions"] < answers else "answers"
@@ -292,13 +291,10 @@ def _notes(report: dict[str, Any]) -> list[str]:
     few = few if report["helps"] else {}  # nothing is written, of which intervals would be made
     for name, count in few.items():
         given = sum(system[name] for system in content["systems"])
-        alike = (
-            f", which tell as much as {count:.0f} independent ones (answers to a question or of a system are alike)"
-        )
-        notes.append(
-            f"only {given:.0f} labels of {name} answers{alike * (round(given) > round(count))}: intervals will be "
-            f"wide; label more {name} answers, to other questions"
-        )
+        why = "(answers to a question or of a system are alike)"
+        alike = f", which tell as much as {count:.0f} independent ones {why}" * (round(given) > round(count))
+        to_do = f"label more {name} answers, to other questions"
+        notes.append(f"only {given:.0f} labels of {name} answers{alike}: intervals will be wide; {to_do}")
     if report["auc"] < CHANCE:
         notes.append(
             f"a correct answer has a higher probability than an incorrect one only {report['auc']:.0%} of the time: "

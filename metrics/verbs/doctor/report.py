@@ -274,14 +274,8 @@ def _supported(
     sliced = [column["name"] for column in columns if column["use"] == "slices"]
     verb = "compare" if len(facts.systems) > 1 and shared else "accuracy" if answers else None
     if sliced and verb:
-        add(
-            f"the same by {sliced[0]}",
-            f"columns with few values: {', '.join(sliced)}",
-            verb,
-            *by_labels,
-            "--by",
-            sliced[0],
-        )
+        why = f"columns with few values: {', '.join(sliced)}"
+        add(f"the same by {sliced[0]}", why, verb, *by_labels, "--by", sliced[0])
     return can, cannot
 
 

@@ -52,10 +52,8 @@ class RaterLinks:
         ['http://10.0.0.7:7860/?rater=Ann+Lee&token=x']
         """
         host = socket.gethostname() if host in ("0.0.0.0", "::", "") else host
-        return [
-            f"http://{host}:{port}/?{urlencode({'rater': name, 'token': token})}"
-            for name, token in self.tokens.items()
-        ]
+        queries = (urlencode({"rater": name, "token": token}) for name, token in self.tokens.items())
+        return [f"http://{host}:{port}/?{query}" for query in queries]
 
 
 class State:
@@ -210,9 +208,8 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
         with gr.Column(visible=False) as answering:
             with gr.Row():
                 values = [(gr.Button(name, elem_classes="key"), value) for value, name in names.items()]
-            comment = gr.Textbox(
-                label="Comment (c)", info="Optional; saved with the label.", elem_id="comment", max_lines=3
-            )
+            info = "Optional; saved with the label."
+            comment = gr.Textbox(label="Comment (c)", info=info, elem_id="comment", max_lines=3)
         settle = gr.Button("", variant="primary", visible=False)
         with gr.Row():
             skip = gr.Button("s · skip for now", elem_classes="key", size="sm", visible=False)

@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 LIMIT, AT_MOST = 1.0, 5
 MAX_VALUES = 10_000  # different ratings that nltk compares with each other
 LEVELS = ("interval", "ordinal", "nominal")
-COLUMNS = {
-    "item": ("item", "id"),
-    "rater": ("rater", "annotator", "worker"),
-    "score": ("score", "rating"),
-}
+COLUMNS = {"item": ("item", "id"), "rater": ("rater", "annotator", "worker"), "score": ("score", "rating")}
 # What `genqa-metrics agree` needs beside the score is passed on.
 PASSED = {"question": "text", "prediction": "text", "candidate": "text", "references": "texts", "system": "text"}
 
@@ -219,10 +215,8 @@ def _read(sources: Sequence[Source], columns: Mapping[str, str], skips: Skips) -
         wanted = (columns[name],) if name in columns else COLUMNS[name]
         column = next((column for column in wanted if column in values), None)
         if column is None:
-            problem = (
-                f"no {name} (a column named {' or '.join(wanted)}); columns found: {', '.join(values) or 'none'}; say "
-            )
-            raise RowError(problem, "which one it is with ", name_column(name))
+            found = f"no {name} (a column named {' or '.join(wanted)}); columns found: {', '.join(values) or 'none'}"
+            raise RowError(found, "; say which one it is with ", name_column(name))
         if values[column] is None or values[column] == "":
             raise RowError(f"{column}: expected a value, got none; drop the row")
         return values[column]
