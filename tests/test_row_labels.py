@@ -88,7 +88,7 @@ def test_compare_and_accuracy_have_the_same_differences(rows, systems, labelled)
     for system, (value, low, high) in leads.items():
         pair = of_pairs[frozenset((first, system))]
         assert (value, high - low) == pytest.approx((abs(pair["value"]), pair["high"] - pair["low"]), abs=1e-5)
-    assert expected._report["settings"]["correction"] == ("holm" if len(systems) > 2 else "none")
+    assert expected.settings["correction"] == ("holm" if len(systems) > 2 else "none")
     assert differences(genqa_metrics.accuracy(without_labels(rows), labels).differences) == differences(tests)
     beside = genqa_metrics.compare(without_labels(rows), "ava", labels=labels).tests["ava"]["accuracy"]["pairs"]
     assert differences(beside) == differences(tests)

@@ -5,7 +5,7 @@ A quantity has one name in tables, JSON, --fail-under, charts and Python.
 
 import csv
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from .table import (
@@ -51,7 +51,6 @@ class Report:
     findings: Sequence[str] = ()
     open_tables: int | None = None
     next_steps: Sequence[str] = ()
-    _report: Mapping
 
     def tables(self) -> list[Table]:
         """Return the tables."""
@@ -67,9 +66,7 @@ class Report:
 
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""
-        if is_dataclass(self):
-            return {field.name: getattr(self, field.name) for field in fields(self) if field.name[0] != "_"}
-        return dict(self._report)
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name[0] != "_"}
 
     def _inputs(self) -> list[str]:
         """Return one line per file that was read."""

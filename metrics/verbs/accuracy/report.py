@@ -164,50 +164,40 @@ def accuracy(
     differences = answers.differences(places, estimates) if len(systems) <= MAX_PAIRS_OF else []
     tested = len(differences) > 1 and answers.is_tested(estimates.values())
     return AccuracyReport(
-        {
-            "genqa_metrics": __version__,
-            "inputs": inputs,
-            "labels": inputs_of(label_sources, skips) if label_sources else [] if known else None,
-            "judge": judge,
-            "judged_by": judged_by,
-            "settings": {
-                "confidence": confidence,
-                "truth": "these rows" if finite_population else "questions like these",
-                "rater_error": known.error if known else None,
-                "correction": CORRECTION if tested else "none",
-                "columns": columns | ({"judge": judge_column} if judge_column else {}),
-            },
-            "raters": known.raters if known else None,
-            "measured": dict(measured.facts) if measured else None,
-            "unlike": list(errors.unlike),
-            "systems": systems,
-            "differences": differences,
-            "slices": sliced,
-            "bad_rows": skips.skipped,
-            "notes": notes,
-            "worst": [
-                shown_answer(items[place], judged[place], known, place) for place in worst_answers(judged, known)
-            ],
-        }
+        genqa_metrics=__version__,
+        inputs=inputs,
+        labels=inputs_of(label_sources, skips) if label_sources else [] if known else None,
+        judge=judge,
+        judged_by=judged_by,
+        settings={
+            "confidence": confidence,
+            "truth": "these rows" if finite_population else "questions like these",
+            "rater_error": known.error if known else None,
+            "correction": CORRECTION if tested else "none",
+            "columns": columns | ({"judge": judge_column} if judge_column else {}),
+        },
+        raters=known.raters if known else None,
+        measured=dict(measured.facts) if measured else None,
+        unlike=list(errors.unlike),
+        systems=systems,
+        differences=differences,
+        sliced=sliced,
+        bad_rows=skips.skipped,
+        notes=notes,
+        worst=[shown_answer(items[place], judged[place], known, place) for place in worst_answers(judged, known)],
     )
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class AccuracyReport(Report):
     """The accuracy of every system.
 
-    Args:
-        report: what `to_dict` returns: "systems": {system: "rows", "questions", "labelled", "judged", "accuracy",
-            "low", "high", "method", "declined", "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high",
-            or None), and with labels "effective_sample_size", "agreement", "kappa", "confusion"; with an interval by
-            labels "needed" (labels), "questions_needed", "half_width_of_all" (with a label of every row)},
-            "differences" of every pair, "notes", "judge" (signature), "judged_by" (title), "inputs", "settings",
-            "raters" (see `labels.rater_agreement`), "worst" rows, and "slices": None, or "column" and "values",
-            {slice: systems}.
-
     Attributes:
-        systems: {system: {"judged", "accuracy", "low", "high", "method", "rows", "questions", "labelled", ...}};
-            where AVA judged, "ava_accuracy" is "judged".
-        slices: {slice: systems} with `by`, else None.
+        systems: {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method", "declined",
+            "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high", or None), and with labels
+            "effective_sample_size", "agreement", "kappa", "confusion"; with an interval by labels "needed" (labels),
+            "questions_needed", "half_width_of_all" (with a label of every row)}; where AVA judged, "ava_accuracy" is
+            "judged".
         differences: [{"first", "second", "difference": {"value", "low", "high"}}] of every pair of systems.
         judge: signature of the judge.
         worst: the rows that are most surely wrong.
@@ -217,11 +207,21 @@ class AccuracyReport(Report):
     title = "Accuracy"
     styles = ("forest.css",)
 
-    def __init__(self, report: Mapping):
-        self._report = report
-        self.systems, self.differences = report["systems"], report["differences"]
-        self.slices = report["slices"] and report["slices"]["values"]
-        self.judge, self.notes, self.worst = report["judge"], report["notes"], report["worst"]
+    genqa_metrics: str
+    inputs: list[dict[str, Any]]
+    labels: list[dict[str, Any]] | None
+    judge: str
+    judged_by: str
+    settings: dict[str, Any]
+    raters: dict[str, Any] | None
+    measured: dict[str, Any] | None
+    unlike: list[str]
+    systems: dict[str, dict[str, Any]]
+    differences: list[dict[str, Any]]
+    sliced: dict[str, Any] | None
+    bad_rows: int
+    notes: list[str]
+    worst: list[dict[str, Any]]
 
     def __repr__(self) -> str:
         text = ", ".join(f"{visible(system)} {accuracy_cell(values)}" for system, values in self.systems.items())
@@ -236,6 +236,15 @@ class AccuracyReport(Report):
             for system, result in self.systems.items()
         }
         return pandas.DataFrame.from_dict(flat, orient="index").rename_axis("system")
+
+    @property
+    def slices(self) -> dict[str, Any] | None:
+        """{slice: systems} with `by`, else None."""
+        return self.sliced and self.sliced["values"]
+
+    def to_dict(self) -> dict:
+        """Return everything as one object of types that JSON has."""
+        return {"slices" if name == "sliced" else name: value for name, value in super().to_dict().items()}
 
     def tables(self) -> list[Table]:
         """Return the tables."""
@@ -276,7 +285,7 @@ class AccuracyReport(Report):
         told = all(values["low"] is not None for values in self.systems.values())
         print_first_screen(
             console,
-            f"{of}, judged by {self._report['judged_by']}, {f'{labels:,} labelled' if labels else 'without labels'}",
+            f"{of}, judged by {self.judged_by}, {f'{labels:,} labelled' if labels else 'without labels'}",
             self._short(),
             [*(self.findings if told else []), *self._rests_on()],  # a note says that it cannot be told
             self.notes,
@@ -327,7 +336,7 @@ class AccuracyReport(Report):
         return {SYSTEMS: chart} if chart else {}
 
     def _percent(self) -> str:
-        return f"{self._report['settings']['confidence']:.0%}"
+        return f"{self.settings['confidence']:.0%}"
 
     def _systems(self) -> Table:
         ava = all("ava_accuracy" in result for result in self.systems.values())
@@ -336,7 +345,7 @@ class AccuracyReport(Report):
         header += ["ava_accuracy" if ava else "judged", *["labelled", "effective_sample_size"] * labelled]
         rows = [[system, *_cells(result, header[1:])] for system, result in self._ordered()]
         said = f"Accuracy with its {self._percent()} interval; {methods(self.systems)}. "
-        said += f"The interval is of {self._report['settings']['truth']}."
+        said += f"The interval is of {self.settings['truth']}."
         said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
         if labelled:
             said += " Worth: labels and judge give an interval as narrow as this many labels alone."
@@ -372,17 +381,15 @@ class AccuracyReport(Report):
 
     def _by_slice(self) -> Table | None:
         """Return the accuracy of every system in every slice; None without `by`."""
-        report = self._report
-        if not report["slices"]:
+        if not self.sliced:
             return None
-        column, values = report["slices"]["column"], report["slices"]["values"]
-        labelled = bool(report["labels"])
+        column, values, labelled = self.sliced["column"], self.sliced["values"], bool(self.labels)
         header = [column, "system", "accuracy", "wrong", "declined", "answers", *["labelled"] * labelled]
         results = [(name, system, result) for name, systems in values.items() for system, result in systems.items()]
         rows = [[name, system, *_cells(result, header[2:])] for name, system, result in results]
         told = sum(result["low"] is not None for *_, result in results)
         said = f"Each interval by itself: of {told:,} intervals about "
-        said += f"{told * (1 - report['settings']['confidence']):.1f} miss the truth."
+        said += f"{told * (1 - self.settings['confidence']):.1f} miss the truth."
         return Table(f"Accuracy by {column}", header, rows, said if told else "")
 
     def _differences(self) -> Table:
@@ -392,7 +399,7 @@ class AccuracyReport(Report):
         ]
         marked = {place for place, pair in enumerate(self.differences) if _is_clear(pair["difference"])}
         said = f"With {self._percent()} intervals"
-        if self._report["settings"]["correction"] == CORRECTION:
+        if self.settings["correction"] == CORRECTION:
             said += f", corrected by Holm's method for the {len(rows):,} pairs, as those of `compare`"
         elif len(rows) > 1:
             said += f", not corrected for the {len(rows):,} pairs"
@@ -402,18 +409,15 @@ class AccuracyReport(Report):
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
-        report = self._report
         facts = [*self._inputs(), f"judge: {self.judge}"]
-        if report["raters"]:
-            facts.append(agreement_fact(report["raters"]))
-            if error := report["settings"]["rater_error"]:
+        if self.raters:
+            facts.append(agreement_fact(self.raters))
+            if error := self.settings["rater_error"]:
                 facts.append(f"wrong labels: {error:.1%}, added to the intervals on both sides")
-        if report["measured"]:
-            facts.append(measured_fact(report["measured"]))
+        facts += [measured_fact(self.measured)] if self.measured else []
         facts += filter(None, [self.help_of_judge()])
-        if report["bad_rows"]:
-            facts.append(f"left out: {report['bad_rows']:,} bad rows")
-        return [*facts, f"genqa-metrics {report['genqa_metrics']}"]
+        facts += [f"left out: {self.bad_rows:,} bad rows"] * bool(self.bad_rows)
+        return [*facts, f"genqa-metrics {self.genqa_metrics}"]
 
 
 _CELLS = {  # of a system, by the name of the column

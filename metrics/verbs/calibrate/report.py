@@ -3,7 +3,7 @@
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -112,25 +112,24 @@ def calibrate(
     before, after = (shares_right(judge, values, weights) for judge in verdicts)
     better, worse, p = sign_test(*(judge.astype(float) for judge in verdicts), values, _questions(labelled))
     gain = after["agreement"] - before["agreement"]
-    report = {
-        "calibration": content,
-        "threshold_before": scorer.threshold,
-        "threshold_after": scale.unscaled(THRESHOLD),
-        "before": before,
-        "after": after,
-        "sign_test": {"better": better, "worse": worse, "p": p},
-        "auc": area_under_curve(probabilities, values, weights),
-        "unlabelled": labelled.unlabelled,
-        "instead": _instead(sources, label_sources, bool(np.ptp(labelled.weights))),
-        "helps": gain > 1e-9,  # of a tie nobody has anything
-        "notes": notes,
-        "inputs": inputs_of(inputs, skips),
-        "bad_rows": skips.skipped,
-    }
-    notes += _notes(report)
-    content["data"] = {source["name"]: source["sha256"] for source in report["inputs"]}
+    result = CalibrateReport(
+        calibration=content,
+        threshold_before=scorer.threshold,
+        threshold_after=scale.unscaled(THRESHOLD),
+        before=before,
+        after=after,
+        sign_test={"better": better, "worse": worse, "p": p},
+        auc=area_under_curve(probabilities, values, weights),
+        unlabelled=labelled.unlabelled,
+        instead=_instead(sources, label_sources, bool(np.ptp(labelled.weights))),
+        helps=gain > 1e-9,  # of a tie nobody has anything
+        notes=notes,
+        inputs=inputs_of(inputs, skips),
+        bad_rows=skips.skipped,
+    )
+    notes += _notes(result)
+    content["data"] = {source["name"]: source["sha256"] for source in result.inputs}
     content["digest"] = content_digest(content)
-    result = CalibrateReport(report)
     if output is not None and result.helps:
         result.write(output)
     elif output is not None:
@@ -138,11 +137,9 @@ def calibrate(
     return result
 
 
+@dataclass(eq=False, repr=False)
 class CalibrateReport(Report):
     """What labels of a user's own say of a judge.
-
-    Args:
-        report: what `to_dict` returns.
 
     Attributes:
         calibration: what the file says: "slope", "intercept", "threshold", "errors", "labels", "digest" and so on.
@@ -155,10 +152,21 @@ class CalibrateReport(Report):
 
     title = "Calibration of the judge"
 
-    def __init__(self, report: Mapping):
-        self._report, self.notes, self.output = report, report["notes"], None
-        self.calibration = report["calibration"]
-        self.before, self.after, self.helps = report["before"], report["after"], report["helps"]
+    output = None
+
+    calibration: dict[str, Any]
+    threshold_before: float
+    threshold_after: float
+    before: dict[str, float]
+    after: dict[str, float]
+    sign_test: dict[str, Any]
+    auc: float
+    unlabelled: int
+    instead: str
+    helps: bool
+    notes: list[str]
+    inputs: list[dict[str, Any]]
+    bad_rows: int
 
     def __repr__(self) -> str:
         before, after = (number(value["agreement"]) for value in (self.before, self.after))
@@ -179,10 +187,9 @@ class CalibrateReport(Report):
         before, after = (f"{shares['agreement']:.1%}" for shares in (self.before, self.after))
         said = f"with {after} of the labels on held-out questions, the judge as it is with {before}"
         if not self.helps:
-            instead = self._report["instead"]
-            return [f"calibration does not help: it agrees {said}. Use the labels themselves: {instead}"]
+            return [f"calibration does not help: it agrees {said}. Use the labels themselves: {self.instead}"]
         to_do = f"Next: genqa-metrics score FILE --calibration {shlex.quote(self.output)}" if self.output else WRITE
-        test, answers = self._report["sign_test"], self.calibration["answers"]
+        test, answers = self.sign_test, self.calibration["answers"]
         unit = "questions" if self.calibration["questions"] < answers else "answers"
         helps, chance = ("may help", ", which can be chance") if test["p"] >= LEVEL else ("helps", "")
         counts = f"{test['better']:,} {unit} better, {test['worse']:,} worse, p {p_value(test['p'])}{chance}"
@@ -204,12 +211,9 @@ class CalibrateReport(Report):
     def tables(self) -> list[Table]:
         """Return the tables."""
         rows = []
-        for name, value, threshold in (
-            ("as it is", self.before, self._report["threshold_before"]),
-            ("calibrated", self.after, self._report["threshold_after"]),
-        ):
-            shares = [f"{value[share]:.1%}" for share in SHARES]
-            rows.append([name, number(threshold), *shares])
+        before, after = (self.before, self.threshold_before), (self.after, self.threshold_after)
+        for name, (value, threshold) in (("as it is", before), ("calibrated", after)):
+            rows.append([name, number(threshold), *(f"{value[share]:.1%}" for share in SHARES)])
         header = ["judge", "threshold", *SHARES]
         said = (
             f"{self.calibration['labels']:,} labels, {self.calibration['answers']:,} answers to "
@@ -277,29 +281,29 @@ def _fitted(labelled: Labelled, probabilities: np.ndarray) -> tuple[dict[str, An
     }, crossed
 
 
-def _notes(report: dict[str, Any]) -> list[str]:
-    content, notes = report["calibration"], []
-    if not report["helps"]:
-        before, after = (report[name]["agreement"] for name in ("before", "after"))
+def _notes(report: CalibrateReport) -> list[str]:
+    content, notes = report.calibration, []
+    if not report.helps:
+        before, after = report.before["agreement"], report.after["agreement"]
         notes.append(
             f"{UNHELPFUL}: on held-out questions it agrees with {after:.1%} of the labels, the judge as "
-            f"it is with {before:.1%}. Use the labels themselves: {report['instead']}"
+            f"it is with {before:.1%}. Use the labels themselves: {report.instead}"
         )
     if content["labels"] < LABELS_TO_BEGIN:
         notes.append(f"{content['labels']} labels: below {LABELS_TO_BEGIN} the scale is rough; label more")
     few = {name: content["errors"][name] for name in COUNTS[1::2] if content["errors"][name] < FEW_ANSWERS}
-    few = few if report["helps"] else {}  # nothing is written, of which intervals would be made
+    few = few if report.helps else {}  # nothing is written, of which intervals would be made
     for name, count in few.items():
         given = sum(system[name] for system in content["systems"])
         why = "(answers to a question or of a system are alike)"
         alike = f", which tell as much as {count:.0f} independent ones {why}" * (round(given) > round(count))
         to_do = f"label more {name} answers, to other questions"
         notes.append(f"only {given:.0f} labels of {name} answers{alike}: intervals will be wide; {to_do}")
-    if report["auc"] < CHANCE:
+    if report.auc < CHANCE:
         notes.append(
-            f"a correct answer has a higher probability than an incorrect one only {report['auc']:.0%} of the time: "
+            f"a correct answer has a higher probability than an incorrect one only {report.auc:.0%} of the time: "
             "this judge hardly tells right from wrong here; take another checkpoint, or labels alone"
         )
-    if report["unlabelled"]:
-        notes.append(f"{report['unlabelled']:,} rows have no label and were left out")
+    if report.unlabelled:
+        notes.append(f"{report.unlabelled:,} rows have no label and were left out")
     return notes

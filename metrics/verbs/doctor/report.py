@@ -49,24 +49,21 @@ def diagnose(
     names = list(dict.fromkeys(path for source in sources for path in source.inputs))
     given = [word for pair in named.items() for word in ("--column", "=".join(pair))] + [*reading]
     can, cannot = _supported(facts, names, given, shown)
+    notices = [f"{source.name}: {in_command(notice)}" for source in sources for notice in source.notices]
     return DoctorReport(
-        {
-            "files": files,
-            "rows": facts.rows,
-            "bad_rows": facts.bad,
-            "first_bad": facts.first_bad or None,
-            "columns": shown,
-            "systems": dict(facts.systems),
-            "can": can,
-            "cannot": cannot,
-            "notes": [
-                *(f"{source.name}: {in_command(notice)}" for source in sources for notice in source.notices),
-                *_notes(facts),
-            ],
-        }
+        files=files,
+        rows=facts.rows,
+        bad_rows=facts.bad,
+        first_bad=facts.first_bad or None,
+        columns=shown,
+        systems=dict(facts.systems),
+        can=can,
+        cannot=cannot,
+        notes=[*notices, *_notes(facts)],
     )
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class DoctorReport(Report):
     """What files of rows support, and the commands to run.
 
@@ -75,17 +72,19 @@ class DoctorReport(Report):
 
     title = "What the rows support"
 
-    def __init__(self, report: Mapping):
-        self._report = report
-        self.can, self.cannot, self.notes = report["can"], report["cannot"], report["notes"]
+    files: list[dict[str, Any]]  # "name", "format", "rows"
+    rows: int
+    bad_rows: int
+    first_bad: str | None
+    columns: list[dict[str, Any]]  # "name", "read_as", "filled", "values", "use"
+    systems: dict[str, int]
+    can: list[dict[str, str]]
+    cannot: list[dict[str, str]]
+    notes: list[str]
 
     def tables(self) -> list[Table]:
         """Return the tables."""
-        report = self._report
-        rows = [
-            [column["name"], column["read_as"] or "-", f"{column['filled']:,}", column["values"]]
-            for column in report["columns"]
-        ]
+        rows = [[c["name"], c["read_as"] or "-", f"{c['filled']:,}", c["values"]] for c in self.columns]
         tables = [Table("Columns", ["column", "read as", "filled rows", "values"], rows)]
         can = [[value["what"], value["why"], value["command"]] for value in self.can]
         tables += [Table("What you can do", ["what", "why", "command"], can)] if can else []
@@ -94,14 +93,10 @@ class DoctorReport(Report):
 
     def facts(self) -> list[str]:
         """Return the files, one line each."""
-        files = [
-            f"{file['name']}: {file['format']}, {file['rows']:,} row{'s' * (file['rows'] != 1)}"
-            for file in self._report["files"]
-        ]
-        systems = self._report["systems"]
-        few = ", ".join(list(systems)[:5]) + ", ..." * (len(systems) > 5)
-        cut = [f"the first {MAX_ROWS:,} rows of each file"] if self._report["rows"] >= MAX_ROWS else []
-        return [*files, *([f"systems: {few}"] if systems else []), *cut]
+        files = [f"{f['name']}: {f['format']}, {f['rows']:,} row{'s' * (f['rows'] != 1)}" for f in self.files]
+        few = ", ".join(list(self.systems)[:5]) + ", ..." * (len(self.systems) > 5)
+        cut = [f"the first {MAX_ROWS:,} rows of each file"] * (self.rows >= MAX_ROWS)
+        return [*files, *[f"systems: {few}"] * bool(self.systems), *cut]
 
     def show(self, console) -> None:
         """Print the report; commands are lines of their own, which can be copied."""

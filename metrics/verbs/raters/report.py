@@ -6,7 +6,8 @@ at most five of them are dropped, the largest first, and the mean of the rest is
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +32,7 @@ COLUMNS = {"item": ("item", "id"), "rater": ("rater", "annotator", "worker"), "s
 PASSED = {"question": "text", "prediction": "text", "candidate": "text", "references": "texts", "system": "text"}
 
 
+@dataclass(eq=False, repr=False)
 class RatersReport(Report):
     """How far raters agree, before and after noisy ratings are dropped.
 
@@ -40,10 +42,19 @@ class RatersReport(Report):
 
     title = "Agreement of raters"
 
-    def __init__(self, report: Mapping):
-        self._report, self.notes = report, []
-        self.items, self.ratings = report["items"], report["ratings"]
-        self.alpha, self.raters = report["alpha"], report["raters"]
+    notes = ()
+
+    genqa_metrics: str
+    inputs: list[dict[str, Any]]
+    settings: dict[str, Any]
+    items: int
+    ratings: int
+    bad_rows: int
+    dropped: int
+    items_with_one_rating: int
+    ratings_per_item: dict[str, float]  # before and after filtering, as alpha
+    alpha: dict[str, dict[str, float]]
+    raters: dict[str, dict[str, Any]]
 
     def __repr__(self) -> str:
         alpha = number(self.alpha["after"]["interval"])
@@ -51,9 +62,9 @@ class RatersReport(Report):
 
     def tables(self) -> list[Table]:
         """Return the tables."""
-        before, after, per_item = self.alpha["before"], self.alpha["after"], self._report["ratings_per_item"]
+        before, after, per_item = self.alpha["before"], self.alpha["after"], self.ratings_per_item
         rows = [
-            ["ratings", f"{self.ratings:,}", f"{self.ratings - self._report['dropped']:,}"],
+            ["ratings", f"{self.ratings:,}", f"{self.ratings - self.dropped:,}"],
             ["ratings per item", number(per_item["before"], 2), number(per_item["after"], 2)],
             *([f"Krippendorff's alpha, {level}", number(before[level]), number(after[level])] for level in LEVELS),
         ]
@@ -70,12 +81,8 @@ class RatersReport(Report):
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
-        report = self._report
-        return [
-            *[f"left out: {report['bad_rows']:,} bad rows"] * bool(report["bad_rows"]),
-            *self._inputs(),
-            f"genqa-metrics {report['genqa_metrics']}",
-        ]
+        left_out = [f"left out: {self.bad_rows:,} bad rows"] * bool(self.bad_rows)
+        return [*left_out, *self._inputs(), f"genqa-metrics {self.genqa_metrics}"]
 
 
 def combine_ratings(
@@ -137,7 +144,7 @@ def combine_ratings(
         "alpha": {"before": _alphas(ratings), "after": _alphas(ratings[stay])},
         "raters": raters.to_dict("index"),
     }
-    return RatersReport(rounded(report))
+    return RatersReport(**rounded(report))
 
 
 def kept(scores: np.ndarray, limit: float = LIMIT, at_most: int = AT_MOST) -> np.ndarray:
