@@ -20,45 +20,36 @@ from ..reports.table import Table, number
 from ..rows.reading import Skips, inputs_of
 from ..rows.sources import Source
 from ..scale.tally import CONFUSION
-from ..statistics.estimation import (
-    IGNORED,
-    LABELS,
-    MEASURED,
-    NOTHING,
-    TOGETHER,
-    AccuracyEstimate,
-    QuestionSums,
-    estimate_accuracy,
-)
+from ..statistics import estimation
 from ..statistics.intervals import COUNTS, Counts, pooled, wilson
 from .labels import LABELS_TO_BEGIN
 
 MEASURED_FILE = "measured.json"
 MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
 METHODS = {
-    LABELS: "people's labels (modified Wilson interval, by question)",
-    TOGETHER: "people's labels and the judge (prediction-powered)",
+    estimation.LABELS: "people's labels (modified Wilson interval, by question)",
+    estimation.TOGETHER: "people's labels and the judge (prediction-powered)",
     "measured": "judge corrected by its measured errors (Rogan-Gladen, Lang-Reiczigel)",
     "calibrated": "judge calibrated on {labels} labels of yours, corrected by its errors there (Rogan-Gladen, "
     "Lang-Reiczigel)",
-    IGNORED: "the judge's rate alone (Wilson): its errors are ignored",
-    NOTHING: "cannot tell",
+    estimation.IGNORED: "the judge's rate alone (Wilson): its errors are ignored",
+    estimation.NOTHING: "cannot tell",
 }
 SOURCES = {  # the same beside a number
-    LABELS: "labels",
-    TOGETHER: "labels and judge",
+    estimation.LABELS: "labels",
+    estimation.TOGETHER: "labels and judge",
     "measured": "judge, corrected",
     "calibrated": "judge, calibrated",
-    IGNORED: "judge alone",
-    NOTHING: "-",
+    estimation.IGNORED: "judge alone",
+    estimation.NOTHING: "-",
 }
 NOTES = {
     "calibrated": "the interval assumes that the judge errs about as often as on your labels; for other questions or "
     "very different systems calibrate it anew",
     "measured": "without labels the interval assumes that the judge errs about as often as in our tests; on other "
     "questions or answers it can err more. Labels settle it: genqa-metrics label",
-    IGNORED: "the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
-    "labels correct that: genqa-metrics label",
+    estimation.IGNORED: "the judge's errors are ignored: the interval is of the share judged correct and can miss the "
+    "accuracy; labels correct that: genqa-metrics label",
 }
 WHAT_TO_DO = (
     "label {number} answers of every system: genqa-metrics label FILE -o labels.jsonl, then genqa-metrics accuracy "
@@ -167,7 +158,7 @@ class JudgeErrors:
         stronger = scorer.stronger if rows.get("profiled", 0) >= LEAST_ROWS else ""
         return cls(measured, reasons if unlike else "", unlike=unlike, stronger=stronger)
 
-    def accuracy(self, sums: QuestionSums, **options: Any) -> tuple[dict[str, Any], AccuracyEstimate]:
+    def accuracy(self, sums: estimation.QuestionSums, **options: Any) -> tuple[dict, estimation.AccuracyEstimate]:
         """Return the accuracy of a system, as all reports have it, and the estimate, see `estimate_accuracy`.
 
         "judged" (share that the judge accepts), "accuracy", "low", "high" (None where they cannot be told), "basis",
@@ -175,7 +166,7 @@ class JudgeErrors:
         (rows), "labelled_right", and with labels "labels_alone" ("low", "high") and "effective_sample_size".
         """
         errors = self.measured.pooled if self.measured and not self.unknown else None
-        result = estimate_accuracy(sums, errors, self.unknown, ignore_errors=self.ignored, **options)
+        result = estimation.estimate_accuracy(sums, errors, self.unknown, ignore_errors=self.ignored, **options)
         values: dict[str, Any] = {
             "judged": float(sums.accepted.sum() / sums.rows.sum()),
             "accuracy": result.value,
@@ -198,7 +189,7 @@ class JudgeErrors:
 
     def _key(self, basis: str) -> str:
         """Return the key of `METHODS` of a basis of an estimate."""
-        return self.measured.method if basis == MEASURED else basis
+        return self.measured.method if basis == estimation.MEASURED else basis
 
     def method(self, basis: str) -> str:
         """Return in words how an estimate was made."""
@@ -212,7 +203,7 @@ class JudgeErrors:
             by_key.setdefault(self._key(values["basis"]), []).append(system)
         notes = [note for key, note in NOTES.items() if key in by_key]
         by_fix: dict[str, dict[str, list[str]]] = {}
-        untold = by_key.get(NOTHING, [])
+        untold = by_key.get(estimation.NOTHING, [])
         is_large = any(systems[name]["rows"] > LABELS_TO_BEGIN for name in untold)
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
         if self.measured and self.measured.method == "calibrated":  # then there are labels
@@ -233,7 +224,7 @@ class JudgeErrors:
 
 
 def judged_systems(
-    sums: Mapping[str, QuestionSums],
+    sums: Mapping[str, estimation.QuestionSums],
     scorer: Scorer,
     ignore_judge_errors: bool,
     rows: Mapping[str, float] | None = None,
@@ -247,11 +238,12 @@ def judged_systems(
     errors = JudgeErrors.of(scorer, rows or {}, ignore_judge_errors)
     systems = {system: errors.accuracy(of_system)[0] for system, of_system in sums.items()}
     bases, measured = {values["basis"] for values in systems.values()}, errors.measured
+    by_judge = {estimation.MEASURED, estimation.NOTHING}
     return {
         "method": methods(systems),
-        "errors_counted": IGNORED not in bases,
+        "errors_counted": estimation.IGNORED not in bases,
         "confidence": 0.95,
-        "measured": measured_fact(measured.facts) if measured and {MEASURED, NOTHING} & bases else None,
+        "measured": measured_fact(measured.facts) if measured and by_judge & bases else None,
         "unlike": list(errors.unlike),
         "notes": errors.notes(systems),
         "systems": systems,
@@ -261,13 +253,13 @@ def judged_systems(
 def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return in words how the accuracy of systems was estimated, those of which it cannot be told left out."""
     of_told = [values["method"] for values in systems.values() if values["low"] is not None]
-    return " or ".join(dict.fromkeys(of_told)) or METHODS[NOTHING]
+    return " or ".join(dict.fromkeys(of_told)) or METHODS[estimation.NOTHING]
 
 
 def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return in a word what the accuracy of systems rests on, "" where it cannot be told; see `judged_systems`."""
-    sources = {values["source"] for values in systems.values()} - {SOURCES[NOTHING]}
-    if not sources or sources == {SOURCES[LABELS]}:
+    sources = {values["source"] for values in systems.values()} - {SOURCES[estimation.NOTHING]}
+    if not sources or sources == {SOURCES[estimation.LABELS]}:
         return "people" * len(sources)
     return "people and judge" if any("labels" in source for source in sources) else "corrected"
 

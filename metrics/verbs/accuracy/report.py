@@ -20,18 +20,7 @@ from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of, i
 from ...rows.sources import Source
 from ...scale.options import OnError, Settings, check_options, checked_columns, with_calibration
 from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts, question_key
-from ...statistics.estimation import (
-    LABELS,
-    MIN_LABELS,
-    TOGETHER,
-    AccuracyEstimate,
-    LabelPlan,
-    Powered,
-    difference,
-    label_differences,
-    row_sums,
-    wider,
-)
+from ...statistics import estimation
 from ...statistics.intervals import newcombe
 from ..inputs import digested_sources, places_of, read_answers, slice_notes
 from ..judge_errors import JudgeErrors, calibrated_on, confusion_table, help_of_judge, measured_fact, methods
@@ -141,7 +130,7 @@ def accuracy(
         judged=judged,
         verdicts=verdicts,
         asked=np.array([question_key(item) for item in items]),
-        sums=row_sums(judged, verdicts, means, chances).T,
+        sums=estimation.row_sums(judged, verdicts, means, chances).T,
         tried=np.array(tried),
         labels=known,
         errors=errors,
@@ -453,7 +442,7 @@ class JudgedAnswers:
     finite: bool  # see `estimation.powered`
     confidence: float
 
-    def accuracy(self, mine: np.ndarray) -> tuple[dict[str, Any], AccuracyEstimate]:
+    def accuracy(self, mine: np.ndarray) -> tuple[dict[str, Any], estimation.AccuracyEstimate]:
         """Return the accuracy of some answers with its estimate, and the shares of them that decline and are wrong."""
         values, result = self._estimated(mine)
         attempted = mine[self.tried[mine]]
@@ -466,7 +455,7 @@ class JudgedAnswers:
         wrong = None if accuracy is None else max(0.0, 1 - declined - accuracy)
         return values | {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given}, result
 
-    def _estimated(self, mine: np.ndarray) -> tuple[dict[str, Any], AccuracyEstimate]:
+    def _estimated(self, mine: np.ndarray) -> tuple[dict[str, Any], estimation.AccuracyEstimate]:
         labels = self.labels
         totals = QuestionTotals(self.asked[mine], self.sums[mine])
         sums = totals.question_sums
@@ -478,7 +467,7 @@ class JudgedAnswers:
         if result.powered is not None:
             values |= self._with_labels(mine, result.powered)
             if not np.isnan(result.powered.low):
-                values |= self._more_labels(LabelPlan(result.powered, sums, self.finite, self.confidence))
+                values |= self._more_labels(estimation.LabelPlan(result.powered, sums, self.finite, self.confidence))
             whole = np.zeros(len(self._questions))
             whole[np.searchsorted(self._questions, totals.keys)] = result.powered.influence
             result = replace(result, powered=replace(result.powered, influence=whole))
@@ -488,7 +477,7 @@ class JudgedAnswers:
     def _questions(self) -> np.ndarray:
         return np.unique(self.asked)
 
-    def _with_labels(self, mine: np.ndarray, estimate: Powered) -> dict[str, Any]:
+    def _with_labels(self, mine: np.ndarray, estimate: estimation.Powered) -> dict[str, Any]:
         """Return what labels say of the judge on some answers."""
         human = self.labels.mean[mine]
         known = ~np.isnan(human)
@@ -501,7 +490,7 @@ class JudgedAnswers:
             "confusion": dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True)),
         }
 
-    def _more_labels(self, plan: LabelPlan) -> dict[str, Any]:
+    def _more_labels(self, plan: estimation.LabelPlan) -> dict[str, Any]:
         """Return how many more labels, or questions, are needed, and what labels of all rows would give."""
         left = {f"{points:g}": points - self.labels.error for points in POINTS}  # of the half width, beside the error
         return {
@@ -511,33 +500,34 @@ class JudgedAnswers:
         }
 
     def differences(
-        self, places: Mapping[str, Sequence[int]], estimates: Mapping[str, AccuracyEstimate]
+        self, places: Mapping[str, Sequence[int]], estimates: Mapping[str, estimation.AccuracyEstimate]
     ) -> list[dict]:
         """Return the differences of all pairs of systems with limits, and how many questions each pair shares."""
         pairs = list(combinations(places, 2))
         if pairs and self.is_tested(estimates.values()):
-            ends = label_differences([estimate.powered for estimate in estimates.values()], self.confidence)
+            ends = estimation.label_differences([estimate.powered for estimate in estimates.values()], self.confidence)
         else:
             ends = (self._difference(*(estimates[system] for system in pair)) for pair in pairs)
         result = []
         for pair, (value, low, high) in zip(pairs, ends, strict=True):
             if value is not None and self.labels:
-                low, high = wider(low, high, 2 * self.labels.error, -1.0)
+                low, high = estimation.wider(low, high, 2 * self.labels.error, -1.0)
             ends_of = {"value": value, "low": low, "high": high}
             shared = np.intersect1d(*(self.asked[places[system]] for system in pair))
             result.append({"first": pair[0], "second": pair[1], "shared_questions": len(shared)})
             result[-1]["difference"] = {name: None if end is None else float(end) for name, end in ends_of.items()}
         return result
 
-    def is_tested(self, estimates: Iterable[AccuracyEstimate]) -> bool:
+    def is_tested(self, estimates: Iterable[estimation.AccuracyEstimate]) -> bool:
         """Return whether the differences of systems are those that `compare` tests."""
-        return not self.finite and all(estimate.basis in (LABELS, TOGETHER) for estimate in estimates)
+        by_labels = estimation.LABELS, estimation.TOGETHER
+        return not self.finite and all(estimate.basis in by_labels for estimate in estimates)
 
-    def _difference(self, *pair: AccuracyEstimate) -> tuple:
+    def _difference(self, *pair: estimation.AccuracyEstimate) -> tuple:
         if any(estimate.low is None for estimate in pair):
             return None, None, None
-        if all(estimate.basis in (LABELS, TOGETHER) for estimate in pair):
-            return difference(*(estimate.powered for estimate in pair))
+        if all(estimate.basis in (estimation.LABELS, estimation.TOGETHER) for estimate in pair):
+            return estimation.difference(*(estimate.powered for estimate in pair))
         return newcombe(*((estimate.value, estimate.low, estimate.high) for estimate in pair))
 
 
@@ -588,9 +578,10 @@ def accuracy_of_slices(
                 values[name][system] = answers.accuracy(mine)[0]
     told = [name for name, of in values.items() if any(value["low"] is not None for value in of.values())]
     notes = slice_notes(column, {name: len(mine) for name, mine in by_slice.items()}, "answers", told)
-    few = [name for name, of in values.items() if any(value["labelled"] < MIN_LABELS for value in of.values())]
+    least = estimation.MIN_LABELS
+    few = [name for name, of in values.items() if any(value["labelled"] < least for value in of.values())]
     if few and label_file:
-        notes.append(f"by {column}: fewer than {MIN_LABELS} labels in {', '.join(few)}: what the judge alone says")
+        notes.append(f"by {column}: fewer than {least} labels in {', '.join(few)}: what the judge alone says")
     return {"column": column, "values": values}, notes
 
 
@@ -598,7 +589,7 @@ def few_labels(systems: Mapping[str, Mapping], labelled: bool) -> list[str]:
     """Return notes on systems with few labels."""
     notes, few = [], []
     for system, result in systems.items():
-        if labelled and result["labelled"] < MIN_LABELS:
+        if labelled and result["labelled"] < estimation.MIN_LABELS:
             notes.append(f"{system}: no labels, or only one; what is said of it is by the judge")
         if "gain" not in result or result["low"] is None:
             continue

@@ -13,32 +13,11 @@ from ...registry import SCORERS
 from ...reports.charts import CORRELATIONS, curve_panels, forest_figure, group_figure, svg_of
 from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
+from ...rows import reading
 from ...rows.errors import Advice, FileError, bad_usage, name_column
-from ...rows.reading import (
-    Item,
-    Message,
-    Progress,
-    RowError,
-    RowReader,
-    Skips,
-    first_row_kind,
-    good_rows,
-    ignore,
-    inputs_of,
-    is_judged,
-)
 from ...rows.sources import Source
 from ...rows.values import Row
-from ...scale.options import (
-    OnError,
-    Settings,
-    check_options,
-    checked_columns,
-    default_metrics,
-    listed_names,
-    make_scorers,
-    needed_columns,
-)
+from ...scale import options
 from ...scale.run import item_statistics
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import LEVEL, adjust_p_values
@@ -59,7 +38,7 @@ def agree(
     rows: object,
     human: str = "score",
     metrics: str | Sequence[str] | None = None,
-    settings: Settings | None = None,
+    settings: options.Settings | None = None,
     seed: int = 0,
     *,
     labels: Any = None,
@@ -70,9 +49,9 @@ def agree(
     gap: float | None = None,
     resamples: int = 1000,
     worst: int = 10,
-    on_error: OnError = "fail",
-    problem: Message = ignore,
-    progress: Progress = ignore,
+    on_error: options.OnError = "fail",
+    problem: reading.Message = reading.ignore,
+    progress: reading.Progress = reading.ignore,
 ) -> "AgreeReport":
     """Measure how well metrics agree with human scores: correlations, pairs, groups, thresholds.
 
@@ -106,24 +85,25 @@ def agree(
 
     with bad_usage():
         require_extra("agree", "matplotlib", "sklearn")
-        check_options(on_error, settings=settings, columns=columns, seed=seed, resamples=resamples, worst=worst)
-        metrics = listed_names("metrics", metrics)
-        score_columns = listed_names("score_columns", score_columns)
-        group_columns = listed_names("group_columns", group_columns)
-        columns = {**_human_column(human), **checked_columns(columns)}
+        counts = {"seed": seed, "resamples": resamples, "worst": worst}
+        options.check_options(on_error, settings=settings, columns=columns, **counts)
+        metrics = options.listed_names("metrics", metrics)
+        score_columns = options.listed_names("score_columns", score_columns)
+        group_columns = options.listed_names("group_columns", group_columns)
+        columns = {**_human_column(human), **options.checked_columns(columns)}
         if gap is not None and not 0 <= gap < math.inf:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")
         sources = digested_sources(rows)
         label_sources = [] if labels is None else digested_sources(labels, "labels")
         if not (metrics or settings or score_columns):
-            kind = first_row_kind(sources, columns)
-            metrics = default_metrics(kind) if kind and not kind.sets and kind.has_references else ("aev",)
-        scorers = make_scorers(metrics, settings, not is_judged(sources))
+            kind = reading.first_row_kind(sources, columns)
+            metrics = options.default_metrics(kind) if kind and not kind.sets and kind.has_references else ("aev",)
+        scorers = options.make_scorers(metrics, settings, not reading.is_judged(sources))
         names = [name for scorer in scorers.values() for name in scorer.meta_evaluated]
         for column in score_columns:
             if column in names:
                 raise ValueError(f"column: {column!r} is also the name of a score of --metric; rename the column")
-    skips = Skips(on_error == "skip", problem)
+    skips = reading.Skips(on_error == "skip", problem)
     all_rows, notes = _read(sources, columns, scorers, score_columns, group_columns, skips), []
     if label_sources:
         labels_of = read_labels(label_sources, [row.item for row in all_rows], [], columns, skips, notes, error=0.0)
@@ -167,7 +147,7 @@ def agree(
     result["notes"] += [*notes, *warnings, *calibrated_on(scorers.values(), [*sources, *label_sources])]
     return AgreeReport(
         genqa_metrics=__version__,
-        inputs=inputs_of([*sources, *label_sources], skips),
+        inputs=reading.inputs_of([*sources, *label_sources], skips),
         rows=len(kept),
         questions=int(judgments.clusters.max()) + 1,
         left_out={
@@ -555,7 +535,7 @@ def _cut(text: str | None, most: int = 50) -> str:
 @dataclass(frozen=True)
 class _Row:
     file: str
-    item: Item
+    item: reading.Item
     question: str | None
     prediction: str | None
     system: str | None
@@ -583,9 +563,10 @@ def _read(
     scorers: Mapping[str, Scorer],
     score_columns: Sequence[str],
     group_columns: Sequence[str],
-    skips: Skips,
+    skips: reading.Skips,
 ) -> list[_Row]:
-    readers = {id(source): RowReader(source, columns, partial(needed_columns, scorers)) for source in sources}
+    asks = partial(options.needed_columns, scorers)
+    readers = {id(source): reading.RowReader(source, columns, asks) for source in sources}
 
     def convert(source: Source, row: Row) -> _Row:
         reader, values = readers[id(source)], row.values
@@ -594,12 +575,12 @@ def _read(
         for column in group_columns:
             if column not in values:
                 text = ", ".join(values) or "none"
-                raise RowError(f"no column {column!r}, which --group names; columns found: {text}")
+                raise reading.RowError(f"no column {column!r}, which --group names; columns found: {text}")
         if scorers:
             items = reader.read(row)
             if len(items) != 1:
                 of_one = "expected the answer of one system, with its human score"
-                raise RowError(f"{of_one}, got {len(items)}; write one row per system")
+                raise reading.RowError(f"{of_one}, got {len(items)}; write one row per system")
             (item,) = items
         else:
             item = unscored_item(source, row, {**texts, "prediction": texts["prediction"] or [""]})
@@ -610,11 +591,11 @@ def _read(
         groups = {name: None if value in (None, "") else str(value) for name, value in groups.items()}
         return _Row(source.stem, item, texts["text"], prediction, texts["system"], scores, groups)
 
-    return [row for _, _, row in good_rows(sources, convert, skips)]
+    return [row for _, _, row in reading.good_rows(sources, convert, skips)]
 
 
 def _scores(
-    rows: Sequence[_Row], scorers: Mapping[str, Scorer], score_columns: Sequence[str], progress: Progress
+    rows: Sequence[_Row], scorers: Mapping[str, Scorer], score_columns: Sequence[str], progress: reading.Progress
 ) -> tuple[dict, dict, list[str]]:
     """Return name -> (rows,) scores; name -> system -> score where metrics score systems; warnings."""
     scores: dict[str, np.ndarray] = {}

@@ -9,15 +9,7 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...statistics.estimation import MIN_LABELS, QuestionSums, label_tests, powered, question_sums
 from ...statistics.intervals import MIN_QUESTIONS, kish, share_interval
-from ...statistics.resampling import (
-    LEVEL,
-    PairedTests,
-    bootstrap_counts,
-    corrected,
-    influences,
-    paired_tests,
-    ranking,
-)
+from ...statistics.resampling import LEVEL, PairedTests, bootstrap_counts, corrected, influences, paired_tests, ranking
 
 ACCURACY = "accuracy"  # the score that is tested where people labelled the answers of all systems
 INTERVAL = "95%: of scores Wilson's, of differences studentized bootstrap; questions resampled"

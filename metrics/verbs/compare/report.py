@@ -28,15 +28,7 @@ from ...reports.table import (
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
-from ...scale.options import (
-    OnError,
-    Settings,
-    check_options,
-    checked_columns,
-    length_note,
-    listed_names,
-    with_calibration,
-)
+from ...scale import options
 from ...scale.run import item_statistics
 from ...scale.tally import fault_counts, label_of, named_faults
 from ...statistics.estimation import LABELS, TOGETHER
@@ -46,17 +38,7 @@ from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import calibrated_on, judged_systems
 from ..labels import read_labels
-from .analysis import (
-    ACCURACY,
-    INTERVAL,
-    Column,
-    Judged,
-    analyse,
-    closest_pair,
-    most_different,
-    row_scores,
-    sliced_comparison,
-)
+from . import analysis
 from .page import MAX_NOTES, comparison_page
 from .rows import Matched, SystemRows
 from .tables import (
@@ -81,7 +63,7 @@ MOST_SHARES = 6  # systems that a sentence lists
 def compare(
     systems: object,
     metrics: str | Sequence[str] | None = None,
-    settings: Settings | None = None,
+    settings: options.Settings | None = None,
     seed: int = 0,
     *,
     columns: Mapping[str, str] | None = None,
@@ -94,7 +76,7 @@ def compare(
     ignore_judge_errors: bool = False,
     calibration: str | None = None,
     labels: object = None,
-    on_error: OnError = "fail",
+    on_error: options.OnError = "fail",
     problem: Message = ignore,
     progress: Progress = ignore,
 ) -> "CompareReport":
@@ -138,12 +120,13 @@ def compare(
     from ... import __version__
 
     with bad_usage():
-        check_options(on_error, settings=settings, columns=columns, seed=seed, resamples=resamples, rows=rows, by=by)
-        metrics, settings = listed_names("metrics", metrics), dict(settings or {})
-        score_columns = listed_names("score_columns", score_columns)
+        counts = {"seed": seed, "resamples": resamples, "rows": rows}
+        options.check_options(on_error, settings=settings, columns=columns, by=by, **counts)
+        metrics, settings = options.listed_names("metrics", metrics), dict(settings or {})
+        score_columns = options.listed_names("score_columns", score_columns)
         if calibration is not None:
-            settings["ava"] = with_calibration(settings.get("ava", {}), calibration)
-        columns = checked_columns(columns)
+            settings["ava"] = options.with_calibration(settings.get("ava", {}), calibration)
+        columns = options.checked_columns(columns)
         if correction not in CORRECTIONS:
             raise ValueError(f"correction: expected one of {', '.join(CORRECTIONS)}, got {correction!r}")
         reading = SystemRows(systems, metrics, settings, columns, score_columns, by, runs)
@@ -158,7 +141,7 @@ def compare(
     scorers: dict[str, Scorer] = dict(reading.scorers)
     for place, column in enumerate(score_columns):
         values = np.array([[row.given[place] for row in question] for question in matched.rows], dtype=float)
-        scorers[column] = Column(column=column)
+        scorers[column] = analysis.Column(column=column)
         statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
     judge, accuracy, labelled = judge_among(reading.scorers), None, {}
     if judge:
@@ -172,15 +155,17 @@ def compare(
         # Of two runs the verdicts are compared: their rows say what one judge makes of both.
         labelled = {judge: judged} if by_labels and not reading.runs else {}
     sampling = resamples, seed, correction, asked, labelled
-    numbers = analyse(matched.systems, scorers, statistics, *sampling)
+    numbers = analysis.analyse(matched.systems, scorers, statistics, *sampling)
     for metric, scorer in scorers.items():
         main = scorer.significance_scores[0]
-        by_row = labelled[metric].by_row if metric in labelled else row_scores(scorer, statistics[metric], main)
+        of_metric = statistics[metric]
+        by_row = labelled[metric].by_row if metric in labelled else analysis.row_scores(scorer, of_metric, main)
         finer = statistics[judge][..., 1] if metric == judge else by_row
         scores = numbers[metric]["scores"][next(iter(numbers[metric]["tests"]))]
-        best = closest_pair(scores, next(iter(numbers[metric]["tests"].values()))["pairs"])
+        best = analysis.closest_pair(scores, next(iter(numbers[metric]["tests"].values()))["pairs"])
         two = [place for place, system in enumerate(matched.systems) if system in best]
-        chosen = most_different(by_row[:, two], rows, finer[:, two]) or most_different(by_row, rows, finer)
+        chosen = analysis.most_different(by_row[:, two], rows, finer[:, two])
+        chosen = chosen or analysis.most_different(by_row, rows, finer)
         numbers[metric]["rows"] = [matched.reported(row, by_row[row]) for row in chosen]
     if accuracy:
         numbers[judge]["accuracy"] = accuracy
@@ -201,7 +186,7 @@ def compare(
             "resamples": resamples,
             "seed": seed,
             "confidence": CONFIDENCE,
-            "interval": INTERVAL,
+            "interval": analysis.INTERVAL,
             "level": LEVEL,
             "correction": correction,
             "tests": tests,
@@ -346,7 +331,7 @@ class CompareReport(Report):
             {metric: for every such row system -> explanation}; none without kpqa.
         """
         scorer, explained = self._scorers.get("kpqa"), []
-        if scorer is None or isinstance(scorer, Column):
+        if scorer is None or isinstance(scorer, analysis.Column):
             return {}
         for row in self.rows[scorer.name]:
             texts = {system: row["answers"][system]["predictions"] for system in (row["best"], row["worst"])}
@@ -371,7 +356,7 @@ class CompareReport(Report):
         by = Ranking(self, metric)
         name, order, scores = by.name, by.order, [by.scores[system]["value"] for system in by.order]
         first = [system for system in order if by.places[system]["cluster"] == 1]
-        if name == f"{metric}_{ACCURACY}":
+        if name == f"{metric}_{analysis.ACCURACY}":
             name = f"{scorer_class(metric).title}'s verdicts"
         if by.untold:
             shares = [f"{system} {number(share, 2)}" for system, share in zip(order, scores, strict=True)]
@@ -592,7 +577,7 @@ class CompareReport(Report):
         by = Ranking(self, metric)
         between = f" between {listed(by.to_read)}" * (len(self.systems) > 2)
         labelled = {
-            (row["row"], system): by.name == ACCURACY and answer.item.human[1] is not None
+            (row["row"], system): by.name == analysis.ACCURACY and answer.item.human[1] is not None
             for row in rows
             for system, answer in zip(self.systems, self._matched.rows[row["row"] - 1], strict=True)
         }
@@ -632,10 +617,11 @@ def _take_labels(matched: Matched, reading: SystemRows, sources: Sequence[Source
     return notes
 
 
-def _judged(items: Sequence[Item], sums: np.ndarray) -> Judged:
+def _judged(items: Sequence[Item], sums: np.ndarray) -> analysis.Judged:
     """Return a judge's verdicts and the labels of (rows x systems) items, from its (rows, systems, 3) sums."""
     labels, chances = [label_of(item) for item in items], [item.chance or 1.0 for item in items]
-    return Judged(sums[..., 1], sums[..., 0], *(np.array(part).reshape(sums.shape[:2]) for part in (labels, chances)))
+    parts = (np.array(part).reshape(sums.shape[:2]) for part in (labels, chances))
+    return analysis.Judged(sums[..., 1], sums[..., 0], *parts)
 
 
 def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict[str, int]]:
@@ -672,7 +658,7 @@ def _slices(
                 "for --by says something about the question, such as its topic"
             )
     places = places_of(by, [question[0].slice for question in matched.rows])
-    metrics, asked = sliced_comparison(matched.systems, scorers, statistics, places, *sampling), sampling[3]
+    metrics, asked = analysis.sliced_comparison(matched.systems, scorers, statistics, places, *sampling), sampling[3]
     told = {
         name
         for metric, of_slices in metrics.items()
@@ -722,7 +708,7 @@ def _length_notes(metrics: Mapping[str, Mapping[str, Any]], systems: Sequence[st
         metric: {system: {name: of[system]["value"] for name, of in numbers["scores"].items()} for system in systems}
         for metric, numbers in metrics.items()
     }
-    return [note for metric, of_systems in values.items() if (note := length_note(metric, of_systems))]
+    return [note for metric, of_systems in values.items() if (note := options.length_note(metric, of_systems))]
 
 
 def _skipped_notes(matched: Matched, skips: Skips) -> list[str]:

@@ -110,15 +110,8 @@ def explanation(
 
     from ...core.reading import readable
     from ...core.scorer import VERSION, checked_column
+    from ...kpqa import scoring
     from ...kpqa.encoding import Encoder, word_pieces
-    from ...kpqa.scoring import (
-        METRICS,
-        PAIR_STATISTICS,
-        clipped_matches,
-        inverse_document_frequencies,
-        pair_statistics,
-        row_scores,
-    )
 
     (question,), (prediction,) = (
         checked_column(name, [text], "text") for name, text in (("question", question), ("prediction", prediction))
@@ -127,19 +120,19 @@ def explanation(
     question, *texts = map(readable, (question, prediction, *references))
     encoder = Encoder(models)
     tokens, offsets = encoder.tokens([(question, text) for text in texts])
-    statistics = pair_statistics([tokens[0]] * len(references), tokens[1:])
-    values, winners = row_scores(statistics, np.zeros(len(references), dtype=int), beta)
+    statistics = scoring.pair_statistics([tokens[0]] * len(references), tokens[1:])
+    values, winners = scoring.row_scores(statistics, np.zeros(len(references), dtype=int), beta)
     scores = {}
-    for metric in METRICS:
+    for metric in scoring.METRICS:
         best = int(winners[metric][0])
-        parts = (f"{metric}_precision", f"{metric}_recall")
-        parts = (float(statistics[best, PAIR_STATISTICS.index(p)]) if p in PAIR_STATISTICS else None for p in parts)
+        parts, names = (f"{metric}_precision", f"{metric}_recall"), scoring.PAIR_STATISTICS
+        parts = (float(statistics[best, names.index(part)]) if part in names else None for part in parts)
         scores[metric] = Score(float(values[metric][0]), *parts, best)
 
     def side(here: int, there: int) -> list[Segment]:
         ids, weights, others = tokens[here].keyphrase_ids(), tokens[here].weights, tokens[there].keyphrase_ids()
         used = weights if np.any(weights) else np.ones(len(ids))  # as the scores do
-        clipped_match = clipped_matches(ids[None], used[None], others[None])[0]
+        clipped_match = scoring.clipped_matches(ids[None], used[None], others[None])[0]
         return segments(texts[here], offsets[here], weights, clipped_match, in_heaviest_subsequence(ids, used, others))
 
     pairs = [(side(0, i), side(i, 0)) for i in range(1, len(texts))]
@@ -147,7 +140,7 @@ def explanation(
     rarity = None
     if corpus:
         documents = [np.unique(pieces) for pieces in word_pieces(models.tokenizer, list(map(readable, corpus)))]
-        frequencies = inverse_document_frequencies(documents)
+        frequencies = scoring.inverse_document_frequencies(documents)
 
         def rare(place: int) -> list[Segment]:
             values = np.array([frequencies.get(int(token), frequencies[-1]) for token in tokens[place].ids])

@@ -41,23 +41,10 @@ from ...reports.table import (
 )
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, ignore
+from ...scale import tally
 from ...scale.options import OnError, Settings, length_note
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
-from ...scale.tally import (
-    CELLS,
-    CONFUSION,
-    DISAGREE,
-    LABELLED,
-    LOWEST,
-    SHARES,
-    TOGETHER,
-    UNSURE,
-    WRONG,
-    AnswersToRead,
-    AnswerToRead,
-    agreement,
-)
 from ...statistics import estimation
 from ...statistics.intervals import newcombe
 from ..explain.report import METRICS as EXPLAINED
@@ -72,8 +59,8 @@ FEW, LEAST_LINES = 10, 9  # so few answers are printed as far as the screen has 
 OVERLAP = "shared words do not show which answers are right"
 SYSTEMS = "Systems"
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
-    UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
-    WRONG: "judged wrong, surest first",
+    tally.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
+    tally.WRONG: "judged wrong, surest first",
 }
 _SHORT = 5  # systems in the short form
 FAULTS = "Why answers were judged wrong"
@@ -174,18 +161,18 @@ def score(
     return ScoreReport(found, accuracy, run.scorers)
 
 
-def why_to_read(answer: AnswerToRead, fault: str = "", threshold: float = 0.5) -> str:
+def why_to_read(answer: tally.AnswerToRead, fault: str = "", threshold: float = 0.5) -> str:
     """Return in a few words why an answer should be read.
 
     >>> from types import SimpleNamespace
-    >>> why_to_read(SimpleNamespace(kind=DISAGREE, label=1.0, score=0.2))
+    >>> why_to_read(SimpleNamespace(kind=tally.DISAGREE, label=1.0, score=0.2))
     'label right, judged 0.20'
     """
     score, _ = probability_and_threshold(answer.score, threshold)
-    if answer.kind == DISAGREE:
+    if answer.kind == tally.DISAGREE:
         return f"label {_grade(answer)}, judged {score}"
-    kind = {UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
-    return f"{kind} {number(answer.score, 2) if answer.kind == LOWEST else score}{f': {fault}' if fault else ''}"
+    kind = {tally.UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
+    return f"{kind} {number(answer.score, 2) if answer.kind == tally.LOWEST else score}{f': {fault}' if fault else ''}"
 
 
 def _run_class(rows: Any, engine: str, address: str | None) -> type[Run]:
@@ -270,7 +257,8 @@ class ScoreReport(Report):
             rows = [
                 [system, *(f"{share:.4f}" for share in shares.values())] for system, shares in self.found.cells.items()
             ]
-            tables.append(Table(TOGETHER, ["system", *CELLS], rows, "shares of the answers that state something"))
+            said = "shares of the answers that state something"
+            tables.append(Table(tally.TOGETHER, ["system", *tally.CELLS], rows, said))
         return tables
 
     def _reading_tables(self) -> list[Table]:
@@ -280,7 +268,7 @@ class ScoreReport(Report):
             return []
         beside = "passages" if any(answer.passages for answer in to_read.first) else "accepted answer"
         header, tables = ["row", "system", "why", "question", "answer", beside], []
-        for kind in SHARES:
+        for kind in tally.SHARES:
             answers = [answer for answer in to_read.first if answer.kind == kind]
             rows, whole = [], {}
             for number_, answer in enumerate(answers):
@@ -297,7 +285,7 @@ class ScoreReport(Report):
                 rows.append(cells)
             of = f"{len(rows)} of {to_read.counts[kind]:,}" * (len(rows) < to_read.counts[kind])
             said = "; ".join(filter(None, [HEADINGS.get(kind), of]))
-            title = READ if kind == LOWEST else f"{READ}: {kind}"
+            title = READ if kind == tally.LOWEST else f"{READ}: {kind}"
             tables.append(Table(title, header, rows, said, texts=(1, 2, 3, 4, 5), whole=whole))
         return [table for table in tables if table.rows]
 
@@ -448,7 +436,7 @@ class ScoreReport(Report):
     def labels(self) -> dict[str, dict]:
         """{system: how AVA's verdicts agree with the labels in its rows}, see `confusion.agreement`."""
         return {
-            system: {**dict(zip(CONFUSION, map(int, counts), strict=True)), **agreement(counts)}
+            system: {**dict(zip(tally.CONFUSION, map(int, counts), strict=True)), **tally.agreement(counts)}
             for system, counts in self.found.labelled.items()
         }
 
@@ -458,7 +446,7 @@ class ScoreReport(Report):
         return getattr(self._scorers.get(self.judge), "threshold", 0.5)
 
     @cached_property
-    def faults(self) -> dict[AnswerToRead, str]:
+    def faults(self) -> dict[tally.AnswerToRead, str]:
         """What is wrong with answers to read that were judged wrong, in a few words, where that is known."""
         return {
             answer: scorer_class(self.judge).fault(answer.question or "", answer.references, answer.prediction)
@@ -468,7 +456,7 @@ class ScoreReport(Report):
         }
 
     @cached_property
-    def _weakest(self) -> dict[AnswerToRead, tuple[str, str]]:
+    def _weakest(self) -> dict[tally.AnswerToRead, tuple[str, str]]:
         """The least supported sentence of answers to read that are compared with passages, and the nearest there."""
         first, scorer = self.found.to_read.first, self._scorers.get("grounding")
         if not scorer or next(iter(self.found.scores)) != "grounding":
@@ -485,7 +473,7 @@ class ScoreReport(Report):
             "AVA's verdicts beside the labels in the rows. Missed: correct but rejected; let through: wrong but "
             "accepted."
         )
-        return confusion_table(LABELLED, self.labels, said)
+        return confusion_table(tally.LABELLED, self.labels, said)
 
     @property
     def next_steps(self) -> list[str]:
@@ -512,7 +500,7 @@ class ScoreReport(Report):
     def _help(self) -> list[str]:
         """Return whether the judge helps beside the labels in the rows, in one sentence if there are some."""
         counts = np.sum([*self.found.labelled.values()], axis=0) if self.found.labelled else np.zeros(4)
-        confusion = dict(zip(CONFUSION, counts.astype(int).tolist(), strict=True))
+        confusion = dict(zip(tally.CONFUSION, counts.astype(int).tolist(), strict=True))
         return [
             *filter(None, [help_of_judge(self.accuracy["systems"], confusion, self._scorers[self.judge].stronger)])
         ]
@@ -631,11 +619,11 @@ def _short(text: str) -> str:
 
 
 def _reading_lines(
-    to_read: AnswersToRead,
+    to_read: tally.AnswersToRead,
     width: int,
     threshold: float,
-    faults: Mapping[AnswerToRead, str],
-    weakest: Mapping[AnswerToRead, tuple[str, str]],
+    faults: Mapping[tally.AnswerToRead, str],
+    weakest: Mapping[tally.AnswerToRead, tuple[str, str]],
 ) -> list[list[str]]:
     """Return the lines of each answer to read first, below the reason to read them, in so many columns."""
     answers = to_read.first
@@ -646,7 +634,7 @@ def _reading_lines(
     of_name, of_system = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
     scores = {
         answer: number(answer.score, 2)
-        if answer.kind == LOWEST
+        if answer.kind == tally.LOWEST
         else probability_and_threshold(answer.score, threshold)[0].replace("below ", "<").replace("above ", ">")
         for answer in answers
     }
@@ -656,12 +644,12 @@ def _reading_lines(
         lines = []
         if answer.kind != kind:
             kind = answer.kind
-            lines += [f" {HEADINGS.get(kind, kind)} ({to_read.counts[kind]:,})"] * (kind != LOWEST)
+            lines += [f" {HEADINGS.get(kind, kind)} ({to_read.counts[kind]:,})"] * (kind != tally.LOWEST)
         result.append(lines)
         line = f"  {names[answer][:of_name]:<{of_name}}  "
         line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
-        line += f"{_grade(answer):<5}, " * (kind == DISAGREE) + f"{scores[answer]:<{of_score}}  "
-        line += f"{_grade(answer)}? " * (kind == UNSURE)
+        line += f"{_grade(answer):<5}, " * (kind == tally.DISAGREE) + f"{scores[answer]:<{of_score}}  "
+        line += f"{_grade(answer)}? " * (kind == tally.UNSURE)
         line += f"{faults[answer]}: " if faults[answer] else ""
         said, beside, name = answer.prediction, answer.references, "accepted"
         if answer in weakest:
@@ -675,9 +663,9 @@ def _reading_lines(
     return result
 
 
-def _grade(answer: AnswerToRead) -> str:
+def _grade(answer: tally.AnswerToRead) -> str:
     """Return what people say of an answer where the judge disagrees, else what the judge says."""
-    return "right" if (answer.label if answer.kind == DISAGREE else answer.verdict) else "wrong"
+    return "right" if (answer.label if answer.kind == tally.DISAGREE else answer.verdict) else "wrong"
 
 
 def excerpt(prediction: str, beside: Sequence[str], room: int, name: str = "accepted") -> str:
