@@ -333,9 +333,7 @@ def meanings(table: Table) -> list[tuple[str, str]]:
     """
     result = []
     for said, name in zip(table.headings, table.header, strict=True):
-        quantity = named(name)
-        meaning = quantity.meaning if quantity else TEXTS.get(name)
-        if meaning:
+        if meaning := quantity.meaning if (quantity := named(name)) else TEXTS.get(name):
             result.append((said, meaning + f" Its name in JSON: `{name}`." * (said != name)))
     return result
 
@@ -347,11 +345,8 @@ def judge_names(judge: str, header: Iterable[str], whose: str) -> dict[str, str]
     {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: accuracy', 'accuracy': 'people: accuracy'}
     """
     prefix = f"{judge}_"
-    names = {
-        name: f"judge: {QUANTITIES[name].short or name.removeprefix(prefix)}"
-        for name in header
-        if name.startswith(prefix) and name in QUANTITIES
-    }
+    judged = [name for name in header if name.startswith(prefix) and name in QUANTITIES]
+    names = {name: f"judge: {QUANTITIES[name].short or name.removeprefix(prefix)}" for name in judged}
     return names | ({"accuracy": f"{whose}: accuracy"} if whose and "accuracy" in header else {})
 
 

@@ -296,13 +296,9 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
         shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, gap - 2))
         shown.header_style = "bold"
         for place in block:
-            shown.add_column(
-                Text(columns[place][0]),
-                justify="right" if place else "left",
-                vertical="top" if narrow else "bottom",
-                no_wrap=not (table.wraps and place == 0),
-                max_width=widths[place],
-            )
+            looks = {"justify": "right" if place else "left", "vertical": "top" if narrow else "bottom"}
+            wraps = table.wraps and place == 0
+            shown.add_column(Text(columns[place][0]), **looks, no_wrap=not wraps, max_width=widths[place])
         for number_, row in enumerate(zip(*(columns[place][1:] for place in block), strict=True)):
             style = "bold green" if number_ in table.marked else ""
             cells = zip(block, row, strict=True)
@@ -380,14 +376,9 @@ def _templates():
     def shown(value: object) -> object:
         return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
-        autoescape=True,
-        finalize=shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader, options = FileSystemLoader(Path(__file__).with_name("templates")), {"autoescape": True, "finalize": shown}
+    options |= {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=loader, **options)
     environment.filters |= {"with_code": with_code, "with_lines": with_lines, "one_line": one_line}
     return environment
 

@@ -184,12 +184,10 @@ def answer_pairs(
     groups = defaultdict(list)
     for row, question in enumerate(questions):
         groups[question].append(row)
-    pairs = [
-        (i, j) if human[i] > human[j] else (j, i)
-        for rows in groups.values()
-        for i, j in combinations(rows, 2)
-        if abs(human[i] - human[j]) > gap and (systems is None or systems[i] != systems[j])
-    ]
+    pairs = [(i, j) if human[i] > human[j] else (j, i) for of in groups.values() for i, j in combinations(of, 2)]
+    if systems is not None:
+        pairs = [(i, j) for i, j in pairs if systems[i] != systems[j]]
+    pairs = [(i, j) for i, j in pairs if human[i] - human[j] > gap]
     better, worse = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return better, worse
 

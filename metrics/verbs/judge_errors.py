@@ -105,12 +105,9 @@ def measured_for(scorer: Scorer) -> Measured | None:
             f"{type(error).__name__}: {error}; delete it, or write it with "
             "training.studies.accuracy.measure --measured"
         ) from error
-    same = (
-        "dtype" in scorer.facts
-        and "escalate" not in scorer.facts
-        and all(scorer.facts.get(name) == value for name, value in of.items())
-    )
-    return Measured(groups, facts) if same and groups else None
+    same = all(scorer.facts.get(name) == value for name, value in of.items())
+    is_measured = same and "dtype" in scorer.facts and "escalate" not in scorer.facts
+    return Measured(groups, facts) if is_measured and groups else None
 
 
 def _calibrated(scorer: Scorer) -> Measured | None:

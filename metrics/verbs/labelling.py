@@ -332,11 +332,8 @@ def marked_words(answer: str, references: Sequence[str]) -> list[tuple[str, bool
     [('It costs', False), (' 10 cents, ', True), ('not 20', False), ('.', True)]
     """
     words = re.findall(r"\w+|\W+", answer)
-    known: set[str] = max(
-        (set(re.findall(r"\w+", reference.lower())) for reference in references),
-        key=lambda own: sum(len(word) for word in words if word.lower() in own),
-        default=set(),
-    )
+    of_each = [set(re.findall(r"\w+", reference.lower())) for reference in references]
+    known = max(of_each, key=lambda own: sum(len(word) for word in words if word.lower() in own), default=set())
     new = [bool(re.match(r"\w", word)) and word.lower() not in known for word in words]
     between = [0 < i < len(new) - 1 and new[i - 1] and new[i + 1] for i in range(len(new))]
     marks = [own or (gap and not re.match(r"\w", word)) for own, gap, word in zip(new, between, words, strict=True)]

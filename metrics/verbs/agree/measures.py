@@ -71,13 +71,9 @@ def _correlations(
     draw: Resampler,
 ) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
     """Return metric -> kind -> estimate, and the samples behind the intervals by "kind metric"."""
-    samples = draw.values(
-        {
-            f"{kind} {name}": partial(getattr(correlation, f"resampled_{kind}"), values, human)
-            for name, values in scores.items()
-            for kind in kinds
-        }
-    )
+    resampled = {kind: getattr(correlation, f"resampled_{kind}") for kind in kinds}
+    sides = [(kind, name, values) for name, values in scores.items() for kind in kinds]
+    samples = draw.values({f"{kind} {name}": partial(resampled[kind], side, human) for kind, name, side in sides})
     estimates: dict[str, dict] = {}
     for name, values in scores.items():
         whole = {kind: getattr(correlation, kind)(values, human) for kind in kinds}
@@ -107,11 +103,8 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> 
     chosen = {}
     for criterion in thresholds.CRITERIA:
         threshold, value = thresholds.best_threshold(scores, correct, criterion)
-        chosen[criterion] = {
-            "threshold": threshold if math.isfinite(threshold) else None,
-            "value": value,
-            "held_out": thresholds.held_out(scores, correct, draw.questions, criterion, draw.seed),
-        }
+        held_out = thresholds.held_out(scores, correct, draw.questions, criterion, draw.seed)
+        chosen[criterion] = {"threshold": threshold, "value": value, "held_out": held_out}
     in_range = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6  # a cosine of 1 may come out a little above it
     return {
         "auc": _estimate("share", float(roc_auc_score(correct, scores)), samples, draw),
@@ -128,12 +121,9 @@ def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: R
     right = ((scores >= threshold) == correct).astype(float)
     means = draw.values({"agreement": lambda counts: counts @ right / counts.sum(axis=1)})
     counts = confusion_counts(scores >= threshold, correct).sum(axis=0).astype(int).tolist()
-    return {
-        "threshold": threshold,
-        **agreement(counts),
-        "agreement": _estimate("share", float(right.mean()), means["agreement"], draw),
-        **dict(zip(CONFUSION, counts, strict=True)),
-    }
+    agreed = _estimate("share", float(right.mean()), means["agreement"], draw)
+    values = {"threshold": threshold, **agreement(counts), "agreement": agreed}
+    return values | dict(zip(CONFUSION, counts, strict=True))
 
 
 def differing(judgments: Judgments, name: str, count: int) -> list[int]:
@@ -189,12 +179,9 @@ def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
         return masks @ values / masks.sum(axis=1)
 
     human = means(judgments.human)
-    scores = {
-        metric: np.array([judgments.system_scores[metric][name] for name in names])
-        if metric in judgments.system_scores
-        else means(values)
-        for metric, values in judgments.scores.items()
-    }
+    scores = {metric: means(values) for metric, values in judgments.scores.items()}
+    for metric, of_systems in judgments.system_scores.items():
+        scores[metric] = np.array([of_systems[name] for name in names])
     means_of = {"human": lambda counts: ratio(counts @ (masks * judgments.human).T, counts @ masks.T)}
     samples = draw.values(means_of)["human"]
     clear = []

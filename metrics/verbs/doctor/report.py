@@ -160,12 +160,8 @@ def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Fa
             facts.systems[item.system] += 1
             facts.ids.setdefault(item.system, []).append(item.id)
             facts.questions.setdefault(item.system, []).append((item.text, tuple(sorted(item.references))))
-            facts.words.update(
-                predictions=sum(len(text.split()) for text in item.predictions),
-                references=sum(len(text.split()) for text in item.references),
-                prediction=len(item.predictions),
-                reference=len(item.references),
-            )
+            for side, texts in (("prediction", item.predictions), ("reference", item.references)):
+                facts.words.update({f"{side}s": sum(len(text.split()) for text in texts), side: len(texts)})
             if facts.rows <= LANGUAGE_ROWS and find_spec("py3langid"):  # of the extra of models
                 texts = {"questions": [item.text or ""], "references": [item.references]}
                 spoken = [language_counts({**texts, "predictions": [text]}) for text in item.predictions]
@@ -291,11 +287,8 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
     else:
         number = max(2, min(LABELS_TO_BEGIN, *facts.systems.values()))
         whole = number >= max(facts.systems.values())
-        what, why = (
-            ("label all answers", "one key each")
-            if whole
-            else (f"label {number} answers of every system", f"one key each; {WHAT_THEY_GIVE}")
-        )
+        what = "label all answers" if whole else f"label {number} answers of every system"
+        why = "one key each" if whole else f"one key each; {WHAT_THEY_GIVE}"
         add(what, why, "label", "--number", str(number), "-o", "labels.jsonl")
         add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")
     judges = [column["name"] for column in columns if column["use"] == "judge"]

@@ -72,12 +72,9 @@ class RatersReport(Report):
             [name, f"{value['ratings']:,}", f"{value['dropped']:,}", f"{value['mean_distance']:+.2f}"]
             for name, value in sorted(self.raters.items(), key=lambda item: -item[1]["dropped"] / item[1]["ratings"])
         ]
-        return [
-            Table(f"{self.items:,} items, {len(raters):,} raters", ["", "all ratings", "filtered"], rows),
-            Table(
-                "Raters, most dropped first", ["rater", "ratings", "dropped", "mean distance from the score"], raters
-            ),
-        ]
+        title, header = "Raters, most dropped first", ["rater", "ratings", "dropped", "mean distance from the score"]
+        ratings = Table(f"{self.items:,} items, {len(raters):,} raters", ["", "all ratings", "filtered"], rows)
+        return [ratings, Table(title, header, raters)]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -119,12 +116,9 @@ def combine_ratings(
     by_item = ratings.groupby("item", sort=False)["score"]
     stay = by_item.transform(lambda scores: kept(scores.to_numpy(), limit, at_most)).astype(bool)
     sizes = by_item.size()
-    items = {
-        "score": ratings[stay].groupby("item", sort=False)["score"].agg(_mean).reindex(sizes.index),
-        "mean_of_all": by_item.agg(_mean),
-        "ratings": sizes,
-        "dropped": (~stay).groupby(ratings["item"], sort=False).sum(),
-    }
+    items = {"score": ratings[stay].groupby("item", sort=False)["score"].agg(_mean).reindex(sizes.index)}
+    items |= {"mean_of_all": by_item.agg(_mean), "ratings": sizes}
+    items["dropped"] = (~stay).groupby(ratings["item"], sort=False).sum()
     if output is not None:
         _write(output, items, passed)
     ratings = ratings.assign(dropped=~stay, distance=ratings["score"] - ratings["item"].map(items["score"]))
