@@ -111,9 +111,8 @@ def accuracy(
     if known:
         known.replace_those_of(items)
     if judge_column is None:
-        judged, verdicts, scorer, errors, judge_notes = judge_answers(
-            items, settings, sources, ignore_judge_errors, progress
-        )
+        result = judge_answers(items, settings, sources, ignore_judge_errors, progress)
+        judged, verdicts, scorer, errors, judge_notes = result
         notes += judge_notes
         judge, judged_by = scorer.signature, scorer.title
     else:
@@ -252,13 +251,8 @@ class AccuracyReport(Report):
         """Which system has the highest accuracy, and which others may be as good."""
         told = [system for system, result in self.systems.items() if result["low"] is not None]
         first = max(told, key=lambda system: self.systems[system]["accuracy"], default=None)
-        as_good = [
-            system
-            for pair in self.differences
-            if first in (pair["first"], pair["second"]) and not _is_clear(pair["difference"])
-            for system in (pair["first"], pair["second"])
-        ]
-        return [highest_accuracy(self.systems, as_good)]
+        open_pairs = [(p["first"], p["second"]) for p in self.differences if not _is_clear(p["difference"])]
+        return [highest_accuracy(self.systems, [system for pair in open_pairs if first in pair for system in pair])]
 
     def help_of_judge(self) -> str:
         """Whether the judge helps beside the labels, in one sentence; "" without labels."""
@@ -341,9 +335,8 @@ class AccuracyReport(Report):
         return Table(SYSTEMS, header, rows, said, short=short_names(header) | {"ava_accuracy": "judged"})
 
     def _agreement(self) -> Table:
-        agreed = {
-            of: {**result, **result["confusion"]} for of, result in self.systems.items() if "confusion" in result
-        }
+        known = {system: result for system, result in self.systems.items() if "confusion" in result}
+        agreed = {system: {**result, **result["confusion"]} for system, result in known.items()}
         said = (
             "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
             "being drawn. Missed: correct but rejected; let through: wrong but accepted."

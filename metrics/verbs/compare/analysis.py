@@ -129,9 +129,8 @@ def measured(
             is_share = bool(np.nanmin(seen) >= -1e-9 and np.nanmax(seen) <= 1 + 1e-9)
             if is_share:
                 of_questions = np.moveaxis(moves, 0, -1) / len(sizes)
-                low, high = share_interval(
-                    np.clip(values[name], 0, 1), of_questions, np.broadcast_to(sizes, of_questions.shape)
-                )
+                all_sizes = np.broadcast_to(sizes, of_questions.shape)
+                low, high = share_interval(np.clip(values[name], 0, 1), of_questions, all_sizes)
             elif number < MIN_QUESTIONS:
                 low = high = np.full(len(systems), np.nan)
             else:

@@ -8,16 +8,7 @@ from ...reports.report import Report, meanings, of_faults
 from ...reports.table import html_table, number, p_value, page, render
 from ..explain.kpqa import heat_map_html, heat_map_legend, heat_map_style
 from .analysis import ACCURACY
-from .tables import (
-    Ranking,
-    change_tables,
-    name_of,
-    pairs_table,
-    shown_answers,
-    slice_tables,
-    systems_table,
-    turned,
-)
+from .tables import Ranking, change_tables, name_of, pairs_table, shown_answers, slice_tables, systems_table, turned
 
 MAX_NOTES = 5  # in the terminal
 UNFOLDED_NOTES = 3  # on the page
@@ -97,8 +88,9 @@ def _table_row(row: Mapping, systems: Sequence[str], names: Sequence[str], words
     judged, labels = None not in verdicts, [answer["label"] for answer in answers]
     right = [verdict if label is None else label for label, verdict in zip(labels, verdicts, strict=True)]
     apart = [abs(answer["scores"][main] - answer["scores"][words]) for answer in answers] if words else [0.0]
+    spread = max(values) - min(values)
     kinds = {
-        "differ": len(set(right)) > 1 if judged else max(values) - min(values) > AGREES,
+        "differ": len(set(right)) > 1 if judged else spread > AGREES,
         "wrong": judged and min(right) < 1,
         "disagree": max(apart) > AGREES,
         "labels": judged and right != verdicts,
@@ -108,12 +100,7 @@ def _table_row(row: Mapping, systems: Sequence[str], names: Sequence[str], words
         "name": row["question"] if row["question"] is not None else f"row {row['number']}",
         "references": row["references"],
         "kinds": " ".join(name for name, is_so in kinds.items() if is_so),
-        "orders": {
-            "disagree": max(apart),
-            "spread": max(values) - min(values),
-            "lowest": -min(values),
-            "first": -row["number"],
-        },
+        "orders": dict(zip(ORDERS, (max(apart), spread, -min(values), -row["number"]), strict=True)),
         "answers": [
             {
                 "system": system,

@@ -335,13 +335,10 @@ class CompareReport(Report):
             return {}
         for row in self.rows[scorer.name]:
             texts = {system: row["answers"][system]["predictions"] for system in (row["best"], row["worst"])}
-            explained.append(
-                {
-                    system: explanation(row["text"], answers[0], row["references"], scorer.models, scorer.beta)
-                    for system, answers in texts.items()
-                    if len(answers) == 1
-                }
-            )
+            single = {system: answers[0] for system, answers in texts.items() if len(answers) == 1}
+            models, beta = scorer.models, scorer.beta
+            of_row = {s: explanation(row["text"], one, row["references"], models, beta) for s, one in single.items()}
+            explained.append(of_row)
         return {scorer.name: explained}
 
     @cached_property
@@ -659,12 +656,8 @@ def _slices(
             )
     places = places_of(by, [question[0].slice for question in matched.rows])
     metrics, asked = analysis.sliced_comparison(matched.systems, scorers, statistics, places, *sampling), sampling[3]
-    told = {
-        name
-        for metric, of_slices in metrics.items()
-        for name, found in of_slices.items()
-        if metric not in verdicts and not all(np.isnan(ends["low"]) for ends in found["scores"].values())
-    }
+    numbers = [pair for metric, of in metrics.items() if metric not in verdicts for pair in of.items()]
+    told = {name for name, of in numbers if not all(np.isnan(ends["low"]) for ends in of["scores"].values())}
     notes = slice_notes(by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions", told)
     return {"column": by, "metrics": metrics}, notes
 

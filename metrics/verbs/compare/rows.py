@@ -47,11 +47,8 @@ class Matched:
     @property
     def items(self) -> list[Item]:
         """The items question by question, all with the references of the first system."""
-        return [
-            replace(row.item, text=question[0].item.text, references=question[0].item.references)
-            for question in self.rows
-            for row in question
-        ]
+        firsts = [(question[0].item, row.item) for question in self.rows for row in question]
+        return [replace(item, text=first.text, references=first.references) for first, item in firsts]
 
     def reported(self, number: int, scores: np.ndarray) -> dict[str, Any]:
         """Return what is reported of a question; `scores` are (systems,) scores of its row."""
@@ -99,9 +96,8 @@ class SystemRows:
             check_columns(self.sources, columns)
         names = dict.fromkeys(self.system_of.values())
         if self.runs and len(names) != 2:
-            raise ValueError(
-                f"runs: expected an old and a new run, got {len(names)}: {', '.join(names)}; name two inputs"
-            )
+            got = f"got {len(names)}: {', '.join(names)}"
+            raise ValueError(f"runs: expected an old and a new run, {got}; name two inputs")
         self._first_systems: dict[str, str | None] = {}
         self.scorers = make_scorers(metrics, settings, not is_judged(self.sources))
         for column in score_columns:
@@ -116,9 +112,8 @@ class SystemRows:
         """
         by_system, row_kind = self.read(skips)
         if len(by_system) < 2:
-            problem = (
-                f"{', '.join(source.name for source in self.sources)}: expected rows of at least two systems, got "
-            )
+            files = ", ".join(source.name for source in self.sources)
+            problem = f"{files}: expected rows of at least two systems, got "
             fix = f"only {next(iter(by_system))!r}; name a file for every system, or the column with the system with "
             raise FileError(problem, fix, name_column("system"))
         if len(by_system) > MAX_SYSTEMS:
@@ -290,10 +285,8 @@ def _keys(by_system: Mapping[str, list[SystemRow]]) -> tuple[str, dict[str, list
     if not any(text is None for rows in contents.values() for text, _ in rows):
         return "question and references", {system: _counted(rows) for system, rows in contents.items()}
     if not all(references for rows in contents.values() for _, references in rows):
-        problem = (
-            "rows cannot be matched: they need an 'id' that the systems share, or a question with references; say "
-        )
-        raise FileError(problem, "which column it is with ", name_column("id"))
+        problem = "rows cannot be matched: they need an 'id' that the systems share, or a question with references; "
+        raise FileError(problem, "say which column it is with ", name_column("id"))
     # Without questions equal references ('yes') say little: only the order can show what belongs together.
     return "order of the rows and references", {system: list(range(len(rows))) for system, rows in items.items()}
 
@@ -313,10 +306,8 @@ def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callabl
 
     def report(key: object, message: str) -> None:
         if not skip:
-            fix = (
-                "; systems are compared on the same questions: add what is missing, or compare on the questions that "
-            )
-            raise FileError(message, fix, "all of them have with ", SKIP_BAD_ROWS)
+            fix = "; systems are compared on the same questions: add what is missing, or compare on the questions "
+            raise FileError(message, fix, "that all of them have with ", SKIP_BAD_ROWS)
         if key not in bad:
             bad.add(key)
             problem(message)

@@ -57,9 +57,8 @@ class Ranking:
         self.accuracy = self.judged if told else None
         self.untold = bool(self.judged) and self.name != ACCURACY and not told
         self.places, place = tests["systems"], self.order.index
-        self.pairs = sorted(
-            map(self.from_better, tests["pairs"]), key=lambda p: (place(p["first"]), place(p["second"]))
-        )
+        pairs = map(self.from_better, tests["pairs"])
+        self.pairs = sorted(pairs, key=lambda pair: (place(pair["first"]), place(pair["second"])))
         worse = {pair["second"] for pair in self.pairs if pair["first"] == self.order[0] and report.is_clear(pair)}
         self.to_read = closest_pair(self.scores, tests["pairs"])
         self.best = [system for system in self.order if self.untold or system not in worse]
@@ -202,11 +201,8 @@ def change_tables(report: Report, most: int | None = None) -> list[Table]:
         return []
     old, new = report.changes["runs"]
     header = ["question", f"{old} answer", "score", f"{new} answer", "score", "references"]
-    kinds = {
-        "better": "got better",
-        "worse": "got worse",
-        "recorded": "with the same answer and another recorded score",
-    }
+    kinds = {"better": "got better", "worse": "got worse"}
+    kinds["recorded"] = "with the same answer and another recorded score"
     tables = []
     for entry in report.changes["metrics"].values():
         for kind, said in kinds.items():
@@ -227,9 +223,7 @@ def name_of(row: Mapping[str, Any]) -> str:
 def shown_answers(row: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:
     """Return score, system and answer, the best first."""
     answers = sorted(row["answers"].items(), key=lambda item: -item[1]["score"])
-    return [
-        (number(answer["score"]), system, " | ".join(answer["predictions"]) or "(empty)") for system, answer in answers
-    ]
+    return [(number(of["score"]), system, " | ".join(of["predictions"]) or "(empty)") for system, of in answers]
 
 
 def _change_cells(row: Mapping) -> list[str]:

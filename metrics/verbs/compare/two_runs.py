@@ -32,9 +32,8 @@ def changes(
     recorded score changed though the answer did not.
     """
     if len(matched.systems) != 2:
-        raise FileError(
-            f"runs: expected an old and a new run, got {len(matched.systems)}: {', '.join(matched.systems)}"
-        )
+        names = ", ".join(matched.systems)
+        raise FileError(f"runs: expected an old and a new run, got {len(matched.systems)}: {names}")
     changed = np.array([old.item.predictions != new.item.predictions for old, new in matched.rows])
     values: dict[str, Any] = {}
     for metric, scorer in scorers.items():
@@ -50,12 +49,8 @@ def changes(
             "same": len(by_row) - len(moved),
             "recorded": _recorded(matched, changed, scorer.row_names[scorer.names.index(name)]),
         }
-    return {
-        "runs": matched.systems,
-        "answers_changed": int(changed.sum()),
-        "judge": _judges(sources, scorers),
-        "metrics": values,
-    }
+    found = {"runs": matched.systems, "answers_changed": int(changed.sum()), "judge": _judges(sources, scorers)}
+    return found | {"metrics": values}
 
 
 def _change(matched: Matched, place: int, scores: Sequence[float]) -> dict[str, Any]:
@@ -96,10 +91,6 @@ def _judges(sources: Mapping[str, Sequence[Source]], scorers: Mapping[str, Score
             for of_run in sources.values()
         ]
         old, new = (signatures[0] if len(signatures) == 1 else None for signatures in recorded)
-        result[metric] = {
-            "old": recorded[0],
-            "new": recorded[1],
-            "now": scorer.signature,
-            "differs": differing_parts(old, new) if old and new else None,
-        }
+        result[metric] = {"old": recorded[0], "new": recorded[1], "now": scorer.signature}
+        result[metric]["differs"] = differing_parts(old, new) if old and new else None
     return result

@@ -140,11 +140,8 @@ def _one_answer(judges: bool, checkpoint: str | None) -> tuple[Callable, Callabl
     if judges:
         from .verdict import print_verdict, verdict, verdict_html
 
-        return (
-            partial(verdict, settings={"checkpoint": checkpoint} if checkpoint else None),
-            print_verdict,
-            verdict_html,
-        )
+        settings = {"checkpoint": checkpoint} if checkpoint else None
+        return partial(verdict, settings=settings), print_verdict, verdict_html
     from ...kpqa.loading import load_models
     from .kpqa import explanation, explanation_html, print_explanation
 
@@ -184,15 +181,8 @@ def _unsupported(sources: Sequence[Any], of_rows: Mapping[str, Any], settings: M
 
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("grounding", 0, None)  # while models are loaded
-        result = unsupported_sentences(
-            sources,
-            settings=settings,
-            output=output,
-            **of_rows,
-            notify=terminal.say,
-            problem=problem,
-            progress=progress,
-        )
+        messages = {"notify": terminal.say, "problem": problem, "progress": progress}
+        result = unsupported_sentences(sources, settings=settings, output=output, **of_rows, **messages)
     terminal.say_forms(sources)
     if result.skipped:
         terminal.warn(f"skipped {result.skipped:,} bad rows; {sum(result.read.values()):,} were read")

@@ -317,12 +317,7 @@ def explanation_html(*answers: Explanation, headings: Sequence[str] = ("",), fin
                 "scores": html_table(_score_table(explained)),
             }
         )
-    body = render(
-        "explanation.html",
-        answers=shown,
-        legend=heat_map_legend(),
-        idf=_RARITY if last.rarity else "",
-        signature=last.signature,
-    )
+    facts = {"legend": heat_map_legend(), "idf": _RARITY if last.rarity else "", "signature": last.signature}
+    body = render("explanation.html", answers=shown, **facts)
     title = "KPQA: the answers to read first" if len(answers) > 1 else f"KPQA: {last.question}"
     return page(title, body, heat_map_style(), render("explanation.css"))

@@ -107,12 +107,8 @@ def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[Grounded
 
 def _of_judge(scorer: Scorer, counts: Counter) -> dict[str, Any]:
     """Return what `Grounded` says of the judge."""
-    return {
-        "threshold": scorer.threshold,
-        "error_rate": scorer.error_rate,
-        "warnings": tuple(scorer.warnings({}, counts)),
-        "signature": scorer.signature,
-    }
+    known = {name: getattr(scorer, name) for name in ("threshold", "error_rate", "signature")}
+    return known | {"warnings": tuple(scorer.warnings({}, counts))}
 
 
 def one_answer(
@@ -171,13 +167,8 @@ def unsupported_sentences(
             del found[worst:]
             if writer:
                 writer.write(_lines(bad))
-    return Grounded(
-        answers=tuple(found),
-        read=dict(read),
-        unsupported={system: unsupported[system] for system in read},
-        skipped=reading.skips.skipped,
-        **_of_judge(scorer, counts),
-    )
+    of_systems = {system: unsupported[system] for system in read}
+    return Grounded(tuple(found), dict(read), of_systems, reading.skips.skipped, **_of_judge(scorer, counts))
 
 
 def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:

@@ -71,14 +71,8 @@ def score(
     """
     arguments = locals()
     after = partial(_say_what_happened, bool(output))
-    terminal.carry_out(
-        "score",
-        arguments,
-        demanded=_names,
-        after=after,
-        notify=lambda note: terminal.say(f"note: {note}", "bold yellow"),
-        keep=False,
-    )
+    run = {"notify": lambda note: terminal.say(f"note: {note}", "bold yellow"), "keep": False}
+    terminal.carry_out("score", arguments, demanded=_names, after=after, **run)
 
 
 def _names(given: dict[str, Any], sources: list) -> list[str] | None:

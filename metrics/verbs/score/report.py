@@ -254,9 +254,8 @@ class ScoreReport(Report):
             tables.append(Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS))
         tables += self._reading_tables()
         if self.found.cells:
-            rows = [
-                [system, *(f"{share:.4f}" for share in shares.values())] for system, shares in self.found.cells.items()
-            ]
+            of_systems = self.found.cells.items()
+            rows = [[system, *(f"{share:.4f}" for share in shares.values())] for system, shares in of_systems]
             said = "shares of the answers that state something"
             tables.append(Table(tally.TOGETHER, ["system", *tally.CELLS], rows, said))
         return tables
@@ -272,11 +271,8 @@ class ScoreReport(Report):
             answers = [answer for answer in to_read.first if answer.kind == kind]
             rows, whole = [], {}
             for number_, answer in enumerate(answers):
-                cells = [
-                    answer.id or str(answer.line),
-                    answer.system,
-                    why_to_read(answer, faults[answer], self._threshold),
-                ]
+                why = why_to_read(answer, faults[answer], self._threshold)
+                cells = [answer.id or str(answer.line), answer.system, why]
                 texts = [answer.question or "", answer.prediction.strip() or "(empty)"]
                 texts.append("; ".join(answer.passages or answer.references))
                 for column, text in enumerate(texts, len(cells)):
@@ -299,9 +295,8 @@ class ScoreReport(Report):
         rows, best = [], self.best if metric == self.judge else []
         for system, scores in self.found.scores[metric].items():
             shown = _shown_scores(metric, scores)
-            rows.append(
-                [system, *(f"{count[system]:,}" for count in counts.values()), *(f"{v:.4f}" for v in shown.values())]
-            )
+            numbers = (f"{count[system]:,}" for count in counts.values())
+            rows.append([system, *numbers, *(f"{value:.4f}" for value in shown.values())])
         header = ["system", *counts, *shown]
         if metric == self.judge:
             header.append("accuracy")
@@ -448,12 +443,12 @@ class ScoreReport(Report):
     @cached_property
     def faults(self) -> dict[tally.AnswerToRead, str]:
         """What is wrong with answers to read that were judged wrong, in a few words, where that is known."""
-        return {
-            answer: scorer_class(self.judge).fault(answer.question or "", answer.references, answer.prediction)
-            if answer.verdict == 0 and answer.label in (None, 0)
-            else ""
-            for answer in self.found.to_read.first
-        }
+        faults = dict.fromkeys(self.found.to_read.first, "")
+        for answer in faults:
+            if answer.verdict == 0 and answer.label in (None, 0):
+                texts = answer.question or "", answer.references, answer.prediction
+                faults[answer] = scorer_class(self.judge).fault(*texts)
+        return faults
 
     @cached_property
     def _weakest(self) -> dict[tally.AnswerToRead, tuple[str, str]]:
@@ -469,10 +464,8 @@ class ScoreReport(Report):
         return dict(zip(first, scorer.weakest(columns), strict=True))
 
     def _labels(self) -> Table:
-        said = (
-            "AVA's verdicts beside the labels in the rows. Missed: correct but rejected; let through: wrong but "
-            "accepted."
-        )
+        said = "AVA's verdicts beside the labels in the rows. "
+        said += "Missed: correct but rejected; let through: wrong but accepted."
         return confusion_table(tally.LABELLED, self.labels, said)
 
     @property
@@ -487,9 +480,8 @@ class ScoreReport(Report):
         return [*self.signatures.values(), *(fact for fact in self._remarks() if fact[1:] not in said)]
 
     def _remarks(self) -> list[str]:
-        marked = (
-            "bold: the highest accuracy, and those not clearly below it; `compare` tests systems on the same questions"
-        )
+        marked = "bold: the highest accuracy, and those not clearly below it; "
+        marked += "`compare` tests systems on the same questions"
         if not self.accuracy:
             return []
         told = any(values["low"] is not None for values in self.accuracy["systems"].values())
@@ -501,19 +493,14 @@ class ScoreReport(Report):
         """Return whether the judge helps beside the labels in the rows, in one sentence if there are some."""
         counts = np.sum([*self.found.labelled.values()], axis=0) if self.found.labelled else np.zeros(4)
         confusion = dict(zip(tally.CONFUSION, counts.astype(int).tolist(), strict=True))
-        return [
-            *filter(None, [help_of_judge(self.accuracy["systems"], confusion, self._scorers[self.judge].stronger)])
-        ]
+        said = help_of_judge(self.accuracy["systems"], confusion, self._scorers[self.judge].stronger)
+        return [said] * bool(said)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, with all digits."""
+        counts = {"rows": self.rows, "predictions": self.predictions, "skipped": self.skipped}
         systems = {
-            system: {
-                "rows": self.rows[system],
-                "predictions": self.predictions[system],
-                "skipped": self.skipped[system],
-                **scores,
-            }
+            system: {name: numbers[system] for name, numbers in counts.items()} | scores
             for system, scores in self.systems.items()
         }
         return {
@@ -632,12 +619,11 @@ def _reading_lines(
     if all(system in names[answer] for answer, system in systems.items()):
         systems = dict.fromkeys(answers, "")
     of_name, of_system = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
-    scores = {
-        answer: number(answer.score, 2)
-        if answer.kind == tally.LOWEST
-        else probability_and_threshold(answer.score, threshold)[0].replace("below ", "<").replace("above ", ">")
-        for answer in answers
-    }
+    scores = {answer: number(answer.score, 2) for answer in answers}
+    for answer in answers:
+        if answer.kind != tally.LOWEST:
+            chance, _ = probability_and_threshold(answer.score, threshold)
+            scores[answer] = chance.replace("below ", "<").replace("above ", ">")
     of_score = max(map(len, scores.values()))
     result, kind = [], ""
     for answer in answers:
