@@ -228,6 +228,23 @@ def test_a_citation_must_support_its_sentence(grounding):
         predictions=[answers[1], "The bridge was built in 1889 [7]."], contexts=numbered, per_example=True
     )
     assert found["grounding_per_example"] == [0, 1]
+    explanations = grounding.compute(predictions=answers, contexts=[PASSAGES] * 5, explain=True)["explanation"]
+    verdicts = [sentence["verdict"] for explanation in explanations for sentence in explanation["sentences"]]
+    assert verdicts == ["supported", "supported", "wrong citation", "supported", "supported"]
+    assert explanations[2]["sentences"][0]["passage"] == 0
+    assert explanations[2]["reason"].endswith(
+        "wrong citation: 'The bridge was built in 1889 [2].' (passage 1 says it)."
+    )
+
+
+def test_another_word_in_the_same_place_contradicts(grounding):
+    answers, passage = (
+        ["The wine is made of red grapes.", "The wine is made by monks."],
+        "Wine is made of white grapes.",
+    )
+    found = grounding.compute(predictions=answers, contexts=[[passage]] * 2, explain=True)["explanation"]
+    sentences = [explanation["sentences"][0] for explanation in found]
+    assert [(s["verdict"], s["instead"]) for s in sentences] == [("contradicted", "white"), ("unsupported", None)]
 
 
 def test_a_sentence_that_stands_in_a_passage_is_supported_whatever_the_judge_says(grounding, monkeypatch):

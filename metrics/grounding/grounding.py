@@ -21,8 +21,8 @@ Args:
     citations (bool): a sentence that cites passages, such as "[2]", must be supported by those. Default True.
     per_example (bool): add the scores of every row. Default False.
     explain (bool): add "explanation": per row {"answer", "sentences", "reason"}; a sentence has its place, "verdict"
-        ("supported", "unsupported", "contradicted" or "states nothing"), probability, passage (if unsupported, the
-        closest), and the place of the evidence in it. Default False.
+        ("supported", "unsupported", "contradicted", "wrong citation" or "states nothing"), probability, passage (if
+        unsupported, the closest), and the place of the evidence in it. Default False.
 Returns:
     grounding: mean over answers of the share of supported sentences, from 0 to 1.
     grounding_answers: share of the answers of which every sentence is supported.

@@ -2,8 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import pairwise
 
 import numpy as np
 
@@ -32,6 +34,7 @@ CERTAIN = 8.0  # logit of such a sentence
 MOST_CHANGES = 8  # changed forms of a sentence that are judged to find a contradiction
 CLEAR = 0.2  # rise of the probability that a change must bring
 WHOLE = 1000  # words of passages that a judge of prompts reads whole; of more, it reads windows of so many words
+WRONG_CITATION = "wrong citation"  # the verdict on a sentence that a passage supports which it does not cite
 _NOT = re.compile(r"(?i)\s(?:not|never)\b|(?<=\w)n['’]t\b")
 _VERB = re.compile(r"(?i)\b(?:is|are|was|were|has|have|had|can|could|will|would|does|did|do|may|should)\b")
 
@@ -44,8 +47,11 @@ class Verdict:
     probability: float = 0.0  # that a passage supports it
     window: Window | None = None  # the one that supports it best
     windows: Sequence[Window] = ()  # those that may support it, of the passages that it cites or of all
+    others: Sequence[Window] = ()  # those of the passages that it does not cite, where it cites some
+    before: str = ""  # what is read as the question
     read: tuple[str, ...] = ()  # what the judge reads before the sentence
     change: str = ""  # what the passages say instead ("1889"); "" where no contradiction was found or looked for
+    elsewhere: Window | None = None  # of a passage that it does not cite and that supports it, if one was looked for
 
     @property
     def nearest(self) -> list[tuple[Window, tuple[int, int]]]:
@@ -89,20 +95,18 @@ class Grounder:
                 if not sentence.states:
                     continue
                 cited = {numbers[number] for number in sentence.citations if number in numbers}
-                usable = [w for w in windows if not (cited and self.citations) or w.passage in cited]
+                restricted = bool(cited) and self.citations
+                usable = [window for window in windows if not restricted or window.passage in cited]
                 verdict.windows = usable
-                before = _read_before(sentence, question, len(verdicts))
-                wanted = content_keys(f"{'' if before is STATEMENT else before} {sentence.claim}")
+                verdict.others = [window for window in windows if restricted and window.passage not in cited]
+                verdict.before = _read_before(sentence, question, len(verdicts))
                 own = _plain(sentence.claim)
                 same = len(own.split()) >= VERBATIM and [w for w in usable if own in copies[w.passage]]
-                near = nearest_windows(wanted, same or usable, 1 if same else self.windows)
                 if same:
-                    verdict.probability, verdict.window = self._probabilities([CERTAIN])[0], near[0]
+                    (verdict.window,) = nearest_windows(_wanted(verdict), same, 1)
+                    (verdict.probability,) = self._probabilities([CERTAIN])
                     continue
-                if self.reads_prompts:
-                    asked += [(verdict, window, (_prompt(before, wanted, usable),)) for window in near[:1]]
-                else:
-                    asked += [(verdict, window, (before, window.read)) for window in near]
+                asked += self._readings(verdict, usable)
             result.append(verdicts)
         logits = self._logits([(read, verdict.sentence.claim) for verdict, _, read in asked])
         for (verdict, window, read), probability in zip(asked, self._probabilities(logits), strict=True):
@@ -112,6 +116,13 @@ class Grounder:
         first = {(*read, verdict.sentence.claim): owners[id(verdict)] for verdict, _, read in reversed(asked)}
         self.cut_of_row = Counter(first[triple] for triple in self.reader.cut if triple in first)
         return result
+
+    def _readings(self, verdict: Verdict, windows: Sequence[Window]) -> list[tuple[Verdict, Window, tuple[str, ...]]]:
+        """Return (verdict, window, what is read before the sentence) for each of the nearest windows."""
+        near = nearest_windows(_wanted(verdict), windows, self.windows)
+        if self.reads_prompts:
+            return [(verdict, window, (_prompt(verdict, windows),)) for window in near[:1]]
+        return [(verdict, window, (verdict.before, window.read)) for window in near]
 
     @property
     def reads_prompts(self) -> bool:
@@ -128,15 +139,26 @@ class Grounder:
         return self.reader.loaded.calibrated(logits, np.ones(len(logits)))
 
     def find_contradictions(self, rows: Sequence[Sequence[Verdict]], threshold: float) -> None:
-        """Set `change` of sentences that are supported with another number, name or "not" of the nearest evidence."""
+        """Set `elsewhere` and `change` of unsupported sentences.
+
+        A sentence with a wrong citation is supported by a passage that it does not cite. Of others, a passage
+        contradicts those that it supports once a number, a name, a word or "not" changes. The change is looked for in
+        the sentences of the passages that share most words with the sentence.
+        """
+        unsupported = [verdict for verdicts in rows for verdict in verdicts if verdict.probability < threshold]
+        asked = [
+            reading for verdict in unsupported if verdict.others for reading in self._readings(verdict, verdict.others)
+        ]
+        logits = self._logits([(read, verdict.sentence.claim) for verdict, _, read in asked])
+        for (verdict, window, _), probability in zip(asked, self._probabilities(logits), strict=True):
+            if probability >= threshold and verdict.elsewhere is None:  # the nearest window comes first
+                verdict.elsewhere = window
         asked = []
-        for verdicts in rows:
-            for verdict in verdicts:
-                if verdict.window is None or verdict.probability >= threshold:
-                    continue
+        for verdict in unsupported:
+            if verdict.window is not None and verdict.elsewhere is None:
                 for window, (start, end) in verdict.nearest:
                     evidence = readable(window.text[start - window.start : end - window.start])
-                    read = verdict.read if self.reads_prompts else (verdict.read[0], window.read)
+                    read = verdict.read if self.reads_prompts else (verdict.before, window.read)
                     changes = changed_claims(verdict.sentence.claim, evidence)
                     asked += [(verdict, window, change, (read, claim)) for claim, change in changes]
         best: dict[int, float] = {}
@@ -147,7 +169,12 @@ class Grounder:
                 verdict.change, verdict.window, best[id(verdict)] = change, window, float(probability)
 
 
-def _prompt(before: str, wanted: Collection[str], windows: Sequence[Window]) -> str:
+def _wanted(verdict: Verdict) -> frozenset[str]:
+    """Return the content words of a sentence and of what is read before it."""
+    return content_keys(f"{'' if verdict.before is STATEMENT else verdict.before} {verdict.sentence.claim}")
+
+
+def _prompt(verdict: Verdict, windows: Sequence[Window]) -> str:
     """Return what a judge of prompts reads before a claim: the passages in an order that does not depend on theirs."""
     passages: dict[int, list[Window]] = {}
     for window in windows:
@@ -155,8 +182,8 @@ def _prompt(before: str, wanted: Collection[str], windows: Sequence[Window]) -> 
     if sum(len(window.text.split()) for window in windows) <= 2 * WHOLE:  # windows overlap by half
         texts = [" ".join(_without_overlap(own)) for own in passages.values()]
     else:
-        texts = [window.read for window in nearest_windows(wanted, windows, WHOLE // WINDOW)]
-    return claim_prompt(sorted(set(texts)), "" if before is STATEMENT else before)
+        texts = [window.read for window in nearest_windows(_wanted(verdict), windows, WHOLE // WINDOW)]
+    return claim_prompt(sorted(set(texts)), "" if verdict.before is STATEMENT else verdict.before)
 
 
 def _without_overlap(windows: Sequence[Window]) -> Iterator[str]:
@@ -176,10 +203,12 @@ def _read_before(sentence: Sentence, question: str, sentences: int) -> str:
 
 
 def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:
-    """Return a claim with a number or name of a passage instead of its own, or the opposite verb; and the change.
+    """Return a claim with a number, name or word of a passage in its place, or the opposite verb; and the change.
 
     >>> changed_claims("It opened in 1887.", "It was opened in 1889.")
     [('It opened in 1889.', '1889')]
+    >>> changed_claims("Wine, made of red grapes.", "It is made of white grapes.")
+    [('Wine, made of white grapes.', 'white')]
     >>> changed_claims("It was not open.", "It was open.")
     [('It was open.', 'without "not"')]
     """
@@ -188,6 +217,11 @@ def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:
         other = instead("", passage, claim, claim[start:end])
         if other is not None:
             values.append((f"{claim[:start]}{other}{claim[end:]}", other))
+    values += [
+        (f"{claim[:start]}{other}{claim[end:]}", other)
+        for start, end, other in replaced_words(claim, passage)
+        if other not in [change for _, change in values]
+    ]
     if _NOT.search(claim):
         values.append((_NOT.sub("", claim, count=1), 'without "not"'))
     elif verb := _VERB.search(claim):
@@ -195,11 +229,26 @@ def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:
     return values[:MOST_CHANGES]
 
 
+def replaced_words(claim: str, passage: str) -> list[tuple[int, int, str]]:
+    """Return the content words of a claim between two words in whose place the passage has another one.
+
+    >>> replaced_words("Wine, made of red grapes.", "It is made of white grapes.")
+    [(14, 17, 'white')]
+    """
+    spans, there = parts(claim), [passage[start:end] for start, end in parts(passage)]
+    here = [claim[start:end] for start, end in spans]
+    same = SequenceMatcher(None, *([word.casefold() for word in words] for words in (here, there)), autojunk=False)
+    blocks = pairwise(block for block in same.get_matching_blocks() if block.size)
+    gaps = [(one.a + one.size, one.b + one.size) for one, other in blocks
+            if other.a - one.a - one.size == other.b - one.b - one.size == 1]  # fmt: skip
+    return [(*spans[i], there[k]) for i, k in gaps if content_keys(here[i]) and content_keys(there[k])]
+
+
 def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[str], threshold: float) -> dict:
     """Return the explanation of a row: "answer", the text that was read, "sentences", and "reason", a sentence.
 
-    "passage" is the index of the one that supports or contradicts a sentence, else of the one with the nearest
-    sentence; "span" the place of the evidence in it; "nearest", of an unsupported sentence, which has no evidence, the
+    "passage" is the index of the one that supports or contradicts a sentence, also of one that a wrong citation
+    does not name, else of the one with the nearest sentence; "span" the place of the evidence in it; "nearest", of an unsupported sentence, which has no evidence, the
     place of the sentence that shares most words with it. All three can be None.
     """
     answer, sentences = answer_of(prediction), []
@@ -207,6 +256,8 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
         own = verdict.sentence
         window, name = verdict.window, verdict_name(verdict, threshold)
         span = nearest = None
+        if name == WRONG_CITATION:
+            window = verdict.elsewhere
         if name == "unsupported":
             window, nearest = next(iter(verdict.nearest), (window, None))
         elif window is not None:
@@ -229,11 +280,13 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
 
 
 def verdict_name(verdict: Verdict, threshold: float) -> str:
-    """Return "supported", "contradicted" or "unsupported"; "states nothing" for a sentence that is not judged."""
+    """Return "supported", "contradicted", "wrong citation" or "unsupported"; "states nothing" for one not judged."""
     if not verdict.sentence.states:
         return "states nothing"
     if verdict.probability >= threshold:
         return "supported"
+    if verdict.elsewhere is not None:
+        return WRONG_CITATION
     return "contradicted" if verdict.change else "unsupported"
 
 
@@ -250,9 +303,12 @@ def reason(sentences: Sequence[dict]) -> str:
         return "The answer states nothing that a passage could support."
     right = sum(sentence["verdict"] == "supported" for sentence in judged)
     text = f"{right} of {len(judged)} sentences supported"
-    bad = next((s for kind in ("contradicted", "unsupported") for s in judged if s["verdict"] == kind), None)
+    bad = next(
+        (s for kind in ("contradicted", WRONG_CITATION, "unsupported") for s in judged if s["verdict"] == kind), None
+    )
     if bad is None:
         return f"{text}."
-    why = f" (passage {bad['passage'] + 1} says {bad['instead']})" if bad["instead"] else ""
+    says = "it" if bad["verdict"] == WRONG_CITATION else bad["instead"]
+    why = f" (passage {bad['passage'] + 1} says {says})" if says else ""
     said = f"{text}; {bad['verdict']}: {bad['text']!r:.200}{why}"
     return said if said.endswith((".'", '."')) else f"{said}."

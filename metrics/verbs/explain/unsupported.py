@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ...core.reading import the_first
 from ...core.scorer import Scorer
+from ...grounding.judging import WRONG_CITATION
 from ...registry import make_scorer
 from ...reports.report import as_sentence, print_field, say
 from ...reports.table import page, probability_and_threshold, render, visible
@@ -41,11 +42,12 @@ class Judged(NamedTuple):
     """A sentence that states something."""
 
     text: str
-    verdict: str  # "supported", "unsupported" or "contradicted"
+    verdict: str  # "supported", "unsupported", "contradicted" or "wrong citation"
     probability: float  # that a passage supports it
     passage: int | None  # number of the passage of the evidence or the nearest sentence, from 1
     nearest: str | None  # the sentence of the passages that shares most words with it
-    instead: str | None  # what the passage says in place of a number or name, or the negation that differs
+    instead: str | None  # what the passage says in place of a number, name or word, or the negation that differs
+    citations: Sequence[int] = ()  # numbers of passages
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Grounded:
     """What was found in files, or of one answer."""
 
     answers: tuple[GroundedAnswer, ...]  # those with an unsupported sentence, the worst first; or the one answer
-    read: Mapping[str, int]  # {system: number of its answers}
+    read: Mapping[str, int]  # {system: number of its answers that state something}
     unsupported: Mapping[str, int]  # {system: number of its answers with an unsupported sentence}
     skipped: int  # bad rows that were left out
     threshold: float  # probability from which a sentence is supported
@@ -98,7 +100,7 @@ def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[Grounded
             if sentence["verdict"] == "states nothing":
                 continue
             place, span = sentence["passage"], sentence["span"] or sentence["nearest"]
-            told = {name: sentence[name] for name in ("text", "verdict", "probability", "instead")}
+            told = {name: sentence[name] for name in ("text", "verdict", "probability", "instead", "citations")}
             told["passage"] = None if place is None else place + 1
             sentences.append(Judged(**told, nearest=item.contexts[place][slice(*span)] if span else None))
         values.append(GroundedAnswer(item, prediction, tuple(sentences)))
@@ -159,7 +161,8 @@ def unsupported_sentences(
     with writer or nullcontext():
         for _, (answers, counts_of_window) in map_in_order(judge, windows, worker_count([scorer])):
             counts.update(counts_of_window)
-            read.update(answer.item.system for answer in answers)
+            read.update({answer.item.system: 0 for answer in answers})
+            read.update(answer.item.system for answer in answers if answer.sentences)
             bad = [answer for answer in answers if answer.unsupported]
             unsupported.update(answer.item.system for answer in bad)
             found += bad
@@ -200,7 +203,7 @@ def headline(found: Grounded) -> str:
         return f"{supported(answer)}, from a probability of {found.threshold:.2f}"
     bad, of = sum(found.unsupported.values()), sum(found.read.values())
     below = f"probability below {found.threshold:.2f}"
-    said = f"In {bad:,} of {of:,} answers a sentence is judged unsupported ({below})"
+    said = f"In {bad:,} of {of:,} answers that state something a sentence is judged unsupported ({below})"
     return f"{said}; the worst {len(found.answers):,} below" if len(found.answers) < bad else said
 
 
@@ -208,7 +211,7 @@ def by_system(found: Grounded) -> str:
     """Return how many answers of each system have such a sentence, most first; nothing for one system."""
     if len(found.read) < 2:
         return ""
-    order = sorted(found.read, key=lambda name: -found.unsupported[name] / found.read[name])
+    order = sorted(found.read, key=lambda name: -found.unsupported[name] / max(found.read[name], 1))
     counts = [f"{name} {found.unsupported[name]:,} of {found.read[name]:,}" for name in order]
     return f"By system: {the_first(counts, SYSTEMS)}"
 
@@ -225,6 +228,9 @@ def evidence(sentence: Judged) -> tuple[str, str] | None:
     label = "Nearest" if sentence.verdict == "unsupported" else "Evidence"
     if sentence.nearest is None:
         return label, "none; no passage that it is compared with shares a content word"
+    if sentence.verdict == WRONG_CITATION:
+        cited = ", ".join(f"[{number}]" for number in sentence.citations)
+        return label, f"passage {sentence.passage} says it, not {cited}: {sentence.nearest}"
     return label, f"passage {sentence.passage}{_says(sentence.instead)}: {sentence.nearest}"
 
 
@@ -260,7 +266,7 @@ def _shown_answers(found: Grounded) -> list[dict[str, Any]]:
     ]
 
 
-LABELS = 14  # columns of the labels in the terminal
+LABELS = 16  # columns of the labels in the terminal
 
 
 def print_unsupported(found: Grounded, console) -> None:

@@ -389,7 +389,7 @@ class ScoreReport(Report):
         values.pop(found.total, None)
         if error_rate := metric in self._scorers and self._scorers[metric].error_rate:
             flagged, answers = sum(found.to_read.counts.values()), sum(map(found.predictions.get, values))
-            said = f"It flags a sentence in {flagged:,} of {answers:,} answers: read them; it ranks no system."
+            said = f"It flags {flagged:,} of {answers:,} answers: read them; it ranks no system."
             return [as_sentence(error_rate), *[said] * bool(flagged and metric == next(iter(found.scores)))]
         if metric == self.judge or len(values) < 2:
             return []
