@@ -216,13 +216,15 @@ def test_data_unlike_those_of_the_measurement_tell_no_accuracy(judges, tmp_path)
     assert unlike.accuracy["unlike"] == ["100% of the answers have a length that is rare in those"]
     assert all(values["low"] is not None for values in like.accuracy["systems"].values())
     assert all(values["low"] is None for values in unlike.accuracy["systems"].values())
-    shown = [unlike.to_markdown(), str(genqa_metrics.accuracy(rows, settings=settings))]
+    accuracy = genqa_metrics.accuracy(rows, settings=settings)
+    assert "cannot be told from these rows" in str(accuracy)
+    shown = [unlike.to_markdown(), accuracy.to_html()]
     shown.append(genqa_metrics.compare(rows, "ava", {"ava": settings}, resamples=100).to_html())
     for text in shown:
         assert "cannot be told from these rows" in text
         assert "length that is rare in those" in text
     assert "rare in those" not in like.to_markdown()
-    assert genqa_metrics.accuracy(rows, settings=settings).to_dict()["unlike"]
+    assert accuracy.to_dict()["unlike"]
 
 
 def test_labels_in_the_rows_that_contradict_the_measurement_are_believed(judges, tmp_path):

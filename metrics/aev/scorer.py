@@ -17,6 +17,7 @@ class AevScorer(Scorer):
     name = "aev"
     title = "AEv"
     main = "aev"
+    measures = "n-grams that answer and reference share, between BLEU's precision and ROUGE's recall"
     names = (
         "aev",
         "aev_precision",

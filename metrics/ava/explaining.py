@@ -144,15 +144,14 @@ def reason(
         _, _, first, last = sentence
         start += f"in {_short(one_line(answer[first:last]), SHOWN)}: "
         blamed = [word for word in blamed if first <= word[2] < last]
-    named = strongest(blamed, probability, threshold, len(blamed))
-    if any(_content(text) - LINKING for text, *_ in words):
+    if any(says_something(text) for text, *_ in words):
         linking = [match.span() for match in _CONNECTIVE.finditer(answer)]
-        named = [
+        blamed = [
             word
-            for word in named
-            if (_content(word[0]) - LINKING or _NEGATION.search(word[0]))
-            and not any(first <= word[2] < last for first, last in linking)
+            for word in blamed
+            if says_something(word[0]) and not any(first <= word[2] < last for first, last in linking)
         ]
+    named = strongest(blamed, probability, threshold, len(blamed))
     least = max([TELLING_IF_UNSURE if unsure else TELLING, *(abs(word[1]) / 2 for word in named[:1])])
     named = [word for word in named if abs(word[1]) >= least]
     if right:  # what is accepted says more than what stands beside it
@@ -166,8 +165,10 @@ def reason(
         counts = "moved it towards correct" if unsure else f"{_verb(named, 'count')} for it"
         text = f"{_quoted(named)} {counts}; accepted: {_cited(reference, named)}"
     elif unsure and not named:
-        turning = strongest(words, probability, threshold, 1)
-        turns = bool(turning) and (probability - turning[0][1] >= threshold) != right
+        turning = strongest(blamed, probability, threshold, 1)
+        turns = any(
+            abs(effect) >= TELLING and (probability - effect >= threshold) != right for _, effect, *_ in turning
+        )
         but_for = f" and, but for {_quoted(turning)}, would call it {'wrong' if right else 'right'}" if turns else ""
         start, text = "", f"the judge is unsure{but_for}: read it; accepted: {_short(reference)}"
     elif right:
@@ -257,6 +258,15 @@ def _stands_in(part: str, reference: str) -> bool:
     (True, False)
     """
     return set(keys(part)) <= set(keys(reference))
+
+
+def says_something(word: str) -> bool:
+    """Return whether a word of an answer says something alone: "red" and "not", but not "and".
+
+    >>> says_something("red"), says_something("not"), says_something("and")
+    (True, True, False)
+    """
+    return bool(_content(word) - LINKING or _NEGATION.search(word))
 
 
 def _content(text: str) -> set[str]:

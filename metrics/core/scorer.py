@@ -252,6 +252,7 @@ class Scorer:
     names: tuple[str, ...] = ()  # of the scores of a corpus
     row_names: tuple[str, ...] = ()  # of the same scores of a single row, in the same order; default: `names`
     main = ""  # the score that ranks systems
+    measures = ""  # what the main score is, from 0 to 1, in a phrase; "" where its name says it
     significance_scores: tuple[str, ...] = ()  # differences between systems are tested; default: the main one
     meta_evaluated: tuple[str, ...] = ()  # compared with human judgments; default: the main one
     verdict = ""  # score of a row that is 1 where the metric calls the answer correct, else 0; "" if it judges nothing

@@ -39,6 +39,7 @@ class FMetaScorer(Scorer):
     name = "f_meta"
     title = "F-meta"
     main = "f_meta"
+    measures = "how well a set of questions covers the reference questions, and asks nothing else"
     names = ("f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional", *COUNTS[:2])
     shown = ("f_meta_precision", "f_meta_recall", "f_meta_covered")
     presets = PRESETS

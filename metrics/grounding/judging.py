@@ -47,10 +47,10 @@ class Verdict:
     probability: float = 0.0  # that a passage supports it
     window: Window | None = None  # the one that supports it best
     windows: Sequence[Window] = ()  # those that may support it, of the passages that it cites or of all
-    others: Sequence[Window] = ()  # those of the passages that it does not cite, where it cites some
-    before: str = ""  # what is read as the question
     read: tuple[str, ...] = ()  # what the judge reads before the sentence
     change: str = ""  # what the passages say instead ("1889"); "" where no contradiction was found or looked for
+    others: Sequence[Window] = ()  # those of the passages that it does not cite, where it cites some
+    before: str = ""  # what is read as the question
     elsewhere: Window | None = None  # of a passage that it does not cite and that supports it, if one was looked for
 
     @property
@@ -247,9 +247,9 @@ def replaced_words(claim: str, passage: str) -> list[tuple[int, int, str]]:
 def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[str], threshold: float) -> dict:
     """Return the explanation of a row: "answer", the text that was read, "sentences", and "reason", a sentence.
 
-    "passage" is the index of the one that supports or contradicts a sentence, also of one that a wrong citation
-    does not name, else of the one with the nearest sentence; "span" the place of the evidence in it; "nearest", of an unsupported sentence, which has no evidence, the
-    place of the sentence that shares most words with it. All three can be None.
+    "passage" is the index of the one that supports or contradicts a sentence, also of one that it does not cite, else
+    of the one with the nearest sentence; "span" the place of the evidence in it; "nearest", of an unsupported
+    sentence, which has no evidence, the place of the sentence that shares most words with it. All can be None.
     """
     answer, sentences = answer_of(prediction), []
     for verdict in verdicts:

@@ -30,6 +30,7 @@ class GroundingScorer(Scorer):
     name = "grounding"
     title = "Grounding"
     main = "grounding"
+    measures = "share of the sentences of an answer that its passages support"
     names = ("grounding", "grounding_answers", "grounding_score", "grounding_answer_rate")
     significance_scores = ("grounding", "grounding_answers")
     meta_evaluated = ("grounding_score",)

@@ -35,6 +35,7 @@ class KpqaScorer(Scorer):
     name = "kpqa"
     title = "KPQA"
     main = "rougeL_kpqa"
+    measures = "the longest sequence of words that answer and reference share, key words weighing more"
     names = RESULTS
     significance_scores = ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")
     meta_evaluated = METRICS

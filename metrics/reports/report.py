@@ -165,7 +165,7 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
     was not looked at.
 
     >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
-    'b has the highest accuracy, 0.700; its lead over c may be chance.'
+    'b has the highest accuracy, 0.700; its lead over c may be chance; a clearly behind.'
     """
     if not systems:
         return ""
@@ -178,7 +178,11 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
     if as_good is None or len(first) > 1:
         return f"{said}{' (not tested; `compare` tests it)' if len(first) == 1 else ''}."
     near = [system for system in systems if system in as_good and system not in first]
-    return f"{said}; {f'its lead over {briefly(near)} may be chance' if near else 'chance is unlikely to explain it'}."
+    if not near:
+        return f"{said}; chance is unlikely to explain it."
+    behind = [system for system in systems if system not in [*first, *near]]
+    further = f"; {briefly(behind)} clearly behind" if behind else ""
+    return f"{said}; its lead over {briefly(near)} may be chance{further}."
 
 
 def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | None = None) -> str:

@@ -34,6 +34,7 @@ def demo(every: terminal.option(bool, "--all", help="Print all tables, with rema
 
 def overview(answers, questions, passages) -> str:
     """Return what a newcomer should see, of three `ScoreReport`s; a line that begins with a digit is a heading."""
+    from ..grounding.scorer import MEASURED
     from ..scale.tally import CONFUSION
 
     labels_of, scores = answers.labels, answers.found.scores
@@ -57,6 +58,7 @@ def overview(answers, questions, passages) -> str:
         supported=", ".join(
             f"{system} {values['grounding']:.0%}" for system, values in passages.found.scores["grounding"].items()
         ),
+        errs=MEASURED["wrong"],
         repetitive=questions.found.scores["f_meta"]["repetitive"],
     )
 

@@ -52,9 +52,10 @@ NOTES = {
     "accuracy; labels correct that: genqa-metrics label",
 }
 WHAT_TO_DO = (
-    "label {number} answers of every system: genqa-metrics label FILE -o labels.jsonl, then genqa-metrics accuracy "
-    "FILE --labels labels.jsonl"
+    "label {number} answers of every system (genqa-metrics label FILE -o labels.jsonl), then run genqa-metrics "
+    "accuracy FILE --labels labels.jsonl"
 )
+UNLIKE = "they may be unlike those that the judge was measured on"
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
 RARE = 0.02  # a length is rare in the measured data below this share of their rows
@@ -151,9 +152,8 @@ class JudgeErrors:
             return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
         totals = {name: sum(getattr(group, name) for group in measured.groups) for name in COUNTS}
         unlike = [*disagreements(totals, rows), *differences(_profile(measured.facts), rows)]
-        reasons = f"they may be unlike those that the judge was measured on ({'; '.join(unlike)})"
         stronger = scorer.stronger if rows.get("profiled", 0) >= LEAST_ROWS else ""
-        return cls(measured, reasons if unlike else "", unlike=unlike, stronger=stronger)
+        return cls(measured, UNLIKE if unlike else "", unlike=unlike, stronger=stronger)
 
     def accuracy(self, sums: estimation.QuestionSums, **options: Any) -> tuple[dict, estimation.AccuracyEstimate]:
         """Return the accuracy of a system, as all reports have it, and the estimate, see `estimate_accuracy`.
@@ -216,7 +216,7 @@ class JudgeErrors:
             of = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
             several = len(by_reason) > 1
             why = [reason + f" ({', '.join(some)})" * several for reason, some in by_reason.items()]
-            notes.append(f"{of} cannot be told from these rows: {'; '.join(why)}; {fix}")
+            notes += [f"{of} cannot be told from these rows: {'; '.join(why)}", fix]
         return notes
 
 
@@ -240,7 +240,7 @@ def judged_systems(
         "method": methods(systems),
         "errors_counted": estimation.IGNORED not in bases,
         "confidence": 0.95,
-        "measured": measured_fact(measured.facts) if measured and by_judge & bases else None,
+        "measured": measured_fact(measured.facts, errors.unlike) if measured and by_judge & bases else None,
         "unlike": list(errors.unlike),
         "notes": errors.notes(systems),
         "systems": systems,
@@ -292,15 +292,16 @@ def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], said: 
     return Table(title, ["system", "labelled", "agreement", "kappa", *CONFUSION], rows, said)
 
 
-def measured_fact(measured: Mapping[str, Any]) -> str:
-    """Return in one line what was measured of the judge."""
+def measured_fact(measured: Mapping[str, Any], unlike: Sequence[str] = ()) -> str:
+    """Return in one line what was measured of the judge, and in what the rows are unlike those of the measurement."""
     counts = [sum(group[name] for group in measured["systems"]) for name in COUNTS]
     how = f"calibrated on {measured['labels']:,} labels of yours," if "labels" in measured else "measured on"
     on = " (cross-fitted)" if "labels" in measured else ""
     accepted, correct, rejected, incorrect = map(_count, counts)
+    rest = f"; unlike these rows: {'; '.join(unlike)}" if unlike else ""
     return (
         f"the judge was {how} {', '.join(measured['data'])}: {accepted} of {correct} correct answers accepted, "
-        f"{rejected} of {incorrect} incorrect ones rejected{on}"
+        f"{rejected} of {incorrect} incorrect ones rejected{on}{rest}"
     )
 
 

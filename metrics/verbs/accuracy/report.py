@@ -396,7 +396,7 @@ class AccuracyReport(Report):
             facts.append(agreement_fact(self.raters))
             if error := self.settings["rater_error"]:
                 facts.append(f"wrong labels: {error:.1%}, added to the intervals on both sides")
-        facts += [measured_fact(self.measured)] if self.measured else []
+        facts += [measured_fact(self.measured, self.unlike)] if self.measured else []
         facts += filter(None, [self.help_of_judge()])
         facts += [f"left out: {self.bad_rows:,} bad rows"] * bool(self.bad_rows)
         return [*facts, f"genqa-metrics {self.genqa_metrics}"]

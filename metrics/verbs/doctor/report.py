@@ -287,7 +287,7 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
     else:
         number = max(2, min(LABELS_TO_BEGIN, *facts.systems.values()))
         whole = number >= max(facts.systems.values())
-        what = "label all answers" if whole else f"label {number} answers of every system"
+        what = f"label all answers, {number} of each system" if whole else f"label {number} answers of every system"
         why = "one key each" if whole else f"one key each; {WHAT_THEY_GIVE}"
         add(what, why, "label", "--number", str(number), "-o", "labels.jsonl")
         add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")
@@ -318,7 +318,7 @@ def _notes(facts: _Facts) -> list[str]:
     )
     if not 1 / LONG < ratio < LONG and facts.words["reference"] and not facts.kind.sets:
         notes.append(
-            f"answers are {ratio:.1f} times as long as references: metrics of overlapping words, such as aev, depend "
+            f"answers have {ratio:.1f} times as many words as references: metrics of overlapping words, such as aev, depend "
             "on that; ava reads the question"
         )
     if facts.declined:

@@ -77,12 +77,17 @@ def headline(found: Verdict) -> str:
 
 
 def _parts(found: Verdict) -> Iterator[tuple[str, float | None]]:
-    """Yield the pieces of the answer, words with their effect."""
+    """Yield the pieces of the answer, words that say something with their effect."""
+    from ...ava.explaining import says_something
+
+    texts = [found.answer[word.start : word.end] for word in found.words]
+    telling = {text for text in texts if says_something(text)} or {*texts}
     end = 0
     for word in found.words:
         if word.start > end:
             yield found.answer[end : word.start], None
-        yield found.answer[word.start : word.end], word.effect
+        text = found.answer[word.start : word.end]
+        yield text, word.effect if text in telling else None
         end = word.end
     if end < len(found.answer):
         yield found.answer[end:], None
@@ -139,7 +144,7 @@ def print_verdict(found: Verdict, console, legend: bool = True) -> None:
 
 _LEGEND = (
     "without the word the probability is that much lower or higher; a wrong number or name is replaced with the "
-    f"reference's. Effects below {UNSEEN:.2f} are not shown."
+    f"reference's. Effects below {UNSEEN:.2f} and those of words such as 'and' are not shown."
 )
 
 

@@ -472,7 +472,7 @@ class ScoreReport(Report):
     def next_steps(self) -> list[str]:
         """Why the accuracy cannot be told, and what to do; none where it is told."""
         told = not self.accuracy or self.accuracy["method"] != METHODS[estimation.NOTHING]
-        return [] if told else list(map(as_sentence, self.accuracy["notes"][:1]))
+        return [] if told else list(map(as_sentence, self.accuracy["notes"][:2]))
 
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
@@ -538,7 +538,9 @@ class ScoreReport(Report):
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         result, accuracy = self.found, self.accuracy or {"notes": []}
         findings = self._of_accuracy() if self.accuracy else self.findings
-        notes = [*of_faults(result.faults), *accuracy["notes"], *result.notes, *self._overlap]
+        main = scorer_class(next(iter(result.scores)))
+        measures = [f"{main.measures} ({main.main}, 0 to 1)"] * bool(main.measures)
+        notes = [*measures, *accuracy["notes"], *result.notes, *of_faults(result.faults), *self._overlap]
         print_first_screen(
             console,
             self.headline,
@@ -582,7 +584,9 @@ class ScoreReport(Report):
             lengths = np.cumsum([len(lines) for lines in answers])
             fit = int((lengths <= max(room - len(["", READ]), LEAST_LINES)).sum())
             shown = answers[:fit] if len(answers) <= FEW else answers
-            more = f" ({len(shown)} of {every:,}; --worst {every} lists all)" * (every > len(shown))
+            kinds = [f"{count:,} {kind}" for kind, count in to_read.counts.items() if count and kind != LOWEST]
+            counts = f": {', '.join(kinds)}" * (len(kinds) > 1)
+            more = f" ({len(shown)} of {every:,}{counts}; --worst {every} lists all)" * (every > len(shown))
             console.print()
             console.print(Text(f"{READ}{more}", style="bold"))
             for line in chain.from_iterable(shown):
