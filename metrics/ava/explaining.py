@@ -165,10 +165,8 @@ def reason(
         counts = "moved it towards correct" if unsure else f"{_verb(named, 'count')} for it"
         text = f"{_quoted(named)} {counts}; accepted: {_cited(reference, named)}"
     elif unsure and not named:
-        turning = strongest(blamed, probability, threshold, 1)
-        turns = any(
-            abs(effect) >= TELLING and (probability - effect >= threshold) != right for _, effect, *_ in turning
-        )
+        turning = [word for word in strongest(blamed, probability, threshold, 1) if abs(word[1]) >= TELLING]
+        turns = bool(turning) and (probability - turning[0][1] >= threshold) != right
         but_for = f" and, but for {_quoted(turning)}, would call it {'wrong' if right else 'right'}" if turns else ""
         start, text = "", f"the judge is unsure{but_for}: read it; accepted: {_short(reference)}"
     elif right:

@@ -318,8 +318,8 @@ def _notes(facts: _Facts) -> list[str]:
     )
     if not 1 / LONG < ratio < LONG and facts.words["reference"] and not facts.kind.sets:
         notes.append(
-            f"answers have {ratio:.1f} times as many words as references: metrics of overlapping words, such as aev, depend "
-            "on that; ava reads the question"
+            f"answers have {ratio:.1f} times as many words as references: metrics of overlapping words, such as aev, "
+            "depend on that; ava reads the question"
         )
     if facts.declined:
         notes.append(f"answers that decline or are empty: {facts.declined:,}; the column declined has their share")
