@@ -107,7 +107,7 @@ def test_a_judge_that_errs_often_ranks_no_system_and_quotes_the_sentence_it_flag
     report = genqa_metrics.score(rows, "grounding")
     assert [finding.partition(":")[0] for finding in report.findings] == [
         "This judge of grounding errs often",
-        "It flags a sentence in 1 of 2 answers",
+        "It flags 1 of 2 answers",
     ]
     assert '"We refund every month."; passage "No month is refunded."' in str(report)
     assert str(report).count("errs often") == report.to_html().count("errs often") == 1
