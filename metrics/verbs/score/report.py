@@ -584,7 +584,7 @@ class ScoreReport(Report):
             lengths = np.cumsum([len(lines) for lines in answers])
             fit = int((lengths <= max(room - len(["", READ]), LEAST_LINES)).sum())
             shown = answers[:fit] if len(answers) <= FEW else answers
-            kinds = [f"{count:,} {kind}" for kind, count in to_read.counts.items() if count and kind != LOWEST]
+            kinds = [f"{count:,} {kind}" for kind, count in to_read.counts.items() if count and kind != tally.LOWEST]
             counts = f": {', '.join(kinds)}" * (len(kinds) > 1)
             more = f" ({len(shown)} of {every:,}{counts}; --worst {every} lists all)" * (every > len(shown))
             console.print()
