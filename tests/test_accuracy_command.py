@@ -310,7 +310,8 @@ def test_a_line_cut_off_by_a_crash_is_left_out(judged, tmp_path):
 def test_the_page_needs_a_name_and_shows_texts_as_they_are(judged, tmp_path):
     tasks = tasks_of(judged[0], "verdict", 2, uniform_share=1)
     state = State(tmp_path / "labels.jsonl", tasks, "verdict")
-    assert state.press(1)[1] == "Write your name to begin."
+    state.press(1)
+    assert state.shown()[1] == "Write your name to begin."
     with pytest.raises(ValueError, match="Name: write who labels"):
         state.start(" ")
     hostile = card(tasks[0].__class__("k", 1, "<script>", ["<b>"], ["<i>x"]), sets=False)

@@ -69,7 +69,7 @@ class State:
         self.others: list[dict] = []
         self.second_pass, self.left = False, 0  # and the disagreements that are left in it
 
-    def start(self, rater: str) -> tuple[str, str]:
+    def start(self, rater: str) -> None:
         """Begin or resume the labels of a rater."""
         if not rater.strip():
             raise ValueError("Name: write who labels, so that the labels of several people are kept apart")
@@ -77,22 +77,20 @@ class State:
             self.links.check(rater.strip(), self.query)
         self.session = Session(self.output, self.tasks, rater.strip(), self.form)
         self.skipped, self.values, self.second_pass = [], {}, False
-        return self.advance()
+        self.advance()
 
-    def settle(self) -> tuple[str, str]:
+    def settle(self) -> None:
         """Begin the second pass: rows that another rater labels differently, with everybody's labels."""
         self.skipped, self.values, self.second_pass = [], {}, True
-        return self.advance()
+        self.advance()
 
-    def advance(self, task: Task | None = None) -> tuple[str, str]:
-        """Go to a task, or to the next one; return the card and what is asked."""
-        assert self.session is not None
+    def advance(self, task: Task | None = None) -> None:
+        """Go to a task, or to the next one."""
         if self.second_pass:
             left = sorted(self.session.disagreements(), key=lambda found: found[0].key in self.skipped)
             self.left, (self.task, self.others) = len(left), left[0] if left else (None, [])
         else:
             self.task, self.others = task or self.session.next(self.skipped), []
-        return self.shown()
 
     def shown(self) -> tuple[str, str]:
         """Return the card and what is asked of it."""
@@ -116,35 +114,30 @@ class State:
         """Return the name of the value that is asked for next."""
         return next(name for name in FORMS[self.form] if name not in self.values)
 
-    def press(self, value: int, comment: str = "") -> tuple[str, str]:
+    def press(self, value: int, comment: str = "") -> None:
         """Take a value; with the last one of a task the label is written."""
-        if self.session is None or self.task is None:
-            return self.shown()
+        if self.task is None:
+            return
         if len(comment) > MOST_COMMENT:
             raise ValueError(f"Comment: {len(comment):,} characters are too many; the limit is {MOST_COMMENT:,}")
         self.values[self.waiting()] = value
-        if len(self.values) < len(FORMS[self.form]):
-            return self.shown()
-        self.session.label(self.task, comment=comment, second_pass=self.second_pass, **self.values)
-        self.values = {}
-        return self.advance()
+        if len(self.values) == len(FORMS[self.form]):
+            self.session.label(self.task, comment=comment, second_pass=self.second_pass, **self.values)
+            self.values = {}
+            self.advance()
 
-    def skip(self) -> tuple[str, str]:
+    def skip(self) -> None:
         """Leave a task for later."""
-        if self.session is None or self.task is None:
-            return self.shown()
-        self.skipped, self.values = [*self.skipped, self.task.key], {}
-        return self.advance()
+        if self.task is not None:
+            self.skipped, self.values = [*self.skipped, self.task.key], {}
+            self.advance()
 
-    def undo(self) -> tuple[str, str]:
+    def undo(self) -> None:
         """Take back the last value or label; in the second pass only a value, so that no label is lost."""
-        if self.session is None:
-            return self.shown()
         if self.values:
             self.values.popitem()
-        elif not self.second_pass:
-            return self.advance(self.session.undo() or self.task)
-        return self.shown()
+        elif self.session is not None and not self.second_pass:
+            self.advance(self.session.undo() or self.task)
 
     def undone(self) -> str:
         """Return what `undo` takes back, in words."""
@@ -216,17 +209,17 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
             undo = gr.Button("u · undo the last label", elem_classes="key", size="sm", visible=False)
         outputs = [shown, asked, progress, answering, skip, undo, settle, comment, naming, guidelines]
 
-        def view(state: State, found: tuple[str, str], starts: bool, keep_comment: bool) -> list:
+        def view(state: State, starts: bool) -> list:
             """Return the values of all outputs; from the start on guidelines are open when a rater opens them."""
             begun, differ = state.session is not None, state.disagreements()
             more = f"{differ:,} rows are labelled differently by another rater: look at them again"
             return [
-                *found,
+                *state.shown(),
                 state.progress(),
                 *[gr.update(visible=state.task is not None)] * 2,
                 gr.update(visible=begun and not state.second_pass, value=f"u · undo {state.undone()}"),
                 gr.update(visible=differ > 0, value=more if differ != 1 else more.replace("rows are", "row is")),
-                gr.skip() if keep_comment else "",
+                gr.skip() if state.values else "",
                 gr.update(visible=not begun),
                 gr.update(open=False) if starts else gr.skip(),
             ]
@@ -237,10 +230,10 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
             def run(written: str | None, request: gr.Request):
                 state = of(request)
                 try:
-                    found = change(state, written or "")
+                    change(state, written or "")
                 except ValueError as error:
                     raise gr.Error(str(error)) from error
-                return view(state, found, starts=change is State.start, keep_comment=bool(state.values))
+                return view(state, starts=change is State.start)
 
             # "multiple": or gradio drops clicks that come before it has closed the last event; label_keys.html guards.
             event(run, box, outputs, api_name=False, trigger_mode="multiple")
