@@ -98,10 +98,8 @@ def accuracy(
     items, judged, slices, plans, not_numbers = read_answers(sources, columns, skips, judge_column, by)
     inputs = inputs_of(sources, skips)
     if not_numbers:
-        notes.append(
-            f"{not_numbers:,} values of score or label are no numbers, nor words such as correct or wrong; "
-            "they were not used"
-        )
+        unread = "values of score or label are no numbers, nor words such as correct or wrong; they were not used"
+        notes.append(f"{not_numbers:,} {unread}")
     if not label_sources and all(item.human[1] is None for item in items):
         for name, value in (("finite_population", finite_population), ("rater_error", rater_error)):
             if value:
@@ -126,7 +124,6 @@ def accuracy(
     tried = [bool(verdict) or attempts(item.predictions[0]) for item, verdict in zip(items, verdicts, strict=True)]
     means, chances = (known.mean, known.probability) if known else (np.nan, 1.0)
     answers = JudgedAnswers(
-        judged=judged,
         verdicts=verdicts,
         asked=np.array([question_key(item) for item in items]),
         sums=estimation.row_sums(judged, verdicts, means, chances).T,
@@ -172,7 +169,7 @@ def accuracy(
         sliced=sliced,
         bad_rows=skips.skipped,
         notes=notes,
-        worst=[shown_answer(items[place], judged[place], known, place) for place in worst_answers(judged, known)],
+        worst=worst_answers(items, judged, known),
     )
 
 
@@ -236,15 +233,8 @@ class AccuracyReport(Report):
 
     def tables(self) -> list[Table]:
         """Return the tables."""
-        result = [self._systems()]
-        if any("confusion" in values for values in self.systems.values()):
-            result.append(self._agreement())
-        result += [table] if (table := self._by_slice()) else []
-        if any("needed" in values for values in self.systems.values()):
-            result.append(self._needed())
-        if self.differences:
-            result.append(self._differences())
-        return result
+        further = self._agreement(), self._by_slice(), self._needed(), self._differences()
+        return [self._systems(), *filter(None, further)]
 
     @property
     def findings(self) -> list[str]:
@@ -334,17 +324,19 @@ class AccuracyReport(Report):
             said += " Worth: labels and judge give an interval as narrow as this many labels alone."
         return Table(SYSTEMS, header, rows, said, short=short_names(header) | {"ava_accuracy": "judged"})
 
-    def _agreement(self) -> Table:
+    def _agreement(self) -> Table | None:
         known = {system: result for system, result in self.systems.items() if "confusion" in result}
         agreed = {system: {**result, **result["confusion"]} for system, result in known.items()}
         said = (
             "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
             "being drawn. Missed: correct but rejected; let through: wrong but accepted."
         )
-        return confusion_table("Judge and people", agreed, said)
+        return confusion_table("Judge and people", agreed, said) if known else None
 
-    def _needed(self) -> Table:
+    def _needed(self) -> Table | None:
         planned = {system: result for system, result in self.systems.items() if "needed" in result}
+        if not planned:
+            return None
         points = next(iter(planned.values()))["needed"]
         header = ["system", *(f"+-{float(point) * 100:g} points" for point in points), "+- with all labels"]
         rows = []
@@ -374,7 +366,7 @@ class AccuracyReport(Report):
         said += f"{told * (1 - self.settings['confidence']):.1f} miss the truth."
         return Table(f"Accuracy by {column}", header, rows, said if told else "")
 
-    def _differences(self) -> Table:
+    def _differences(self) -> Table | None:
         rows = [
             [f"{pair['first']} - {pair['second']}", estimate(pair["difference"]), f"{pair['shared_questions']:,}"]
             for pair in self.differences
@@ -387,7 +379,7 @@ class AccuracyReport(Report):
             said += f", not corrected for the {len(rows):,} pairs"
         said += ". Bold: leaves out 0."
         header = ["pair", "difference of accuracy", "questions in common"]
-        return Table("Differences of systems", header, rows, said, marked)
+        return Table("Differences of systems", header, rows, said, marked) if rows else None
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -424,7 +416,6 @@ def _cells(result: Mapping, names: Iterable[str]) -> list[str]:
 class JudgedAnswers:
     """Answers of all systems, judged, some of them labelled."""
 
-    judged: np.ndarray  # (answers,) the judge's probabilities or verdicts, 0 to 1
     verdicts: np.ndarray  # (answers,) 1 where the judge accepts, else 0
     asked: np.ndarray  # (answers,) the question of every answer, see `question_key`
     sums: np.ndarray  # (answers, 9) see `estimation.row_sums`
@@ -580,37 +571,24 @@ def accuracy_of_slices(
 
 def few_labels(systems: Mapping[str, Mapping], labelled: bool) -> list[str]:
     """Return notes on systems with few labels."""
-    notes, few = [], []
-    for system, result in systems.items():
-        if labelled and result["labelled"] < estimation.MIN_LABELS:
-            notes.append(f"{system}: no labels, or only one; what is said of it is by the judge")
-        if "gain" not in result or result["low"] is None:
-            continue
-        if result["labelled"] < min(LABELS_TO_BEGIN, result["rows"]):
-            few.append(f"{system} {result['labelled']}")
-    if few:
-        notes.append(f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}")
-    return notes
+    none = [system for system, result in systems.items() if labelled and result["labelled"] < estimation.MIN_LABELS]
+    told = {system: result for system, result in systems.items() if "gain" in result and result["low"] is not None}
+    few = [system for system, result in told.items() if result["labelled"] < min(LABELS_TO_BEGIN, result["rows"])]
+    counts = ", ".join(f"{system} {told[system]['labelled']}" for system in few)
+    notes = [f"{system}: no labels, or only one; what is said of it is by the judge" for system in none]
+    return notes + [f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {counts}"] * bool(few)
 
 
-def worst_answers(judged: np.ndarray, labels: Labels | None, number: int = 10) -> list[int]:
-    """Return the rows most likely to be wrong: by their labels, and without one by the judge."""
-    value = judged if labels is None else np.where(np.isnan(labels.mean), judged, labels.mean * 1.001 - 0.001)
-    return np.argsort(value, kind="stable")[:number].tolist()
-
-
-def shown_answer(item: Item, judged: float, labels: Labels | None, place: int) -> dict[str, Any]:
-    """Return what the report has of an answer, by its place."""
-    label = None if labels is None or np.isnan(labels.mean[place]) else float(labels.mean[place])
-    return {
-        "system": item.system,
-        "place": f"{item.file}:{item.line}",
-        "question": item.text,
-        "references": item.references,
-        "prediction": item.predictions[0],
-        "judged": float(judged),
-        "label": label,
-    }
+def worst_answers(items: Sequence[Item], judged: np.ndarray, labels: Labels | None, number: int = 10) -> list[dict]:
+    """Return the answers most likely to be wrong: by their labels, and without one by the judge."""
+    means, worst = np.full(len(items), np.nan) if labels is None else labels.mean, []
+    value = np.where(np.isnan(means), judged, means * 1.001 - 0.001)
+    for place in np.argsort(value, kind="stable")[:number].tolist():
+        item, label = items[place], None if np.isnan(means[place]) else float(means[place])
+        texts = {"question": item.text, "references": item.references, "prediction": item.predictions[0]}
+        where = {"system": item.system, "place": f"{item.file}:{item.line}"}
+        worst.append({**where, **texts, "judged": float(judged[place]), "label": label})
+    return worst
 
 
 def rounded(count: int) -> str:
