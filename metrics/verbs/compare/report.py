@@ -26,7 +26,7 @@ from ...reports.table import (
     visible,
 )
 from ...rows.errors import FileError, bad_usage
-from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of
+from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
 from ...scale import options
 from ...scale.run import item_statistics
@@ -145,13 +145,13 @@ def compare(
         statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
     judge, accuracy, labelled = judge_among(reading.scorers), None, {}
     if judge:
-        judged = _judged(items, statistics[judge])
+        labels_of, chances = [label_of(item) for item in items], [item.chance or 1.0 for item in items]
+        of_people = (np.array(part).reshape(shape[:2]) for part in (labels_of, chances))
+        judged = analysis.Judged(statistics[judge][..., 1], statistics[judge][..., 0], *of_people)
         by_system = dict(zip(matched.systems, judged.sums(asked), strict=True))
         accuracy = judged_systems(by_system, scorers[judge], ignore_judge_errors, counts[judge])
-        by_labels = all(
-            values["basis"] in (LABELS, TOGETHER) and values["low"] is not None
-            for values in accuracy["systems"].values()
-        )
+        of_each = accuracy["systems"].values()
+        by_labels = all(values["basis"] in (LABELS, TOGETHER) and values["low"] is not None for values in of_each)
         # Of two runs the verdicts are compared: their rows say what one judge makes of both.
         labelled = {judge: judged} if by_labels and not reading.runs else {}
     sampling = resamples, seed, correction, asked, labelled
@@ -612,13 +612,6 @@ def _take_labels(matched: Matched, reading: SystemRows, sources: Sequence[Source
     if labels:
         labels.replace_those_of(items)
     return notes
-
-
-def _judged(items: Sequence[Item], sums: np.ndarray) -> analysis.Judged:
-    """Return a judge's verdicts and the labels of (rows x systems) items, from its (rows, systems, 3) sums."""
-    labels, chances = [label_of(item) for item in items], [item.chance or 1.0 for item in items]
-    parts = (np.array(part).reshape(sums.shape[:2]) for part in (labels, chances))
-    return analysis.Judged(sums[..., 1], sums[..., 0], *parts)
 
 
 def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict[str, int]]:

@@ -177,20 +177,18 @@ def why_to_read(answer: tally.AnswerToRead, fault: str = "", threshold: float = 
 
 def _run_class(rows: Any, engine: str, address: str | None) -> type[Run]:
     """Return what scores with an engine; check what only one of them takes."""
-    if engine == "ray":
-        if find_spec("ray") is None:
-            raise ValueError("engine: ray is not installed; run pip install 'genqa-metrics[ray]'")
-        if not all(isinstance(path, str) for path in ([rows] if isinstance(rows, str) else rows)):
-            raise ValueError(
-                "engine: ray reads paths and URIs as they are, without --from, --systems and --encoding; convert the "
-                "files first"
-            )
-        from ...scale.ray_run import RayRun
+    if engine != "ray":
+        if address is not None:
+            raise ValueError("address: only with the engine ray")
+        return Run
+    if find_spec("ray") is None:
+        raise ValueError("engine: ray is not installed; run pip install 'genqa-metrics[ray]'")
+    if not all(isinstance(path, str) for path in ([rows] if isinstance(rows, str) else rows)):
+        as_they_are = "ray reads paths and URIs as they are, without --from, --systems and --encoding"
+        raise ValueError(f"engine: {as_they_are}; convert the files first")
+    from ...scale.ray_run import RayRun
 
-        return RayRun
-    if address is not None:
-        raise ValueError("address: only with the engine ray")
-    return Run
+    return RayRun
 
 
 class ScoreReport(Report):
@@ -247,7 +245,9 @@ class ScoreReport(Report):
         """Return one table per metric; of ava the best systems are marked, see `best`."""
         tables = [self._table(metric) for metric in self.found.scores]
         if self.found.labelled:
-            tables.append(self._labels())
+            said = "AVA's verdicts beside the labels in the rows. "
+            said += "Missed: correct but rejected; let through: wrong but accepted."
+            tables.append(confusion_table(tally.LABELLED, self.labels, said))
         if self.found.faults:
             kinds = scorer_class(self.judge).faults
             rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in self.found.faults.items()]
@@ -291,22 +291,17 @@ class ScoreReport(Report):
             counts = {"contexts": self.rows, **counts}
         if self.found.skipped:
             counts["skipped"] = self.skipped
-        main = scorer_class(metric).main
-        rows, best = [], self.best if metric == self.judge else []
+        judged, rows = self.accuracy["systems"] if metric == self.judge else {}, []
         for system, scores in self.found.scores[metric].items():
             shown = _shown_scores(metric, scores)
             numbers = (f"{count[system]:,}" for count in counts.values())
-            rows.append([system, *numbers, *(f"{value:.4f}" for value in shown.values())])
-        header = ["system", *counts, *shown]
-        if metric == self.judge:
-            header.append("accuracy")
-            for row in rows:
-                row.append(accuracy_cell(self.accuracy["systems"].get(row[0])))
-        marked = {place for place, row in enumerate(rows) if row[0] in best}
-        short = short_names(header)
-        if metric == self.judge:
-            short = judge_names(metric, header, whose(self.accuracy["systems"]))
-        return Table(metric, header, rows, self.signatures[metric], marked, header.index(main), short=short)
+            accuracy = [accuracy_cell(judged.get(system))] * bool(judged)
+            rows.append([system, *numbers, *(f"{value:.4f}" for value in shown.values()), *accuracy])
+        header = ["system", *counts, *shown, *["accuracy"] * bool(judged)]
+        marked = {place for place, row in enumerate(rows) if judged and row[0] in self.best}
+        short = judge_names(metric, header, whose(judged)) if judged else short_names(header)
+        main = header.index(scorer_class(metric).main)
+        return Table(metric, header, rows, self.signatures[metric], marked, main, short=short)
 
     def _systems_table(self) -> Table:
         """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
@@ -463,11 +458,6 @@ class ScoreReport(Report):
         }
         return dict(zip(first, scorer.weakest(columns), strict=True))
 
-    def _labels(self) -> Table:
-        said = "AVA's verdicts beside the labels in the rows. "
-        said += "Missed: correct but rejected; let through: wrong but accepted."
-        return confusion_table(tally.LABELLED, self.labels, said)
-
     @property
     def next_steps(self) -> list[str]:
         """Why the accuracy cannot be told, and what to do; none where it is told."""
@@ -480,21 +470,18 @@ class ScoreReport(Report):
         return [*self.signatures.values(), *(fact for fact in self._remarks() if fact[1:] not in said)]
 
     def _remarks(self) -> list[str]:
-        marked = "bold: the highest accuracy, and those not clearly below it; "
-        marked += "`compare` tests systems on the same questions"
         if not self.accuracy:
             return []
-        told = any(values["low"] is not None for values in self.accuracy["systems"].values())
+        systems = self.accuracy["systems"]
+        told = any(values["low"] is not None for values in systems.values())
         rests_on = [f"accuracy: 95% interval, {self.accuracy['method']}"] * told
-        measured = filter(None, [self.accuracy["measured"]])
-        return [*rests_on, *self._help(), *self.accuracy["notes"], *measured, *([marked] if self.best else [])]
-
-    def _help(self) -> list[str]:
-        """Return whether the judge helps beside the labels in the rows, in one sentence if there are some."""
         counts = np.sum([*self.found.labelled.values()], axis=0) if self.found.labelled else np.zeros(4)
         confusion = dict(zip(tally.CONFUSION, counts.astype(int).tolist(), strict=True))
-        said = help_of_judge(self.accuracy["systems"], confusion, self._scorers[self.judge].stronger)
-        return [said] * bool(said)
+        help_beside_labels = help_of_judge(systems, confusion, self._scorers[self.judge].stronger)
+        marked = "bold: the highest accuracy, and those not clearly below it; "
+        marked += "`compare` tests systems on the same questions"
+        judge = [self.accuracy["measured"], marked if self.best else ""]
+        return list(filter(None, [*rests_on, help_beside_labels, *self.accuracy["notes"], *judge]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, with all digits."""
