@@ -30,27 +30,16 @@ WIDTH, SCREEN = 100, 30  # columns and lines of a first screen at most
 
 
 class Report:
-    """What a verb found. Subclasses say what is in it; all forms come from the same tables.
+    """What a verb found. Subclasses say what is in it; all forms come from the same tables."""
 
-    Attributes:
-        title: what the page and the Markdown are called.
-        notes: what a reader must know before the numbers, one sentence each.
-        warnings: scores that mean less than they seem to, one sentence each.
-        headline: what was scored, for the top of the page.
-        findings: what the numbers show, one sentence each, for the top of the page.
-        styles: style sheets of the page beside page.css, files of the folder templates.
-        open_tables: number of tables that the page shows; the others open by a click on their titles. None: all.
-        next_steps: what a reader can do with the result, one sentence each, for the page.
-    """
-
-    title: str
-    styles: tuple[str, ...] = ()
-    notes: list[str]
-    warnings: Sequence[str] = ()
-    headline: str = ""
-    findings: Sequence[str] = ()
-    open_tables: int | None = None
-    next_steps: Sequence[str] = ()
+    title: str  # of the page and the Markdown
+    styles: tuple[str, ...] = ()  # style sheets of the page beside page.css, files of the folder templates
+    notes: list[str]  # what a reader must know before the numbers, one sentence each
+    warnings: Sequence[str] = ()  # scores that mean less than they seem to, one sentence each
+    headline: str = ""  # what was scored, for the top of the page
+    findings: Sequence[str] = ()  # what the numbers show, one sentence each, for the top of the page
+    open_tables: int | None = None  # tables that the page shows; the others open by a click on their titles. None: all
+    next_steps: Sequence[str] = ()  # what a reader can do with the result, one sentence each, for the page
 
     def tables(self) -> list[Table]:
         """Return the tables."""
@@ -298,16 +287,10 @@ class Quantity:
     short: str = ""  # what terminals and HTML call it, where its name is too long for a column
 
 
-def _quantities() -> dict[str, Quantity]:
-    """Read the glossary, one line a quantity."""
-    with Path(__file__).with_name("templates").joinpath("glossary.csv").open(encoding="utf-8", newline="") as file:
-        return {
-            row["name"]: Quantity(row["meaning"], tuple(row["verbs"].split()), row["header"], row["short"])
-            for row in csv.DictReader(file)
-        }
-
-
-QUANTITIES = _quantities()
+with Path(__file__).with_name("templates").joinpath("glossary.csv").open(encoding="utf-8", newline="") as _file:
+    QUANTITIES = {  # the glossary
+        row.pop("name"): Quantity(**row | {"verbs": tuple(row["verbs"].split())}) for row in csv.DictReader(_file)
+    }
 TEXTS = {  # columns that hold names and texts
     "system": "Who answered.",
     "right": "Estimated share of right answers, with its 95% interval; 'cannot tell': these rows do not show it.",

@@ -47,11 +47,6 @@ class Table:
         return len(widths) > 4 or sum(widths) > PHONE_WIDTH
 
     @property
-    def names_in_full(self) -> str:
-        """The names of the columns that `short` renames, as one line."""
-        return "; ".join(f"{self.short[name]}: {name}" for name in self.header if name in self.short)
-
-    @property
     def origins(self) -> str:
         """What the words before the colons in the headings mean, as one line; "" where there are none."""
         words = dict.fromkeys(name.partition(": ")[0] for name in self.headings)
@@ -229,15 +224,6 @@ def _on_lines(name: str) -> str:
     return f"{name[:middle]}\n{name[middle:]}"
 
 
-def _narrow(text: str) -> str:
-    r"""Return a cell with its interval on a line of its own.
-
-    >>> _narrow("0.500 [0.400, 0.610]")
-    '0.500\n[0.400, 0.610]'
-    """
-    return visible(text).replace(" [", "\n[")
-
-
 def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
     """Return which columns stand side by side: the first one in all blocks, the others as far as there is room.
 
@@ -284,7 +270,7 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
         bold = kept.index(bold) if bold in kept else 0
         for place in range(1, len(columns)):
             name = re.sub(r"_| (?=\S{3}|\w$)", "\n", headings[place])
-            columns[place] = [name, *map(_narrow, columns[place][1:])]
+            columns[place] = [name, *(cell.replace(" [", "\n[") for cell in columns[place][1:])]
         widths = _widths(columns)
         if table.wraps:
             widths[0] = min(widths[0], max(24, width - sum(widths[1:]) - NARROW_GAP * (len(columns) - 1)))
@@ -308,7 +294,8 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
         console.print(shown, crop=False)
         console.width = width
     if table.short:
-        console.print(Text(visible(table.names_in_full), style="dim"))
+        in_full = (f"{table.short[name]}: {name}" for name in table.header if name in table.short)
+        console.print(Text(visible("; ".join(in_full)), style="dim"))
     if table.explanation:
         # A signature, which has no spaces, is one line that can be copied.
         console.print(Text(visible(table.explanation), style="dim"), soft_wrap=" " not in table.explanation)
