@@ -37,13 +37,13 @@ def plan_of(values: Mapping) -> tuple[float | None, float | None]:
 
     `genqa-metrics label` writes both; a value that is no number or out of range is a RowError.
     """
-    items: list[float | None] = []
+    numbers: list[float | None] = []
     for name in ("probability", "planned"):
         value = values.get(name)
-        items.append(None if value in (None, "") else as_number(value))
-        if items[-1] is not None and math.isnan(items[-1]):
+        numbers.append(None if value in (None, "") else as_number(value))
+        if numbers[-1] is not None and math.isnan(numbers[-1]):
             raise RowError(f"{name}: expected a number, got {value!r:.40}; label with genqa-metrics label")
-    probability, planned = items
+    probability, planned = numbers
     if probability is not None and not 0 < probability <= 1:
         raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}; leave it out")
     if planned is not None and not planned >= 1:
@@ -74,13 +74,13 @@ def optional_texts(reader: RowReader, values: dict, text: str = "question") -> d
 
     `text` names the column with what was asked, "question" or "context".
     """
-    names = {"id": "id", "text": text, "system": "system"}
-    items = {name: reader.optional(values, column) for name, column in names.items()}
-    shown: dict = {name: None if value is None else str(value) for name, value in items.items()}
+    shown: dict = {}
+    for name, column in (("id", "id"), ("text", text), ("system", "system")):
+        value = reader.optional(values, column)
+        shown[name] = None if value is None else str(value)
     for name in ("prediction", "references"):
         value = reader.optional(values, name)
-        value = [] if value is None else value if isinstance(value, list) else [value]
-        shown[name] = [str(part) for part in value]
+        shown[name] = list(map(str, value if isinstance(value, list) else [] if value is None else [value]))
     return shown
 
 
@@ -187,19 +187,14 @@ def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
     """
     names, numbers = np.unique(np.array([*slices], dtype=object), return_inverse=True)
     if len(names) > MAX_SLICES:
-        raise FileError(
-            f"by: column {column!r} has {len(names):,} values, more than {MAX_SLICES}; name a column with few "
-            "values, such as a topic"
-        )
+        fix = "name a column with few values, such as a topic"
+        raise FileError(f"by: column {column!r} has {len(names):,} values, more than {MAX_SLICES}; {fix}")
     return {name: np.flatnonzero(numbers == number) for number, name in enumerate(names)}
 
 
 def slice_notes(column: str, rows: Mapping[str, int], what: str, told: Container[str]) -> list[str]:
     """Return notes on slices of few rows, of those with an interval (`told`), and on rows without a value."""
-    few = [name for name, number in rows.items() if number < FEW and name in told]
-    notes = []
-    if few:
-        notes.append(f"by {column}: fewer than {FEW} {what} in {the_first(few, 3)}: their intervals are rough")
-    if NONE in rows:
-        notes.append(f"by {column}: {rows[NONE]:,} {what} have no value, see {NONE}")
+    notes = [f"by {column}: {rows[NONE]:,} {what} have no value, see {NONE}"] if NONE in rows else []
+    if few := [name for name, number in rows.items() if number < FEW and name in told]:
+        notes.insert(0, f"by {column}: fewer than {FEW} {what} in {the_first(few, 3)}: their intervals are rough")
     return notes

@@ -337,7 +337,5 @@ def marked_words(answer: str, references: Sequence[str]) -> list[tuple[str, bool
     new = [bool(re.match(r"\w", word)) and word.lower() not in known for word in words]
     between = [0 < i < len(new) - 1 and new[i - 1] and new[i + 1] for i in range(len(new))]
     marks = [own or (gap and not re.match(r"\w", word)) for own, gap, word in zip(new, between, words, strict=True)]
-    return [
-        ("".join(word for word, _ in pieces), not mark)
-        for mark, pieces in groupby(zip(words, marks, strict=True), key=lambda pair: pair[1])
-    ]
+    groups = groupby(zip(words, marks, strict=True), key=lambda pair: pair[1])
+    return [("".join(word for word, _ in pieces), not mark) for mark, pieces in groups]

@@ -71,19 +71,14 @@ class Judged(NamedTuple):
 
     def accuracy(self, questions: np.ndarray, samples: int, seed: int) -> tuple[np.ndarray, PairedTests]:
         """Return (systems, 3) estimates with limits, NaN for a system with too few labels, and tests of all pairs."""
-        size, ends, moves, labelled = int(questions.max()) + 1, [], [], []
-        for sums in self.sums(questions):
-            if sums.labelled.sum() < MIN_LABELS:
-                ends.append([np.nan] * 3)
-                moves.append(np.full(size, np.nan))
-                labelled.append(0.0)
-                continue
-            estimate = powered(sums)
-            ends.append([float(estimate.value), float(estimate.low), float(estimate.high)])
-            moves.append(estimate.influence)
-            labelled.append(float(estimate.questions))
-        values, draws = np.array(ends), bootstrap_counts(size, samples, seed)
-        return values, label_tests(values[:, 0], np.stack(moves), np.array(labelled), draws)
+        size, systems = int(questions.max()) + 1, self.judged.shape[1]
+        values, moves, labelled = np.full((systems, 3), np.nan), np.full((systems, size), np.nan), np.zeros(systems)
+        for system, sums in enumerate(self.sums(questions)):
+            if sums.labelled.sum() >= MIN_LABELS:
+                estimate = powered(sums)
+                values[system] = estimate.value, estimate.low, estimate.high
+                moves[system], labelled[system] = estimate.influence, estimate.questions
+        return values, label_tests(values[:, 0], moves, labelled, bootstrap_counts(size, samples, seed))
 
 
 def measured(
@@ -179,9 +174,8 @@ def analyse(
             pairs = tested_pairs(systems, *result[metric][1][name], outcome)
             better = np.zeros((len(systems), len(systems)), dtype=bool)
             for pair in pairs:
-                if pair["p_corrected"] < LEVEL:
-                    ends = numbers[pair["first"]], numbers[pair["second"]]
-                    better[ends if pair["difference"]["value"] > 0 else ends[::-1]] = True
+                ends = numbers[pair["first"]], numbers[pair["second"]]
+                better[ends if pair["difference"]["value"] > 0 else ends[::-1]] = pair["p_corrected"] < LEVEL
             scores = np.array([values["value"] for values in result[metric][0][name].values()])
             ranks = {
                 system: {"cluster": cluster, "best_rank": best, "worst_rank": worst}

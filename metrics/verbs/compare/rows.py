@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -181,10 +182,8 @@ class SystemRows:
         else:
             items = [unscored_item(source, row, optional_texts(reader, row.values, row_kind.text))]
         if given and len(items) != 1:
-            raise RowError(
-                f"expected one system, with its score in column {self.score_columns[0]!r}, got {len(items)}; write "
-                "one row per system"
-            )
+            with_score = f"with its score in column {self.score_columns[0]!r}"
+            raise RowError(f"expected one system, {with_score}, got {len(items)}; write one row per system")
         if self.runs:
             _check_one_system(self.system_of[id(source)], reader.optional(row.values, "system"), self._first_systems)
         if self._one_each and len(items) != 1:
@@ -229,10 +228,8 @@ def _recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict
     """
     result = {}
     for name in names:
-        try:
+        with suppress(KeyError, TypeError, ValueError):
             result[name] = float(values[name])  # type: ignore[arg-type]
-        except (KeyError, TypeError, ValueError):
-            continue
     return result
 
 

@@ -173,9 +173,8 @@ def slice_tables(report: Report, metric: str, most: int | None = None) -> list[T
         for slice_name, result in slices.items()
     ]
     said = "Shares that the judge accepts, not corrected for its errors." if verdicts else "With 95% intervals."
-    said += f" Too few: an interval needs {MIN_QUESTIONS} questions with labels." * any(
-        "few" in cell for row in rows for cell in row[2:]
-    )
+    if any("few" in cell for row in rows for cell in row[2:]):
+        said += f" Too few: an interval needs {MIN_QUESTIONS} questions with labels."
     scores = Table(f"{by.name} by {column}", [column, "questions", *by.order], rows, said)
     tests = [(name, by.from_better(pair)) for name, result in slices.items() for pair in result["pairs"]]
     said = (

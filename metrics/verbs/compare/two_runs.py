@@ -74,22 +74,17 @@ def _recorded(matched: Matched, changed: np.ndarray, name: str) -> list[dict[str
     """Return the questions with the same answer whose recorded score changed; None where a row has no such score."""
     if not all(name in row.recorded for question in matched.rows for row in question):
         return None
-    result = []
-    for place, (old, new) in enumerate(matched.rows):
-        scores = old.recorded[name], new.recorded[name]
-        if not changed[place] and abs(scores[1] - scores[0]) > TOLERANCE:
-            result.append(_change(matched, place, scores))
-    return result
+    scores = [(old.recorded[name], new.recorded[name]) for old, new in matched.rows]
+    moved = [place for place, (old, new) in enumerate(scores) if not changed[place] and abs(new - old) > TOLERANCE]
+    return [_change(matched, place, scores[place]) for place in moved]
 
 
 def _judges(sources: Mapping[str, Sequence[Source]], scorers: Mapping[str, Scorer]) -> dict[str, dict[str, Any]]:
     """Return of every metric the signatures in the files of each run, and the parts that differ, as "old -> new"."""
     result = {}
     for metric, scorer in scorers.items():
-        recorded = [
-            sorted({text for source in of_run if (text := recorded_signatures(source).get(metric))})
-            for of_run in sources.values()
-        ]
+        texts = ({recorded_signatures(source).get(metric) for source in of_run} for of_run in sources.values())
+        recorded = [sorted(filter(None, of_run)) for of_run in texts]
         old, new = (signatures[0] if len(signatures) == 1 else None for signatures in recorded)
         result[metric] = {"old": recorded[0], "new": recorded[1], "now": scorer.signature}
         result[metric]["differs"] = differing_parts(old, new) if old and new else None

@@ -313,9 +313,8 @@ def _notes(facts: _Facts) -> list[str]:
         notes.append(f"{facts.bad:,} of {facts.rows:,} rows are bad, the first: {facts.first_bad}")
     if facts.kind is None:
         return notes
-    ratio = (facts.words["predictions"] / max(facts.words["prediction"], 1)) / max(
-        facts.words["references"] / max(facts.words["reference"], 1), 1e-9
-    )
+    mean = {side: facts.words[f"{side}s"] / max(facts.words[side], 1) for side in ("prediction", "reference")}
+    ratio = mean["prediction"] / max(mean["reference"], 1e-9)
     if not 1 / LONG < ratio < LONG and facts.words["reference"] and not facts.kind.sets:
         notes.append(
             f"answers have {ratio:.1f} times as many words as references: metrics of overlapping words, such as aev, "

@@ -180,10 +180,8 @@ def krippendorff_alpha(items: Sequence[str], raters: Sequence[str], scores: Sequ
     if not len(compared) or not np.ptp(values[compared]):
         return float("nan")
     if (distinct_values := len(np.unique(values))) > MAX_VALUES:
-        raise ValueError(
-            f"score: expected at most {MAX_VALUES:,} different ratings for Krippendorff's alpha, got "
-            f"{distinct_values:,}; round them"
-        )
+        most = f"at most {MAX_VALUES:,} different ratings for Krippendorff's alpha"
+        raise ValueError(f"score: expected {most}, got {distinct_values:,}; round them")
     distance: Callable = {"interval": interval_distance, "nominal": binary_distance}.get(level)
     if level == "ordinal":
         distinct, frequencies = np.unique(values[compared], return_counts=True)
