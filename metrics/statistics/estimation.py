@@ -144,18 +144,10 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     seen = (influence**2).sum(axis=-1)
     fitted = helps & (seen > 1e-18)
     excess = together / np.where(fitted, seen, 1.0) * (questions - 1) / np.maximum(questions - 2, 1)
-    return Powered(
-        value=np.where(helps, value, labels_mean),
-        low=np.where(helps, low, labels_low),
-        high=np.where(helps, high, labels_high),
-        size=np.where(helps, size, labels_size),
-        trust=trust,
-        labels_value=labels_mean,
-        labels_low=labels_low,
-        labels_high=labels_high,
-        questions=questions,
-        influence=influence * np.sqrt(np.where(fitted, excess, 1.0))[..., None],
-    )
+    alone = labels_mean, labels_low, labels_high
+    ends = (np.where(helps, *pair) for pair in zip((value, low, high, size), (*alone, labels_size), strict=True))
+    influence = influence * np.sqrt(np.where(fitted, excess, 1.0))[..., None]
+    return Powered(*ends, trust, *alone, questions, influence)
 
 
 def prediction_powered(

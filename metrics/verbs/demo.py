@@ -98,14 +98,12 @@ def _steps() -> dict[str, object]:
     """Return a question, a wrong answer to it that shares most words with the right one, and its scores by name."""
     from .score.report import score
 
-    values: dict[str, object] = {
-        "question": "How many steps are involved in a hypothesis test?",
-        "answer": "There are seven steps involved in a hypothesis test .",
-    }
-    row = {"question": values["question"], "prediction": values["answer"]}
-    row["references"] = "Four steps are involved in a hypothesis test."
+    question = "How many steps are involved in a hypothesis test?"
+    answer = "There are seven steps involved in a hypothesis test ."
+    row = {"question": question, "prediction": answer, "references": "Four steps are involved in a hypothesis test."}
     scores = score([row], ("aev", "kpqa", "ava")).to_pandas()
-    return values | {name: float(scores[name][0]) for name in ("aev", "rougeL_kpqa", "ava_score")}
+    values = {name: float(scores[name][0]) for name in ("aev", "rougeL_kpqa", "ava_score")}
+    return {"question": question, "answer": answer, **values}
 
 
 def _filled(template: str, **values: object) -> str:

@@ -6,9 +6,7 @@ from .. import terminal
 from ..reports.table import visible
 
 
-def verify(
-    folders: terminal.inputs("FOLDER", "Output of score --output FOLDER/."),
-) -> None:
+def verify(folders: terminal.inputs("FOLDER", "Output of score --output FOLDER/.")) -> None:
     """Check that folders of parts are complete and unchanged.
 
     Each must be marked complete, and hold just the parts of its run, each with the SHA-256 that the run wrote down.
@@ -25,8 +23,7 @@ def verify(
             failed = True
             terminal.say(f"error: {error}", "red")
         else:
-            typer.echo(
-                visible(f"{folder}: complete, {result['parts']:,} parts with {result['rows']:,} rows, unchanged")
-            )
+            counts = f"{result['parts']:,} parts with {result['rows']:,} rows"
+            typer.echo(visible(f"{folder}: complete, {counts}, unchanged"))
     if failed:
         raise typer.Exit(1)

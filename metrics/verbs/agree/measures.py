@@ -65,10 +65,7 @@ def _estimate(kind: str, value: float, samples: np.ndarray, draw: Resampler) -> 
 
 
 def _correlations(
-    scores: Mapping[str, np.ndarray],
-    human: np.ndarray,
-    kinds: Sequence[str],
-    draw: Resampler,
+    scores: Mapping[str, np.ndarray], human: np.ndarray, kinds: Sequence[str], draw: Resampler
 ) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
     """Return metric -> kind -> estimate, and the samples behind the intervals by "kind metric"."""
     resampled = {kind: getattr(correlation, f"resampled_{kind}") for kind in kinds}

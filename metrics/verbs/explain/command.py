@@ -205,10 +205,8 @@ def _check_one_answer(
         raise ValueError(f"{wrong}: {metric} reads no such text; give {evidence}, or another --metric")
     for option, value in (("--prediction", prediction), (evidence, wanted)):
         if value is None:
-            raise ValueError(
-                f"{option}: missing; {metric} explains one answer with --prediction and {evidence}. Files of rows are "
-                "named alone; there is none of this name"
-            )
+            needed = f"{metric} explains one answer with --prediction and {evidence}"
+            raise ValueError(f"{option}: missing; {needed}. Files of rows are named alone; there is none of this name")
     if len(texts) > 1:
         raise ValueError(f"QUESTION: expected one text, got {len(texts)}; put it into quotation marks")
     for option, value in of_files.items():

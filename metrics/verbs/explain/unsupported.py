@@ -253,13 +253,8 @@ def _shown_answers(found: Grounded) -> list[dict[str, Any]]:
             "question": answer.item.text,
             "prediction": answer.prediction,
             "sentences": [
-                (
-                    sentence.verdict,
-                    sentence.text,
-                    probability_and_threshold(sentence.probability, found.threshold)[0],
-                    evidence(sentence),
-                )
-                for sentence in (answer.sentences if found.single else answer.unsupported)
+                (s.verdict, s.text, probability_and_threshold(s.probability, found.threshold)[0], evidence(s))
+                for s in (answer.sentences if found.single else answer.unsupported)
             ],
         }
         for answer in found.answers

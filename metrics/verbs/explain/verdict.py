@@ -121,13 +121,9 @@ def print_verdict(found: Verdict, console, legend: bool = True) -> None:
         if not coloured and step:
             answer.append(f"({effect:+.2f})")
     references = [("Reference", f"{text}  (decided)" if decided else text) for text, decided in _references(found)]
-    for label, text in (
-        ("Question", found.question),
-        ("Answer", answer if answer.plain.strip() else Text("(empty)", "italic")),
-        *references,
-        ("Verdict", headline(found)),
-        ("Reason", found.reason),
-    ):
+    answer = answer if answer.plain.strip() else Text("(empty)", "italic")
+    fields = [("Question", found.question), ("Answer", answer), *references]
+    for label, text in [*fields, ("Verdict", headline(found)), ("Reason", found.reason)]:
         print_field(console, label, text, LABELS)
     if not legend:
         return

@@ -13,8 +13,6 @@ from .guard import only_here
 
 UNDO, SKIP, QUIT = "u", "s", "q"
 VERDICTS = {"y": 1, "n": 0, "1": 1, "0": 0}
-
-
 _FORM = (
     "verdict: correct or not. grade: how correct, 1 to 5 (several raters; `raters` reads it). questions: relevance, "
     "fluency and variety of a set of generated questions, 1 to 5; questions-3: 1 to 3."
@@ -84,18 +82,9 @@ def label(
             rater = getpass.getuser()
     with terminal.failures():
         with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
-            tasks = tasks_of(
-                sources,
-                form,
-                number,
-                seed,
-                uniform_share,
-                columns=columns,
-                settings=settings,
-                on_error=on_error,
-                problem=problem,
-                progress=progress,
-            )
+            reading = {"columns": columns, "settings": settings, "on_error": on_error}
+            reading |= {"problem": problem, "progress": progress}
+            tasks = tasks_of(sources, form, number, seed, uniform_share, **reading)
         if web:
             from .page import serve
 
