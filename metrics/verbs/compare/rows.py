@@ -92,14 +92,22 @@ class SystemRows:
         inputs = inputs if folders is None else folders
         self.runs = runs or folders is not None
         self._one_each = isinstance(inputs, Mapping) or self.runs  # a column `system` is ignored
-        self.sources, self.system_of = _named_sources(inputs)
+        if isinstance(inputs, Mapping) and not inputs:
+            raise ValueError("systems: expected {name: rows} of at least two systems, got none")
+        if isinstance(inputs, Mapping):
+            named = {str(name): digested_sources(rows, str(name)) for name, rows in inputs.items()}
+            self.system_of = {id(source): name for name, of_system in named.items() for source in of_system}
+            self.sources = [source for of_system in named.values() for source in of_system]
+        else:
+            self.sources = digested_sources(inputs)
+            self.system_of = {id(source): source.stem for source in self.sources}
         if not score_columns:
             check_columns(self.sources, columns)
         names = dict.fromkeys(self.system_of.values())
         if self.runs and len(names) != 2:
             got = f"got {len(names)}: {', '.join(names)}"
             raise ValueError(f"runs: expected an old and a new run, {got}; name two inputs")
-        self._first_systems: dict[str, str | None] = {}
+        self._first_systems: dict[str, str | None] = {}  # of the runs
         self.scorers = make_scorers(metrics, settings, not is_judged(self.sources))
         for column in score_columns:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
@@ -184,28 +192,20 @@ class SystemRows:
         if given and len(items) != 1:
             with_score = f"with its score in column {self.score_columns[0]!r}"
             raise RowError(f"expected one system, {with_score}, got {len(items)}; write one row per system")
-        if self.runs:
-            _check_one_system(self.system_of[id(source)], reader.optional(row.values, "system"), self._first_systems)
+        system, run = reader.optional(row.values, "system"), self.system_of[id(source)]
+        if self.runs and system != (first := self._first_systems.setdefault(run, system)):
+            raise RowError(
+                f"run {run!r} holds several systems, {first!r} and {system!r}; two runs are of one system: keep the "
+                "rows of one, or compare systems without --runs"
+            )
         if self._one_each and len(items) != 1:
-            raise RowError(f"expected rows of system {self.system_of[id(source)]!r} alone, got {len(items)} systems")
-        if self._one_each or (len(items) == 1 and reader.optional(row.values, "system") is None):
-            items[0].system = self.system_of[id(source)]
+            raise RowError(f"expected rows of system {run!r} alone, got {len(items)} systems")
+        if self._one_each or (len(items) == 1 and system is None):
+            items[0].system = run
         name = slice_of(self.by, row.values) if self.by else ""
         wanted = [name for scorer in scorers.values() for name in scorer.row_names] if self.runs else []
         recorded = _recorded_scores(row.values, wanted)
         return {item.system: SystemRow(item, source, given, name, recorded) for item in items}
-
-
-def _named_sources(inputs: object) -> tuple[list[Source], dict[int, str]]:
-    """Return sources, and by the `id` of each the system of rows that name none."""
-    if isinstance(inputs, Mapping):
-        if not inputs:
-            raise ValueError("systems: expected {name: rows} of at least two systems, got none")
-        named = {str(name): digested_sources(rows, str(name)) for name, rows in inputs.items()}
-        sources = [source for value in named.values() for source in value]
-        return sources, {id(source): name for name, value in named.items() for source in value}
-    sources = digested_sources(inputs)
-    return sources, {id(source): source.stem for source in sources}
 
 
 def _check_row_kind(source: Source, row_kind: RowKind, before: RowKind | None, scorers: Mapping[str, Scorer]) -> None:
@@ -231,15 +231,6 @@ def _recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict
         with suppress(KeyError, TypeError, ValueError):
             result[name] = float(values[name])  # type: ignore[arg-type]
     return result
-
-
-def _check_one_system(run: str, system: str | None, first: dict[str, str | None]) -> None:
-    """Refuse a run with the answers of several systems; `first` has the system of each run's first row."""
-    if system != first.setdefault(run, system):
-        raise RowError(
-            f"run {run!r} holds several systems, {first[run]!r} and {system!r}; two runs are of one system: keep the "
-            "rows of one, or compare systems without --runs"
-        )
 
 
 def _normal(text: str) -> str:
