@@ -170,7 +170,7 @@ def mean_interval(value, without: np.ndarray, clusters: float):
     return value - half, value + half
 
 
-def share_interval(value, without: np.ndarray, clusters: float):
+def jackknife_share_interval(value, without: np.ndarray, clusters: float):
     """Return the limits of a statistic within 0 and 1, such as a share or a mean score; see `mean_interval`.
 
     They are those of Clopper and Pearson with the effective sample size of the standard error and Student's t (Korn &
@@ -179,7 +179,7 @@ def share_interval(value, without: np.ndarray, clusters: float):
 
     All of 8 clusters right: Student's t is 1.207 times as wide as z, so they inform as 5.5 independent ones.
 
-    >>> [round(float(end), 2) for end in share_interval(1.0, np.ones(8), 8)]
+    >>> [round(float(end), 2) for end in jackknife_share_interval(1.0, np.ones(8), 8)]
     [0.51, 1.0]
     """
     from scipy.special import betaincinv
@@ -205,7 +205,7 @@ def correlation_interval(value, without: np.ndarray, clusters: float):
     return np.tanh(low), np.tanh(high)
 
 
-LIMITS = {"correlation": correlation_interval, "share": share_interval, "difference": mean_interval}
+LIMITS = {"correlation": correlation_interval, "share": jackknife_share_interval, "difference": mean_interval}
 
 
 @dataclass(frozen=True)
