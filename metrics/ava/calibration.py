@@ -79,6 +79,8 @@ class Calibration:
 def read_calibration(path: str | os.PathLike) -> Calibration:
     """Return the calibration in a file; a ValueError names file and fix if it is missing, bad, or was changed."""
     path = Path(path)
+    if not path.exists():
+        raise ValueError(f"calibration: {path} does not exist; genqa-metrics calibrate writes one")
     try:
         content = read_json(path)
         numbers = [content[name] for name in ("slope", "intercept", "threshold")]

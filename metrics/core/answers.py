@@ -305,13 +305,13 @@ _REFUSAL = re.compile(
     idk | dunno | (?:i\ )?(?:do\ not|don't|didn't|cannot|can't)\ (?:really\ |honestly\ )?(?:know|recall|remember)\b
         (?!\ how\ to\b)(?:\ (?:yet|either|anything|enough))?(?:\ (?:the\ |an?\ )?[\w'-]+)?{_ABOUT}
     | (?:i\ |we\ )?(?:really\ |honestly\ |currently\ )?(?:do\ not|don't)\ (?:currently\ )?have\ [\w\ '-]*
-        (?:information|answer|access|data|knowledge|details|context|idea|clue)\b{_ABOUT}
+        (?:information|answer|access|data|knowledge|details|context|idea|clue|(?:at|to)\ hand|on\ file)\b{_ABOUT}
     | (?:i\ |we\ )?(?:cannot|can't|can\ not|could\ not|couldn't|would\ rather\ not|did\ not|didn't
         |(?:(?:am|are|was|were)\ )?(?:unable|not\ able)\ to)
         \ (?:answer|say|tell|determine|help|find|comment|assist|provide|be\ sure|locate|confirm)\b[\w\ '/-]*
     | (?:i\ am\ |we\ are\ )?(?:not\ (?:too\ |really\ |entirely\ )?(?:sure|certain)|unsure){_ABOUT}
-    | (?:i\ have\ |i\ have\ got\ |sorry\ )?(?:no|not\ any)\ (?:idea|comment|answer|clue|information|data|result|match
-        |relevant\ information)s?\b(?:\ (?:is\ |was\ )?(?:given|provided|available|found|possible|present
+    | (?:i\ have\ |i\ have\ got\ |sorry\ )?(?:no|not\ any)\ (?:idea|comment|answer|clue|information|data|detail|result
+        |match|relevant\ information)s?\b(?:\ (?:is\ |was\ )?(?:given|provided|available|found|possible|present
             |here))?{_ABOUT}
     | (?:it\ |that\ |this\ |the\ (?:answer|question|information)\ |the\ answer\ to\ (?:this|that
         |the)\ question\ |this\ question\ |this\ information\ )?
@@ -354,6 +354,7 @@ _BESIDE = re.compile(
         \ (?:to\ )?(?:contact|contacting|ask|asking|check|checking|consult|consulting|provide|providing|try
             |trying|refer|reach|rephrase
             |rephrasing|see|visit|visiting|let|look|call|email)\b[\w\ '@/.-]*
+    | (?:can|could|may|would)\ (?:i|you)\ (?:please\ )?(?:tell|give|send|share|have|provide|confirm)\b[\w\ '/-]*
     | (?:let\ me\ know|is\ there\ anything\ else|thank\ you|thanks|can\ i\ help|if\ you)\b[\w\ '-]*
     | (?:therefore|so|thus|hence|however|and|or)
     )\Z"""
