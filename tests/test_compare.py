@@ -445,6 +445,39 @@ def test_verdicts_that_differ_significantly_are_said_with_what_cannot_be_told():
     assert "how many answers are right cannot be told: it accepts good " in finding
 
 
+def test_the_screen_has_every_tested_pair_and_says_how_many_rows_decide():
+    """Of three systems that of b and c, which the table leaves out; of eight those of neighbours."""
+    report, scores = compared({"a": 0.51, "b": 0.5, "c": 0.2}, rows=4)
+    shown = str(report)
+    (pair,) = (pair for pair in report.tests["points"]["points"]["pairs"] if pair["first"] == "b")
+    value, low, high = pair["difference"].values()
+    assert f"b leads c by {value:.3f} [{low:.3f}, {high:.3f}], p <0.001" in shown
+    deciding = (scores[:, 0] != scores[:, 1]).sum()
+    assert f"Rows that decide between a and b (4 of {deciding})" in shown
+    many, _ = compared({f"s{place}": 0.9 - 0.1 * place for place in range(8)}, rows=0)
+    said = [line for line in str(many).splitlines() if " leads s" in line]
+    assert [line.split(" by ")[0] for line in said] == [f"s{place} leads s{place + 1}" for place in range(1, 7)]
+    assert "15 more pairs: --verbose" in str(many)
+
+
+def test_the_screen_says_where_the_judge_does_not_help():
+    """A judge that accepts every answer of a moves no estimate of it; of b it knows each answer."""
+    rows = [
+        {"question": f"how many steps has {n}?", "references": ["four steps"], "system": system, "id": f"{n}"}
+        | {"prediction": "four steps" if system == "a" or n % 2 else "seven steps"}
+        | {"label": (int(n % 3 > 0) if system == "a" else n % 2) if n < 40 else None}
+        for n in range(80)
+        for system in ("a", "b")
+    ]
+    report = genqa_metrics.compare(rows, "ava", rows=0)
+    assert report.metrics["ava"]["accuracy"]["systems"]["b"]["basis"] == "labels and judge"
+    assert "a by labels alone: the judge's verdicts do not narrow the interval there" in " ".join(str(report).split())
+    assert "Agresti-Caffo" in report.settings["interval"]
+    assert "by labels alone" not in str(
+        genqa_metrics.compare([row for row in rows if row["label"] is not None], "ava")
+    )
+
+
 @pytest.mark.parametrize(
     ("labelled", "said"), [(20, ", by people's labels\n"), (14, ", by people's labels or the judge\n")]
 )

@@ -3,8 +3,9 @@
 import genqa_metrics
 import numpy as np
 import pytest
+import scipy.stats
 from genqa_metrics.scale.tally import MOST, QuestionTotals
-from genqa_metrics.statistics.estimation import estimate_accuracy, question_sums
+from genqa_metrics.statistics.estimation import estimate_accuracy, label_tests, prediction_powered, question_sums
 from genqa_metrics.statistics.intervals import wilson
 
 from tests.factories.files import run, save
@@ -86,3 +87,95 @@ def test_one_label_of_100_that_is_none_costs_one_row():
     grades = [row | {"label": 1 + n % 5} for n, row in enumerate(rows)]
     report = genqa_metrics.accuracy(grades, columns={"judge": "by"})
     assert any("are no labels of people" in note for note in report.notes)
+
+
+def labelled_systems(rights, labels, questions=20, judged=None, same=False):
+    """Return systems with so many right labels, of the same questions or of others as far as there are."""
+    systems = []
+    for place, right in enumerate(rights):
+        known = np.full(questions, np.nan)
+        known[(np.arange(labels) + (0 if same else place * labels)) % questions] = np.arange(labels) < right
+        numbers = np.zeros(questions) if judged is None else judged[place]
+        systems.append(prediction_powered(numbers, known, np.full(questions, labels / questions)))
+    return systems
+
+
+def test_eight_of_ten_labels_against_one_of_ten_are_decided():
+    """Also of three systems with Holm's correction. Fisher's test of the labels has p .0055; 8 against 5 is open."""
+    p_values = label_tests(labelled_systems((8, 5, 1), 10)).p_values
+    assert 3 * p_values[1] < 0.016
+    assert p_values[0] > 0.05
+
+
+def test_compare_decides_eight_of_ten_labels_against_one_of_ten():
+    """30 labels of 3 systems with 20 questions, and a judge that errs."""
+    rows = [
+        {"question": f"what is {n}?", "references": ["yes"], "prediction": "yes" if right else "no", "system": system}
+        | {"label": float(n < right) if n % 2 == 0 else None, "id": f"{n}"}
+        for system, right in (("a", 16), ("b", 10), ("c", 2))
+        for n in range(20)
+    ]
+    found = genqa_metrics.compare(rows, "ava").tests["ava"]["accuracy"]["pairs"]
+    (pair,) = (pair for pair in found if (pair["first"], pair["second"]) == ("a", "c"))
+    assert pair["difference"]["value"] == pytest.approx(0.7)
+    assert pair["p_corrected"] < 0.02
+    assert 0 < pair["difference"]["low"] < pair["difference"]["high"] <= 1
+
+
+def test_a_difference_of_labels_of_other_questions_is_agresti_and_caffos():
+    """8 of 10 and 1 of 10: (9 - 2) / 12 and the root of 9 * 3 / 12^3 + 2 * 10 / 12^3, with Welch's t.
+
+    Welch's degrees of freedom: (27 + 20)^2 / ((27^2 + 20^2) / 9) = 17.6.
+    """
+    tests = label_tests(labelled_systems((8, 1), 10))
+    error = (47 / 12**3) ** 0.5
+    assert tests.freedom[0] == pytest.approx(47**2 * 9 / (27**2 + 20**2))
+    half = scipy.stats.t.isf(0.025, tests.freedom[0]) * error
+    low, high = tests.limits(np.array([0.05]))
+    assert (low[0], high[0]) == pytest.approx((7 / 12 - half, 7 / 12 + half), abs=1e-6)
+    assert tests.p_values[0] == pytest.approx(2 * scipy.stats.t.sf(7 / 12 / error, tests.freedom[0]))
+
+
+def test_intervals_of_differences_by_few_labels_agree_with_p():
+    """400 random pairs: 0 is outside exactly where p is below the level, and limits are within -1 and 1."""
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        questions = int(rng.integers(8, 50))
+        truth = rng.random((2, questions)) < rng.random((2, 1))
+        judged = np.where(rng.random(truth.shape) < 0.85, truth, ~truth).astype(float)
+        known = rng.random(truth.shape) < rng.uniform(0.4, 0.9)
+        known[:, :2] = [True, False]
+        labels = np.where(known, truth, np.nan)
+        systems = [prediction_powered(*part, np.full(questions, 0.5)) for part in zip(judged, labels, strict=True)]
+        level = rng.choice([0.05, 0.05 / 3, 0.2])
+        tests = label_tests(systems)
+        (low,), (high,) = tests.limits(np.array([level]))
+        if np.isnan(low):
+            assert tests.p_values[0] == 1
+            continue
+        assert (tests.p_values[0] < level) == (not low <= 0 <= high)
+        assert -1 <= low <= tests.differences[0] <= high <= 1
+        turned = label_tests(systems[::-1])
+        assert turned.p_values[0] == pytest.approx(tests.p_values[0])
+        ends = np.ravel(turned.limits(np.array([level])))
+        assert ends == pytest.approx([-high, -low])
+
+
+def test_a_judge_that_errs_little_decides_what_labels_leave_open():
+    """6 of 10 against 2 of 10 labels are open; with a judge that is right on all of 60 answers the same is clear."""
+    truth = [np.arange(60) % 10 < 6, np.arange(60) % 10 < 2]
+    known = [np.where(np.arange(60) // 10 == place, labels, np.nan) for place, labels in enumerate(truth)]
+
+    def tests(judged):
+        chances = np.full(60, 1 / 6)
+        return label_tests([prediction_powered(*part, chances) for part in zip(judged, known, strict=True)])
+
+    assert tests(np.zeros((2, 60))).p_values[0] > 0.05
+    assert tests([labels.astype(float) for labels in truth]).p_values[0] < 0.01
+
+
+def test_labels_of_too_few_questions_decide_nothing():
+    tests = label_tests(labelled_systems((4, 0), 4))
+    assert tests.p_values[0] == 1
+    assert np.isnan(tests.limits(np.array([0.05]))).all()
+    assert np.isnan(label_tests([*labelled_systems((4,), 8), None]).p_values).all()

@@ -452,9 +452,10 @@ class JudgedAnswers:
             values |= self._with_labels(mine, result.powered)
             if not np.isnan(result.powered.low):
                 values |= self._more_labels(estimation.LabelPlan(result.powered, sums, self.finite, self.confidence))
-            whole = np.zeros(len(self._questions))
-            whole[np.searchsorted(self._questions, totals.keys)] = result.powered.influence
-            result = replace(result, powered=replace(result.powered, influence=whole))
+            whole = {name: np.zeros(len(self._questions)) for name in ("influence", "labels_influence")}
+            for name, influence in whole.items():
+                influence[np.searchsorted(self._questions, totals.keys)] = getattr(result.powered, name)
+            result = replace(result, powered=replace(result.powered, **whole))
         return values, result
 
     @cached_property

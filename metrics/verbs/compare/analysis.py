@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.scorer import Scorer
-from ...statistics.estimation import MIN_LABELS, QuestionSums, label_tests, powered, question_sums
+from ...statistics.estimation import MIN_LABELS, LabelTests, QuestionSums, label_tests, powered, question_sums
 from ...statistics.intervals import MIN_QUESTIONS, kish, share_interval
 from ...statistics.resampling import LEVEL, PairedTests, bootstrap_counts, corrected, influences, paired_tests, ranking
 
 ACCURACY = "accuracy"  # the score that is tested where people labelled the answers of all systems
 INTERVAL = "95%: of scores Wilson's, of differences studentized bootstrap; questions resampled"
+BY_LABELS = "; of differences by labels of some rows Agresti-Caffo's with the judge and Welch's t"
 
 
 class Column(Scorer):
@@ -69,16 +70,12 @@ class Judged(NamedTuple):
         systems = range(self.judged.shape[1])
         return [question_sums(*(part[:, system] for part in self), questions) for system in systems]
 
-    def accuracy(self, questions: np.ndarray, samples: int, seed: int) -> tuple[np.ndarray, PairedTests]:
+    def accuracy(self, questions: np.ndarray, samples: int, seed: int) -> tuple[np.ndarray, LabelTests]:
         """Return (systems, 3) estimates with limits, NaN for a system with too few labels, and tests of all pairs."""
-        size, systems = int(questions.max()) + 1, self.judged.shape[1]
-        values, moves, labelled = np.full((systems, 3), np.nan), np.full((systems, size), np.nan), np.zeros(systems)
-        for system, sums in enumerate(self.sums(questions)):
-            if sums.labelled.sum() >= MIN_LABELS:
-                estimate = powered(sums)
-                values[system] = estimate.value, estimate.low, estimate.high
-                moves[system], labelled[system] = estimate.influence, estimate.questions
-        return values, label_tests(values[:, 0], moves, labelled, bootstrap_counts(size, samples, seed))
+        sums, draws = self.sums(questions), bootstrap_counts(int(questions.max()) + 1, samples, seed)
+        systems = [powered(of_system) if of_system.labelled.sum() >= MIN_LABELS else None for of_system in sums]
+        values = [[np.nan] * 3 if of is None else [of.value, of.low, of.high] for of in systems]
+        return np.array(values, dtype=float), label_tests(systems, draws)
 
 
 def measured(

@@ -48,6 +48,7 @@ from .tables import (
     Ranking,
     change_tables,
     name_of,
+    other_pairs,
     pairs_table,
     short_table,
     shown_answers,
@@ -143,7 +144,7 @@ def compare(
         values = np.array([[row.given[place] for row in question] for question in matched.rows], dtype=float)
         scorers[column] = analysis.Column(column=column)
         statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
-    judge, accuracy, labelled = judge_among(reading.scorers), None, {}
+    judge, accuracy, labelled, some = judge_among(reading.scorers), None, {}, False
     if judge:
         labels_of, chances = [label_of(item) for item in items], [item.chance or 1.0 for item in items]
         of_people = (np.array(part).reshape(shape[:2]) for part in (labels_of, chances))
@@ -154,6 +155,7 @@ def compare(
         by_labels = all(values["basis"] in (LABELS, TOGETHER) and values["low"] is not None for values in of_each)
         # Of two runs the verdicts are compared: their rows say what one judge makes of both.
         labelled = {judge: judged} if by_labels and not reading.runs else {}
+        some = bool(labelled) and bool(np.isnan(judged.labels).any())
     sampling = resamples, seed, correction, asked, labelled
     numbers = analysis.analyse(matched.systems, scorers, statistics, *sampling)
     for metric, scorer in scorers.items():
@@ -186,7 +188,7 @@ def compare(
             "resamples": resamples,
             "seed": seed,
             "confidence": CONFIDENCE,
-            "interval": analysis.INTERVAL,
+            "interval": analysis.INTERVAL + analysis.BY_LABELS * some,
             "level": LEVEL,
             "correction": correction,
             "tests": tests,
@@ -213,7 +215,7 @@ def compare(
             *calibrated_on(reading.scorers.values(), [*reading.sources, *label_sources]),
             *(accuracy["notes"] if accuracy else []),
             *_question_notes(sizes),
-            *_unreachable_notes(sizes, tests, resamples, correction),
+            *([] if some else _unreachable_notes(sizes, tests, resamples, correction)),
             *_metric_warnings(matched, scorers, statistics, counts),
         ],
         _matched=matched,
@@ -359,17 +361,19 @@ class CompareReport(Report):
             shares = [f"{system} {number(share, 2)}" for system, share in zip(order, scores, strict=True)]
             listing = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)}"
             behind = [pair for pair in by.pairs if pair["first"] == order[0] and self.is_clear(pair)]
-            further = self._further(by)
             if not behind:
-                return f"Which system has more right answers cannot be told: the judge accepts {listing}{further}."
-            worse = briefly([pair["second"] for pair in behind])
-            by_how_much = f" ({estimate(behind[0]['difference'])})" if len(behind) == 1 else ""
-            is_open = order[1] not in {pair["second"] for pair in behind}
-            further += f"; {order[0]} or {order[1]}: not decided" * is_open
-            return (
-                f"In the judge's verdicts {order[0]} is significantly ahead of {worse}{by_how_much}{further}; "
-                f"how many answers are right cannot be told: it accepts {listing}."
-            )
+                untold = "Which system has more right answers cannot be told: the judge accepts"
+                return f"{untold} {listing}{self._further(by)}."
+            worse = [pair["second"] for pair in behind]
+            best = [system for system in order if system not in worse]
+            clear = {(pair["first"], pair["second"]) for pair in by.pairs if self.is_clear(pair)}
+            ahead = best if clear.issuperset(product(best, worse)) else best[:1]
+            said = f"{briefly(ahead)} {'is' if len(ahead) == 1 else 'are'} significantly ahead of {briefly(worse)}"
+            said += f" ({estimate(behind[0]['difference'])})" if len(worse) == len(ahead) == 1 else ""
+            further = self._further(by, set(product(ahead, worse))).removeprefix("; ")
+            said += f", {further}" if further else ""
+            said += f" ({either(best)}: not decided)" if len(best) > 1 else ""
+            return f"In the judge's verdicts {said}; how many answers are right cannot be told: it accepts {listing}."
         if len(first) == 1:
             others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
             return f"{name}: {first[0]} is significantly better than {others}{self._further(by)}."
@@ -535,6 +539,7 @@ class CompareReport(Report):
         for metric in self.metrics:
             console.print()
             print_table(short_table(self, metric), console)
+            say(console, other_pairs(self, metric))
             if faults := of_faults(self.metrics[metric].get("faults", {})):
                 say(console, [*faults, ""])
             scores_and_tests = slice_tables(self, metric, most=0)
@@ -573,6 +578,9 @@ class CompareReport(Report):
         rows = self.rows[metric]
         by = Ranking(self, metric)
         between = f" between {listed(by.to_read)}" * (len(self.systems) > 2)
+        (read,) = (pair for pair in by.pairs if {pair["first"], pair["second"]} == set(by.to_read))
+        deciding = read["wins"] + read["losses"]
+        between += f" ({len(rows):,} of {deciding:,})" * (deciding > len(rows))
         labelled = {
             (row["row"], system): by.name == analysis.ACCURACY and answer.item.human[1] is not None
             for row in rows

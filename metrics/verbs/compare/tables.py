@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...registry import SCORERS, scorer_class
-from ...reports.report import Report, judge_names, short_names
+from ...reports.report import Report, briefly, judge_names, short_names
 from ...reports.table import Table, accuracy_cell, estimate, number, p_value, source_cell
-from ...statistics.estimation import NOTHING
+from ...statistics.estimation import LABELS, NOTHING
 from ...statistics.intervals import MIN_QUESTIONS
 from ..judge_errors import METHODS, whose
 from .analysis import ACCURACY, closest_pair
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
+MAX_SHORT_PAIRS = 6  # those of five systems without the first one
 MAX_SLICE_TESTS = 30  # in LaTeX; of more only those that are significant
 CORRECTED = {
     "holm": "corrected by Holm's method for the {tests}, and so are the intervals",
@@ -131,7 +132,35 @@ def short_table(report: Report, metric: str) -> Table:
         rows.append([system, cell, *difference])
     header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
     of_verdicts = f"; the difference is of {by.name}" if by.accuracy and by.name != ACCURACY else ""
-    return Table("", header, rows, f"95% intervals; p is {_correction(report)}{of_verdicts}.", by.marked)
+    said = f"95% intervals; p is {_correction(report)}{of_verdicts}.{_labels_alone(by)}"
+    return Table("", header, rows, said, by.marked)
+
+
+def other_pairs(report: Report, metric: str) -> list[str]:
+    """Return a line for each test that `short_table` leaves out; of more than `MAX_SHORT_PAIRS` only neighbours."""
+    by = Ranking(report, metric)
+    tested = [] if by.untold else [pair for pair in by.pairs if pair["first"] != by.order[0]]
+    pairs = tested
+    if len(tested) > MAX_SHORT_PAIRS:
+        following = dict(zip(by.order, by.order[1:], strict=False))
+        pairs = [pair for pair in tested if following.get(pair["first"]) == pair["second"]][:MAX_SHORT_PAIRS]
+    lines = [
+        f"{pair['first']} leads {pair['second']} by {estimate(pair['difference'])}, p {p_value(pair['p_corrected'])}"
+        for pair in pairs
+    ]
+    more = len(tested) - len(pairs)
+    return [*lines, *[f"{more:,} more pairs: --verbose"] * (more > 0), *[""] * bool(lines)]
+
+
+def _labels_alone(by: Ranking) -> str:
+    """Return which systems the judge's verdicts do not help, as a sentence with a blank before; "" for none."""
+    systems = by.accuracy["systems"] if by.accuracy and by.name == ACCURACY else {}
+    alone = [name for name, of in systems.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
+    if not alone:
+        return ""
+    if len(alone) == len(systems):
+        return " By labels alone: the judge's verdicts make no interval narrower."
+    return f" {briefly(alone)} by labels alone: the judge's verdicts do not narrow the interval there."
 
 
 def pairs_table(report: Report, metric: str, name: str, most: int | None = None) -> Table:
