@@ -73,11 +73,6 @@ class Measured:
     facts: Mapping[str, Any]  # what stands in the file: "data", "command" and so on
 
     @property
-    def pooled(self) -> tuple[float, float, float, float]:
-        """Accepted, correct, rejected and incorrect as in `judge_errors.pooled`."""
-        return pooled(self.groups)
-
-    @property
     def method(self) -> str:
         """Key of `METHODS`."""
         return "calibrated" if "labels" in self.facts else "measured"
@@ -162,16 +157,17 @@ class JudgeErrors:
         "method" (how, in words), "source" (in two words), "reason" (why there is no interval, else ""), "labelled"
         (rows), "labelled_right", and with labels "labels_alone" ("low", "high") and "effective_sample_size".
         """
-        errors = self.measured.pooled if self.measured and not self.unknown else None
+        errors = pooled(self.measured.groups) if self.measured and not self.unknown else None
         result = estimation.estimate_accuracy(sums, errors, self.unknown, ignore_errors=self.ignored, **options)
+        key = self._key(result.basis)
         values: dict[str, Any] = {
             "judged": float(sums.accepted.sum() / sums.rows.sum()),
             "accuracy": result.value,
             "low": result.low,
             "high": result.high,
             "basis": result.basis,
-            "method": self.method(result.basis),
-            "source": SOURCES[self._key(result.basis)],
+            "method": METHODS[key].format(labels=self.measured.facts.get("labels") if self.measured else None),
+            "source": SOURCES[key],
             "reason": result.reason,
             "labelled": int(sums.labelled.sum()),
             "labelled_right": int(sums.right.sum()),
@@ -187,11 +183,6 @@ class JudgeErrors:
     def _key(self, basis: str) -> str:
         """Return the key of `METHODS` of a basis of an estimate."""
         return self.measured.method if basis == estimation.MEASURED else basis
-
-    def method(self, basis: str) -> str:
-        """Return in words how an estimate was made."""
-        labels = self.measured.facts.get("labels") if self.measured else None
-        return METHODS[self._key(basis)].format(labels=labels)
 
     def notes(self, systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Return what a reader must know of the estimates of systems, one sentence each."""
@@ -355,7 +346,7 @@ def calibrated_on(scorers: Iterable[Scorer], sources: Sequence[Source]) -> list[
 
 
 def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[str]:
-    """Return in words what is frequent in rows, and rare in those that a judge's errors were measured on.
+    """Return in words in what rows differ from those that a judge was measured on; only what is rare there counts.
 
     Both are counts of `ava.scorer.profile`; "unsure" is missing where no row was judged for the measured ones.
 

@@ -154,6 +154,7 @@ def _answers_to_read(
     """Return how many answers of files are shown, and which: each with its question, itself and its references."""
     from ...rows.errors import bad_usage
     from ...scale.run import Run
+    from ..inputs import name_of_row
 
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("scoring", 0, None)  # while models are loaded
@@ -162,17 +163,11 @@ def _answers_to_read(
         to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
     terminal.say_forms(sources)
     first, every = to_read.first, sum(to_read.counts.values())
-    answers = [(_name(answer), (answer.question or "", answer.prediction, answer.references)) for answer in first]
+    names = [name_of_row(a) + ("" if a.label is None else f"; label {a.label:g}") for a in first]
+    texts = [(answer.question or "", answer.prediction, answer.references) for answer in first]
     more = f"; --worst {every} shows all" * (every > len(first))
-    return f"Why the answers to read first were scored so ({len(first)} of {every:,}{more})", answers
-
-
-def _name(answer) -> str:
-    """Return which row an answer is, and what its label says."""
-    from ..inputs import name_of_row
-
-    label = "" if answer.label is None else f"; label {answer.label:g}"
-    return f"{name_of_row(answer)}{label}"
+    title = f"Why the answers to read first were scored so ({len(first)} of {every:,}{more})"
+    return title, list(zip(names, texts, strict=True))
 
 
 def _unsupported(sources: Sequence[Any], of_rows: Mapping[str, Any], settings: Mapping[str, Any], output: str | None):
@@ -213,7 +208,12 @@ def _check_one_answer(
         if value:
             flag = "--" + option.rstrip("_").replace("_", "-")
             raise ValueError(f"{flag}: only for files of rows; leave it out")
-    _check_texts({"QUESTION": texts, "--prediction": [prediction], evidence: wanted}, by_passages)
+    for option, values in {"QUESTION": texts, "--prediction": [prediction], evidence: wanted}.items():
+        if any("\ud800" <= letter <= "\udfff" for value in values for letter in value):
+            raise ValueError(f"{option}: expected valid Unicode text, got bytes that are not UTF-8")
+        may_be_empty = option == "--prediction" or (option == "QUESTION" and by_passages)
+        if not may_be_empty and not all(value.strip() for value in values):
+            raise ValueError(f"{option}: expected a text, got an empty one; is a shell variable unset?")
 
 
 def _references_of(path: Path) -> list[str]:
@@ -227,12 +227,3 @@ def _references_of(path: Path) -> list[str]:
     if not texts:
         raise ValueError(f"--idf: {path} has no references; give a file of rows with a column references")
     return texts
-
-
-def _check_texts(texts: Mapping[str, list[str]], optional_question: bool) -> None:
-    for option, values in texts.items():
-        if any("\ud800" <= letter <= "\udfff" for value in values for letter in value):
-            raise ValueError(f"{option}: expected valid Unicode text, got bytes that are not UTF-8")
-        may_be_empty = option == "--prediction" or (option == "QUESTION" and optional_question)
-        if not may_be_empty and not all(value.strip() for value in values):
-            raise ValueError(f"{option}: expected a text, got an empty one; is a shell variable unset?")
