@@ -105,12 +105,13 @@ def calibrate(
         )
     sums, _ = item_statistics(labelled.items, {"ava": scorer}, progress)
     probabilities, values, weights = sums["ava"][:, 1], labelled.labels, labelled.weights
-    content, crossed = _fitted(labelled, probabilities)
+    questions = [(item.text or "").lower() for item in labelled.items]
+    content, crossed = _fitted(labelled, probabilities, questions)
     content = {"genqa_metrics": __version__, "judge": scorer.judge, "signature": scorer.signature} | content
     scale = Calibration(content["slope"], content["intercept"], THRESHOLD, scorer.judge, content)
     verdicts = probabilities >= scorer.threshold, crossed >= THRESHOLD
     before, after = (shares_right(judge, values, weights) for judge in verdicts)
-    better, worse, p = sign_test(*(judge.astype(float) for judge in verdicts), values, _questions(labelled))
+    better, worse, p = sign_test(*(judge.astype(float) for judge in verdicts), values, questions)
     gain = after["agreement"] - before["agreement"]
     result = CalibrateReport(
         calibration=content,
@@ -248,14 +249,11 @@ def _instead(sources: Sequence[Source], label_sources: Sequence[Source], drawn: 
     return f"genqa-metrics accuracy {rows}{f' --labels {labels}' if labels else ''}"
 
 
-def _questions(labelled: Labelled) -> list[str]:
-    return [(item.text or "").lower() for item in labelled.items]
-
-
-def _fitted(labelled: Labelled, probabilities: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+def _fitted(
+    labelled: Labelled, probabilities: np.ndarray, questions: Sequence[str]
+) -> tuple[dict[str, Any], np.ndarray]:
     """Return a judge's scale and errors on labelled answers, and (answers,) its cross-fitted probabilities."""
     items, labels, weights = labelled.items, labelled.labels, labelled.weights
-    questions = _questions(labelled)
     systems = np.array([item.system for item in items])
     slope, intercept = fitted_scale(probabilities, labels, weights)
     crossed = cross_fitted(probabilities, labels, weights, questions)
