@@ -45,13 +45,6 @@ def _estimate(value: float, low: float, high: float) -> dict[str, float]:
     return {"value": float(value), "low": float(low), "high": float(high)}
 
 
-def _outcomes(scores: np.ndarray, first: int, second: int) -> dict[str, int]:
-    difference = scores[:, first] - scores[:, second]
-    slack = 1e-12 * np.maximum(np.abs(scores[:, first]), np.abs(scores[:, second]))
-    wins, losses = int((difference > slack).sum()), int((difference < -slack).sum())
-    return {"wins": wins, "ties": len(scores) - wins - losses, "losses": losses}
-
-
 class Judged(NamedTuple):
     """A judge's verdicts on answers of which people labelled some. Arrays of (rows, systems)."""
 
@@ -221,17 +214,16 @@ def sliced_comparison(
 
 def tested_pairs(systems: Sequence[str], tests: PairedTests, by_row: np.ndarray, outcome: tuple) -> list[dict]:
     """Return the tests of all pairs as reports have them; `outcome` is one of those that `corrected` returns."""
-    return [
-        {
-            "first": systems[first],
-            "second": systems[second],
-            "difference": _estimate(tests.differences[i], outcome[1][i], outcome[2][i]),
-            "p": float(tests.p_values[i]),
-            "p_corrected": float(outcome[0][i]),
-            **_outcomes(by_row, first, second),
-        }
-        for i, (first, second) in enumerate(combinations(range(len(systems)), 2))
-    ]
+    pairs = []
+    for i, (first, second) in enumerate(combinations(range(len(systems)), 2)):
+        a, b = by_row[:, first], by_row[:, second]
+        slack = 1e-12 * np.maximum(np.abs(a), np.abs(b))
+        wins, losses = int((a - b > slack).sum()), int((a - b < -slack).sum())
+        difference = _estimate(tests.differences[i], outcome[1][i], outcome[2][i])
+        pair = {"first": systems[first], "second": systems[second], "difference": difference}
+        pair |= {"p": float(tests.p_values[i]), "p_corrected": float(outcome[0][i])}
+        pairs.append(pair | {"wins": wins, "ties": len(by_row) - wins - losses, "losses": losses})
+    return pairs
 
 
 def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> list[str]:

@@ -96,7 +96,8 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
 
     rows = []
     for system in by.order:
-        place = [_ranks(by.places[system]), str(by.places[system]["cluster"])] if ranks else []
+        best, worst, cluster = (by.places[system][name] for name in ("best_rank", "worst_rank", "cluster"))
+        place = [f"{best}" if best == worst else f"{best}-{worst}", str(cluster)] if ranks else []
         rows.append([system, *place, *(cell(name, system) for name in (*extra, *names, *parts))])
     said = "In brackets: 95% interval."
     if accuracy:
@@ -264,11 +265,6 @@ def _change_cells(row: Mapping) -> list[str]:
 def _test_cells(pair: Mapping) -> list[str]:
     outcomes = f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}"
     return [estimate(pair["difference"]), p_value(pair["p"]), p_value(pair["p_corrected"]), outcomes]
-
-
-def _ranks(rank: Mapping) -> str:
-    best, worst = rank["best_rank"], rank["worst_rank"]
-    return f"{best}" if best == worst else f"{best}-{worst}"
 
 
 def _correction(report: Report) -> str:

@@ -96,14 +96,11 @@ def label(
         session = Session(output, tasks, rater or "", form)
         if session.left_out:
             terminal.warn(f"{session.left_out:,} labels in {output} are of rows that are not drawn; they do not count")
-        ask(session, key_reader(), terminal.output_console(width=100))
+        # One key without Enter in a terminal, a line each otherwise.
+        read = typer.getchar if sys.stdin.isatty() else lambda: (sys.stdin.readline() or QUIT).strip()[:1]
+        ask(session, read, terminal.output_console(width=100))
     done = len(session.done)
     terminal.say(f"{done:,} of {len(tasks):,} rows labelled, in {output}")
-
-
-def key_reader() -> Callable[[], str]:
-    """Return what reads one key: without Enter in a terminal, a line each otherwise."""
-    return typer.getchar if sys.stdin.isatty() else lambda: (sys.stdin.readline() or QUIT).strip()[:1]
 
 
 def ask(session, read: Callable[[], str], out) -> None:
