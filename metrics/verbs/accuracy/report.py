@@ -252,15 +252,17 @@ class AccuracyReport(Report):
 
     def show(self, console: Any) -> None:
         """Print one line a system, the finding and what it rests on; `show_all` prints all tables."""
-        answers = sum(values["rows"] for values in self.systems.values())
-        labels = sum(values["labelled"] for values in self.systems.values())
-        of = f"{answers:,} answer{'s' * (answers != 1)} of {len(self.systems)} system{'s' * (len(self.systems) != 1)}"
-        told = all(values["low"] is not None for values in self.systems.values())
+        systems = self.systems.values()
+        answers, labels = (sum(values[name] for values in systems) for name in ("rows", "labelled"))
+        of = f"{answers:,} answer{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
+        told = [values["low"] is not None for values in systems]
+        rests_on = [f"right: {methods(self.systems)}, {self._percent()} interval"] * any(told)
+        rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
         print_first_screen(
             console,
             f"{of}, judged by {self.judged_by}, {f'{labels:,} labelled' if labels else 'without labels'}",
             self._short(),
-            [*(self.findings if told else []), *self._rests_on()],  # a note says that it cannot be told
+            [*(self.findings if all(told) else []), *rests_on],  # a note says that it cannot be told
             self.notes,
             "All tables, how many more labels, and the judge's signature: --verbose",
             lambda room: self._print_slices(console),
@@ -282,12 +284,6 @@ class AccuracyReport(Report):
 
     def _ordered(self) -> list[tuple[str, Mapping]]:
         return sorted(self.systems.items(), key=lambda item: -(item[1]["accuracy"] or 0))
-
-    def _rests_on(self) -> list[str]:
-        """Return what the accuracy rests on, and whether the judge helps, one sentence each."""
-        told = any(values["low"] is not None for values in self.systems.values())
-        said = [f"right: {methods(self.systems)}, {self._percent()} interval"] * told
-        return [*said, *filter(None, [self.help_of_judge()]), *self._more_labels()]
 
     def _more_labels(self) -> list[str]:
         """Return how many more labels would give an interval of 5 points on both sides, or how many questions."""
