@@ -21,21 +21,10 @@ from ...scale.options import OnError, checked_columns, needed_columns
 from ...scale.run import WINDOW_CHARACTERS, counted, map_in_order, window_predictions, worker_count
 from ..inputs import name_of_row
 
-COLUMNS = {  # of the file with one line for every sentence that no passage supports
-    "file": "text",
-    "line": "integer",
-    "id": "text",
-    "system": "text",
-    "question": "text",
-    "prediction": "text",
-    "grounding": "number",
-    "sentence": "text",
-    "verdict": "text",
-    "probability": "number",
-    "passage": "integer",
-    "nearest": "text",
-    "instead": "text",
-}
+OF_ROW, OF_SENTENCE = ("file", "line", "id", "system"), ("verdict", "probability", "passage", "nearest", "instead")
+# The file with one line for every sentence that no passage supports has these columns; most are texts.
+COLUMNS = dict.fromkeys((*OF_ROW, "question", "prediction", "grounding", "sentence", *OF_SENTENCE), "text")
+COLUMNS |= {"line": "integer", "grounding": "number", "probability": "number", "passage": "integer"}
 
 
 class Judged(NamedTuple):
@@ -176,19 +165,13 @@ def unsupported_sentences(
 
 def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:
     """Return the columns of the file."""
-    rows = [
-        {
-            **{name: getattr(answer.item, name) for name in ("file", "line", "id", "system")},
-            "question": answer.item.text,
-            "prediction": answer.prediction,
-            "grounding": answer.score,
-            "sentence": sentence.text,
-            **sentence._asdict(),
-        }
-        for answer in answers
-        for sentence in answer.unsupported
-    ]
-    return {name: [row[name] for row in rows] for name in COLUMNS}
+    lines = [(answer, sentence) for answer in answers for sentence in answer.unsupported]
+    columns = {name: [getattr(answer.item, name) for answer, _ in lines] for name in OF_ROW}
+    columns["question"] = [answer.item.text for answer, _ in lines]
+    columns["prediction"] = [answer.prediction for answer, _ in lines]
+    columns["grounding"] = [answer.score for answer, _ in lines]
+    columns["sentence"] = [sentence.text for _, sentence in lines]
+    return columns | {name: [getattr(sentence, name) for _, sentence in lines] for name in OF_SENTENCE}
 
 
 SYSTEMS = 10  # systems that are listed
