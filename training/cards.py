@@ -39,16 +39,14 @@ def write_card(
     settings = {name: value for name, value in asdict(args).items() if name not in NOT_LISTED}
     settings |= {name: getattr(training, name) for name in TRAINING_SETTINGS}
     sources = [dict(fact) | _origin(args, fact) for fact in facts]
-    card = rendered(
-        f"{metric}/card.md.j2",
-        **{"args": args, "training": training, "scores": scores, "titles": TITLES[metric], "sources": sources},
-        weights=checkpoint_digest(folder),
-        settings=json.dumps(settings, indent=2, default=str),
-        commands=_commands(getattr(args, "start", None)),
-        is_folder=Path(args.encoder).is_dir(),
-        NOT_STATED={source["licence"] for source in sources if source["licence"].startswith(NOT_STATED)},
-    )
-    (folder / "README.md").write_text(card, encoding="utf-8")
+    values = {"args": args, "training": training, "scores": scores, "titles": TITLES[metric], "sources": sources}
+    values |= {"weights": checkpoint_digest(folder), "is_folder": Path(args.encoder).is_dir()}
+    values |= {
+        "settings": json.dumps(settings, indent=2, default=str),
+        "commands": _commands(getattr(args, "start", None)),
+    }
+    values["NOT_STATED"] = {s["licence"] for s in sources if s["licence"].startswith(NOT_STATED)}
+    (folder / "README.md").write_text(rendered(f"{metric}/card.md.j2", **values), encoding="utf-8")
 
 
 def _origin(args, fact: Mapping) -> dict[str, str]:

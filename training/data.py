@@ -56,6 +56,11 @@ class DataSet:
         return f"{self.folder}/{self.name}.jsonl.gz"
 
     @property
+    def link(self) -> str:
+        """Its first source."""
+        return f"https://github.com/{self.source.split(',')[0]}"
+
+    @property
     def free(self) -> bool:
         """Whether the licence allows a copy.
 
@@ -79,10 +84,8 @@ def chosen(names: Sequence[str], known: Sequence[DataSet]) -> list[DataSet]:
         own = own or [v for v in known if f"{v.folder}/{v.name}".startswith((f"{name}.", f"{v.folder}/{name}."))]
         folders = sorted({value.folder for value in own})
         if not own:
-            listed = ", ".join(dict.fromkeys(value.folder for value in known))
-            raise ValueError(
-                f"NAME: there is no set {name!r}; folders are {listed}; python -m training.data list names all sets"
-            )
+            listed = f"folders are {', '.join(dict.fromkeys(value.folder for value in known))}"
+            raise ValueError(f"NAME: there is no set {name!r}; {listed}; python -m training.data list names all sets")
         if len(folders) > 1:
             raise ValueError(f"NAME: {name!r} is in {' and '.join(folders)}; write {folders[0]}/{name}")
         values |= {value.path: value for value in own}
@@ -130,17 +133,13 @@ def fetch(sets: Sequence[DataSet], target: Path, place: str = COPY) -> list[str]
                 wrong = str(error).splitlines()[0]
             if wrong:
                 why = "" if value.free else f", and its licence ({value.licence}) allows no copy in {COPY}"
-                raise ValueError(
-                    f"{value.path}: expected the file with SHA-256 {value.sha256} in {place}: {wrong}{why}. Its "
-                    f"source is https://github.com/{value.source.split(',')[0]}; name another copy with --from"
-                )
+                wanted = f"expected the file with SHA-256 {value.sha256} in {place}: {wrong}{why}"
+                raise ValueError(f"{value.path}: {wanted}. Its source is {value.link}; name another copy with --from")
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_name(f"{path.name}.unfinished")
             shutil.copyfile(result, unfinished)
             os.replace(unfinished, path)
-            said.append(
-                f"{path}: {value.rows:,} rows, {value.licence}, https://github.com/{value.source.split(',')[0]}"
-            )
+            said.append(f"{path}: {value.rows:,} rows, {value.licence}, {value.link}")
     return said
 
 

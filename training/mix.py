@@ -7,6 +7,7 @@ See `training.folding` for why. The settings and the card are those of the first
 
 import argparse
 import json
+import re
 import shlex
 import shutil
 from dataclasses import replace
@@ -17,7 +18,7 @@ from genqa_metrics.core.checkpoints import BASE_MODEL, checkpoint_digest
 from genqa_metrics.kpqa import loading
 
 from training.ava import train_ava
-from training.common import encoder_path
+from training.common import encoder_path, markdown_table
 from training.folding import fold, mean_model, mean_states, save_adapter, weighted_folders
 from training.kpqa.train_kpqa import adapter
 
@@ -29,11 +30,11 @@ def mix_causal(parts: list[tuple[Path, float]], args: argparse.Namespace) -> Non
     """
     from safetensors.torch import load_file, save_file
 
-    name = "adapter_model.safetensors"
+    name, shapes = "adapter_model.safetensors", []
     states = [load_file(folder / name) for folder, _ in parts]
-    shapes = [{key: tensor.shape for key, tensor in state.items()} for state in states]
-    for (folder, _), shape in zip(parts, shapes, strict=True):
-        if shape != shapes[0]:
+    for (folder, _), state in zip(parts, states, strict=True):
+        shapes.append({key: tensor.shape for key, tensor in state.items()})
+        if shapes[-1] != shapes[0]:
             raise ValueError(f"parts: {folder}: expected the layers and the rank of {parts[0][0]}")
     shutil.copytree(parts[0][0], args.output, dirs_exist_ok=True)
     mean = mean_states(states, [weight for _, weight in parts])
@@ -87,17 +88,13 @@ def card(parts: list[tuple[Path, float]], args: argparse.Namespace) -> str:
     command = shlex.join(words + (["--max_length", str(args.max_length)] if args.max_length else []))
     text = (parts[0][0] / "README.md").read_text(encoding="utf-8")
     text = text.replace(named[0][2], checkpoint_digest(args.output))
-    head, opening, rest = text.partition("```bash\n")
-    if opening:
-        commands, closing, rest = rest.partition("```")
-        return f"{head}{opening}{commands}{command}\n{closing}{rest}"
-    rows = "\n".join(f"| {name} | {weight} | `{digest}` |" for name, weight, digest in named)
-    table = f"| predictor | weight | SHA-256 of its weights |\n| --- | --- | --- |\n{rows}"
-    sentence = (
-        f"## Mixed\n\n```bash\n{command}\n```\n\n{table}\n\nWhat follows is what the card of the first says.\n\n"
-    )
+    if "```bash\n" in text:
+        return re.sub(r"(?s)(```bash\n.*?)```", lambda match: f"{match[1]}{command}\n```", text, count=1)
+    rows = [(name, weight, f"`{digest}`") for name, weight, digest in named]
+    table = markdown_table(("predictor", "weight", "SHA-256 of its weights"), rows)
+    mixed = f"## Mixed\n\n```bash\n{command}\n```\n\n{table}\n\nWhat follows is what the card of the first says.\n\n"
     head, title, rest = text.partition("## ")
-    return f"{head}{sentence}{title}{rest}"
+    return f"{head}{mixed}{title}{rest}"
 
 
 def main() -> None:

@@ -141,12 +141,11 @@ def scores(sets: dict) -> dict[str, dict[str, float]]:
     return table
 
 
-def scores_by_judge(judges: dict) -> dict[str, dict]:
-    """Return the scores of every judge, see `scores`."""
-    return {name: scores(sets) for name, sets in judges.items()}
-
-
-tables = filled("cards/sizes.md.j2", SETS=(*VERDICTS, *GRADES, *CLAIMS), scores=scores_by_judge)  # of all judges
+tables = filled(  # of all judges
+    "cards/sizes.md.j2",
+    SETS=(*VERDICTS, *GRADES, *CLAIMS),
+    scores=lambda judges: {name: scores(sets) for name, sets in judges.items()},
+)
 
 
 def study(args: Arguments) -> dict:

@@ -61,11 +61,8 @@ def groups(rows: list, tokenizer, args, rng) -> Iterator[tuple]:
         rng.shuffle(texts)
         head = tokenizer(shared, add_special_tokens=False)["input_ids"]
         bodies = tokenizer([f" {text.strip()}{END}" for text, _ in texts], add_special_tokens=False)["input_ids"]
-        fit = [
-            (body, label)
-            for body, (_, label) in zip(bodies, texts, strict=True)
-            if len(head) + len(body) <= args.longest
-        ]
+        rows = [(body, label) for body, (_, label) in zip(bodies, texts, strict=True)]
+        fit = [row for row in rows if len(head) + len(row[0]) <= args.longest]
         for i in range(0, len(fit), args.same):
             part = fit[i : i + args.same]
             yield head, [body for body, _ in part], [label for _, label in part]

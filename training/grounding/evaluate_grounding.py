@@ -54,12 +54,8 @@ def dev_file(data: Path, name: str) -> Path:
 
 def dev_rows(data: Path, name: str) -> list[dict]:
     """Return the rows of one of `JUDGED`, `PAIRS` or `PLAIN`: `question`, `context`, `candidate`, `label` 0 or 1."""
-    return [
-        {"question": row["question"] or "", "context": row["context"]}
-        | {"candidate": row["candidate"], "label": int(row["label"])}
-        for row in map(as_claim, json_rows(dev_file(data, name)))
-        if row["label"] is not None
-    ]
+    rows = [row for row in map(as_claim, json_rows(dev_file(data, name))) if row["label"] is not None]
+    return [row | {"question": row["question"] or "", "label": int(row["label"])} for row in rows]
 
 
 def judge_scores(folder: Path) -> Callable[[Sequence[dict]], np.ndarray]:
@@ -91,9 +87,9 @@ def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> 
         if not use.any():
             continue
         slope, intercept = platt(scores[fit], labels[fit])
-        threshold = best_threshold(sigmoid(slope * scores[fit] + intercept), labels[fit], [""] * fit.sum(), "error")
-        probabilities[use] = sigmoid(slope * scores[use] + intercept)
-        verdicts[use] = probabilities[use] >= threshold
+        scaled = sigmoid(slope * scores + intercept)
+        probabilities[use] = scaled[use]
+        verdicts[use] = scaled[use] >= best_threshold(scaled[fit], labels[fit], [], "error")
     return probabilities, verdicts
 
 
@@ -123,11 +119,9 @@ def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
     model = LogisticRegression(C=1e9, fit_intercept=False, max_iter=1000)
     value = model.fit(np.column_stack([scores, own]), labels, weights * len(rows)).coef_[0]
     slope, intercept = float(value[0]), float(value[1:].mean())
-    probabilities = sigmoid(slope * scores + intercept)
     times = np.round(weights * len(rows)).astype(int)
-    threshold = best_threshold(
-        np.repeat(probabilities, times), np.repeat(labels, times), [""] * int(times.sum()), "error"
-    )
+    repeated = (np.repeat(values, times) for values in (sigmoid(slope * scores + intercept), labels))
+    threshold = best_threshold(*repeated, [], "error")
     return {"slope": slope, "intercept": intercept, "threshold": threshold}
 
 

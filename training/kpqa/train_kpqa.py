@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.core.inference import padded, tensors
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.loading import PredictorSettings, write_settings
 
@@ -74,16 +75,12 @@ def tokenized(rows, tokenizer, max_length: int, with_question: bool) -> list[dic
 def collate(examples: list[dict]) -> dict:
     """Return a padded batch; labels are -100 at padding."""
     import torch
+    from torch.nn.utils.rnn import pad_sequence
 
-    shape = len(examples), max(len(example["labels"]) for example in examples)
-    batch = {key: torch.zeros(shape, dtype=torch.long) for key in ("input_ids", "token_type_ids", "attention_mask")}
-    batch["labels"] = torch.full(shape, -100.0)
-    for i, example in enumerate(examples):
-        length = len(example["labels"])
-        batch["attention_mask"][i, :length] = 1
-        for key, values in example.items():
-            batch[key][i, :length] = torch.from_numpy(values)
-    return batch
+    labels = pad_sequence([torch.from_numpy(e["labels"]) for e in examples], batch_first=True, padding_value=-100.0)
+    rows = [{"input_ids": e["input_ids"], "token_type_ids": e["token_type_ids"]} for e in examples]
+    rows = [row | {"attention_mask": np.ones(len(row["input_ids"]))} for row in rows]
+    return tensors(padded(rows)) | {"labels": labels}
 
 
 def keyphrase_loss(outputs, labels, num_items_in_batch=None):
@@ -130,8 +127,8 @@ def adapter(model, rank: int, alpha: int, dropout: float):
     from peft import LoraConfig, TaskType, get_peft_model
 
     settings = {"r": rank, "lora_alpha": alpha, "lora_dropout": dropout}
-    modules = ["query", "key", "value", "dense"]
-    return get_peft_model(model, LoraConfig(task_type=TaskType.TOKEN_CLS, target_modules=modules, **settings))
+    settings |= {"task_type": TaskType.TOKEN_CLS, "target_modules": ["query", "key", "value", "dense"]}
+    return get_peft_model(model, LoraConfig(**settings))
 
 
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path) -> None:
@@ -169,10 +166,10 @@ def main() -> None:
     for name, weight in weighted(args.sources):
         if name in args.exclude:
             continue
-        rows = answers(name, args.unit_label, args.function_label)
-        if args.dev_share:
-            held_out += [row for row in rows if data.is_held_out(row.question, args.dev_share)]
-            rows = [row for row in rows if not data.is_held_out(row.question, args.dev_share)]
+        parts: tuple[list, list] = [], held_out
+        for row in answers(name, args.unit_label, args.function_label):
+            parts[data.is_held_out(row.question, args.dev_share)].append(row)
+        rows = parts[0]
         pool.append((rows, weight))
         facts.append({"name": name, "rows": len(rows), "weight": weight})
         print(f"{name}: {len(rows)} rows, weight {weight:g}", flush=True)

@@ -53,10 +53,9 @@ def write_model(
     with quiet():
         plain, note = _plain(name, source)
         model, tokenizer = merged(source)
+        copied = {"ava_config.json": folder} | dict.fromkeys(ADAPTER, folder / "adapter")
         if tokenizer is None:  # the linear judge, which has no encoder
-            for file in ("model.safetensors", "config.json"):
-                folder.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source / file, folder / file)
+            copied |= {"model.safetensors": folder, "config.json": folder}
         else:
             model.save_pretrained(folder)
             tokenizer.save_pretrained(folder)
@@ -64,21 +63,16 @@ def write_model(
             _check_plain(name, source, folder)
         if name == "kpqa":
             write_settings(folder, checked_settings(source))
-    for file, place in ({"ava_config.json": folder} | dict.fromkeys(ADAPTER, folder / "adapter")).items():
+    for file, place in copied.items():
         if (source / file).is_file():
-            place.mkdir(exist_ok=True)
+            place.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / file, place / file)
     if name == "ava" and (source / "measured.json").is_file():
         copy_measured(source, folder)
 
     namespace, title = repository.split("/")
-    facts = {
-        "name": metric or name,
-        "namespace": namespace,
-        "repository": repository,
-        "tag": tag,
-        "auto": CLASSES[name],
-    }
+    facts = {"namespace": namespace, "repository": repository, "tag": tag}
+    facts |= {"name": metric or name, "auto": CLASSES[name]}
     use = ((TEXTS["use"] if is_default else TEXTS["use_own"]) + note).format(**facts)
     use += TEXTS["settings"] if name == "ava" else ""
     if (source / ADAPTER[1]).is_file():
@@ -162,14 +156,9 @@ def recorded_results(name: str, source: Path) -> list:
             f"{RECORDS[name]}: expected results of the checkpoint {digest[:12]}, got those of {measured[:12]}; "
             f"run training/{name}/evaluate_{name}.py first"
         )
-    return [
-        EvalResult(
-            task_type=TASKS[metric_of(source)],
-            dataset_type=data.split(".")[0].replace(" ", "_"),
-            dataset_name=data,
-            metric_type=kind,
-            metric_name=label,
-            metric_value=round(float(value), 4),
-        )
-        for data, kind, value, label in rows
-    ]
+    results = []
+    for data, kind, value, label in rows:
+        about = {"task_type": TASKS[metric_of(source)], "metric_type": kind, "metric_name": label}
+        about |= {"dataset_type": data.split(".")[0].replace(" ", "_"), "dataset_name": data}
+        results.append(EvalResult(**about, metric_value=round(float(value), 4)))
+    return results

@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.core.checkpoints import (
-    BASE_MODEL,
-    base_encoder,
-    checkpoint_digest,
-    hub_folder,
-    is_checkpoint,
-    token_limit,
-)
+from genqa_metrics.core import checkpoints
+from genqa_metrics.core.checkpoints import BASE_MODEL, checkpoint_digest, hub_folder, token_limit
 from genqa_metrics.core.inference import CPU_BATCH, run_padded, tensors
 from genqa_metrics.core.scorer import quiet
 from genqa_metrics.f_meta import overlap
@@ -114,7 +108,7 @@ def is_dev(text: str, share: float = DEV_SHARE) -> bool:
 def checkpoint_folder(argument: str, name: str | Path, revision: str | None = None) -> Path:
     """Return a folder, or that of a download from the Hub; a ValueError names the argument and what was tried."""
     tried: list[str] = []
-    folder = Path(name) if Path(name).is_dir() else hub_folder(str(name), revision, is_checkpoint, tried)
+    folder = Path(name) if Path(name).is_dir() else hub_folder(str(name), revision, checkpoints.is_checkpoint, tried)
     if folder is None:
         raise ValueError(f"{argument}: expected a folder or a Hub id, got {str(name)!r}; {'; '.join(tried)}")
     return folder
@@ -122,7 +116,7 @@ def checkpoint_folder(argument: str, name: str | Path, revision: str | None = No
 
 def encoder_folder(name: str) -> Path:
     """Return the folder of an encoder: the bundled one by its Hub id, a local folder, or a download."""
-    return base_encoder() if name == BASE_MODEL else checkpoint_folder("encoder", name)
+    return checkpoints.base_encoder() if name == BASE_MODEL else checkpoint_folder("encoder", name)
 
 
 class WordVectors:
@@ -176,10 +170,8 @@ def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]
     tokenizer = AutoTokenizer.from_pretrained(folder)
     split = [text.split() for text in texts]
     encoded = tokenizer(split, is_split_into_words=True, truncation=True, max_length=token_limit(model, tokenizer))
-    rows = [
-        {"input_ids": ids, "attention_mask": mask}
-        for ids, mask in zip(encoded["input_ids"], encoded["attention_mask"], strict=True)
-    ]
+    columns = encoded["input_ids"], encoded["attention_mask"]
+    rows = [{"input_ids": ids, "attention_mask": mask} for ids, mask in zip(*columns, strict=True)]
     with torch.inference_mode():
         states = run_padded(rows, lambda inputs: model(**tensors(inputs)).last_hidden_state.numpy(), CPU_BATCH)
     results = []
@@ -230,14 +222,7 @@ class Examples:
     vocabulary, and replaced by the word of the context that gets most attention (Du et al. 2017).
     """
 
-    def __init__(
-        self,
-        words: Sequence[str],
-        vectors: WordVectors,
-        max_context: int = 60,
-        max_question: int = 20,
-        copies: bool = True,
-    ):
+    def __init__(self, words: Sequence[str], vectors: WordVectors, max_context=60, max_question=20, copies=True):
         self.words, self.vectors, self.copies = list(words), vectors, copies
         self.number = {word: i for i, word in enumerate(self.words)}
         self.max_context, self.max_question = max_context, max_question
@@ -254,8 +239,11 @@ class Examples:
         self.vectors(list({word for _, question in pairs for word in question.split()}))
         for row, (_, question), mean in zip(rows, pairs, means, strict=True):
             words = question.split()
-            row |= {"question": words[: self.max_question], "ends": len(words) <= self.max_question}
-            row["question_mean"] = mean
+            row |= {
+                "question": words[: self.max_question],
+                "ends": len(words) <= self.max_question,
+                "question_mean": mean,
+            }
         return rows
 
     def collate(self, rows: Sequence[Mapping]) -> dict:
@@ -274,13 +262,9 @@ class Examples:
             return pad_sequence([torch.from_numpy(array) for array in arrays], batch_first=True, padding_value=value)
 
         texts = [row["input_ids"] for row in rows]
-        batch = {
-            "context": padded(map(self.vectors, texts)),
-            "lengths": torch.tensor([len(words) for words in texts]),
-            "copyable": padded(
-                np.array([not self.copies or word not in self.number for word in text]) for text in texts
-            ),
-        }
+        copyable = ([not self.copies or word not in self.number for word in text] for text in texts)
+        batch = {"context": padded(map(self.vectors, texts)), "copyable": padded(map(np.array, copyable))}
+        batch["lengths"] = torch.tensor([len(words) for words in texts])
         if "question" not in rows[0]:
             return batch
         start, targets = np.zeros((1, self.vectors.size), np.float32), []
@@ -298,9 +282,5 @@ class Examples:
             # The end of a question that was cut is not to be learned here.
             targets.append(np.array([*target, END if row["ends"] else -100]))
         means = torch.from_numpy(np.stack([row["question_mean"] for row in rows]))
-        return batch | {
-            "previous": previous,
-            "target": padded(targets, -100),
-            "copies": copies,
-            "question_mean": means,
-        }
+        batch |= {"previous": previous, "target": padded(targets, -100), "copies": copies}
+        return batch | {"question_mean": means}

@@ -139,12 +139,9 @@ def generate(
     rng = np.random.default_rng(seed)
     picks = [rng.integers(top, size=count) for count in counts]
     # Without a latent variable every search of a context is the same one: it is done once.
-    searches = [
-        (i, j) for i, count in enumerate(counts) for j in range(count if model.config.latent else min(count, 1))
-    ]
-    noise = None
-    if model.config.latent:
-        noise = torch.randn(len(searches), model.config.latent, generator=torch.Generator().manual_seed(seed))
+    size = model.config.latent
+    searches = [(i, j) for i, count in enumerate(counts) for j in range(count if size else min(count, 1))]
+    noise = torch.randn(len(searches), size, generator=torch.Generator().manual_seed(seed)) if size else None
     rows = examples.of_contexts(contexts)
     order = sorted(range(len(searches)), key=lambda n: len(rows[searches[n][0]]["input_ids"]))
     questions: list[list[str]] = [[""] * count for count in counts]
@@ -157,7 +154,7 @@ def generate(
         result = np.isfinite(beams.scores).sum(axis=1)
         for row, n in enumerate(numbers):
             i, j = searches[n]
-            for question in [j] if model.config.latent else range(counts[i]):
+            for question in [j] if size else range(counts[i]):
                 beam = min(int(picks[i][question]), int(result[row]) - 1)
                 questions[i][question] = beams.text(row, beam, examples.words, inputs[row]["input_ids"])
     return questions

@@ -44,10 +44,7 @@ def heat_map(sets: Mapping[str, dict]):
     """Return a figure of Pearson's r of every metric on every set."""
     names = [name for family in _families(list(sets)).values() for name in family]
     titles = list(next(iter(sets.values()))["metrics"])
-    nan = float("nan")
-    values = np.array(
-        [[nan if (v := sets[n]["metrics"][t]["pearson"]["value"]) is None else v for n in names] for t in titles]
-    )
+    values = np.array([[sets[n]["metrics"][t]["pearson"]["value"] for n in names] for t in titles], dtype=float)
     figure = Figure(figsize=(2.2 + 0.72 * len(names), 1.6 + 0.3 * len(titles)))
     axes = figure.subplots()
     image = axes.imshow(values, cmap="YlGnBu", vmin=0, vmax=1, aspect="auto")
@@ -56,9 +53,7 @@ def heat_map(sets: Mapping[str, dict]):
         best = values[i, j] == np.nanmax(values[:, j])
         colour = "white" if values[i, j] > 0.6 else "black"
         axes.text(j, i, text, ha="center", va="center", fontsize=8, color=colour, weight="bold" if best else "normal")
-    axes.set_xticks(
-        range(len(names)), [named(name) for name in names], rotation=35, ha="right", rotation_mode="anchor"
-    )
+    axes.set_xticks(range(len(names)), [*map(named, names)], rotation=35, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(titles)), titles)
     figure.colorbar(image, ax=axes, label="Pearson r")
     return figure

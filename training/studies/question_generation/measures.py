@@ -91,13 +91,6 @@ def corpus_bleu(sums: np.ndarray) -> np.ndarray:
     return precision * np.exp(np.minimum(0, 1 - reference_length / np.maximum(length, 1e-9)))
 
 
-def corpus_counts(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
-    """Return what corpus BLEU is made of for every context, (contexts, 10), see `corpus_bleu`."""
-    matches, length, reference_length = bleu_counts(str.split, predictions, references)
-    ngrams = np.maximum(length[:, None] - np.arange(MAX_ORDER), 0)
-    return np.column_stack([matches, ngrams, length, reference_length]).astype(float)
-
-
 def statistics_of(generated: Mapping[int, Mapping[str, list]], contexts: Sequence, bases: Sequence[str]) -> dict:
     """Return (contexts, systems, seeds, k) of every base (`PARTS`), "corpus" (first questions) and "diversity".
 
@@ -116,7 +109,9 @@ def statistics_of(generated: Mapping[int, Mapping[str, list]], contexts: Sequenc
     for name in bases:  # one call: a pair that several systems ask is scored once, Java starts once
         print(f"scoring with {name}", file=sys.stderr, flush=True)
         values[name] = scoring.statistics(predictions, references * len(columns), base_of(name))
-    values["corpus"] = corpus_counts([texts[0] for texts in predictions], references * len(columns))
+    matches, length, wanted = bleu_counts(str.split, [texts[0] for texts in predictions], references * len(columns))
+    ngrams = np.maximum(length[:, None] - np.arange(MAX_ORDER), 0)
+    values["corpus"] = np.column_stack([matches, ngrams, length, wanted]).astype(float)
     values["diversity"] = diversity(predictions)
     return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in values.items()}
 
@@ -200,6 +195,6 @@ def findings(report: Mapping) -> dict[str, dict]:
             "rbs_adds": all(least[pair][1] > 0 for pair in beams),
         }
         if set(larger) <= set(least):
-            result[base] |= {"rise_with_d": all(least[pair][0] > 0 for pair in larger)}
-            result[base] |= {"rise_with_d_surely": all(least[pair][1] > 0 for pair in larger)}
+            for place, name in enumerate(("rise_with_d", "rise_with_d_surely")):
+                result[base][name] = all(least[pair][place] > 0 for pair in larger)
     return result

@@ -136,11 +136,6 @@ def one_to_one(matrix: np.ndarray, threshold: float) -> int:
     return int((maximum_bipartite_matching(csr_array(matrix >= threshold)) >= 0).sum())
 
 
-def any_of_them(matrix: np.ndarray, threshold: float) -> int:
-    """Return the same if a prediction may ask any number of references."""
-    return int((matrix.max(axis=0) >= threshold).sum())
-
-
 def counted(scores: Sequence[np.ndarray], threshold: float, rule: Callable = closest) -> np.ndarray:
     """Return how many references every set asks."""
     return np.array([rule(matrix, threshold) for matrix in scores])
@@ -173,14 +168,14 @@ def agreement(base: Callable, threshold: float, single: Sequence[Sets], double: 
     truth = np.array([s.asked for s in single])
     recall = np.array([matrix.max(axis=0).mean() for matrix in scores])
     counts = counted(scores, threshold)
-    relevant = np.array([(matrix.max(axis=1) >= threshold).sum() for matrix in scores])
+    any_of_them, relevant = ([(m.max(axis=axis) >= threshold).sum() for m in scores] for axis in (0, 1))
     values = (
         spearmanr(recall, truth / sizes).statistic,
         np.abs(recall - truth / sizes).mean(),
         spearmanr(counts / sizes, truth / sizes).statistic,
         np.abs(counts - truth).mean(),
         np.abs(counted(scores, threshold, one_to_one) - truth).mean(),
-        np.abs(counted(scores, threshold, any_of_them) - truth).mean(),
+        np.abs(any_of_them - truth).mean(),
         np.abs(relevant - np.array([s.relevant for s in single])).mean(),
         in_order(np.array([matrix.max(axis=0).mean() for matrix in of_pairs])),
     )
@@ -206,18 +201,16 @@ def measure(args: Arguments) -> dict:
     sets = {name: sets_of(passages, args.seed + number) for number, (name, passages) in enumerate(parts.items())}
     single, _ = sets.pop("learned")
 
-    def same_question(predictions: list[str], references: list[str]) -> np.ndarray:
-        return same_question_scores(
-            bases["rouge"](predictions, references), bases["cosine"](predictions, references), weights
-        )
+    def same_question(*texts: list[str]) -> np.ndarray:
+        return same_question_scores(bases["rouge"](*texts), bases["cosine"](*texts), weights)
 
     weights = [*model.coef_[0], *model.intercept_]
     even = learned_threshold(matrices(single, same_question), single)
     weights[2] -= np.log(even / (1 - even))  # so that 0.5 is the threshold
     weights = [round(SHARPNESS * float(weight), 2) for weight in weights]
     values = {"same_question": same_question, **bases}
-    thresholds = {name: learned_threshold(matrices(single, base), single) for name, base in bases.items()}
-    thresholds = {"same_question": 0.5, **thresholds}
+    thresholds = {"same_question": 0.5}
+    thresholds |= {name: learned_threshold(matrices(single, base), single) for name, base in bases.items()}
     return {
         "data": digests(FILES, args.data_dir),
         "weights": weights,
