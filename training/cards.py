@@ -65,7 +65,7 @@ def _commands(start: str | None) -> str:
     """Return the command of this run, after those of the checkpoint that it started from; of paths only the ends."""
     words = [f"training/ava/{Path(word).name}" if Path(word).is_file() else word for word in sys.argv[1:]]
     words = ["/".join(Path(word).parts[-2:]) if Path(word).is_absolute() else word for word in words]
-    before, card = "", Path(start or "", "README.md")
-    if start and card.is_file() and "training.ava" in (text := card.read_text(encoding="utf-8")):  # a card of ours
-        before = text.partition("```bash\n")[2].partition("```")[0]
+    card = Path(start, "README.md") if start else None
+    text = card.read_text(encoding="utf-8") if card and card.is_file() else ""
+    before = text.partition("```bash\n")[2].partition("```")[0] if "training.ava" in text else ""  # a card of ours
     return before + shlex.join(["python", "-m", "training.ava.train_ava", *words])

@@ -70,9 +70,9 @@ class DataSet:
         return bool(_ALLOWS.search(self.licence)) and not _FORBIDS.search(self.licence)
 
 
-def data_sets(table: Path = TABLE) -> list[DataSet]:
+def data_sets() -> list[DataSet]:
     """Return all sets of the table."""
-    with table.open(encoding="utf-8", newline="") as file:
+    with TABLE.open(encoding="utf-8", newline="") as file:
         return [DataSet(**row | {"rows": int(row["rows"])}) for row in csv.DictReader(file)]
 
 

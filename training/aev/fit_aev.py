@@ -2,13 +2,10 @@
 
     python -m training.aev.fit_aev --data answers.jsonl.gz --output_folder fitted
 
-The story, as in sections 3.3 and 4 of Soricut & Brill (2004):
-1. read outputs of several systems with references and a human score per output;
-2. score every system with all 44 cells from one counting pass;
-3. square the Pearson correlation of the human system scores with each cell: the R-squared table;
-4. resample the systems to see how sure its best cell is;
-5. write the table (JSON, whose "settings" `load("aev", settings=...)` takes, and a heat map), and print it.
-Beside every table stands BLEU's own R-squared (sacrebleu), with the first reference and with all, as in section 4.1.
+As in sections 3.3 and 4 of Soricut & Brill (2004): every system is scored with all 44 cells; the squared Pearson
+correlations of the human system scores with each are the R-squared table, and resampled systems say how sure its best
+cell is. The table is written as JSON, whose "settings" `load("aev", settings=...)` takes, and as a heat map, with
+BLEU's own R-squared (sacrebleu), with the first reference and with all, as in section 4.1.
 """
 
 import json
@@ -197,7 +194,6 @@ def fit(arguments: Arguments) -> dict:
     outputs = read_outputs(arguments.data, arguments.aspect, arguments.exclude_system)
     texts, every = [row["candidate"] for row in outputs], [row["references"] for row in outputs]
     first = [references[:1] for references in every]
-    several = sum(len(references) > 1 for references in every)
     units, human = (np.array([row[name] for row in outputs]) for name in ("unit", "human"))
     names = sorted(set(units.tolist()))
     of_system = [units == name for name in names]
@@ -228,7 +224,7 @@ def fit(arguments: Arguments) -> dict:
         },
         "points": len(names),
         "rows": len(outputs),
-        "several_references": several,
+        "several_references": sum(len(references) > 1 for references in every),
         "seed": arguments.seed,
         "command": command(arguments),
         "data": {Path(path).name: digest(path) for path in arguments.data},

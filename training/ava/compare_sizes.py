@@ -48,14 +48,6 @@ class Arguments(Output):
     calibrate: bool = option("write scale and threshold into the one folder", False)
 
 
-def dev_rows(name: str, data: Path, most: int) -> tuple[list[dict], str]:
-    """Return rows of a dev file, at most so many, drawn from a seed; and its digest."""
-    path = named_file("data", f"{name}.dev", [str(data / folder) for folder in FOLDERS])
-    rows = map(as_claim, json_rows(path)) if name in CLAIMS else json_rows(path)
-    rows = [row for row in rows if truth(row) is not None]
-    return random.Random(0).sample(rows, min(most, len(rows))), file_digest(path)
-
-
 def judged(checkpoint: str, name: str, rows: list[dict], **settings) -> tuple[np.ndarray, float]:
     """Return (rows,) probabilities of a judge, and seconds."""
     predictions = [row["candidate"] for row in rows]
@@ -76,9 +68,12 @@ def measured(checkpoint: str, data: Path, most: int, names: list[str], **setting
     """Return the probabilities and labels of a judge on every set, and the digests of the files."""
     sets, digests = {}, {}
     for name in names:
-        rows, digest = dev_rows(name, data, most)
+        path = named_file("data", f"{name}.dev", [str(data / folder) for folder in FOLDERS])
+        rows = map(as_claim, json_rows(path)) if name in CLAIMS else json_rows(path)
+        rows = [row for row in rows if truth(row) is not None]
+        rows = random.Random(0).sample(rows, min(most, len(rows)))
         probabilities, seconds = judged(checkpoint, name, rows, **settings)
-        digests[f"{name}.dev"] = digest
+        digests[f"{name}.dev"] = file_digest(path)
         sets[name] = {
             "probabilities": [round(float(value), 4) for value in probabilities],
             "labels": [float(truth(row)) for row in rows],

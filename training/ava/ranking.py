@@ -53,10 +53,8 @@ def rank_agreement(estimated: Sequence[float], true: Sequence[float]) -> dict[st
     """
     estimated, true = np.asarray(estimated, dtype=float), np.asarray(true, dtype=float)
     if estimated.ndim != 1 or estimated.shape != true.shape or len(true) < 2:
-        raise ValueError(
-            f"estimated: expected one value for each of at least 2 systems, as many as true, got shapes "
-            f"{estimated.shape} and {true.shape}"
-        )
+        wanted = "expected one value for each of at least 2 systems, as many as true"
+        raise ValueError(f"estimated: {wanted}, got shapes {estimated.shape} and {true.shape}")
     for name, values in (("estimated", estimated), ("true", true)):
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):

@@ -1,10 +1,9 @@
 """Measure how well a judge measures rankers of answers: Table 5 of Vu & Moschitti (2021) on WikiQA and TREC-QA.
 
-Rankers of different kinds (`rankers.py`) put the candidate answers of every question in order. P@1, MAP and MRR of
-their rankings come once from the gold labels and once from the judge's. References are the other correct answers of
-the question, never the candidate itself, which leaves the questions with two or more correct answers; of several the
-probabilities are averaged, as in the paper, or the best counts. The threshold is the one with the least RMSE of P@1
-over the systems on dev. Questions without a correct or without an incorrect answer are left out.
+P@1, MAP and MRR of rankers (`rankers.py`) come once from the gold labels and once from the judge's. References are the
+other correct answers of the question, so that it needs two; of several the probabilities are averaged, as in the
+paper, or the best counts. The threshold is the one with the least RMSE of P@1 over the systems on dev. Questions
+without a correct or without an incorrect answer are left out.
 """
 
 import sys

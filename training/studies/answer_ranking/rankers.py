@@ -26,10 +26,9 @@ from training.studies.ava_configurations.compare import reading_encoder
 
 SOURCES = ("squad.train", "nq_oracle", "squadshifts_new_wiki")  # questions about Wikipedia
 QUESTIONS = 3000  # of each source at most: about 28,000 pairs, ten minutes on one core
-LONGEST = 60  # words of a sentence
+SENTENCES, LONGEST = 6, 60  # sentences of a paragraph, words of a sentence
 LENGTH = 96  # word pieces of a pair that training reads; 95% of the answer pairs of WikiQA and TREC-QA have fewer
 NEGATIVES = 4  # incorrect answers of each correct one that the cross-encoder is trained on
-
 
 Ranker = Callable[[Sequence[Question], int], list[np.ndarray]]
 
@@ -146,11 +145,11 @@ def trained_cross_encoder(questions: Sequence[Question], folder: Path, seed: int
     return folder
 
 
-def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int = 6) -> list[Question]:
+def sentence_questions(rows: Iterable[dict], rng: random.Random) -> list[Question]:
     """Return the sentences of the paragraphs of extractive QA (rows as SQuAD's) as candidate answers.
 
     A sentence is right that holds the first answer's span, wrong if no answer's text is in it; others are left out,
-    and questions without both kinds. Of more than `sentences` candidates the wrong ones are drawn at random.
+    and questions without both kinds. Of more than `SENTENCES` candidates the wrong ones are drawn at random.
 
     >>> answers = {"text": ["Ann"], "answer_start": [0]}
     >>> rows = [{"question": "Who won?", "context": "Ann won. It rained.", "answers": answers}]
@@ -173,8 +172,7 @@ def sentence_questions(rows: Iterable[dict], rng: random.Random, sentences: int 
             elif not any(answer.lower() in text.lower() for answer in answers["text"]):
                 wrong.append(text)
         if right and wrong:
-            wrong = rng.sample(wrong, min(sentences - 1, len(wrong)))
-            texts = dict.fromkeys((*right, *wrong))
+            texts = dict.fromkeys((*right, *rng.sample(wrong, min(SENTENCES - 1, len(wrong)))))
             result.append(Question(row["question"], tuple(texts), tuple(int(text in right) for text in texts)))
     return result
 

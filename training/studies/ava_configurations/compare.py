@@ -1,10 +1,9 @@
 """Train every configuration of the paper on the same triples and compare them, as Table 4 of Vu & Moschitti (2021).
 
-Each run is made by `train_ava.py` with the settings of `--config` and stops when dev AUC no longer rises;
-an existing one is not made again, so that the command can be stopped and given again. Precision, recall and F1 of
-"correct" and AUC are of all AVA-Pos and AVA-Neg of the test parts, without any rule around the model. Models see fewer
-incorrect answers in training than there are, so the threshold is the one of the best F1 on dev. Intervals are over
-questions and, where there are several, over seeds.
+Each run is made by `train_ava.py` with the settings of `--config`, unless it is there, and stops when dev AUC no
+longer rises. Precision, recall and F1 of "correct" and AUC are of all AVA-Pos and AVA-Neg of the test parts, without
+any rule around the model. Models see fewer incorrect answers in training than there are, so the threshold is the one
+of the best F1 on dev. Intervals are over questions and, where there are several, over seeds.
 """
 
 import copy
@@ -236,8 +235,7 @@ def verdict(difference: list[float]) -> str:
     >>> verdict([0.02, 0.01, 0.03]), verdict([0.02, -0.01, 0.05]), verdict([-0.02, -0.03, -0.01])
     ('holds', 'open', 'the reverse')
     """
-    _, low, high = difference
-    return "holds" if low > 0 else "the reverse" if high < 0 else "open"
+    return "holds" if difference[1] > 0 else "the reverse" if difference[2] < 0 else "open"
 
 
 def study(args: Arguments, more: list[str]) -> dict:

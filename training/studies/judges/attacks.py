@@ -110,36 +110,29 @@ ATTACKS: dict[str, Callable[[Row, Sequence[str]], Texts]] = {
 }
 
 
-def attacked(rows: Sequence[Row], seed: int = 0) -> dict[str, list[Texts]]:
+def attacked(rows: Sequence[Row]) -> dict[str, list[Texts]]:
     """Return the wrong and the right text of every row, by attack; None where a form has no right answer.
 
     Further answers that a text names are those of other rows of `ROWS` of the same kind.
     """
-    rng, result = random.Random(seed), {name: [] for name in ATTACKS}
-    known = list(json_rows(ROWS))
+    rng, known, pairs = random.Random(0), list(json_rows(ROWS)), []
     for row in rows:
-        pool = sorted({text for other in known if other["kind"] == row["kind"]
-                       for text in (other["wrong"], other["references"][0])})  # fmt: skip
-        others = rng.sample([text for text in pool if text not in (row["wrong"], row["references"][0])], 12)
-        for name, attack in ATTACKS.items():
-            result[name].append(attack(row, others))
-    return result
+        texts = {text for r in known if r["kind"] == row["kind"] for text in (r["wrong"], r["references"][0])}
+        others = rng.sample(sorted(texts - {row["wrong"], row["references"][0]}), 12)
+        pairs.append([attack(row, others) for attack in ATTACKS.values()])
+    return dict(zip(ATTACKS, map(list, zip(*pairs, strict=True)), strict=True))
 
 
 def measured(rows: Sequence[Row], judge: Judge) -> dict[str, dict[str, int]]:
     """Return, by attack, how many wrong answers are accepted, how many right ones are lost, and of how many each."""
-    texts = [(name, row, label, text) for name, pairs in attacked(rows).items()
-             for row, pair in zip(rows, pairs, strict=True) for label, text in enumerate(pair) if text]  # fmt: skip
-    probabilities = judge.probabilities(
-        [row["question"] for _, row, *_ in texts],
-        [row["references"] for _, row, *_ in texts],
-        [text for *_, text in texts],
-    )
+    attacks = [(name, *pair) for name, pairs in attacked(rows).items() for pair in zip(rows, pairs, strict=True)]
+    texts = [(name, row, label, text) for name, row, pair in attacks for label, text in enumerate(pair) if text]
+    columns = zip(*((row["question"], row["references"], text) for _, row, _, text in texts), strict=True)
+    accepted = judge.probabilities(*map(list, columns)) >= judge.loaded.threshold
     result = {name: {"accepted": 0, "wrong": 0, "lost": 0, "right": 0} for name in ATTACKS}
-    for (name, _, label, _), probability in zip(texts, probabilities, strict=True):
-        accepted = bool(probability >= judge.loaded.threshold)
+    for (name, _, label, _), yes in zip(texts, accepted.tolist(), strict=True):
         result[name]["right" if label else "wrong"] += 1
-        result[name]["lost" if label else "accepted"] += accepted != bool(label)
+        result[name]["lost" if label else "accepted"] += yes != bool(label)
     return result
 
 

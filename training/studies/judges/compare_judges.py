@@ -1,11 +1,9 @@
 """Compare judges and simple metrics on every dev set: one command, one table.
 
-A judge is a checkpoint of AVA. The simple metrics are token F1, those of kpqa (BERTScore, ROUGE-L weighted with
-keyphrases) and the cosine of sentence vectors, all on the same base encoder and with the best reference of a row.
-
-Nothing is reported of rows that it was fitted to: scaling and threshold of a judge, and the thresholds of the simple
-metrics, come for each half of the questions from the other half (`evaluate_ava.half`). A judge has one threshold for
-everything. The simple metrics have one for each file, which favours them.
+The simple metrics are token F1, those of kpqa (BERTScore, ROUGE-L weighted with keyphrases) and the cosine of sentence
+vectors, all on the same base encoder and with the best reference of a row. Scaling and thresholds come for each half
+of the questions from the other half (`evaluate_ava.half`). A judge has one threshold for everything; the simple
+metrics have one for each file, which favours them.
 """
 
 import random
@@ -43,11 +41,10 @@ NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding=
 COSINE_LENGTH = 512  # word pieces that the cosine reads of a text
 
 
-def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> Iterator[dict]:
-    """Yield the rows with the candidate in the middle of a text about the same subjects, the same text every time.
+def buried_rows(rows: list[dict]) -> Iterator[dict]:
+    """Yield the rows with the candidate amid `BURIED_WORDS` about the same subjects, the same text every time.
 
-    The text is made of right answers to other questions of the same domain, then of any, none twice, up to a number of
-    words; those that hold a reference of the row are left out.
+    They are right answers to other questions of the same domain, then of any, that hold no reference of the row.
     """
     for number, row in enumerate(rows):
         others = [r for r in rows if r["label"] == 1 and r["question"] != row["question"]]
@@ -59,7 +56,7 @@ def buried_rows(rows: list[dict], words: int = BURIED_WORDS) -> Iterator[dict]:
                 continue
             texts[other["question"]] = other["candidate"]
             count += len(other["candidate"].split())
-            if count >= words:
+            if count >= BURIED_WORDS:
                 break
         around = list(texts.values())
         around.insert(len(around) // 2, row["candidate"])
@@ -100,15 +97,6 @@ def simple_scores(rows: list[dict], kpqa) -> dict[str, np.ndarray]:
         "ROUGE-L-KPQA": np.array(results["rougeL_kpqa_per_example"]),
         "embedding cosine": best_scores(partial(cosines, longest=COSINE_LENGTH), candidates, references),
     }
-
-
-def halves_of(rows: list[dict]) -> np.ndarray:
-    """Return the half of every row, by its question; where all fall into one half they take turns."""
-    questions = sorted({row["question"] for row in rows})
-    half = {question: e.half(question) for question in questions}
-    if len(set(half.values())) == 1:
-        half = {question: i % 2 for i, question in enumerate(questions)}
-    return np.array([half[row["question"]] for row in rows])
 
 
 def right_above_wrong(scores: np.ndarray, rows: list[dict]) -> float:
@@ -168,9 +156,14 @@ def judge_scores(folder: str, sets: dict[str, list[dict]], dtype: str | None) ->
 def simple_set(name: str, rows: list[dict], kpqa) -> dict[str, dict[str, float]]:
     """Return the numbers of the simple metrics on a dev set."""
     labels, result = np.array([t.truth(row) for row in rows], float), {}
+    questions = sorted({row["question"] for row in rows})
+    half = {question: e.half(question) for question in questions}
+    if len(set(half.values())) == 1:  # they take turns
+        half = {question: i % 2 for i, question in enumerate(questions)}
+    halves = np.array([half[row["question"]] for row in rows])
     for method, scores in simple_scores(rows, kpqa).items():
         if name in VERDICTS:
-            accuracy = cross_fitted_accuracy(scores, labels, halves_of(rows))
+            accuracy = cross_fitted_accuracy(scores, labels, halves)
             result[method] = {"accuracy": accuracy, "auc": float(roc_auc_score(labels, scores))}
             if name in (WRITTEN, BURIED):
                 result[method]["right_above_wrong"] = right_above_wrong(scores, rows)

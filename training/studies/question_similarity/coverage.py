@@ -7,6 +7,7 @@ repeat itself. So the number of references that it asks is known.
 """
 
 import random
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -73,15 +74,6 @@ def pairs(naco: Sequence[Mapping], fairy: Sequence[Mapping], seed: int) -> Itera
         for i, j in combinations(range(len(answers)), 2):
             if not answers[i] & answers[j]:
                 yield (row["references"][i], row["references"][j], 0)
-
-
-def groups_of_quizzes(rows: Sequence[Mapping]) -> list[list[list[str]]]:
-    """Return passage -> answer -> the questions for it that teachers accept, of answers with two of them."""
-    passages: dict[str, list[list[str]]] = {}
-    for (passage, _), asked in votes_of(rows).items():
-        accepted = [text for text, votes in asked.items() if all(votes)]
-        passages.setdefault(passage, []).extend([accepted] * (len(accepted) > 1))
-    return list(passages.values())
 
 
 def one_set(groups: Sequence[Sequence[str]], number: int, copies: float, draw: random.Random) -> Sets:
@@ -192,12 +184,12 @@ def measure(args: Arguments) -> dict:
     *texts, labels = zip(*pairs(naco[:LEARNED], data["fairytaleqa.train"], args.seed), strict=True)
     features = np.stack([bases[name](*map(list, texts)) for name in ("rouge", "cosine")], axis=1)
     model = LogisticRegression(C=100, class_weight="balanced").fit(features, labels)
-    questions = [row["references"] for row in naco]
-    parts = {
-        "learned": [[texts for texts in questions[:LEARNED] if len(texts) > 1]],
-        "NACo, other passages": [[texts for texts in questions[LEARNED:] if len(texts) > 1]],
-        "Quiz design": groups_of_quizzes(data["quiz_design.dev"]),
-    }
+    questions, quizzes = [row["references"] for row in naco], defaultdict(list)
+    for (passage, _), asked in votes_of(data["quiz_design.dev"]).items():
+        quizzes[passage].append([text for text, votes in asked.items() if all(votes)])  # that teachers accept
+    passages = {"learned": [questions[:LEARNED]], "NACo, other passages": [questions[LEARNED:]]}
+    passages["Quiz design"] = list(quizzes.values())
+    parts = {name: [[t for t in texts if len(t) > 1] for texts in of_part] for name, of_part in passages.items()}
     sets = {name: sets_of(passages, args.seed + number) for number, (name, passages) in enumerate(parts.items())}
     single, _ = sets.pop("learned")
 
