@@ -50,10 +50,7 @@ def encoder_path(name: str) -> str:
 
 
 def prepared(arguments: type, words: Sequence[str] | None = None) -> tuple:
-    """Return `arguments` (fields made by `option`) and transformers.TrainingArguments as given; the seed is set.
-
-    The words of the command line, default those of this process, may name a file of words after --config.
-    """
+    """Return `arguments` and TrainingArguments of the words, with --config a file of more of them; sets the seed."""
     from transformers import HfArgumentParser, TrainingArguments, set_seed
 
     parser = HfArgumentParser((arguments, TrainingArguments))
@@ -196,10 +193,7 @@ def named_rows(argument: str, name: str, folders: str | Path | Sequence[str] | N
 def source_rows(
     argument: str, name: str, folder: str | Path | None, part: str = "split", **options: object
 ) -> Iterable[dict]:
-    """Return the rows of `local_file`, or else of a data set of the Hub, by default of its training split.
-
-    After ORG/NAME may follow a colon and a value of `part`, an argument of `datasets.load_dataset` as `options` are.
-    """
+    """Return the rows of `local_file`, or of ORG/NAME on the Hub; a colon and a value of `part` may follow."""
     if path := local_file(name, folder):
         return json_rows(path)
     if "/" not in name:

@@ -94,11 +94,7 @@ def chosen(names: Sequence[str], known: Sequence[DataSet]) -> list[DataSet]:
 
 @contextmanager
 def opened(place: str) -> Iterator[Callable[[str], Path]]:
-    """Yield a function that returns a local file of a copy, by its place below DATA.
-
-    The copy is hf://datasets/ORG/NAME[@REVISION], a git repository (ends with .git, begins with git@ or git+), or a
-    folder.
-    """
+    """Yield a function that returns a local file of a copy on the Hub, in a git repository or in a folder."""
     if place.startswith("hf://datasets/"):
         from huggingface_hub import hf_hub_download
 

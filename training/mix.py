@@ -24,10 +24,7 @@ from training.kpqa.train_kpqa import adapter
 
 
 def mix_causal(parts: list[tuple[Path, float]], args: argparse.Namespace) -> None:
-    """Write the mean of adapters of a causal language model, which are earlier and later weights of one run.
-
-    It is the mean of both factors of every change: near that of the changes only where the factors are near.
-    """
+    """Write the mean of the factors of adapters of one run; it is near that of the changes where factors are near."""
     from safetensors.torch import load_file, save_file
 
     name, shapes = "adapter_model.safetensors", []

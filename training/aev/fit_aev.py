@@ -76,10 +76,7 @@ def outputs_of(values: dict) -> list[dict]:
 
 
 def read_outputs(files: list[str], aspect: str, excluded: Collection[str] = ()) -> list[dict]:
-    """Return the judged rows (unit, candidate, references, human); a ValueError names file, line and fix.
-
-    Unit is the system, with its file where there are several.
-    """
+    """Return the judged rows: unit (system, with its file if there are several), candidate, references, human."""
     outputs = []
     for path in files:
         source = Source(path)
@@ -128,8 +125,7 @@ def bleu_of_systems(texts: list[str], references: list[list[str]], of_system: li
 def r_squared_table(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
     """Return R-squared with the sign of the correlation: a cell that ranks systems upside down is no fit.
 
-    (... x systems) and (... x systems x orders x alphas) give (... x orders x alphas); NaN where all human or all
-    metric scores are equal, as for an N without a match.
+    (... x systems), (... x systems x orders x alphas) -> (... x orders x alphas); NaN where one side does not vary.
     """
     human = (human - human.mean(-1, keepdims=True))[..., None, None]
     metric = metric - metric.mean(-3, keepdims=True)
@@ -149,8 +145,7 @@ def best_cell(table: np.ndarray) -> tuple[int, int]:
 def bootstrap(human: np.ndarray, metric: np.ndarray, resamples: int, seed: int) -> dict:
     """Return 95% intervals of R-squared and place of the best cell, and the share of samples with the same best cell.
 
-    Systems are drawn with replacement; samples with fewer than three different ones are drawn again. `human` is
-    (systems,), `metric` systems x orders x alphas.
+    Samples of the (systems,) and systems x orders x alphas with fewer than three different systems are drawn again.
     """
     cell = best_cell(r_squared_table(human, metric))
     generator = np.random.default_rng(seed)

@@ -61,10 +61,7 @@ def system_accuracies(verdicts: np.ndarray, labels: np.ndarray, systems: list) -
 
 
 def best_threshold(probabilities: np.ndarray, labels: np.ndarray, systems: list, by: str = "rmse") -> float:
-    """Return the middle of the best thresholds of 0.05, 0.055, ..., 0.95.
-
-    Best is the least RMSE of the accuracies of systems ("rmse", the paper's) or the fewest errors on rows ("error").
-    """
+    """Return the middle of the best thresholds (0.05, 0.055, ...) by RMSE over systems, the paper's, or errors on rows."""
     grid = np.arange(0.05, 0.951, 0.005)
 
     def loss(verdicts):
@@ -83,10 +80,7 @@ def half(question: str) -> int:
 
 
 class Dev:
-    """The rows of a dev file; `logits` has, by way to combine references, the (rows,) logits that are not calibrated.
-
-    "max" and "mean" judge against each reference by itself, which takes long.
-    """
+    """A dev file; `logits`: way to combine references (max and mean take long) -> (rows,), not calibrated."""
 
     def __init__(self, rows: list[dict], judge: Judge, ways: tuple[str, ...]):
         self.rows = rows
@@ -160,10 +154,7 @@ def system_scores(verdicts: np.ndarray, labels: np.ndarray, systems: list) -> di
 
 
 def report(folder: Path, judgments: Path, how: str | None = None) -> tuple[dict, dict]:
-    """Return the settings fitted on the dev files and all scores of a checkpoint.
-
-    `how` is one of `AGGREGATIONS`; None takes the one with the most accuracy and AUC on EVOUNA.
-    """
+    """Return fitted settings and all scores; `how` None is the aggregation best on EVOUNA by accuracy and AUC."""
     judge = Judge(load_judge(folder))
     paths = {name: judgments / f"{name}.jsonl.gz" for name in (*BINARY, *GRADED)}
     devs = {name: Dev(list(json_rows(paths[name])), judge, AGGREGATIONS) for name in BINARY}

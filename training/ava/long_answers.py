@@ -180,10 +180,7 @@ def doubt(prompt: Prompt, text: str) -> str | None:
 def sure_rows(
     prompts: Sequence[Prompt], texts: Mapping[str, str | None], rng: random.Random
 ) -> tuple[list[Triple], list[Triple], Counter]:
-    """Return the rows of texts that `doubt` keeps, balanced; rows for a teacher; how often each reason was met.
-
-    `texts` has the answer to the text of a prompt, None for one that did not end.
-    """
+    """Return the rows that `doubt` keeps, balanced; rows for a teacher; reasons. A text of None did not end."""
     rows, unsure, reasons = [], [], Counter()
     for prompt in prompts:
         text = texts[prompt.text]

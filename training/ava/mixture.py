@@ -15,10 +15,7 @@ BY_RULES = constructed.CONSTRUCTED | relations.CONSTRUCTED | {"manipulation": ma
 
 
 def split_rows(args, output: Path) -> Path:
-    """Write the labelled rows of --rows into `output`/rows, a fifth of the questions apart; return the file of those.
-
-    The arguments name the files from then on. A ValueError says if there are too few questions.
-    """
+    """Write the labelled --rows to `output`/rows, name them in `args`, and return the file of the fifth held out."""
     parts: dict[str, list[dict]] = {"own.train": [], "own.dev": []}
     labelled = labelled_rows(sources_of(list(map(str, args.rows))), {}, Skips(), (), [])
     columns = labelled.items, labelled.labels.tolist(), labelled.weights.tolist()

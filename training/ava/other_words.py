@@ -53,10 +53,7 @@ def flooded(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
 
 
 def buried(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
-    """Yield the triples with the candidate within 60 to 350 words about the same things; the verdict stays.
-
-    The words are answers to other questions that share a long word with this one and hold none of its references.
-    """
+    """Yield the triples with the candidate amid 60 to 350 words of answers to related questions; the verdict stays."""
     about = defaultdict(list)
     for triple in triples:
         for word in {*normalised(triple.question).split()}:
@@ -152,9 +149,8 @@ def _plain_start(text: str) -> str:
 def restated(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
     """Yield the triples with the first sentence of the candidate in another order; the verdict stays.
 
-    "Paris is the capital of France." for "The capital of France is Paris.", "in 1990" at the end for the beginning,
-    "Bonn's mayor" for "the mayor of Bonn". Of correct ones the unchanged candidate is the reference of every second.
-    Half of them are written as some systems write: in lower case, with spaces around punctuation.
+    "Paris is the capital of France." for "The capital of France is Paris.", "Bonn's mayor" for "the mayor of Bonn". Of
+    correct ones the unchanged candidate is the reference of every second; half are `tokenised`.
     """
     for triple in triples:
         first, dot, rest = triple.candidate.strip().partition(". ")

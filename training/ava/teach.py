@@ -21,10 +21,7 @@ PART = 2000  # rows that are judged and written at a time
 
 
 def taught(rows: list, probabilities: list[float], share: float, first: int = 0, doubted: float = 1) -> list[dict]:
-    """Return rows of verdicts, numbered from `first`: `share` of each label (0 to 1) is the teacher's probability.
-
-    Rows whose label and probability differ by more than `doubted` are left out.
-    """
+    """Return verdicts with `share` of the teacher's probability; those that differ by more than `doubted` are out."""
     return [
         {"row": number, "label": None, **row.as_verdict()}
         | {"score": round(share * probability + (1 - share) * row.label, 4)}

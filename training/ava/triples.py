@@ -69,10 +69,7 @@ def detokenized(text: str) -> str:
 
 
 def as2_rows(name: str, folder: str | Path | None) -> list[dict]:
-    """Return question, answer and label of answer-sentence selection: a local file, or NAME or NAME:SPLIT of the Hub.
-
-    Texts are freed of the blanks between tokens, see `detokenized`.
-    """
+    """Return detokenized question, answer and label of a local file, or of NAME or NAME:SPLIT of the Hub."""
     rows = []
     for row in source_rows("as2", name, folder):
         answer = row.get("answer", row.get("sentence"))
@@ -88,8 +85,7 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
 
     With C(q) the correct and W(q) the wrong answers of question q: (q, reference t_i, candidate t_j) with t_i, t_j in
     C(q), t_i != t_j, is positive; with t_i in C(q), t_j in W(q) negative, at most `negatives` of each t_i. Questions
-    with fewer than two correct answers are left out. A reference without `short_answer` takes the last one of its
-    question.
+    with fewer than two correct answers are left out; a reference may take another answer's `short_answer`.
     """
     correct, wrong, short = defaultdict(dict), defaultdict(dict), defaultdict(dict)
     for row in rows:
@@ -121,9 +117,8 @@ def truth(row: dict) -> float | None:
 def judged_triples(rows: Iterable[dict], kind: str) -> list[Triple]:
     """Return the triples of human verdicts: `question`, `references`, `candidate`, `label`, or `score` from 0 to 1.
 
-    The answer may be called `prediction`, as `genqa-metrics label` does. A row with a `context`, the passage that
-    supports its candidate or does not, has the passage for its reference and needs no question. A ValueError names a
-    bad row.
+    The answer may be called `prediction`, as `genqa-metrics label` does. The `context` of a row, the passage that
+    supports its candidate or does not, is its reference; it needs no question.
     """
     triples = []
     for i, row in enumerate(rows):

@@ -130,11 +130,7 @@ def keyphrase_labels(
 
 
 def answers(source: str, rows: Iterable[dict], unit: float, function: float, max_words: int) -> Iterator[Answer]:
-    """Yield each question with the sentence(s) of the context, `max_words` at most, that hold the answer.
-
-    Yes/no answers and answers that are no span of the sentences are left out; `unit` and `function` as in
-    `keyphrase_labels`.
-    """
+    """Yield each question with the sentence(s) of the context, `max_words` at most, that hold its spans."""
     from sentencex import get_sentence_boundaries
 
     several = source.split(".")[0] in SEVERAL_ANSWERS

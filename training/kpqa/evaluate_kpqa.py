@@ -77,10 +77,7 @@ def question_text_pairs(rows: list[dict]) -> list[tuple[str, str]]:
 def scores_of_tokens(
     rows: list[dict], tokens: list, idf: bool = False, negation: bool = True, values: bool = True, **settings
 ) -> dict:
-    """Return metric -> (rows,) scores of the candidates, the maximum over the references, of all texts' tokens.
-
-    `idf` weighs BERTScore by rarity in the references; the others are the metric's and those of `pair_statistics`.
-    """
+    """Return metric -> (rows,) scores of the best reference; `idf` weighs BERTScore by rarity in the references."""
     if idf:
         settings["idf"] = inverse_document_frequencies([np.asarray(token.ids) for token in tokens[len(rows) :]])
     if not negation:

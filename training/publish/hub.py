@@ -23,10 +23,9 @@ def version_tag() -> str:
 
 
 def remote_files(api, repository: Repository, revision: str) -> dict[str, str] | None:
-    """Return path -> digest of the files on the Hub, None if there is no such repository or revision.
+    """Return path -> digest on the Hub, but for .gitattributes; None if there is no such repository or revision.
 
-    The digest is a SHA-256 (64 digits) of large files and Git's SHA-1 (40 digits) of others. `.gitattributes`, which
-    the Hub writes, is left out.
+    The digest is a SHA-256 (64 digits) of large files and Git's SHA-1 (40 digits) of others.
     """
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
     from huggingface_hub.hf_api import RepoFile

@@ -42,9 +42,7 @@ def write_model(
 ) -> None:
     """Write the folder of a model repository, emptied first, from a judge or keyphrase predictor of any kind.
 
-    `metric` loads it, by default the one that its files name; `is_default` says whether without being asked. A
-    ValueError says that transformers cannot load it completely although its card says so, or that `measured.json` is
-    of another judge.
+    `metric` loads it, by default the one that its files name; `is_default` says whether without being asked.
     """
     from huggingface_hub import ModelCard
 

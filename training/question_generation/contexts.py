@@ -120,10 +120,7 @@ def encoder_folder(name: str) -> Path:
 
 
 class WordVectors:
-    """Vectors of words: the mean of the encoder's embeddings of their word pieces, scaled to a variance of 1.
-
-    `size` keeps the first principal components of the embeddings, None all numbers.
-    """
+    """Means of the encoder's embeddings of word pieces, or of their first `size` components, of variance 1."""
 
     def __init__(self, folder: str | Path, size: int | None = None):
         from safetensors import safe_open
@@ -185,10 +182,7 @@ def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]
 
 
 def mean_states(folder: str | Path, texts: Sequence[str], cache: str | Path | None = None) -> np.ndarray:
-    """Return (texts, size) means of the encoder's states over the words (equation 12), scaled to a variance of 1.
-
-    The result is kept in the folder `cache`, if any. No text may be empty.
-    """
+    """Return (texts, size) mean states of texts' words (equation 12), of variance 1; `cache` keeps them."""
     from safetensors.numpy import load_file, save_file
 
     facts = "\n".join([checkpoint_digest(Path(folder)), *texts])

@@ -75,10 +75,7 @@ def sentence_of(passage: str, start: int, length: int) -> str:
 
 
 def pairs_of(rows: Iterable[Mapping], articles: bool = False) -> list[dict]:
-    """Return pairs (`sentence`, `question`, `passage`, `article` or None) of span QA, or of Du et al.'s tokens.
-
-    `articles` says whether the titles of the rows are names of articles.
-    """
+    """Return `sentence`, `question`, `passage` and `article`: None, or the title if `articles` says so."""
     result = []
     for row in rows:
         if "references" in row:

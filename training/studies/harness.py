@@ -38,10 +38,7 @@ class ExtendableOutput(Output):
     keep: bool = common.option("keep what else the result file has, measured on the same data", False)
 
     def earlier(self, data: Mapping[str, str] | None = None) -> dict:
-        """Return the content of the result file with --keep, else empty parts.
-
-        `data` has the SHA-256 of the files that are read now; those that were read then too must be the same.
-        """
+        """Return what --keep keeps, else empty parts; files with another SHA-256 than in `data` are refused."""
         if not self.keep:
             return {"data": {}, "results": {}}
         if not (self.json and Path(self.json).is_file()):

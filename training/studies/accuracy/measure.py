@@ -85,10 +85,7 @@ def judged(rows: list[dict], scorer, cache: Path) -> np.ndarray:
 
 
 def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, finite: bool, rng) -> dict[str, dict]:
-    """Return of each way to estimate how often its interval held the truth, and how wide it was on average.
-
-    The truth is of these rows if `finite`, else every repeat draws a test set of as many rows with replacement.
-    """
+    """Return by way how often its interval held the truth, of these rows if `finite`, and its mean width."""
     truth, number = human.mean(), len(human)
     places = np.tile(np.arange(number), (repeats, 1)) if finite else rng.integers(number, size=(repeats, number))
     people, guesses, results = human[places], judge[places], {}

@@ -93,11 +93,7 @@ def _scores(network, questions: Sequence[Question]) -> list[np.ndarray]:
 def trained(
     training: Sequence[Question], dev: Sequence[Question], folder: str | Path, seed: int, start: Path | None = None
 ) -> Path:
-    """Train the network, unless it exists, keep the epoch with the best MAP on dev, and return its folder.
-
-    Questions without a correct or without an incorrect answer are left out. A network in `start` is trained further,
-    and kept if no epoch is better.
-    """
+    """Train the network, unless it exists, from `start` if given; keep the best MAP on dev, return its folder."""
     folder = Path(folder)
     if (folder / FILE).is_file():
         return folder

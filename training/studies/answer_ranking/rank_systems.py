@@ -96,8 +96,7 @@ def measured(
 ) -> dict:
     """Return the true and the estimated measures of rankers, and how near they are, with intervals over questions.
 
-    `orders` are, by ranker and question, the numbers of the candidates, best first; `probabilities` are the judge's,
-    None for a question that is left out. Without a threshold the best for these questions is taken.
+    `orders`: ranker -> question -> candidates, best first. Probabilities None: left out; threshold None: the best.
     """
     used = [i for i, own in enumerate(probabilities) if own is not None]
     labels = [np.array(question.labels) for question in questions]

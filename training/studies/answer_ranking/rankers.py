@@ -206,10 +206,7 @@ RANKERS: dict[str, Ranker] = {
 def all_rankers(
     training: Sequence[Question], dev: Sequence[Question], spans_dir: str | Path, folder: str | Path, seed: int
 ) -> dict[str, Ranker]:
-    """Return `RANKERS`, four that are trained into a folder unless they are there, and an ensemble.
-
-    Compare-Aggregate learns from the extractive QA in `spans_dir` first, and stops on the dev questions.
-    """
+    """Return `RANKERS`, four that are trained into a folder unless they are there, and an ensemble."""
     folder = Path(folder)
     reader = reading_encoder(folder / "encoder")
     plain = trained_cross_encoder(training, folder / "cross_encoder", seed, reader)

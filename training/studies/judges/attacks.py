@@ -47,10 +47,7 @@ def naming(wrong: str, right: str | None = None) -> Callable[[Row, Sequence[str]
 
 
 def alternatives(count: int, between: str, each: str = "{}", end: str = "") -> Callable[[Row, Sequence[str]], Texts]:
-    """Return an attack that names `count` answers, the right one among them; `end` is what the answer asserts.
-
-    A list of alternatives is never right, so that without `end` there is no right answer of this form.
-    """
+    """Return an attack that names `count` answers; `end` asserts one, without it there is no right answer."""
 
     def texts(row: Row, others: Sequence[str]) -> Texts:
         def text(said: str, other: str) -> str:
@@ -111,10 +108,7 @@ ATTACKS: dict[str, Callable[[Row, Sequence[str]], Texts]] = {
 
 
 def attacked(rows: Sequence[Row]) -> dict[str, list[Texts]]:
-    """Return the wrong and the right text of every row, by attack; None where a form has no right answer.
-
-    Further answers that a text names are those of other rows of `ROWS` of the same kind.
-    """
+    """Return the wrong and the right text of every row, by attack; None where a form has no right answer."""
     rng, known, pairs = random.Random(0), list(json_rows(ROWS)), []
     for row in rows:
         texts = {text for r in known if r["kind"] == row["kind"] for text in (r["wrong"], r["references"][0])}

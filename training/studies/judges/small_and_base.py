@@ -91,10 +91,7 @@ def _simple(way: str) -> Callable[[list[dict]], object]:
 
 
 def costs(rows: list[dict]) -> dict[str, dict[str, float]]:
-    """Return the cost of every way, each measured on some rows in a process of its own.
-
-    Checkpoints in 8-bit integers are made first, in other processes: making one takes much memory.
-    """
+    """Return the cost of every way, each in a process of its own, after 8-bit checkpoints are made in others."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as process:
         for arguments in WAYS.values():
             process.submit(with_exported, "ava", arguments).result()

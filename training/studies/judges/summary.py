@@ -28,10 +28,7 @@ def results() -> tuple[dict, dict]:
 
 
 def scores(name: str, key: str, columns: Sequence[str] = COLUMNS) -> dict[str, float | None]:
-    """Return a score of every column on a dev set, None where it was not measured.
-
-    Those of the judges come from the run that judged with both, where it has the set, so that they can be compared.
-    """
+    """Return a score of every column on a dev set, those of judges from the run with both if that has it."""
     judges, pairs = results()
     together = pairs["sets"].get(name, {})
     values = {

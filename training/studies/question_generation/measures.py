@@ -117,10 +117,9 @@ def statistics_of(generated: Mapping[int, Mapping[str, list]], contexts: Sequenc
 
 
 def resampled_means(rows: np.ndarray, samples: int, seed: int, names: Sequence[str] = tuple(SYSTEMS)) -> np.ndarray:
-    """Return the (samples, systems, k) means of (contexts, systems, seeds, k) rows in bootstrap samples.
+    """Return (samples, systems, k) means of (contexts, systems, seeds, k) in bootstrap samples of contexts and seeds.
 
-    Contexts are drawn once for all systems, and seeds once for all systems of one model, so that differences of
-    systems are paired where they share something.
+    Systems share the contexts, and those of one model the seeds, so that their differences are paired.
     """
     contexts, systems, seeds, k = rows.shape
     flat = rows.reshape(contexts, systems * seeds, k)
@@ -135,10 +134,7 @@ def resampled_means(rows: np.ndarray, samples: int, seed: int, names: Sequence[s
 def report_of(
     statistics: Mapping[str, np.ndarray], kept: np.ndarray, samples: int, names: Sequence[str] = tuple(SYSTEMS)
 ) -> dict:
-    """Return the scores of the (contexts,) that are kept, in the form of result files; see `statistics_of`.
-
-    Means of systems have 95% intervals, and so have the differences of every pair of `pairs_of`.
-    """
+    """Return scores of the (contexts,) kept, and differences of `pairs_of`, with 95% intervals."""
 
     def rounded(values: np.ndarray) -> list[float]:
         return [round(float(value), 5) for value in values]

@@ -64,10 +64,7 @@ def trained(args: Arguments, model: str, seed: int) -> Path:
 
 
 def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
-    """Return system -> as many questions for every context as there are references.
-
-    They are written to a file too, in the form that `genqa-metrics score --metric f_meta` reads.
-    """
+    """Return system -> as many questions for every context as references; they are written to a file too."""
     counts = [len(context.references) for context in contexts]
     texts, generated = [context.text for context in contexts], {}
     for system, (model, top) in SYSTEMS.items():

@@ -132,10 +132,7 @@ def votes_of(rows: Sequence[Mapping]) -> dict[tuple[str, str], dict[str, list[in
 
 
 def quiz(rows: Sequence[Mapping]) -> Task:
-    """Return pairs of an accepted and a rejected question for the same answer, each against the other accepted ones.
-
-    A question that teachers were divided about is neither.
-    """
+    """Return pairs of a question that teachers accept and one that none does, against others that they accept."""
     pairs, row = [], 0
     for cluster, asked in enumerate(votes_of(rows).values()):
         good = [text for text, accepted in asked.items() if all(accepted)]
@@ -150,10 +147,7 @@ def quiz(rows: Sequence[Mapping]) -> Task:
 
 
 def likeness(rows: Sequence[Mapping]) -> Task:
-    """Return two questions of one type by one system, and how alike raters find them; clusters are sentences.
-
-    Likeness is the mean of the raters' variety, 1 (the two questions differ) to 3 (they are the same).
-    """
+    """Return two questions of one type by one system with their mean variety, 1 (differ) to 3 (are the same)."""
     pairs = []
     for i, row in enumerate(rows):
         for system, questions in row["predictions"].items():
@@ -185,10 +179,7 @@ def estimate(value: float, samples: np.ndarray, clusters: int) -> dict:
 def estimates(
     functions: Mapping[str, Callable], clusters: np.ndarray, number: int, seed: int, baseline: str = ""
 ) -> dict[str, dict]:
-    """Return name -> value of a function of (samples, rows) counts, with its interval over clusters.
-
-    With a baseline also the difference to it, of the same resamples.
-    """
+    """Return name -> value of a function of (samples, rows) counts, interval, and difference to `baseline`."""
     samples = bootstrap(functions, clusters, number, seed)
     once = {name: function(np.ones((1, len(clusters))))[0] for name, function in functions.items()}
     count, result = int(clusters.max()) + 1, {}

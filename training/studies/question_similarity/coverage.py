@@ -89,10 +89,9 @@ def one_set(groups: Sequence[Sequence[str]], number: int, copies: float, draw: r
 
 
 def sets_of(passages: Sequence[Sequence[Sequence[str]]], seed: int) -> tuple[list[Sets], list[Sets]]:
-    """Return single sets, and pairs of sets with the same references: copies of some, then others' words for more.
+    """Return single sets, and pairs with the same references: copies of some, then others' words for more.
 
-    The first set of a pair repeats a question until it is at least as large as the second. `passages` are questions by
-    passage and answer; neighbouring answers are of one passage or article.
+    The first of a pair is at least as large. `passages`: passage -> answer -> questions, neighbours of one article.
     """
     draw, single, double = random.Random(seed), [], []
     passages = [groups for groups in passages if len(groups) >= 6]
