@@ -61,7 +61,7 @@ def system_accuracies(verdicts: np.ndarray, labels: np.ndarray, systems: list) -
 
 
 def best_threshold(probabilities: np.ndarray, labels: np.ndarray, systems: list, by: str = "rmse") -> float:
-    """Return the middle of the best thresholds (0.05, 0.055, ...) by RMSE over systems, the paper's, or errors on rows."""
+    """Return the middle of the best thresholds (0.05, 0.055, ...) by RMSE over systems, as in the paper, or errors."""
     grid = np.arange(0.05, 0.951, 0.005)
 
     def loss(verdicts):
