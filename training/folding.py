@@ -16,7 +16,7 @@ def weighted_folders(name: str, parts: Sequence[str]) -> list[tuple[Path, float]
     >>> weighted_folders("judges", ["a=0.8", "b=0.2"])[1]
     (PosixPath('b'), 0.2)
     """
-    result = [(Path(text.rpartition("=")[0]), float(text.rpartition("=")[2])) for text in parts]
+    result = [(Path(folder), float(weight)) for folder, _, weight in (text.rpartition("=") for text in parts)]
     if abs(sum(weight for _, weight in result) - 1) > 1e-6:
         given = ", ".join(f"{weight:g}" for _, weight in result)
         raise ValueError(f"{name}: expected weights that sum to 1, got {given}")

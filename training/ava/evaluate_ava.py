@@ -134,15 +134,11 @@ def together(devs: dict[str, Dev], results: dict[str, tuple]) -> tuple:
 
 def row_scores(probabilities: np.ndarray, verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """Return accuracy, precision, recall and F1 of "correct", AUC and expected calibration error."""
-    precision, recall, f1, _ = precision_recall_fscore_support(labels, verdicts, average="binary", zero_division=0)
-    return {
-        "accuracy": float((verdicts == labels).mean()),
-        "precision": float(precision),
-        "recall": float(recall),
-        "f1": float(f1),
-        "auc": float(roc_auc_score(labels, probabilities)),
-        "calibration_error": calibration(probabilities, labels == 1)["ece"],
-    }
+    of_correct = precision_recall_fscore_support(labels, verdicts, average="binary", zero_division=0)[:3]
+    accuracy, auc = (verdicts == labels).mean(), roc_auc_score(labels, probabilities)
+    values = accuracy, *of_correct, auc, calibration(probabilities, labels == 1)["ece"]
+    names = ("accuracy", "precision", "recall", "f1", "auc", "calibration_error")
+    return dict(zip(names, map(float, values), strict=True))
 
 
 def system_scores(verdicts: np.ndarray, labels: np.ndarray, systems: list) -> dict:
@@ -170,11 +166,8 @@ def report(folder: Path, judgments: Path, how: str | None = None) -> tuple[dict,
             scores["systems"][name] = system_scores(verdicts, devs[name].labels, devs[name].systems)
     for name in GRADED:
         dev = Dev(list(json_rows(paths[name])), judge, (how,))
-        probabilities = scaled(dev, how, settings)
-        scores["graded"][name] = {
-            "pearson": float(pearsonr(probabilities, dev.labels)[0]),
-            "spearman": float(spearmanr(probabilities, dev.labels)[0]),
-        }
+        pairs = scaled(dev, how, settings), dev.labels
+        scores["graded"][name] = {"pearson": float(pearsonr(*pairs)[0]), "spearman": float(spearmanr(*pairs)[0])}
     digests = {name: file_digest(path) for name, path in paths.items()}
     return settings, scores | {"digests": digests | {"checkpoint": checkpoint_digest(folder)}}
 

@@ -146,8 +146,8 @@ def write_checkpoint(model, weights: dict, folder: Path, facts: dict) -> None:
     tensors = {name.replace(".default.", "."): tensor.to(torch.bfloat16) for name, tensor in weights.items()}
     save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
     settings = {"configuration": "prompt", "reference_aggregation": "joined"}
-    (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
-    (folder / "training.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    for name, content, indent in ((SETTINGS_FILE, settings, 2), ("training.json", facts, 1)):
+        (folder / name).write_text(json.dumps(content, indent=indent) + "\n", encoding="utf-8")
 
 
 def main() -> None:

@@ -98,11 +98,8 @@ def measured(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
     labels = np.array([row["label"] for row in rows], dtype=float)
     halves = np.array([half(row["context"]) for row in rows])
     probabilities, verdicts = cross_fitted(scores, labels, halves)
-    return {
-        "accuracy": float((verdicts == labels).mean()),
-        "auc": float(roc_auc_score(labels, scores)),
-        "calibration_error": calibration(probabilities, labels == 1)["ece"],
-    }
+    accuracy, error = float((verdicts == labels).mean()), calibration(probabilities, labels == 1)["ece"]
+    return {"accuracy": accuracy, "auc": float(roc_auc_score(labels, scores)), "calibration_error": error}
 
 
 def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:

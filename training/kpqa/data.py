@@ -118,11 +118,9 @@ def keyphrase_labels(
         content = any(m[0].lower() not in FUNCTION_WORDS for m in words)
         values = [function if content else 1.0] * (end - start)
         for m in words:
-            value = 1.0
-            if numbers and amount and m[0].islower() and m[0] not in _MONTHS:
-                value = 1.0 if any(a < m.end() and m.start() < b for a, b in numbers) else unit
-            if content and m[0].lower() in FUNCTION_WORDS:
-                value = function
+            beside = numbers and amount and m[0].islower() and m[0] not in _MONTHS
+            value = unit if beside and not any(a < m.end() and m.start() < b for a, b in numbers) else 1.0
+            value = function if content and m[0].lower() in FUNCTION_WORDS else value
             values[m.start() - start : m.end() - start] = [value] * len(m[0])
         for i, value in enumerate(values, start):
             labels[i] = max(labels[i], value) if several else labels[i] + value / len(spans)
@@ -178,12 +176,12 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
         labels = [0.0] * len(text)
         for m in WORD.finditer(text):
             token = m[0].lower()
-            value = 1.0 if m.start() == 0 or token == "not" or token.endswith("n't") else 0.0
-            if value == 0.0 and token.isalnum() and token not in FUNCTION_WORDS:
-                value = RESTATED
+            value = RESTATED if token.isalnum() and token not in FUNCTION_WORDS else 0.0
+            if m.start() == 0 or token == "not" or token.endswith("n't"):
+                value = 1.0
             if new and m.start() >= len(text) - len(new) and token.isalnum():
                 value = RESTATED if token in known else 0.0 if token in FUNCTION_WORDS else 0.5
-            labels[m.start() : m.end()] = [value] * (m.end() - m.start())
+            labels[m.start() : m.end()] = [value] * len(m[0])
         ending = rng.choice(["", "", " .", "."])
         rows.append(Answer(question, text + ending, (*labels, *[0.0] * len(ending)), "yes_no"))
     return rows

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from genqa_metrics import METRICS
+from genqa_metrics.core.checkpoints import is_checkpoint
 
 from training.common import option, parsed
 from training.publish.assemble import ROOT
@@ -14,6 +15,7 @@ from training.publish.space import COMPARED, WITH_CHECKPOINT, checkpoint_reposit
 
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in WITH_CHECKPOINT}
 COMPARE = "compare"  # the demo of several metrics
+NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
 @dataclass
@@ -32,7 +34,7 @@ class Arguments:
 
 def check(args: Arguments) -> None:
     """Check the arguments before anything is written."""
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", args.namespace):
+    if not NAME.fullmatch(args.namespace):
         raise ValueError(f"namespace: expected the name of a user or organization, got {args.namespace!r}")
     for name in args.metrics:
         if name not in METRICS:
@@ -42,9 +44,7 @@ def check(args: Arguments) -> None:
     if (args.checkpoint is None) != (args.name is None):
         raise ValueError("checkpoint: expected --checkpoint FOLDER and --name NAME together, got only one of them")
     if args.checkpoint is not None:
-        from genqa_metrics.core.checkpoints import is_checkpoint
-
-        if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", args.name):
+        if not NAME.fullmatch(args.name):
             raise ValueError(f"name: expected the name of a repository in the namespace, got {args.name!r}")
         if not is_checkpoint(Path(args.checkpoint)):
             raise ValueError(f"checkpoint: expected a folder with config and weights, got {args.checkpoint!r}")

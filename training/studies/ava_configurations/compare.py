@@ -81,29 +81,16 @@ def reading_encoder(folder: Path) -> Path:
     return folder
 
 
-def run_folder(args: Arguments, configuration: str, seed: int) -> Path:
-    """Return the folder of a run."""
-    return Path(args.output) / configuration / f"seed{seed}"
-
-
-def train(args: Arguments, more: list[str], configuration: str, seed: int) -> None:
-    """Make a run unless it exists."""
-    where = ["--config", args.config, "--as2_dir", args.as2, "--judged_dir", ".", "--encoder", args.encoder]
-    settings = ["--configuration", configuration, "--seed", str(seed), *more]
-    recipe = file_digest(Path(args.config))
-    train_once("ava.train_ava", run_folder(args, configuration, seed), list(map(str, where)), settings, recipe)
-
-
 def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None) -> dict[str, np.ndarray]:
     """Return the logits of a run for all rows."""
     loaded = load_judge(folder / "final", device="cpu", dtype=dtype)
     judge, is_linear = Judge(loaded), loaded.configuration == LINEAR
 
-    def texts(row: t.Triple) -> tuple:
-        return row.question, row.references[0], row.candidate, *([row.short_answer] if is_linear else [])
-
-    result = {name: judge.logits([texts(row) for row in own]) for name, own in rows.items()}
-    return {name: logits.astype(np.float16) for name, logits in result.items()}  # as they are kept
+    result = {}
+    for name, own in rows.items():
+        texts = [(row.question, row.references[0], row.candidate, row.short_answer)[: 3 + is_linear] for row in own]
+        result[name] = judge.logits(texts).astype(np.float16)  # as they are kept
+    return result
 
 
 def read_kept(path: str | None, data: dict[str, str]) -> dict[str, dict]:
@@ -133,7 +120,7 @@ def measured(args: Arguments, rows: dict[str, list[t.Triple]], kept: dict[str, d
     runs, facts = {}, []
     for configuration in (name for name in ORDER if name in args.only):
         for seed in args.seeds:
-            folder, name = run_folder(args, configuration, seed), f"{configuration}/{seed}"
+            folder, name = Path(args.output) / configuration / f"seed{seed}", f"{configuration}/{seed}"
             if name not in kept and (folder / "final/README.md").is_file():
                 kept[name] = {**run_logits(folder, rows, args.dtype), "facts": run_facts(folder)}
             if name not in kept:
@@ -245,11 +232,12 @@ def study(args: Arguments, more: list[str]) -> dict:
     if not args.encoder and not args.trained:
         args.encoder = reading_encoder(Path(args.output) / "encoder")
     data = digests(("trecqa.train", "wikiqa.train", *DEV, *TESTS.values()), args.as2)
-    kept = read_kept(args.kept, data)
+    kept, recipe = read_kept(args.kept, data), file_digest(Path(args.config))
+    where = ["--config", args.config, "--as2_dir", args.as2, "--judged_dir", ".", "--encoder", str(args.encoder)]
     for seed in () if args.trained else args.seeds:
-        for configuration in (name for name in ORDER if name in args.only):
-            if f"{configuration}/{seed}" not in kept:
-                train(args, more, configuration, seed)
+        for name in (name for name in ORDER if name in args.only and f"{name}/{seed}" not in kept):
+            settings = ["--configuration", name, "--seed", str(seed), *more]
+            train_once("ava.train_ava", Path(args.output) / name / f"seed{seed}", where, settings, recipe)
     rng = random.Random(0)
     rows = {name: list(t.as2_triples(t.as2_rows(name, args.as2), None, rng)) for name in (*DEV, *TESTS.values())}
     rows |= {name: random.Random(0).sample(rows[name], min(DEV_ROWS, len(rows[name]))) for name in DEV}

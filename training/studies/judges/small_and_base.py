@@ -112,15 +112,15 @@ def study(args: Arguments) -> dict:
     sets = {name: c.read(name, args.judgments) for name in SETS}
     judged = (c.judged(name, sets, args.dtype) for name in ("small", "base"))
     small, base = ({name: (*found[name], seconds[name]) for name in sets} for _, _, found, seconds in judged)
-    values: dict = {"data": digests(sets, args.judgments)}
-    values["checkpoints"] = {name: checkpoint_digest(checkpoint_folder(name)) for name in ("small", "base")}
-    values["sets"] = {}
+    checkpoints = {name: checkpoint_digest(checkpoint_folder(name)) for name in ("small", "base")}
+    of_sets = {}
     for name, rows in sets.items():
         labels = np.array([row["label"] if name in c.VERDICTS else row["score"] for row in rows], float)
         bands = {f"{low:g} to {high:g}": together(small[name], base[name], labels, (low, high)) for low, high in BANDS}
         single = {key: scores_of(*value[name][:2], labels) for key, value in (("small", small), ("base", base))}
-        values["sets"][name] = {"rows": len(rows)} | single | {"bands": bands}
-    return values | {"costs": costs(sets[TIMED][: args.rows])}
+        of_sets[name] = {"rows": len(rows)} | single | {"bands": bands}
+    facts = {"data": digests(sets, args.judgments), "checkpoints": checkpoints, "sets": of_sets}
+    return facts | {"costs": costs(sets[TIMED][: args.rows])}
 
 
 FILE = "studies/judges/results/small_and_base"

@@ -5,7 +5,7 @@ The short table in AVA's card and the page of the site, which `page` makes when 
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from training.studies.harness import Table, read, rendered
@@ -80,14 +80,5 @@ def _filled(template: str) -> str:
     return rendered(template, judges=judges, pairs=pairs, VERDICTS=VERDICTS, GRADES=GRADES, **functions, **names)
 
 
-def page() -> str:
-    """Return the page of the documentation site, without its title."""
-    return _filled("judges/page.md.j2")
-
-
-def card() -> str:
-    """Return the short table of AVA's card."""
-    return _filled("judges/card.md.j2")
-
-
-TABLES = [Table(PLACE, "", card, "metrics/ava/README.md")]
+page = partial(_filled, "judges/page.md.j2")  # of the documentation site, without its title
+TABLES = [Table(PLACE, "", partial(_filled, "judges/card.md.j2"), "metrics/ava/README.md")]

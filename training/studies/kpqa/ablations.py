@@ -11,7 +11,7 @@ from genqa_metrics.core.checkpoints import file_digest
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.kpqa.loading import load_models
 
-from training.common import option, train_once
+from training.common import option, prepared, train_once
 from training.kpqa import evaluate_kpqa, train_kpqa
 from training.studies.harness import Output, Study, digests, filled
 
@@ -48,22 +48,17 @@ def runs(sources: list[str]) -> dict[str, list[str]]:
     names = [source.partition("=")[0] for source in sources]
     added = {"full": [], "without the question": ["--no_question"], "without yes/no rows": ["--yes_no", "0"]}
     for group, members in GROUPS.items():
-        excluded = [name for name in names if name.split(".")[0] in members]
-        if excluded:
+        if excluded := [name for name in names if name.split(".")[0] in members]:
             added[f"without {group}"] = ["--exclude", *excluded]
     return added
 
 
 def study(args: Arguments, more: list[str]) -> dict:
     """Return the agreement of all runs; they are trained if they are not there."""
-    from transformers import HfArgumentParser, TrainingArguments
-
     where = ["--config", args.recipe, "--data_dir", args.data_dir]
     settings = ["--max_steps", str(args.max_steps), *more]
     digest = file_digest(Path(args.recipe))
-    parser = HfArgumentParser((train_kpqa.Arguments, TrainingArguments))
-    words = [*where, *settings, "--output_dir", "-"]
-    recipe, training = parser.parse_args_into_dataclasses(words, args_file_flag="--config")
+    recipe, training = prepared(train_kpqa.Arguments, [*where, *settings, "--output_dir", "-"])
     chosen = runs(recipe.sources)
     if not set(args.only) <= set(chosen):
         raise ValueError(f"only: expected names out of {', '.join(chosen)}, got {', '.join(args.only)}")

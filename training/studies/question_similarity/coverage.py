@@ -114,22 +114,9 @@ def matrices(sets: Sequence[Sets], base: Callable) -> list[np.ndarray]:
     return score_matrices([s.predictions for s in sets], [s.references for s in sets], Base("", {}, base))
 
 
-def closest(matrix: np.ndarray, threshold: float) -> int:
-    """Return how many references a set asks if a prediction asks the closest one only, the rule of F-meta."""
-    return len(matched(matrix, threshold))
-
-
-def one_to_one(matrix: np.ndarray, threshold: float) -> int:
-    """Return the same if predictions are assigned to references one to one."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
-    return int((maximum_bipartite_matching(csr_array(matrix >= threshold)) >= 0).sum())
-
-
-def counted(scores: Sequence[np.ndarray], threshold: float, rule: Callable = closest) -> np.ndarray:
-    """Return how many references every set asks."""
-    return np.array([rule(matrix, threshold) for matrix in scores])
+def counted(scores: Sequence[np.ndarray], threshold: float) -> np.ndarray:
+    """Return how many references every set asks if a prediction asks the closest one only, the rule of F-meta."""
+    return np.array([len(matched(matrix, threshold)) for matrix in scores])
 
 
 def learned_threshold(scores: Sequence[np.ndarray], sets: Sequence[Sets]) -> float:
@@ -151,6 +138,8 @@ def in_order(values: np.ndarray) -> float:
 
 def agreement(base: Callable, threshold: float, single: Sequence[Sets], double: Sequence[Sets]) -> dict[str, float]:
     """Return how well recall and counts of a base tell what sets ask, see `COLUMNS`."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
     from scipy.stats import spearmanr
 
     of_all = matrices([*single, *double], base)
@@ -159,13 +148,14 @@ def agreement(base: Callable, threshold: float, single: Sequence[Sets], double: 
     truth = np.array([s.asked for s in single])
     recall = np.array([matrix.max(axis=0).mean() for matrix in scores])
     counts = counted(scores, threshold)
+    one_to_one = [(maximum_bipartite_matching(csr_array(m >= threshold)) >= 0).sum() for m in scores]
     any_of_them, relevant = ([(m.max(axis=axis) >= threshold).sum() for m in scores] for axis in (0, 1))
     values = (
         spearmanr(recall, truth / sizes).statistic,
         np.abs(recall - truth / sizes).mean(),
         spearmanr(counts / sizes, truth / sizes).statistic,
         np.abs(counts - truth).mean(),
-        np.abs(counted(scores, threshold, one_to_one) - truth).mean(),
+        np.abs(one_to_one - truth).mean(),
         np.abs(any_of_them - truth).mean(),
         np.abs(relevant - np.array([s.relevant for s in single])).mean(),
         in_order(np.array([matrix.max(axis=0).mean() for matrix in of_pairs])),
