@@ -61,9 +61,8 @@ def main() -> None:
     rows = rng.sample(rows, min(own.rows, len(rows)))
     written = list(json_rows(own.output)) if own.output.is_file() else []
     done = written[-1]["row"] + 1 if written else 0
-    judge = None
-    if own.teacher:
-        judge = Judge(load_judge(own.teacher, device=own.device, dtype=own.dtype, base_model=own.base_model))
+    settings = {"device": own.device, "dtype": own.dtype, "base_model": own.base_model}
+    judge = Judge(load_judge(own.teacher, **settings)) if own.teacher else None
     for start in range(done, len(rows), PART):
         part = rows[start : start + PART]
         probabilities = [row.label for row in part]

@@ -9,6 +9,7 @@ choose between checkpoints and settings; nothing is trained on them.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -60,12 +61,8 @@ def read_judgments(folder: str, names: Collection[str]) -> dict[str, Judgments]:
 
 def facts(folder: str, names: Collection[str]) -> dict:
     """Return seed, versions, and digests of the judgments."""
-    data = digests([f"{name}.dev" for name in names], folder)
-    return {
-        "bootstrap_seed": SEED,
-        "versions": versions("genqa-metrics", "scipy", "torch", "transformers"),
-        "data": data,
-    }
+    used = versions("genqa-metrics", "scipy", "torch", "transformers")
+    return {"bootstrap_seed": SEED, "versions": used, "data": digests([f"{name}.dev" for name in names], folder)}
 
 
 def question_text_pairs(rows: list[dict]) -> list[tuple[str, str]]:
@@ -80,14 +77,19 @@ def scores_of_tokens(
     """Return metric -> (rows,) scores of the best reference; `idf` weighs BERTScore by rarity in the references."""
     if idf:
         settings["idf"] = inverse_document_frequencies([np.asarray(token.ids) for token in tokens[len(rows) :]])
-    if not negation:
-        tokens = [token._replace(denied=None) for token in tokens]
-    if not values:
-        tokens = [token._replace(values=None) for token in tokens]
+    unused = {name: None for name, used in (("denied", negation), ("values", values)) if not used}
+    tokens = [token._replace(**unused) for token in tokens]
     numbers = np.repeat(np.arange(len(rows)), [len(row["references"]) for row in rows])
     statistics = pair_statistics([tokens[n] for n in numbers], tokens[len(rows) :], **settings)
     scores, _ = row_scores(statistics, numbers)
     return {metric: scores[metric] for metric in METRICS}
+
+
+def measured(folder: str | Path | None, judgments: Mapping[str, Judgments]) -> tuple[dict, str]:
+    """Return set -> scores by the checkpoint in a folder, the bundled one if None, and its signature."""
+    models = load_models(folder)
+    encoder = Encoder(models)
+    return {name: metric_scores(judged.rows, encoder) for name, judged in judgments.items()}, models.signature
 
 
 def metric_scores(rows: list[dict], encoder) -> dict:
@@ -98,12 +100,8 @@ def metric_scores(rows: list[dict], encoder) -> dict:
 def with_intervals(scores: Mapping, judged: Judgments, resamples: int) -> dict:
     """Return metric -> "pearson" and "spearman" -> [correlation, low, high] with the ends of its 95% interval."""
     resampled = {"pearson": agreement.resampled_pearson, "spearman": agreement.resampled_spearman}
-    statistics = {
-        (metric, name): partial(function, values, judged.human)
-        for metric, values in scores.items()
-        for name, function in resampled.items()
-    }
-    result: dict = {metric: {} for metric in scores}
+    pairs, result = product(scores, resampled), {metric: {} for metric in scores}
+    statistics = {(metric, name): partial(resampled[name], scores[metric], judged.human) for metric, name in pairs}
     for (metric, name), samples in bootstrap(statistics, judged.clusters, resamples, SEED).items():
         value = getattr(agreement, name)(scores[metric], judged.human)
         result[metric][name] = [round(v, 4) for v in (value, *interval(samples, judged.clusters.max() + 1))]
@@ -149,15 +147,13 @@ tables = filled("kpqa/agreement.md.j2", METRICS=METRICS, WEIGHTED=WEIGHTED)
 def study(args: Arguments) -> dict:
     """Return the agreement of the first checkpoint, and the comparison with the others."""
     judgments = read_judgments(args.judgments, args.sets)
-    measured, signatures = {}, {}
+    scores, signatures = {}, {}
     for label, _, folder in (entry.partition("=") for entry in args.checkpoints):
-        models = load_models(folder or None)
-        encoder, signatures[label] = Encoder(models), models.signature
-        measured[label] = {name: metric_scores(judged.rows, encoder) for name, judged in judgments.items()}
-    first = next(iter(measured.values()))
+        scores[label], signatures[label] = measured(folder or None, judgments)
+    first = next(iter(scores.values()))
     result = {"agreement": {name: with_intervals(first[name], own, args.resamples) for name, own in judgments.items()}}
-    if len(measured) > 1:
-        result["comparison"] = compared(measured, judgments, args.resamples)
+    if len(scores) > 1:
+        result["comparison"] = compared(scores, judgments, args.resamples)
     return result | {"checkpoints": signatures} | facts(args.judgments, args.sets)
 
 

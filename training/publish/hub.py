@@ -56,18 +56,14 @@ def changes(folder: Path, remote: dict[str, str]) -> tuple[list[str], list[str]]
 def upload(api, repository: Repository, tag: str) -> str:
     """Make a repository equal to its folder in at most one commit, and tag it; a tag of other files is moved."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, RepoCard
-    from huggingface_hub.errors import RepositoryNotFoundError
 
     where = {"repo_id": repository.name, "repo_type": repository.kind}
     tagged = remote_files(api, repository, tag)
-    try:
-        head = api.repo_info(**where).sha
-    except RepositoryNotFoundError:
+    if not api.repo_exists(**where):
         is_space = repository.kind == "space"
-        api.create_repo(
-            **where, space_sdk=RepoCard.load(repository.folder / "README.md").data.sdk if is_space else None
-        )
-        head = api.repo_info(**where).sha
+        sdk = RepoCard.load(repository.folder / "README.md").data.sdk if is_space else None
+        api.create_repo(**where, space_sdk=sdk)
+    head = api.repo_info(**where).sha
     added, deleted = changes(repository.folder, remote_files(api, repository, head))
     done = []
     if added or deleted:

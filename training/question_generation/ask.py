@@ -101,10 +101,9 @@ class QuestionGenerator:
         for i, text in enumerate(contexts):
             if not text.split():
                 raise ValueError(f"texts, row {i}: expected a text with words, got {texts[i]!r}")
-        wanted = count * MAX_DRAWS if distinct else count
 
         def drawn(places: Sequence[int], top: int) -> list[list[str]]:
-            chosen, counts = [contexts[i] for i in places], [wanted] * len(places)
+            chosen, counts = [contexts[i] for i in places], [count * MAX_DRAWS if distinct else count] * len(places)
             result = generate(self.model, self.examples, chosen, counts, seed, width, top, no_repeat=no_repeat)
             return [[readable(q, texts[i]) if raw else q for q in own] for i, own in zip(places, result, strict=True)]
 
@@ -136,9 +135,9 @@ def main() -> None:
     """Load, ask, write."""
     args = parsed(Arguments)
     texts = args.text or [line.strip() for line in sys.stdin if line.strip()]
-    if not texts:
-        sys.exit("error: text: expected a sentence, after --text or on standard input")
     try:
+        if not texts:
+            raise ValueError("text: expected a sentence, after --text or on standard input")
         asked = load(args.model, args.revision).ask(texts, args.count, args.seed, args.top)
     except ValueError as error:
         sys.exit(f"error: {error}")

@@ -12,11 +12,12 @@ import importlib
 import json
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 from genqa_metrics.core.checkpoints import file_digest
 
 from training import common, studies
@@ -143,6 +144,13 @@ def digests(names: Iterable[str], folders: str | Path | Iterable[str | Path]) ->
 def versions(*packages: str) -> dict[str, str]:
     """Return package -> installed version."""
     return {name: metadata.version(name) for name in packages}
+
+
+def best_scores(score: Callable, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return (rows,) scores of every candidate and its best reference, of a function that scores pairs of texts."""
+    firsts = [text for text, own in zip(candidates, references, strict=True) for _ in own]
+    result = score(firsts, [text for own in references for text in own])
+    return np.maximum.reduceat(np.asarray(result), np.cumsum([0, *map(len, references[:-1])]))
 
 
 def tables() -> list[Table]:

@@ -29,8 +29,7 @@ from training.ava import evaluate_ava as e
 from training.ava import triples as t
 from training.ava.wrong_answers import occurrence
 from training.common import named_rows, option
-from training.similarity import best_scores
-from training.studies.harness import ExtendableOutput, Study, digests, filled
+from training.studies.harness import ExtendableOutput, Study, best_scores, digests, filled
 
 WRITTEN = "written.dev"
 BURIED = "written.dev in 400 words"

@@ -24,8 +24,7 @@ from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
 from training.common import option
-from training.similarity import best_scores
-from training.studies.harness import Output, Study, Table, digests, filled
+from training.studies.harness import Output, Study, Table, best_scores, digests, filled
 from training.studies.judges import compare_judges as c
 
 SETS = tuple(name for name in (*c.VERDICTS, *c.GRADES) if name != c.BURIED)

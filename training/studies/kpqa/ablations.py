@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from genqa_metrics.core.checkpoints import file_digest
-from genqa_metrics.kpqa.encoding import Encoder
-from genqa_metrics.kpqa.loading import load_models
 
 from training.common import option, prepared, train_once
 from training.kpqa import evaluate_kpqa, train_kpqa
@@ -64,15 +62,13 @@ def study(args: Arguments, more: list[str]) -> dict:
         raise ValueError(f"only: expected names out of {', '.join(chosen)}, got {', '.join(args.only)}")
     chosen = {name: added for name, added in chosen.items() if name in (args.only or chosen)}
     judgments = evaluate_kpqa.read_judgments(args.judgments, evaluate_kpqa.SETS)
-    measured, signatures = {}, {}
+    scores, signatures = {}, {}
     for name, added in chosen.items():
         output = Path(args.output_dir) / name.replace(",", "").replace("/", "_").replace(" ", "_")
         train_once("kpqa.train_kpqa", output, where, [*settings, *added], digest)
-        models = load_models(output / "final")
-        encoder, signatures[name] = Encoder(models), models.signature
-        measured[name] = {of: evaluate_kpqa.metric_scores(own.rows, encoder) for of, own in judgments.items()}
+        scores[name], signatures[name] = evaluate_kpqa.measured(output / "final", judgments)
     result = {
-        "ablations": evaluate_kpqa.compared(measured, judgments, args.resamples),
+        "ablations": evaluate_kpqa.compared(scores, judgments, args.resamples),
         "runs": chosen,
         "steps": args.max_steps,
         "training_seed": training.seed,

@@ -26,8 +26,7 @@ from genqa_metrics.verbs.agree.question_types import question_type
 from genqa_metrics.verbs.agree.report import against_best, ordered
 
 from training.common import json_rows, option
-from training.similarity import best_scores
-from training.studies.harness import Output, Study, Table, read, versions
+from training.studies.harness import Output, Study, Table, best_scores, read, versions
 from training.studies.meta_evaluation.page import CURVES, FAMILIES, FIGURES, NAMES, RANK_GAP, drawn, page
 
 HERE = Path(__file__).parent
@@ -175,11 +174,9 @@ def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
     """Return the best metric of a report of `analyse`, and the tests of all others against it, corrected (Holm)."""
     tests, best = against_best(report["metrics"], report["differences"], kind), ordered(report["metrics"], kind)[0]
     holm = adjust_p_values([test["permutation_p"] for test in tests.values()], "holm").tolist()
-    names = ("permutation_p", "value", "low", "high")
-    rest = {
-        title: {name: test[name] for name in names} | {"permutation_p_holm": p}
-        for (title, test), p in zip(tests.items(), holm, strict=True)
-    }
+    rest = {t: {name: test[name] for name in ("permutation_p", "value", "low", "high")} for t, test in tests.items()}
+    for test, p in zip(rest.values(), holm, strict=True):
+        test["permutation_p_holm"] = p
     return {"best": best, "rest": rest}
 
 

@@ -49,14 +49,12 @@ def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
     sums = bootstrap({"sums": lambda counts: np.tensordot(counts, differences, 1)}, len(rows), resamples, 0)["sums"]
     low, high = interval(sums / len(rows), len(rows))
     means, middle = rows.mean(axis=0), differences.mean(axis=0)
-    return [
-        {
-            column: {"mean": round(float(means[model, j]), 5)}
-            | ({"difference": [round(float(x[model, j]), 5) for x in (middle, low, high)]} if model else {})
-            for j, column in enumerate(COLUMNS)
-        }
-        for model in range(rows.shape[1])
-    ]
+    report: list[dict] = [{} for _ in means]
+    for (model, j), mean in np.ndenumerate(means):
+        of_model = report[model][[*COLUMNS][j]] = {"mean": round(float(mean), 5)}
+        if model:
+            of_model["difference"] = [round(float(x[model, j]), 5) for x in (middle, low, high)]
+    return report
 
 
 def study(args: Arguments) -> dict:

@@ -14,17 +14,8 @@ from training.question_generation.contexts import read_contexts
 from training.question_generation.decoding import generate
 from training.question_generation.train_generator import trained as trained_in
 from training.studies.harness import Output, Study, digests, read
-from training.studies.question_generation.measures import (
-    BASES,
-    MODELS,
-    NEEDED,
-    SYSTEMS,
-    base_of,
-    findings,
-    report_of,
-    statistics_of,
-    systems_of,
-)
+from training.studies.question_generation import measures as m
+from training.studies.question_generation.measures import BASES, MODELS, NEEDED, SYSTEMS
 from training.studies.question_generation.tables import study_section
 
 FOLDER = Path(__file__).parent
@@ -72,10 +63,10 @@ def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list
             print(f"questions of {system}, seed {seed}", file=sys.stderr, flush=True)
             asker = load(trained(args, model, seed))
             generated[system] = generate(asker.model, asker.examples, texts, counts, seed=seed, top=top)
+    predictions = [{system: questions[i] for system, questions in generated.items()} for i in range(len(contexts))]
     rows = (
-        {"context": context.text, "references": context.references}
-        | {"predictions": {system: questions[i] for system, questions in generated.items()}}
-        for i, context in enumerate(contexts)
+        {"context": c.text, "references": c.references, "predictions": p}
+        for c, p in zip(contexts, predictions, strict=True)
     )
     write_rows(Path(args.work) / "questions" / f"{args.test}.seed_{seed}.jsonl", rows)
     return generated
@@ -88,7 +79,7 @@ def study(args: Arguments) -> dict:
     if not set(NEEDED) <= set(args.models) <= set(MODELS):
         raise ValueError(f"models: expected {' and '.join(NEEDED)}, with or without others of {', '.join(MODELS)}")
     for name in args.bases:
-        base_of(name)
+        m.base_of(name)
     contexts = read_contexts(args.test, args.data_dir)
     picks = random.Random(0).sample(range(len(contexts)), min(args.contexts or len(contexts), len(contexts)))
     contexts = [contexts[i] for i in sorted(picks)]
@@ -99,17 +90,17 @@ def study(args: Arguments) -> dict:
         for model in order:
             if seed in seeds_of(args, model):
                 folders[model][seed] = trained(args, model, seed)
-    facts = {m: {seed: read(f / "train.json") for seed, f in of_seeds.items()} for m, of_seeds in folders.items()}
-    systems, active = systems_of(args.models), {}
+    facts = {name: {seed: read(f / "train.json") for seed, f in runs.items()} for name, runs in folders.items()}
+    systems, active = m.systems_of(args.models), {}
     for system in systems:
         model = SYSTEMS[system][0]
         dims = [fact["dev"].get("active_dimensions", 0) for fact in facts[model].values()]
         active[system] = dims if MODELS[model] else [0] * len(dims)
     generated = {seed: asked(args, contexts, seed) for seed in args.seeds}
-    statistics = statistics_of(generated, contexts, args.bases)
+    statistics = m.statistics_of(generated, contexts, args.bases)
     several = np.array([len(context.references) > 1 for context in contexts])
     groups = {"all": several | True, "several": several}
-    reports = {group: report_of(statistics, kept, args.resamples, systems) for group, kept in groups.items()}
+    reports = {group: m.report_of(statistics, kept, args.resamples, systems) for group, kept in groups.items()}
     of_all, first = reports["all"], next(iter(facts["cvae_100"].values()))
     arguments = {name: value for name, value in first["arguments"].items() if name not in ("data_dir", "cache")}
     trained_on = arguments["sources"] + arguments["dev_sources"]
@@ -122,7 +113,7 @@ def study(args: Arguments) -> dict:
         "test": args.test,
         "contexts": of_all["contexts"],
         "resamples": args.resamples,
-        "findings": {group: findings(reports[group]) for group in ("several", "all")},
+        "findings": {group: m.findings(reports[group]) for group in ("several", "all")},
         "several_references": reports["several"],
         "active_latent_dimensions_per_seed": active,
         "training": {
