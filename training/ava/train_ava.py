@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -109,16 +110,15 @@ def settle(args: Arguments) -> dict:
 
 def check(args: Arguments) -> None:
     """Refuse what cannot work, before any work is done."""
+    known, several = (*CONFIGURATIONS, LINEAR), len(CONFIGURATIONS.get(args.configuration, ())) != 1
     if args.marks not in (None, *MARKS):
         raise ValueError(f"marks: expected one of {', '.join(MARKS)}, got {args.marks!r}")
-    if args.configuration not in (*CONFIGURATIONS, LINEAR):
-        known = ", ".join([*CONFIGURATIONS, LINEAR])
-        raise ValueError(f"configuration: expected one of {known}, got {args.configuration!r}")
-    if args.lora_rank and len(CONFIGURATIONS.get(args.configuration, ())) != 1:
-        raise ValueError(
-            f"lora_rank: an adapter needs a configuration of one pair, got {args.configuration!r}; use --lora_rank 0"
-        )
-    if args.fold_rank and (args.lora_rank or len(CONFIGURATIONS.get(args.configuration, ())) != 1):
+    if args.configuration not in known:
+        raise ValueError(f"configuration: expected one of {', '.join(known)}, got {args.configuration!r}")
+    if args.lora_rank and several:
+        wanted = f"an adapter needs a configuration of one pair, got {args.configuration!r}"
+        raise ValueError(f"lora_rank: {wanted}; use --lora_rank 0")
+    if args.fold_rank and (args.lora_rank or several):
         raise ValueError("fold_rank: needs a configuration of one pair and --lora_rank 0")
     if args.patience and not (args.dev or args.as2_dev):
         raise ValueError("patience: stopping early needs dev rows; name a file with --dev or --as2_dev")
@@ -135,9 +135,8 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
             question = question.lower().rstrip(" ?")
         texts.append((question, reference, row.candidate))
     columns = encoded(tokenizer, args.configuration, texts, args.max_length, args.marks)
-    for column in columns:
-        for row in column:  # lists of Python numbers would take ten times the memory
-            row.update({name: np.array(values, dtype=np.int32) for name, values in row.items()})
+    for row in chain(*columns):  # lists of Python numbers would take ten times the memory
+        row.update({name: np.array(values, dtype=np.int32) for name, values in row.items()})
     return [
         {"pairs": [column[i] for column in columns], "input_ids": columns[0][i]["input_ids"], "labels": row.label}
         for i, row in enumerate(rows)

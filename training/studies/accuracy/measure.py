@@ -98,12 +98,9 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
         if way == "alone":
             value, low, high = result.labels_value, result.labels_low, result.labels_high
         held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
-        results[way] = {
-            "held": float(held.mean()),
-            "width": float((high - low).mean()),
-            "error": float(np.sqrt(((value - truth) ** 2).mean())),
-            "bias": float((value - truth).mean()),
-        }
+        error = np.sqrt(((value - truth) ** 2).mean())
+        means = {"held": held.mean(), "width": (high - low).mean(), "error": error, "bias": (value - truth).mean()}
+        results[way] = {name: float(mean) for name, mean in means.items()}
     return results
 
 

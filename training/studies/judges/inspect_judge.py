@@ -1,6 +1,6 @@
 """On which kinds of written answers a judge is wrong."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -19,16 +19,11 @@ KINDS = tuple(c.NAMES["written"].values())  # by the verdict of people: kind -> 
 
 def errors_by_kind(rows: Sequence[dict], judge: Judge) -> dict[str, dict[str, tuple[int, int]]]:
     """Return how many written answers of every kind are judged wrongly and how many there are, by `SIDES`."""
-    wrong, all_of = Counter(), Counter()
     verdicts = judge.probabilities(*c.columns(rows)) >= judge.loaded.threshold
-    for row, verdict in zip(rows, verdicts, strict=True):
-        kind = int(row["label"]), row["extra"]["kind"]
-        all_of[kind] += 1
-        wrong[kind] += bool(verdict) != bool(row["label"])
-    return {
-        side: {kind: (wrong[of, kind], count) for (of, kind), count in sorted(all_of.items()) if of == label}
-        for label, side in enumerate(SIDES)
-    }
+    wrong: dict[str, defaultdict] = {side: defaultdict(list) for side in SIDES}
+    for row, verdict in zip(rows, verdicts.tolist(), strict=True):
+        wrong[SIDES[int(row["label"])]][row["extra"]["kind"]].append(verdict != bool(row["label"]))
+    return {side: {k: (sum(of), len(of)) for k, of in sorted(kinds.items())} for side, kinds in wrong.items()}
 
 
 def table(errors: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
@@ -42,8 +37,7 @@ def table(errors: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
     """
     columns = []
     for side, titles in zip(SIDES, KINDS, strict=True):
-        unknown = sorted(set(errors[side]) - set(titles))
-        if unknown:
+        if unknown := sorted(set(errors[side]) - set(titles)):
             raise ValueError(f"{side}: kinds {', '.join(unknown)} have no title; add them to KINDS")
         counts = sorted(errors[side].items(), key=lambda item: (-item[1][0] / item[1][1], item[0]))
         columns.append([(titles[kind], f"{wrong} of {count}") for kind, (wrong, count) in counts])

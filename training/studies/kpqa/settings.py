@@ -16,6 +16,8 @@ from training.kpqa import evaluate_kpqa as evaluation
 from training.studies.harness import Output, Study, filled
 
 PAPER_LAYER = 1
+ALL = ("bertscore", "bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa")
+PRINTED = {"negation": False, "values": False, "idf": True, "layer": PAPER_LAYER}
 # Setting -> the metrics that it changes, and what it is: settings of `compute`, and "layer".
 VARIANTS = {
     "rouge_weights=candidate (eq. 5)": (("rougeL_kpqa",), {"rouge_weights": "candidate"}),
@@ -24,14 +26,8 @@ VARIANTS = {
     "values=False": (("bertscore_kpqa",), {"values": False}),
     "embedding_layer=1": (("bertscore", "bertscore_kpqa"), {"layer": PAPER_LAYER}),
     "idf=True": (("bertscore",), {"idf": True}),
-    'settings="paper"': (
-        ("bertscore", "bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa"),
-        {"rouge_weights": "candidate", "negation": False, "values": False, "idf": True, "layer": PAPER_LAYER},
-    ),
-    "published code, layer 1": (
-        ("bertscore", "bleu1_kpqa", "rougeL_kpqa", "bertscore_kpqa"),
-        {"rouge_weights": "code", "negation": False, "values": False, "idf": True, "layer": PAPER_LAYER},
-    ),
+    'settings="paper"': (ALL, PRINTED | {"rouge_weights": "candidate"}),
+    "published code, layer 1": (ALL, PRINTED | {"rouge_weights": "code"}),
 }
 SIGNIFICANT = 0.05
 

@@ -196,8 +196,7 @@ def sources_of(args: Arguments) -> dict[str, tuple[str, Callable]]:
 
 def files_of(args: Arguments) -> dict[str, Path]:
     """Return set -> its file, in the order of the page."""
-    paths = sorted(Path(args.judgments).glob("*.dev.jsonl.gz"))
-    values = {path.name.removesuffix(".dev.jsonl.gz"): path for path in paths}
+    values = {path.name.split(".dev.")[0]: path for path in sorted(Path(args.judgments).glob("*.dev.jsonl.gz"))}
     if not values:
         raise ValueError(f"--judgments: no NAME.dev.jsonl.gz in {args.judgments}")
     if unknown := [name for name in args.sets if name not in values]:
