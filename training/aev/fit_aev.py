@@ -2,10 +2,9 @@
 
     python -m training.aev.fit_aev --data answers.jsonl.gz --output_folder fitted
 
-As in sections 3.3 and 4 of Soricut & Brill (2004): every system is scored with all 44 cells; the squared Pearson
-correlations of the human system scores with each are the R-squared table, and resampled systems say how sure its best
-cell is. The table is written as JSON, whose "settings" `load("aev", settings=...)` takes, and as a heat map, with
-BLEU's own R-squared (sacrebleu), with the first reference and with all, as in section 4.1.
+As in sections 3.3 and 4 of Soricut & Brill (2004): the table has the squared Pearson correlation of human system
+scores with each of 44 cells; resampled systems say how sure its best cell is. It is written as JSON, whose "settings"
+`load("aev", settings=...)` takes, and as a heat map, beside BLEU's own R-squared (sacrebleu; section 4.1).
 """
 
 import json

@@ -2,8 +2,7 @@
 
     python -m training.ava.compare_sizes --checkpoints small base large base+large --data DATA --json RESULT.json
 
-Scale and threshold of a judge are one for all sets, fitted by Platt scaling on all sets with verdicts, each set with
-the same weight; they are cross-fitted: those for one half of the questions come from the other half.
+Scale and threshold of a judge are one for all sets, by Platt scaling, each set with the same weight, and cross-fitted.
 """
 
 import random

@@ -1,9 +1,7 @@
 """Calibrate a judge on dev files and report how well it agrees with people; writes the tables of README and card.
 
-Agreement is counted on rows and on systems: a system's accuracy estimated from the judge's verdicts against the one
-that people gave it (Vu & Moschitti, NAACL 2021, section 5.4). Probabilities are calibrated by Platt scaling. What is
-reported of the files that this is fitted to is cross-fitted: scaling and threshold for one half of the questions come
-from the other half.
+Agreement is counted on rows and on systems: the judge's accuracy of a system against people's (Vu & Moschitti, NAACL
+2021, section 5.4). Platt scaling and threshold for one half of the questions come from the other half.
 """
 
 import hashlib

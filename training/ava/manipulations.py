@@ -1,8 +1,7 @@
 """Answers that try to talk a judge into a verdict, beside right answers of the same form.
 
-Lists of alternatives, chains of denials, answers that are taken back, repetitions, demands and JSON; answers that name
-another one as fiction, deny it in another language or far away, or spell it with the first letters of their lines. The
-form says nothing about the verdict, only what is asserted does.
+Lists of alternatives, denials, answers taken back, repetitions, demands, JSON, another answer as fiction, in another
+language, far away or in first letters of lines: the form says nothing about the verdict, only what is asserted does.
 """
 
 import json

@@ -1,7 +1,6 @@
 """Measures of ranked answers, from human or from judged labels, and how well the two agree over several systems.
 
-Vu & Moschitti, "AVA: an Automatic eValuation Approach for Question Answering Systems", NAACL 2021, section 6. Arrays
-in, numbers out.
+Vu & Moschitti, "AVA: an Automatic eValuation Approach for Question Answering Systems", NAACL 2021, section 6.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """Rows of a mixture, for another judge to learn from: a teacher's verdicts are mixed into the labels, or check them.
 
-The mixture is named by the settings of `train_ava.py`. A row that is written has a `score` from 0 to 1, which
-`train_ava.py --judged` reads as its label (Hinton et al., "Distilling the Knowledge in a Neural Network", 2015). The
-run continues where it was stopped.
+The mixture is that of settings of `train_ava.py`, which reads a written `score` as a label (Hinton et al., "Distilling
+the Knowledge in a Neural Network", 2015). A stopped run continues.
 """
 
 import argparse

@@ -1,8 +1,7 @@
 """Measure a judge of grounding on human verdicts, beside word overlap; fit its calibration.
 
-A judge reads a row as the metric does: an answer is as probable as its least probable sentence, and a sentence as its
-best window. Accuracy and calibration error are cross-fitted: scaling and threshold for one half of the passages come
-from the other half, for every method alike.
+An answer is as probable as its least probable sentence, a sentence as its best window. Accuracy and calibration error
+are cross-fitted: scaling and threshold for one half of the passages come from the other half, for every method.
 """
 
 import sys

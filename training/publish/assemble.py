@@ -1,8 +1,7 @@
 """Assemble metrics that load alone: core and metric in one folder, as `evaluate` copies it.
 
-`python -m training.publish.assemble` writes `build/modules/NAME` for every metric. `evaluate` copies only the siblings
-that the main script imports with `from .sibling import ...`, so every one is named there. Files of `metrics/core`
-become `core_FILE.py`; nothing else changes.
+`evaluate` copies only the siblings that the main script imports with `from .sibling import ...`, so every one is named
+there. Files of `metrics/core` become `core_FILE.py`; nothing else changes. Run it for `build/modules/NAME`.
 """
 
 import ast

@@ -2,9 +2,8 @@
 
     python -m training.question_generation.ask --text "Ada Lovelace wrote the first program."
 
---model is "diverse" (the default) or "baseline", which come with the repository, a folder or a Hub id. Without --text
-it reads one sentence a line from standard input. It writes JSON lines with `context` and `predictions`, which
-`genqa-metrics score --metric f_meta` reads once `references` are added.
+--model is "diverse" (the default) or "baseline", which are bundled, a folder or a Hub id. Without --text it reads a
+sentence a line. `genqa-metrics score --metric f_meta` reads its JSON lines once `references` are added.
 """
 
 import json

@@ -1,8 +1,7 @@
 """Minimal pairs that show whether a judge of answer correctness can be fooled.
 
-Each `KIND.jsonl` holds one item a line: a question, one to three references, answers that are right and answers that
-are wrong. The right and the wrong ones of an item are made to look alike, or two right ones to look different, so
-that a judge which goes by shared words or by the topic fails. All rows were written by hand for these tests.
+Each `KIND.jsonl`, written by hand, holds items: a question, references, right answers and wrong ones that are made to
+look alike, or two right ones that look different, so that a judge which goes by shared words or by the topic fails.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,10 +1,9 @@
 """Measure on real judgments how often the intervals of `genqa-metrics accuracy` hold the truth, and how wide they are.
 
-For every system of EVOUNA labels of some answers are drawn, many times, as `genqa-metrics label` draws them, and the
-interval is compared with the accuracy that all labels give: of these very rows, and of questions like them, for which
-every repeat draws a test set of the same size. The judge reads all answers once (kept in OUTPUT/scores). --measured
-writes beside a checkpoint how often its judge is right, for intervals without labels. The bundled judge was trained on
-the sets that end in .train, where it errs less: they are reported apart, and nothing is measured on them.
+For every system of EVOUNA labels are drawn, many times, as `genqa-metrics label` draws them, and the interval is
+compared with the accuracy that all labels give: of these rows, and of questions like them, drawn in every repeat.
+--measured writes beside a checkpoint how often its judge is right, for intervals without labels. The bundled judge was
+trained on the sets that end in .train, where it errs less: they are reported apart, and nothing is measured on them.
 """
 
 import hashlib

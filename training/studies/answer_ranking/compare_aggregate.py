@@ -1,9 +1,8 @@
 """Compare-Aggregate, a ranker of answer sentences without a transformer.
 
-Wang & Jiang, "A Compare-Aggregate Model for Matching Text Sequences", ICLR 2017, section 2: words of question and
-answer pass a gate, every word of the answer attends to the question, the two are compared by their difference and
-product (SUBMULT+NN), and a convolution over the comparisons gives the score. Trained on lists: the softmax over the
-candidates of a question against its labels. Word vectors are those of MiniLM's first layer, fixed; theirs are GloVe's.
+Wang & Jiang, "A Compare-Aggregate Model for Matching Text Sequences", ICLR 2017, section 2: gated words, attention of
+the answer to the question, comparison by difference and product (SUBMULT+NN), and a convolution. Trained on lists: the
+softmax over a question's candidates against its labels. Word vectors are MiniLM's first layer, fixed; theirs GloVe's.
 """
 
 import functools

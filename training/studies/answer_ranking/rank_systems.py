@@ -1,9 +1,8 @@
 """Measure how well a judge measures rankers of answers: Table 5 of Vu & Moschitti (2021) on WikiQA and TREC-QA.
 
-P@1, MAP and MRR of rankers (`rankers.py`) come once from the gold labels and once from the judge's. References are the
-other correct answers of the question, so that it needs two; of several the probabilities are averaged, as in the
-paper, or the best counts. The threshold is the one with the least RMSE of P@1 over the systems on dev. Questions
-without a correct or without an incorrect answer are left out.
+P@1, MAP and MRR of rankers come once from the gold labels and once from the judge's. References are the other correct
+answers of the question; of several the probabilities are averaged, as in the paper, or the best counts. The threshold
+has the least RMSE of P@1 over systems on dev. Questions need a correct and an incorrect answer.
 """
 
 import sys

@@ -1,9 +1,8 @@
 """Rankers of different kinds over the candidate answers of questions, as the systems that a judge has to measure.
 
-Each takes questions and a seed and gives one score per candidate, the higher the better. All are systems that people
-use or used, none knows the labels of what it ranks. One learns from answer sentences of extractive QA first, as in
-Garg, Vu & Moschitti, "TANDA: Transfer and Adapt Pre-Trained Transformer Models for Answer Sentence Selection", AAAI
-2020: there they are made of Natural Questions; here the sentence of a paragraph that holds the answer is right.
+All are systems that people use or used; none knows the labels of what it ranks. One learns from answer sentences of
+extractive QA first, as in Garg, Vu & Moschitti, "TANDA: Transfer and Adapt Pre-Trained Transformer Models for Answer
+Sentence Selection", AAAI 2020: there of Natural Questions, here of paragraphs.
 """
 
 import random

@@ -1,9 +1,8 @@
 """Train every configuration of the paper on the same triples and compare them, as Table 4 of Vu & Moschitti (2021).
 
-Each run is made by `train_ava.py` with the settings of `--config`, unless it is there, and stops when dev AUC no
-longer rises. Precision, recall and F1 of "correct" and AUC are of all AVA-Pos and AVA-Neg of the test parts, without
-any rule around the model. Models see fewer incorrect answers in training than there are, so the threshold is the one
-of the best F1 on dev. Intervals are over questions and, where there are several, over seeds.
+Each run is made by `train_ava.py` with --config unless it is there, and stops when dev AUC no longer rises. Scores are
+of all AVA-Pos and AVA-Neg of the test parts, without any rule. Models see fewer incorrect answers in training than
+there are, so the threshold is the one of the best F1 on dev. Intervals are over questions and seeds.
 """
 
 import copy

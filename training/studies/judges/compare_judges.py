@@ -1,9 +1,8 @@
 """Compare judges and simple metrics on every dev set: one command, one table.
 
-The simple metrics are token F1, those of kpqa (BERTScore, ROUGE-L weighted with keyphrases) and the cosine of sentence
-vectors, all on the same base encoder and with the best reference of a row. Scaling and thresholds come for each half
-of the questions from the other half (`evaluate_ava.half`). A judge has one threshold for everything; the simple
-metrics have one for each file, which favours them.
+The simple metrics are token F1, those of kpqa and the cosine of sentence vectors, on one base encoder and with the
+best reference of a row. Scaling and thresholds come for each half of the questions from the other half. A judge has
+one threshold for everything; the simple metrics have one for each file, which favours them.
 """
 
 import random

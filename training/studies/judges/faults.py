@@ -2,8 +2,7 @@
 
     python -m training.studies.judges.faults --rows written.train.jsonl.gz written.dev.jsonl.gz
 
-The files are those of answers written to fool judges, whose `extra.kind` says what each does. Rules are chosen on the
-training rows.
+`extra.kind` of these answers, written to fool judges, says what each does. Rules are chosen on the training rows.
 """
 
 import argparse

@@ -1,9 +1,8 @@
 """What each rule beside the judge gains, and which right answers it loses: every rule alone, switched off and on.
 
-A rule takes something off an answer, or compares two values exactly (`ava/judging.py`). For every rule the table
-has the answers whose verdict it changes: wrong ones that are rejected and right ones that are accepted only with it,
-and right ones that are lost and wrong ones that are accepted through it. The last column is the share of right answers
-in forms that mislead a rule (`tests/data/right_answers.jsonl`) that an exact comparison calls wrong.
+A rule takes something off an answer, or compares two values exactly (`ava/judging.py`). It rejects wrong answers and
+accepts right ones, or loses right ones and accepts wrong ones. The last column is the share of right answers in forms
+that mislead a rule (`tests/data/right_answers.jsonl`) that an exact comparison calls wrong.
 """
 
 from collections.abc import Sequence

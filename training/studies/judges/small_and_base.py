@@ -1,8 +1,7 @@
 """The small judge, the base judge, and both: accuracy, share of rows that go to the base judge, time and memory.
 
-With both, the base judge reads the rows of which the small one is unsure: its probability lies in a band. The tables
-show several bands, and the time and peak memory of every way to run the judges and of the simple metrics, each in a
-process of its own.
+With both, the base judge reads the rows of which the small one is unsure: its probability lies in one of several
+bands. Time and peak memory are those of a process for every way to run the judges and of the simple metrics.
 """
 
 import re

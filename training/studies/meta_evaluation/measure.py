@@ -1,8 +1,7 @@
 """Measure how well metrics agree with human judgments of answers, beside their peers; write results/tables.md.
 
-One page like Tables 3, 6, 7, 9 and Figure 4 of Lee et al. (2021), for every NAME.dev.jsonl.gz in the folder. The
-scores of the rows are kept in OUTPUT/scores, with the digests of the data and of the metric, so that a second run is
-quick.
+One page like Tables 3, 6, 7, 9 and Figure 4 of Lee et al. (2021), for every NAME.dev.jsonl.gz in the folder. Scores of
+rows are kept in OUTPUT/scores by the digests of data and metric, so that a second run is quick.
 """
 
 import json

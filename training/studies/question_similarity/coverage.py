@@ -1,9 +1,8 @@
 """How many reference questions does a set ask? F-meta's default base and thresholds are learned and measured here.
 
-NACo has human questions for one answer in a passage: those ask the same, questions for other answers do not. Passages
-of one article follow each other. A set of references is one question of each of several neighbouring answers; a set of
-predictions asks for some of these answers, word for word or with another person's question, and for others, and may
-repeat itself. So the number of references that it asks is known.
+NACo has human questions for one answer in a passage: those ask the same, others do not. References are one question of
+each of several neighbouring answers; predictions ask for some of these, word for word or as another person does, and
+for others, and may repeat themselves. So the number of references that they ask is known.
 """
 
 import random
