@@ -51,12 +51,6 @@ def dev_file(data: Path, name: str) -> Path:
     return data / ("sentence_pairs" if name in PAIRS else "grounding") / f"{name}.jsonl.gz"
 
 
-def dev_rows(data: Path, name: str) -> list[dict]:
-    """Return the rows of one of `JUDGED`, `PAIRS` or `PLAIN`: `question`, `context`, `candidate`, `label` 0 or 1."""
-    rows = [row for row in map(as_claim, json_rows(dev_file(data, name))) if row["label"] is not None]
-    return [row | {"question": row["question"] or "", "label": int(row["label"])} for row in rows]
-
-
 def judge_scores(folder: Path) -> Callable[[Sequence[dict]], np.ndarray]:
     """Return the method that judges rows with a checkpoint: from rows to (rows,) logits, not calibrated."""
     grounder = Grounder(load_judge(folder, device="cpu"))
@@ -136,7 +130,8 @@ def study(args: Arguments) -> dict:
     scores: dict[str, dict[str, dict]] = {}
     everything, logits = [], []
     for name in (*JUDGED, *PAIRS, PLAIN):
-        rows = dev_rows(data, name)[: args.rows]
+        rows = [row for row in map(as_claim, json_rows(dev_file(data, name))) if row["label"] is not None]
+        rows = [row | {"question": row["question"] or "", "label": int(row["label"])} for row in rows[: args.rows]]
         by_method = {method: score(rows) for method, score in methods.items()}
         scores[name] = {how: {"rows": len(rows), **measured(rows, result)} for how, result in by_method.items()}
         everything += [row | {"file": name} for row in rows]

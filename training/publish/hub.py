@@ -102,7 +102,7 @@ def check_version(api, repositories: list[Repository]) -> None:
     for repository in repositories:
         tagged = remote_files(api, repository, tag)
         if tagged is not None and any(changes(repository.folder, tagged)):
+            fix = "raise the version in setup.cfg and metrics/core/scorer.py, or change the published version"
             raise ValueError(
-                f"{repository.name}: {tag} is published already and its files differ; raise the version in setup.cfg "
-                "and metrics/core/scorer.py, or change the published version with --move_tag"
+                f"{repository.name}: {tag} is published already and its files differ; {fix} with --move_tag"
             )

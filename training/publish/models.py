@@ -150,10 +150,8 @@ def recorded_results(name: str, source: Path) -> list:
         label = "Pearson's r with graded judgments"
         rows += [(data, "pearsonr", v["pearson"], label) for data, v in scores.get("graded", {}).items()]
     if not digest.startswith(measured):
-        raise ValueError(
-            f"{RECORDS[name]}: expected results of the checkpoint {digest[:12]}, got those of {measured[:12]}; "
-            f"run training/{name}/evaluate_{name}.py first"
-        )
+        wrong = f"expected results of the checkpoint {digest[:12]}, got those of {measured[:12]}"
+        raise ValueError(f"{RECORDS[name]}: {wrong}; run training/{name}/evaluate_{name}.py first")
     results = []
     for data, kind, value, label in rows:
         about = {"task_type": TASKS[metric_of(source)], "metric_type": kind, "metric_name": label}

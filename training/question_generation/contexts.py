@@ -70,9 +70,8 @@ def _column(row: Mapping, names: Sequence[str], where: str) -> object:
     for name in names:
         if row.get(name):
             return row[name]
-    raise ValueError(
-        f"{where}: expected a column {' or '.join(names)} with a value, got {', '.join(row) or 'nothing'}"
-    )
+    got = ", ".join(row) or "nothing"
+    raise ValueError(f"{where}: expected a column {' or '.join(names)} with a value, got {got}")
 
 
 def read_contexts(source: str, folder: str | Path | None = None) -> list[Context]:

@@ -110,9 +110,8 @@ class Generator(nn.Module):
         self.register_buffer("steps", torch.zeros((), dtype=torch.long))
         self.dropout = nn.Dropout(config.dropout)
         if latent:
-            self.posterior = nn.Sequential(
-                nn.Linear(hidden + config.mean, hidden), nn.ReLU(), nn.Linear(hidden, 2 * latent)
-            )
+            read = nn.Linear(hidden + config.mean, hidden)
+            self.posterior = nn.Sequential(read, nn.ReLU(), nn.Linear(hidden, 2 * latent))
             self.prior = nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 2 * latent))
 
     def encode(self, context: torch.Tensor, lengths: torch.Tensor) -> tuple[Encoded, State]:
@@ -258,8 +257,6 @@ def word_vectors(config: Config):
     """Return the contexts.WordVectors that a generator was trained with; an encoder of other weights is refused."""
     folder = encoder_folder(config.encoder)
     if config.encoder_sha256 and (digest := checkpoint_digest(folder)) != config.encoder_sha256:
-        raise ValueError(
-            f"encoder: the generator was trained with weights {config.encoder_sha256[:12]} of {config.encoder}, got "
-            f"{digest[:12]} in {folder}"
-        )
+        wanted = f"the generator was trained with weights {config.encoder_sha256[:12]} of {config.encoder}"
+        raise ValueError(f"encoder: {wanted}, got {digest[:12]} in {folder}")
     return WordVectors(folder, config.vector)

@@ -189,10 +189,9 @@ def copy_measured(source: Path, folder: Path) -> None:
         return
     measured = read(source / MEASURED_FILE)
     if measured["checkpoint"] != short_digest(source):
-        raise ValueError(
-            f"{source / MEASURED_FILE}: expected what was measured of {short_digest(source)}, got "
-            f"{measured['checkpoint']}; run python -m training.studies.accuracy.measure --measured first"
-        )
+        wrong = f"expected what was measured of {short_digest(source)}, got {measured['checkpoint']}"
+        command = "python -m training.studies.accuracy.measure --measured"
+        raise ValueError(f"{source / MEASURED_FILE}: {wrong}; run {command} first")
     measured["checkpoint"] = short_digest(folder)
     common.write_json(folder / MEASURED_FILE, measured)
 
