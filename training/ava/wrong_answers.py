@@ -271,7 +271,7 @@ def span_triples(rows: Iterable, answers: Answers, rng: random.Random) -> Iterat
             continue
         right = Triple(row.question, (span,), row.text, 1.0, "span")
         wrong, shape = with_wrong_answer(right, answers, rng), rng.random()
-        # spans on both sides, the span as reference, the span as candidate, only the answer in common
+        # Below .25 spans on both sides, .55 the span as reference, .8 as candidate; else only the answer in common.
         right = replace(right, references=(span if shape < 0.55 else row.text,))
         if shape < 0.25 or 0.55 <= shape < 0.8:
             right, wrong = replace(right, candidate=span), answers.wrong_one(row.question, [span], rng)
