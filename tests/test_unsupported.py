@@ -27,9 +27,9 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
     out, err = run("explain", rows, "-m", "grounding", "--html", page, "-o", table)
     assert err == ""
     shown = out.splitlines()
-    assert shown[0] == "In 2 of 4 answers a sentence is judged unsupported (probability below 0.51)"
-    assert shown[1].startswith("This judge of grounding errs often: of 3,545 sentences with known verdicts 41%")
-    assert shown[3] == "By system: bad 2 of 3, good 0 of 1"
+    assert shown[0] == "In 2 of 3 answers that state something a sentence is judged unsupported"
+    assert shown[2].startswith("This judge of grounding errs often: of 3,545 sentences with known verdicts 41%")
+    assert shown[4] == "By system: bad 2 of 2, good 0 of 1"
     shown = shown[1:]
     assert shown[4] == "Row           b of bad: 0 of 1 sentences judged supported"
     assert shown[5].startswith("Contradicted  The bridge was built in 1887. (probability 0.")
@@ -104,4 +104,5 @@ def test_a_row_without_a_column_of_passages_is_named_or_skipped(tmp_path):
 
 def test_the_headline_of_two_answers():
     assert by_system(judged()) == ""
-    assert headline(judged()) == "In 1 of 2 answers a sentence is judged unsupported (probability below 0.50)"
+    said = "In 1 of 2 answers that state something a sentence is judged unsupported (probability below 0.50)"
+    assert headline(judged()) == said
