@@ -415,9 +415,7 @@ def progress_bars() -> Iterator[Callable[[str, int, int | None], None]]:
 
 
 def check_outputs(
-    outputs: Mapping[str, str | Path | None],
-    inputs: Iterable[str | Path | None] = (),
-    folder: str | None = None,
+    outputs: Mapping[str, str | Path | None], inputs: Iterable[str | Path | None] = (), folder: str | None = None
 ) -> None:
     """Check before any work that the files of options, {option: path}, can be written, and that none is lost."""
     places: dict[Path, str] = {}

@@ -3,6 +3,7 @@
 import json
 import random
 from functools import cache
+from types import SimpleNamespace
 
 import genqa_metrics
 import pytest
@@ -13,7 +14,7 @@ from genqa_metrics.verbs.score.report import _reading_lines, why_to_read
 from tests.factories.cases import with_cases
 from tests.factories.files import run
 
-JUDGE = {"score": "p", "verdict": "v", "threshold": 0.5}
+JUDGE = SimpleNamespace(thresholds={"p": 0.5}, verdict="v", evidence="references")
 
 
 def columns(probabilities, labels, threshold=0.5):
@@ -30,7 +31,7 @@ def columns(probabilities, labels, threshold=0.5):
 
 
 def test_every_kind_has_its_share_and_the_worst_comes_first():
-    found = answers_to_read(columns([0.9, 0.1, 0.45, 0.02, 0.97, 0.03], [0, 1, None, None, 1, None]), 10, **JUDGE)
+    found = answers_to_read(columns([0.9, 0.1, 0.45, 0.02, 0.97, 0.03], [0, 1, None, None, 1, None]), 10, JUDGE)
     expected = {"q0": DISAGREE, "q1": DISAGREE, "q2": UNSURE, "q3": WRONG, "q5": WRONG}
     assert {answer.id: answer.kind for answer in found.first} == expected
     assert [answer.id for answer in found.first] == list(expected)
@@ -42,7 +43,7 @@ def test_every_kind_has_its_share_and_the_worst_comes_first():
 )
 def test_unsure_answers_come_before_surely_wrong_ones(unsure, wrong, expected):
     probabilities = [0.3 + 0.01 * row for row in range(unsure)] + [0.001 * row for row in range(wrong)]
-    found = answers_to_read(columns(probabilities, [None] * len(probabilities)), 10, **JUDGE)
+    found = answers_to_read(columns(probabilities, [None] * len(probabilities)), 10, JUDGE)
     kinds = [answer.kind for answer in found.first]
     assert (kinds.count(UNSURE), kinds.count(WRONG)) == expected
     assert (found.counts[UNSURE], found.counts[WRONG]) == (unsure, wrong)
@@ -54,10 +55,10 @@ def test_lists_of_parts_add_up_to_the_list_of_all(number):
     probabilities = [round(source.random(), 3) for _ in range(300)]
     labels = [source.choice([None, None, 0, 1]) for _ in probabilities]
     rows = columns(probabilities, labels)
-    whole = answers_to_read(rows, number, **JUDGE)
+    whole = answers_to_read(rows, number, JUDGE)
     parts = AnswersToRead(number=0)
     for start in range(0, 300, 70):
-        part = answers_to_read({name: values[start : start + 70] for name, values in rows.items()}, number, **JUDGE)
+        part = answers_to_read({name: values[start : start + 70] for name, values in rows.items()}, number, JUDGE)
         parts += AnswersToRead(**json.loads(json.dumps(part.as_json())))
     assert [answer.line for answer in parts.first] == [answer.line for answer in whole.first]
     assert len(whole.first) == min(number, sum(whole.counts.values()))
@@ -66,8 +67,8 @@ def test_lists_of_parts_add_up_to_the_list_of_all(number):
 
 def test_a_probability_in_the_list_shows_on_which_side_of_the_threshold_it_is():
     values = [0.93, 0.5796, 0.57, 0.7, 0.004]
-    judge = JUDGE | {"threshold": 0.58}
-    found = answers_to_read(columns(values, [0, None, None, None, None], 0.58), 10, **judge)
+    judge = SimpleNamespace(**{**vars(JUDGE), "thresholds": {"p": 0.58}})
+    found = answers_to_read(columns(values, [0, None, None, None, None], 0.58), 10, judge)
     lines = _reading_lines(found, 80, 0.58, dict.fromkeys(found, ""), {})
     assert [answer[-1].split('"')[0].split()[2:] for answer in lines] == [
         ["wrong,", "0.93"],

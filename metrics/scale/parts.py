@@ -25,30 +25,23 @@ _FORMAT = 3
 
 
 def is_folder(output: str) -> bool:
-    """Return whether an output is a folder of parts: its name ends in a slash, or a folder of that name is there.
-
-    >>> is_folder("scores/"), is_folder("scores.parquet")
-    (True, False)
-    """
+    """Return whether an output is a folder of parts: its name ends in a slash, or a folder of that name is there."""
     return output.endswith(("/", os.sep)) or os.path.isdir(output)
 
 
 def part_name(part: int) -> str:
-    """Return the name of a part's file.
-
-    >>> part_name(3)
-    'part-000003.parquet'
-    """
+    """Return the name of a part's file, such as part-000003.parquet."""
     return f"part-{part:06}.parquet"
 
 
 def manifest(settings: Mapping, inputs: Sequence[Mapping], facts: Mapping) -> bytes:
     """Return the content of a manifest; inputs have "name", "size" and, where it was computed, "sha256"."""
     content = {"format": _FORMAT, "settings": settings, "inputs": inputs, **facts}
-    return (json.dumps({**content, "sha256": _digest_of(content)}, indent=1, ensure_ascii=False) + "\n").encode()
+    return (json.dumps({**content, "sha256": json_digest(content)}, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _digest_of(content: object) -> str:
+def json_digest(content: object) -> str:
+    """Return the SHA-256 of a value as JSON, in hexadecimal; the order of keys does not matter."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -69,7 +62,7 @@ def read_manifest(folder: Path) -> dict:
         raise FileError(f"{path}: is damaged, not JSON ({error}); {damaged}") from error
     if isinstance(content, dict) and content.get("format", _FORMAT) != _FORMAT:
         raise FileError(f"{folder}: was written by another version; name another folder")
-    if not isinstance(content, dict) or content.pop("sha256", None) != _digest_of(content):
+    if not isinstance(content, dict) or content.pop("sha256", None) != json_digest(content):
         raise FileError(f"{path}: is damaged, or was edited: its content has another SHA-256; {damaged}")
     return content
 
@@ -172,7 +165,7 @@ class Parts:
 
     def _origin(self, part: int, state: Mapping, inputs: Sequence[Mapping]) -> str:
         """Return one digest of what was noted of a part, its number, and the settings and input it was made of."""
-        return _digest_of([part, {**state, "origin": None}, self.settings, inputs[: state["place"][0] + 1]])
+        return json_digest([part, {**state, "origin": None}, self.settings, inputs[: state["place"][0] + 1]])
 
     def _state(self, path: Path, part: int, inputs: Sequence[Mapping], written: str | None) -> dict:
         import pyarrow

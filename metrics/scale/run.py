@@ -7,7 +7,6 @@ of a metric that `recalls`, the output has a column METRIC_digest: the signature
 metric read and of its scores, and what must be warned of. Scores without it are columns like others.
 """
 
-import hashlib
 import json
 import sys
 import warnings
@@ -57,7 +56,7 @@ from .options import (
     needed_columns,
     with_calibration,
 )
-from .parts import PART_ROWS, Parts, is_folder
+from .parts import PART_ROWS, Parts, is_folder, json_digest
 from .tally import (
     FAULTS,
     LABELLED,
@@ -219,17 +218,6 @@ class Run:
         if self.finished_parts:
             notify(f"{self.finished_parts:,} finished parts in {self.output} are kept")
         reading = Reading(self.sources, self.columns, Skips(self.skips, problem), notify, self._needs, self.keeps)
-        output = self._parts if self.in_parts else _OneFile(self.output, self.keep)
-        report = self._score(reading, output, progress)
-        report.columns = output.kept
-        return report
-
-    @property
-    def finished_parts(self) -> int:
-        """Number of finished parts in the output folder."""
-        return len(self._parts.finished) if self.in_parts else 0
-
-    def _score(self, reading: Reading, output, progress: Callable) -> Scores:
         sizes = [source.size for source in self.sources]
         size = None if None in sizes else sum(sizes)
         expected: int | None = None  # rows: an estimate from the bytes read so far; exact when all are read
@@ -244,7 +232,7 @@ class Run:
                 yield window
             expected = rows
 
-        with output:
+        with self._parts if self.in_parts else _OneFile(self.output, self.keep) as output:
             parts = (self.part_rows, self._parts.finished) if self.in_parts else ()
             windows = reading.windows(
                 lambda kind: (window_predictions(self._checked_scorers(kind).values()), WINDOW_CHARACTERS), *parts
@@ -276,7 +264,13 @@ class Run:
                     of_part = Tally()
             report = report_of(overall, row_kind, scorers, reading.counts, self.total)
             output.complete(facts_of(report))
+        report.columns = output.kept
         return report
+
+    @property
+    def finished_parts(self) -> int:
+        """Number of finished parts in the output folder."""
+        return len(self._parts.finished) if self.in_parts else 0
 
     def _checked_scorers(self, row_kind: RowKind) -> dict[str, Scorer]:
         if not self.scorers:
@@ -392,9 +386,13 @@ def _statistics_of_items(
         predictions = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
         rows += [(asked, texts, evidence) for texts in predictions]
         records += [None if explain else item.recorded.get(scorer.name)] * len(predictions)
-    known, counts = _recalled(scorer, rows, records)
-    distinct = dict.fromkeys(rows)
-    new = [row for row in distinct if row not in known]
+    known, counts, signature = {}, Counter(), scorer.signature if scorer.recalls else ""
+    for row, record in zip(rows, records, strict=True) if signature else ():
+        taken = _recalled(record or {}, scorer, signature, row)
+        counts[taken if isinstance(taken, str) else RECALLED] += 1
+        if not isinstance(taken, str):
+            known[row] = taken
+    new = [row for row in dict.fromkeys(rows) if row not in known]
     parts, counts_of_row, reasons = [], [], []
     if new:
         columns = _columns(scorer, new)
@@ -418,14 +416,15 @@ def _statistics_of_items(
     order = [places[row] for row in rows]
     statistics = np.concatenate(parts)
     digests = []
-    if scorer.recalls:
+    if signature:
         of_rows = scorer.row_scores(statistics)
         scores = np.column_stack([of_rows[name] for name in scorer.row_names]).tolist()
-        digests = [_row_digest(scorer.signature, *row) for row in zip(places, scores, counts_of_row, strict=True)]
-    statistic = statistics[order]
-    counts = counts + _label_counts(items, statistic[:, 0]) if scorer.verdict else counts
+        digests = [_row_digest(signature, *row) for row in zip(places, scores, counts_of_row, strict=True)]
+    statistics = statistics[order]
+    if scorer.verdict:
+        counts += _label_counts(items, statistics[:, 0])
     whole = ([column[place] for place in order] if column else [] for column in (reasons, digests))
-    return statistic, counts, *whole
+    return statistics, counts, *whole
 
 
 def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
@@ -511,11 +510,7 @@ def counted(
 
 
 def scored(
-    items: Sequence[Item],
-    row_kind: RowKind,
-    scorers: Mapping[str, Scorer],
-    worst: int = 10,
-    explain: bool = False,
+    items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Scorer], worst: int = 10, explain: bool = False
 ) -> tuple[dict[str, list], Tally]:
     """Return the columns of the output, one value per item, and the sums; METRIC_reason says why if that is asked for.
 
@@ -529,7 +524,8 @@ def scored(
     for item in items:
         tally.predictions[item.system] += len(item.predictions)
     for metric, scorer in scorers.items():
-        why = explain and _has_reasons(row_kind, scorer)
+        lists = row_kind.sets and not scorer.takes_sets  # of scores, one for each question of a set
+        why = explain and not lists
         statistics, tally.warning_counts[metric], reasons, digests = _statistics_of_items(scorer, items, why)
         with_ones = np.column_stack([statistics, np.ones(len(statistics))])
         of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
@@ -537,19 +533,14 @@ def scored(
         if scorer.thresholds and scorer.evidence == "references" and not row_kind.sets:  # a judge of answers
             tally.questions = dict(totals_by_system(items, statistics[:, 1], statistics[:, 0]))
         scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
-        if row_kind.sets and not scorer.takes_sets:  # lists of scores, one per prediction
+        if lists:
             starts = np.cumsum([0, *lengths]).tolist()
             scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
         columns |= scores | ({f"{metric}_reason": reasons} if why else {})
-        columns |= {metric + DIGEST: digests} if _has_digest(row_kind, scorer) else {}
+        columns |= {metric + DIGEST: digests} if scorer.recalls and not row_kind.sets else {}
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     if worst and not row_kind.sets:
-        if judge:
-            (name, threshold), *_ = judge.thresholds.items()
-            tally.to_read = answers_to_read(columns, worst, name, judge.verdict, threshold)
-        else:
-            first = next(iter(scorers.values()))
-            tally.to_read = answers_to_read(columns, worst, first.main, evidence=first.evidence)
+        tally.to_read = answers_to_read(columns, worst, judge or next(iter(scorers.values())))
     counted = {TOGETHER: cell_counts(columns), LABELLED: counts_of_rows(columns)}
     if judge and judge.faults and not row_kind.sets:
         counted[FAULTS] = fault_counts(columns, judge)
@@ -604,16 +595,6 @@ def map_in_order(function: Callable, windows: Iterable, workers: int) -> Iterato
             torch.set_num_threads(threads)
 
 
-def _has_reasons(row_kind: RowKind, scorer: Scorer) -> bool:
-    """Return whether a row has one score by a metric, and not one for each question of a set."""
-    return scorer.takes_sets or not row_kind.sets
-
-
-def _has_digest(row_kind: RowKind, scorer: Scorer) -> bool:
-    """Return whether the output says by which judge a row was scored, so that it need not be judged again."""
-    return scorer.recalls and not row_kind.sets
-
-
 def output_columns(
     row_kind: RowKind, scorers: Mapping[str, Scorer], explain: bool = False, extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
@@ -625,8 +606,8 @@ def output_columns(
     for scorer in scorers.values():
         lists = row_kind.sets and not scorer.takes_sets
         columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
-        columns |= {f"{scorer.name}_reason": "text"} if explain and _has_reasons(row_kind, scorer) else {}
-        columns |= {scorer.name + DIGEST: "text"} if _has_digest(row_kind, scorer) else {}
+        columns |= {f"{scorer.name}_reason": "text"} if explain and not lists else {}
+        columns |= {scorer.name + DIGEST: "text"} if scorer.recalls and not row_kind.sets else {}
     stale = {f"{metric}_reason" for metric in scorers}
     kept = {name: kind for name, kind in (extra or {}).items() if name not in {*columns, *stale}}
     place = list(columns).index("label") + 1
@@ -653,35 +634,16 @@ def _row_digest(signature: str, texts: object, scores: Sequence[float], counts: 
     >>> _row_digest("ava|threshold:0.5", ["Who?", "Ann", ["Ann"]], [1.0, 0.9, 0.0], {"truncated": 1})
     'ava|threshold:0.5|row:6400618c-1bf2bb11476bdd4c|truncated:1'
     """
-    texts_digest = _digest(texts)[:8]
+    texts_digest = json_digest(texts)[:8]
     counted = "".join(f"|{name}:{count}" for name, count in sorted(counts.items()) if count)
-    whole = _digest([signature, texts_digest, [f"{score:.10g}" for score in scores], counted])[:16]
+    whole = json_digest([signature, texts_digest, [f"{score:.10g}" for score in scores], counted])[:16]
     return f"{signature}{_ROW}{texts_digest}-{whole}{counted}"
 
 
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
-
-
 def _recalled(
-    scorer: Scorer, rows: Sequence[tuple], records: Sequence[Mapping[str, Any] | None]
-) -> tuple[dict[tuple, tuple[list[float], dict[str, int]]], Counter]:
-    """Return {row: its scores, and counts of what to warn of in it}, and how many rows were taken, or why not."""
-    known: dict[tuple, tuple[list[float], dict[str, int]]] = {}
-    outcomes: Counter = Counter()
-    signature = scorer.signature if scorer.recalls else ""
-    for row, record in zip(rows, records, strict=True) if signature else ():
-        taken = _taken(record or {}, scorer, signature, row)
-        outcomes[taken if isinstance(taken, str) else RECALLED] += 1
-        if not isinstance(taken, str):
-            known[row] = taken
-    return known, outcomes
-
-
-def _taken(
     record: Mapping[str, Any], scorer: Scorer, signature: str, row: tuple
 ) -> tuple[list[float], dict[str, int]] | str:
-    """Return the recorded scores and counts of a row, or why it is judged."""
+    """Return the recorded scores of a row, and counts of what to warn of in it, or why it is judged."""
     digest = record.get(scorer.name + DIGEST)
     before, result, rest = digest.rpartition(_ROW) if isinstance(digest, str) else ("", "", "")
     if not result:
@@ -697,7 +659,7 @@ def _taken(
         return f"{ANEW}their recorded scores were changed"
     if _row_digest(signature, row, scores, counts) == digest:
         return scores, counts
-    changed = "recorded scores" if texts.startswith(_digest(row)[:8]) else "texts"
+    changed = "recorded scores" if texts.startswith(json_digest(row)[:8]) else "texts"
     return f"{ANEW}their {changed} were changed"
 
 

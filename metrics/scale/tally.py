@@ -291,20 +291,14 @@ class AnswersToRead:
         return [answer for *_, answer in sorted(chosen, key=lambda turn: turn[1:3])]
 
 
-def answers_to_read(
-    columns: Mapping[str, Sequence],
-    number: int,
-    score: str,
-    verdict: str | None = None,
-    threshold: float | None = None,
-    evidence: str = "references",
-) -> AnswersToRead:
-    """Return the answers to read first among rows with their scores; `threshold` is that of the judge's `score`."""
+def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer) -> AnswersToRead:
+    """Return the answers to read first among rows with their scores, by a judge or another metric."""
     answers = []
+    score, threshold = next(iter(scorer.thresholds.items())) if scorer.verdict else (scorer.main, None)
     questions = columns.get("question") or [None] * len(columns["prediction"])
     for place, value in enumerate(columns[score]):
-        label, judged = columns["label"][place], None if verdict is None else int(columns[verdict][place])
-        if judged is None or threshold is None:
+        label, judged = columns["label"][place], int(columns[scorer.verdict][place]) if scorer.verdict else None
+        if judged is None:
             kind, rank = LOWEST, value
             if value >= BEST:
                 continue
@@ -321,7 +315,7 @@ def answers_to_read(
                 kind=kind,
                 rank=round(float(rank), 6),
                 question=questions[place],
-                passages=list(columns[evidence][place]) if evidence != "references" else [],
+                passages=list(columns[scorer.evidence][place]) if scorer.evidence != "references" else [],
                 score=round(float(value), 6),
                 verdict=judged,
                 **{name: columns[name][place] for name in _OF_ROW},

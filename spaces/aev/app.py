@@ -265,9 +265,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         button.click(None, None, controls, js=f"() => {json.dumps(values)}", api_visibility="private")
     ADDRESS.open(demo, fields, page, area, outputs)
     server.endpoint(
-        plane,
-        "plane",
-        {"answer": EXAMPLES[1].values[0], "reference": EXAMPLES[1].values[1], "alpha": 0.5, "order": 2},
+        plane, "plane", {"answer": EXAMPLES[1].values[0], "reference": EXAMPLES[1].values[1], "alpha": 0.5, "order": 2}
     )
 
 if __name__ == "__main__":

@@ -123,10 +123,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                         with gr.Column(min_width=280):
                             name = gr.Textbox(label=f"Name of system {number}", max_lines=1)
                             answers = gr.Textbox(
-                                label=f"Answers of system {number}",
-                                info=MANY_LINES,
-                                lines=4,
-                                max_lines=8,
+                                label=f"Answers of system {number}", info=MANY_LINES, lines=4, max_lines=8
                             )
                             fields += [name, answers]
             button = gr.Button("Compare", variant="primary")
@@ -163,12 +160,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     for run in runs:
         run.then(None, None, None, js=events.SCROLL, api_visibility="private")  # the fields above are folded
     asked.input(
-        explained,
-        [asked, shown],
-        why,
-        api_visibility="private",
-        concurrency_id="why",
-        trigger_mode="always_last",
+        explained, [asked, shown], why, api_visibility="private", concurrency_id="why", trigger_mode="always_last"
     )
     server.endpoint(
         compare,
