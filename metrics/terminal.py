@@ -20,6 +20,7 @@ from .reports import report
 from .reports.table import visible
 from .rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
 from .rows.sources import files_of_runs
+from .rows.values import as_number
 from .rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10
@@ -35,13 +36,7 @@ INPUT, METRIC, OUTPUT = "Input", "Metrics", "Output"  # groups of options in --h
 
 
 def option(
-    kind: Any,
-    *names: str,
-    help: str,
-    metavar: str | None = None,
-    group: str | None = None,
-    shown: bool = False,
-    **more,
+    kind: Any, *names: str, help: str, metavar: str | None = None, group: str | None = None, shown=False, **more: Any
 ):
     """Return the declaration of an option; `group` is its group in --help, `shown` whether --help has its default."""
     given = typer.Option(*names, metavar=metavar, help=help, show_default=shown, rich_help_panel=group, **more)
@@ -111,44 +106,24 @@ Encoding = _reading("--encoding", "NAME", "Encoding of text files, such as cp125
 READING = ("from_", "systems", "encoding", "rows_at", "sheet", "split_references")  # a command has all of them
 Set = _set("METRIC.SETTING=VALUE, once for each: aev.alpha=0.3, f_meta.base=bleu.")
 SetOfAva = _set("ava.SETTING=VALUE, once for each: ava.checkpoint=base, ava.threshold=0.6.")
-SetOfGrounding = repeated(
-    "--set",
-    "-s",
-    metavar="KEY=VALUE",
-    help="grounding.SETTING=VALUE, once for each: grounding.threshold=0.6, grounding.windows=1.",
-    group=METRIC,
-)
-SettingsFile = option(
-    Path | None,
-    "--settings",
-    metavar="FILE.json",
-    help='The same from a file: {"aev": {"alpha": 0.3}}. --set wins.',
-    group=METRIC,
-)
+_GROUNDING = "grounding.SETTING=VALUE, once for each: grounding.threshold=0.6, grounding.windows=1."
+SetOfGrounding = repeated("--set", "-s", metavar="KEY=VALUE", help=_GROUNDING, group=METRIC)
+_SETTINGS = 'The same from a file: {"aev": {"alpha": 0.3}}. --set wins.'
+SettingsFile = option(Path | None, "--settings", metavar="FILE.json", help=_SETTINGS, group=METRIC)
 Json = _file("--json", "everything, with all tests, as JSON")
 Markdown = _file("--markdown", "the tables as Markdown")
 Latex = _file("--latex", "LaTeX (booktabs)")
 Html = _file("--html", "one HTML page")
 SamePage = _file("--html", "the same as one HTML page")
-SkipOrFail = option(Literal["fail", "skip"], "--on-error", help=_BAD_ROW, group=INPUT, shown=True)
-SkipOrFailOrNone = option(Literal["fail", "skip"] | None, "--on-error", help=f"{_BAD_ROW} Default: fail.", group=INPUT)
-SkipOrFailAll = option(
-    Literal["fail", "skip"],
-    "--on-error",
-    help="A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip "
-    "them.",
-    group=INPUT,
-    shown=True,
+_BAD_QUESTION = (
+    "A bad row, or a question that not all systems answer: fail at the first one, or report, count and skip them."
 )
-PrintAs = option(
-    Literal["table", "json", "markdown"],
-    "--format",
-    "-f",
-    metavar="FORM",
-    help="table, json or markdown.",
-    group=OUTPUT,
-    shown=True,
-)
+_Policy = Literal["fail", "skip"]
+SkipOrFail = option(_Policy, "--on-error", help=_BAD_ROW, group=INPUT, shown=True)
+SkipOrFailOrNone = option(_Policy | None, "--on-error", help=f"{_BAD_ROW} Default: fail.", group=INPUT)
+SkipOrFailAll = option(_Policy, "--on-error", help=_BAD_QUESTION, group=INPUT, shown=True)
+_Form = Literal["table", "json", "markdown"]
+PrintAs = option(_Form, "--format", "-f", metavar="FORM", help="table, json or markdown.", group=OUTPUT, shown=True)
 FailUnder = repeated(
     "--fail-under", metavar="NAME=VALUE", help="Exit status 3 if NAME is below VALUE for any system.", group=OUTPUT
 )
@@ -159,12 +134,8 @@ By = option(
     metavar="COLUMN",
     help="The same for the rows of every value of COLUMN too, such as a topic; COLUMN.KEY goes into objects.",
 )
-IgnoreJudgeErrors = option(
-    bool,
-    "--ignore-judge-errors",
-    help="With ava, without labels: intervals of the accuracy that ignore the errors of the judge.",
-    group=METRIC,
-)
+_IGNORE = "With ava, without labels: intervals of the accuracy that ignore the errors of the judge."
+IgnoreJudgeErrors = option(bool, "--ignore-judge-errors", help=_IGNORE, group=METRIC)
 Verbose = option(
     bool, "--verbose", "-v", help="Print all tables, signatures and how the intervals were made.", group=OUTPUT
 )
@@ -285,10 +256,7 @@ def read_demands(values: Sequence[str] | None, names: Sequence[str] | None = Non
         if names is not None and name not in names:
             more = "; accuracy and its interval come with --metric ava" if name in ("accuracy", "low", "high") else ""
             raise ValueError(f"--fail-under: expected one of {', '.join(names)} before '=', got {name!r}{more}")
-        try:
-            result[name] = float(text)
-        except ValueError:
-            result[name] = math.nan
+        result[name] = as_number(text)
         if not math.isfinite(result[name]):
             raise ValueError(f"--fail-under: expected a number after {name}=, got {text!r}")
     return result

@@ -562,14 +562,9 @@ def is_judged(sources: Sequence[Source]) -> bool:
 def inputs_of(sources: Sequence[Source], skips: Skips) -> list[dict[str, Any]]:
     """Return name (with folders where ambiguous), SHA-256 and number of good rows of every source that was read."""
     names = [Path(source.name).name for source in sources]
-    return [
-        {
-            "name": source.name if names.count(name) > 1 else name,
-            "sha256": source.digest,
-            "rows": skips.good[source.name],
-        }
-        for source, name in zip(sources, names, strict=True)
-    ]
+    names = [source.name if names.count(name) > 1 else name for source, name in zip(sources, names, strict=True)]
+    facts = [{"sha256": source.digest, "rows": skips.good[source.name]} for source in sources]
+    return [{"name": name, **of_source} for name, of_source in zip(names, facts, strict=True)]
 
 
 @dataclass

@@ -37,14 +37,8 @@ from .formats.openai_evals import event_log_rows
 from .tables import MAX_COLUMNS, arrow_rows, check_columns, excel_rows, inspect_rows, parquet_rows
 from .values import WRITTEN, Row, without_mark
 
-FORMATS = {
-    ".jsonl": "JSON lines",
-    ".ndjson": "JSON lines",
-    ".json": "JSON lines",
-    ".csv": "CSV",
-    ".tsv": "TSV",
-    ".parquet": "Parquet",
-}
+FORMATS = dict.fromkeys((".jsonl", ".ndjson", ".json"), "JSON lines")
+FORMATS |= {".csv": "CSV", ".tsv": "TSV", ".parquet": "Parquet"}
 # Those that are read; the others, `FORMATS`, are also written.
 READABLE = {**FORMATS, ".arrow": "Arrow", ".xlsx": "Excel", ".eval": "Inspect log"}
 PACKED = ("Parquet", "Arrow", "Excel", "Inspect log")  # no text, and compressed inside
@@ -160,7 +154,12 @@ class Source:
     def _open(self) -> BinaryIO:
         if self.remote:
             return _remote_file(self.path)
-        return _standard_input() if self.path == "-" else open(self.path, "rb")
+        if self.path != "-":
+            return open(self.path, "rb")
+        try:  # a copy of the descriptor, so that closing it leaves standard input open; tests have a buffer there
+            return open(os.dup(sys.stdin.fileno()), "rb")
+        except (OSError, ValueError, AttributeError):
+            return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
 
     @property
     def notices(self) -> list[str]:
@@ -283,15 +282,7 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
     For the form "squad" they are files of predictions ({id: answer}) and one with the data set.
     """
     options = options or ReadOptions()
-    folders = {path for path in paths if _is_dataset(path)}
-    values: list[Source] = [
-        Source(options=options, memory=_load_dataset(path), name=Path(path).name, inputs=[path])
-        if path in folders
-        else _event_log(path, options.split)
-        if options.form in (None, "openai-evals") and _starts(path, b'{"spec": ')
-        else Source(path, options=options)
-        for path in paths
-    ]
+    values = [_file(path, options) for path in paths]
     named: dict[object, str] = {}
     for source in values:
         if (place := source.identity) in named:
@@ -300,6 +291,16 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
         named[place] = source.name
     _tell_apart(values)
     return _joined(values, options.form == "squad") or values
+
+
+def _file(path: str | os.PathLike, options: ReadOptions) -> Source:
+    if _is_dataset(path):
+        return Source(options=options, memory=_load_dataset(path), name=Path(path).name, inputs=[path])
+    if options.form in (None, "openai-evals") and os.path.isfile(path):
+        with open(path, "rb") as file:
+            if file.read(9) == b'{"spec": ':
+                return _event_log(path, options.split)
+    return Source(path, options=options)
 
 
 def sources_of(rows: Any, name: str = "rows") -> list[Source]:
@@ -383,14 +384,6 @@ def _load_dataset(path: str | os.PathLike):
         splits = ", ".join(str(Path(path, name)) for name in result)
         raise FileError(f"{path}: holds several splits; name one of {splits}")
     return result
-
-
-def _starts(path: str | os.PathLike, start: bytes) -> bool:
-    """Return whether a text file begins with some bytes."""
-    if not os.path.isfile(path):
-        return False
-    with open(path, "rb") as file:
-        return file.read(len(start)) == start
 
 
 def _event_log(path: str | os.PathLike, split: str) -> Source:
@@ -509,14 +502,6 @@ def _remote_file(address: str) -> BinaryIO:
 
 def _state_of(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ino
-
-
-def _standard_input() -> BinaryIO:
-    # A copy of the descriptor, so that closing it leaves standard input open; tests replace sys.stdin by a buffer.
-    try:
-        return open(os.dup(sys.stdin.fileno()), "rb")
-    except (OSError, ValueError, AttributeError):
-        return io.BufferedReader(io.BytesIO(sys.stdin.buffer.read()))
 
 
 def format_of(path: str | os.PathLike, formats: Mapping[str, str] = FORMATS) -> tuple[str, str]:

@@ -324,17 +324,12 @@ MAX_NAMES = 30  # of columns in a message
 
 # Per role: our own names, then what data sets and tools call such a column, the plainest first. A column of another
 # name than ours is read with a note.
-OWN_NAMES = {
-    "question": ("question",),
-    "context": ("context",),
+_ROLES = "question, context, prediction, references, aliases, contexts, system, id, score, label".split(", ")
+OWN_NAMES = {role: (role,) for role in _ROLES} | {
     "prediction": ("prediction", "candidate", "predictions"),
     "references": ("references", "reference"),
     "aliases": (),
     "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "retrieved_context", "passage"),
-    "system": ("system",),
-    "id": ("id",),
-    "score": ("score",),
-    "label": ("label",),
 }
 _OTHER_NAMES = {
     "question": ("query", "user_input", "prompt", "input", "instruction", "problem", "asked"),

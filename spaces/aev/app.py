@@ -59,16 +59,9 @@ def corner_of(settings) -> dict[tuple[float, int], str]:
 
 def plane_html(grid: dict, settings) -> Markup:
     """Return the plane as an HTML table of buttons; the cell of alpha and N is marked."""
-    return html.rendered(
-        __file__,
-        "plane.html.j2",
-        grid=grid,
-        place=(round(settings.alpha, 1), settings.max_order),
-        corners=corner_of(settings),
-        sides={0.0: "recall", 0.5: "both", 1.0: "precision"},
-        heat=HEAT,
-        pale=PALE,
-    )
+    place, sides = (round(settings.alpha, 1), settings.max_order), {0.0: "recall", 0.5: "both", 1.0: "precision"}
+    values = {"grid": grid, "place": place, "corners": corner_of(settings), "sides": sides}
+    return html.rendered(__file__, "plane.html.j2", **values, heat=HEAT, pale=PALE)
 
 
 # A click on a cell sets the sliders. The cell keeps the keyboard focus when the plane is drawn again, until the focus
@@ -81,12 +74,10 @@ def meaning(settings) -> str:
     alpha, order = settings.alpha, settings.max_order
     extra = "nothing" if settings.wordiness == inf else "only the wordiness penalty"
     if alpha in (0, 1):
-        what = (
-            "Only **precision** counts: does the reference support what the answer says? Leaving things out costs "
-            "only the brevity penalty"
-            if alpha
-            else f"Only **recall** counts: does the answer say what the reference says? Extra text costs {extra}"
-        )
+        what = f"Only **recall** counts: does the answer say what the reference says? Extra text costs {extra}"
+        if alpha:
+            what = "Only **precision** counts: does the reference support what the answer says? Leaving things out "
+            what += "costs only the brevity penalty"
     else:
         lean = "equally" if alpha == 0.5 else "precision more" if alpha > 0.5 else "recall more"
         what = f"**Recall and precision** count, {lean}"
@@ -133,12 +124,9 @@ def results(answer: str, reference: str, settings, note: str) -> list:
         ("Precision: how much of the answer is in the reference", "aev_precision", "brevity_penalty"),
         ("Recall: how much of the reference is in the answer", "aev_recall", "wordiness_penalty"),
     ]
-    parts = html.table(
-        ("part", "value", "penalty"),
-        [[label, *(f"{found[name]:.3f}" for name in names)] for label, *names in cells],
-        f"Parts of the score, penalties included (a penalty of 1 is none); lengths: {lengths}",
-        {1, 2},
-    )
+    cells = [[label, *(f"{found[name]:.3f}" for name in names)] for label, *names in cells]
+    caption = f"Parts of the score, penalties included (a penalty of 1 is none); lengths: {lengths}"
+    parts = html.table(("part", "value", "penalty"), cells, caption, {1, 2})
     plane = plane_html(scoring.grid_scores(total, settings), settings)
     return [html.headline(headline, why_low(answer, reference, found), measured, *notes, note), plane, parts]
 
@@ -192,21 +180,13 @@ def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> di
     return {"aev": float(scoring.scores(total, settings)["aev"]), "aev_grid": scoring.grid_scores(total, settings)}
 
 
-def alpha_slider(**more) -> gr.Slider:
-    """Return the control of alpha."""
-    info = "0: recall alone; 1: precision alone"
-    return gr.Slider(0, 1, 0.5, step=0.1, label="Recall or precision (alpha)", info=info, **more)
-
-
-def order_slider(**more) -> gr.Slider:
-    """Return the control of N."""
-    info = "1: single words; 4: phrases of up to 4"
-    return gr.Slider(1, MAX_ORDER, 2, step=1, label="Words or phrases (N)", info=info, **more)
-
-
-def length_slider(label: str, value: float, info: str) -> gr.Slider:
-    """Return the control of a length penalty."""
-    return gr.Slider(0.2, 5, value, step=0.1, label=label, info=info)
+def main_sliders(**more) -> list[gr.Slider]:
+    """Return the controls of alpha and N."""
+    recall, words = "0: recall alone; 1: precision alone", "1: single words; 4: phrases of up to 4"
+    return [
+        gr.Slider(0, 1, 0.5, step=0.1, label="Recall or precision (alpha)", info=recall, **more),
+        gr.Slider(1, MAX_ORDER, 2, step=1, label="Words or phrases (N)", info=words, **more),
+    ]
 
 
 with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
@@ -221,7 +201,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             with gr.Column(min_width=280):
                 area = events.results_area("Type two texts, or choose an example.")
                 with area.results:
-                    alpha, order = alpha_slider(), order_slider()
+                    alpha, order = main_sliders()
                     with gr.Row():
                         corners = {
                             gr.Button(name, size="sm", min_width=90): values for name, values in CORNERS.items()
@@ -230,9 +210,9 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
                     parts = gr.HTML(apply_default_css=False)
                     with gr.Accordion("More settings: length penalties, stop words", open=False):
                         short = "Answers shorter than 1/B of the reference are penalised."
-                        brevity = length_slider("Too short (B)", 1, short)
+                        brevity = gr.Slider(0.2, 5, 1, step=0.1, label="Too short (B)", info=short)
                         long = "Answers longer than W times the reference are penalised."
-                        wordiness = length_slider("Too long (W)", 2, long)
+                        wordiness = gr.Slider(0.2, 5, 2, step=0.1, label="Too long (W)", info=long)
                         unlimited = gr.Checkbox(False, label="No limit on wordiness")
                         plain = gr.Checkbox(False, label="Leave words unchanged (keep stop words, no stemming)")
                         best = gr.Checkbox(False, label="Several references are alternatives: the best one counts")
@@ -243,7 +223,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             COLUMNS,
             Path(__file__).with_name("example.csv"),
             "Columns: answer, references; also system and id.",
-            others=[alpha_slider(render=False), order_slider(render=False)],
+            others=main_sliders(render=False),
             settings=settings_of_file,
         )
     sharing.folded("What the paper found", sharing.text_beside(__file__, "about.md"))
@@ -264,9 +244,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     for button, values in corners.items():
         button.click(None, None, controls, js=f"() => {json.dumps(values)}", api_visibility="private")
     ADDRESS.open(demo, fields, page, area, outputs)
-    server.endpoint(
-        plane, "plane", {"answer": EXAMPLES[1].values[0], "reference": EXAMPLES[1].values[1], "alpha": 0.5, "order": 2}
-    )
+    server.endpoint(plane, *EXAMPLES[1].values[:2], 0.5, 2)
 
 if __name__ == "__main__":
     events.preset(area, fields, ADDRESS.first, outputs, page(*ADDRESS.first))

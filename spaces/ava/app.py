@@ -56,12 +56,9 @@ def page(question: str, answer: str, references: str, judge: str) -> list:
         sharing.example_note(EXAMPLES, values) if judge == JUDGES[0] else "",
     )
     alone = zip(lines, found["by_reference"], strict=True)
-    by_reference = html.table(
-        ["accepted answer", "probability"],
-        [[text, probability_and_threshold(value, found["threshold"])[0]] for text, value in alone],
-        "Probability with each accepted answer only",
-        {1},
-    )
+    rows = [[text, probability_and_threshold(value, found["threshold"])[0]] for text, value in alone]
+    caption = "Probability with each accepted answer only"
+    by_reference = html.table(["accepted answer", "probability"], rows, caption, {1})
     columns = {"questions": [question], "predictions": [answer], "references": [lines]}
     code = sharing.metric_code("ava", settings(judge)["checkpoint"], **columns, explain=True)
     return [status + ADDRESS.mark(*values), found["report"], by_reference if len(lines) > 1 else "", code]
@@ -107,12 +104,8 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             with gr.Column(min_width=280):
                 question = gr.Textbox(label="Question", lines=1, max_lines=6)
                 answer = gr.Textbox(label="Answer to be judged", lines=1, max_lines=8)
-                references = gr.Textbox(
-                    label="Accepted answers",
-                    info=f"One on each line, at most {checks.MAX_REFERENCES}.",
-                    lines=2,
-                    max_lines=8,
-                )
+                limits = f"One on each line, at most {checks.MAX_REFERENCES}."
+                references = gr.Textbox(label="Accepted answers", info=limits, lines=2, max_lines=8)
                 judge = gr.Radio(JUDGES, value=JUDGES[0], label="Judge", info=JUDGE_NOTE)
                 button = gr.Button("Judge the answer", variant="primary")
                 examples = gr.Column()
@@ -137,11 +130,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     events.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
     sharing.example_buttons(examples, EXAMPLES, inputs[:3], page, inputs, area, outputs)
     ADDRESS.open(demo, inputs, page, area, outputs)
-    server.endpoint(
-        score,
-        "score",
-        {"question": EXAMPLES[0].values[0], "answer": EXAMPLES[0].values[1], "references": ["12", "twelve"]},
-    )
+    server.endpoint(score, *EXAMPLES[0].values[:2], ["12", "twelve"])
     with gr.Row(visible=False):  # an endpoint for programs; only a field checks that a file was uploaded
         gr.Button("rank").click(
             server.with_clear_errors(rank),

@@ -6,7 +6,7 @@ import inspect
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import gradio as gr
@@ -46,7 +46,7 @@ def with_clear_errors(function: Callable) -> Callable:
     return run
 
 
-def endpoint(function: Callable, name: str, examples: Mapping[str, object], **event) -> None:
+def endpoint(function: Callable, *examples: object, **event) -> None:
     """Add an endpoint for programs, with the description of each argument from the docstring in Google's style.
 
     `examples` are one value per argument, for the page "Use via API"; `event` are limits.
@@ -55,14 +55,13 @@ def endpoint(function: Callable, name: str, examples: Mapping[str, object], **ev
 
     _, descriptions, _ = get_function_description(function)
     event = {"concurrency_limit": 1, "concurrency_id": "page"} | event
-    gr.api(with_clear_errors(function), api_name=name, **event)
+    gr.api(with_clear_errors(function), api_name=function.__name__, **event)
     found = list(gr.context.Context.root_block.fns.values())[-1]
-    for argument, component in zip(inspect.signature(function).parameters, found.inputs, strict=True):
+    arguments = inspect.signature(function).parameters
+    for argument, component, example in zip(arguments, found.inputs, examples, strict=True):
         component.label = descriptions[argument]
         component._api_info = {**component._api_info, "additional_description": descriptions[argument]}
-        component.example_value = component.example_payload = functools.partial(
-            lambda value: value, examples[argument]
-        )
+        component.example_value = component.example_payload = functools.partial(lambda value: value, example)
 
 
 class PageGuard(guard.Guard):

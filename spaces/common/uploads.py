@@ -106,13 +106,8 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
         return [gr.update(visible=True), *updates, html.table(["", *found], cells, "The first rows of the file")]
 
     field.change(looked, field, [shown, *menus, preview], api_visibility="private", concurrency_id="peek")
-    button.click(
-        lambda: save_file_to_cache(example, get_upload_folder()),
-        None,
-        field,
-        api_visibility="private",
-        trigger_mode="multiple",
-    )
+    quiet = {"api_visibility": "private", "trigger_mode": "multiple"}
+    button.click(lambda: save_file_to_cache(example, get_upload_folder()), None, field, **quiet)
     return Picked(field, menus, preview)
 
 
@@ -288,10 +283,8 @@ class Rows(NamedTuple):
         """Return a list of the bad rows; empty if there are none."""
         if not self.bad:
             return Markup("")
-        number, lines = (
-            len(self.bad),
-            html.joined(html.fill("<li>{line}</li>", line=line) for line in self.bad[:MAX_LISTED]),
-        )
+        number = len(self.bad)
+        lines = html.joined(html.fill("<li>{line}</li>", line=line) for line in self.bad[:MAX_LISTED])
         return html.fill(
             '<details class="bad" open><summary>{number} left out</summary><ul>{lines}</ul>{more}</details>',
             number=f"{number:,} row{'s were' if number > 1 else ' was'}",

@@ -19,12 +19,8 @@ def judged(question: str, answer: str, references: Sequence[str], settings: Mapp
     sentence), "report" (HTML; "" for a very long answer) and "warnings".
     """
     scorer, rows = make_scorer("ava", settings), len(references)
-    alone = {
-        "questions": [question] * rows,
-        "predictions": [answer] * rows,
-        "references": [[one] for one in references],
-    }
-    by_reference = scorer.statistics(alone)[0][:, 1].tolist()
+    alone = {"questions": [question] * rows, "predictions": [answer] * rows}
+    by_reference = scorer.statistics({**alone, "references": [[one] for one in references]})[0][:, 1].tolist()
     if len(answer) <= MAX_EXPLAINED:
         found = verdict(question, answer, references, settings)
         told = {"probability": found.probability, "reason": found.reason, "warnings": found.warnings}

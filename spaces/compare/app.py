@@ -106,16 +106,10 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     ):
         with gr.Tab("Paste"):
             with gr.Row():
-                questions = gr.Textbox(
-                    label="Questions", info="One on each line.", lines=6, max_lines=12, min_width=280
-                )
-                references = gr.Textbox(
-                    label="Accepted answers",
-                    info="A line for each question; separate several answers with |.",
-                    lines=6,
-                    max_lines=12,
-                    min_width=280,
-                )
+                size = {"lines": 6, "max_lines": 12, "min_width": 280}
+                questions = gr.Textbox(label="Questions", info="One on each line.", **size)
+                info = "A line for each question; separate several answers with |."
+                references = gr.Textbox(label="Accepted answers", info=info, **size)
             fields += [questions, references]
             for pair in ((1, 2), (3, 4)):
                 with gr.Row():
@@ -162,12 +156,8 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     asked.input(
         explained, [asked, shown], why, api_visibility="private", concurrency_id="why", trigger_mode="always_last"
     )
-    server.endpoint(
-        compare,
-        "compare",
-        {"rows": [{"question": "Who wrote Hamlet?", "prediction": "Shakespeare", "references": "William Shakespeare",
-                   "system": "terse"}]},
-    )  # fmt: skip
+    row = {"question": "Who wrote Hamlet?", "prediction": "Shakespeare", "references": "William Shakespeare"}
+    server.endpoint(compare, [{**row, "system": "terse"}])
 
 if __name__ == "__main__":
     first = EXAMPLES[0].values

@@ -219,12 +219,9 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     events.connect([button.click], page, inputs, area, outputs)
     sharing.example_buttons(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs)
     ADDRESS.open(demo, inputs, page, area, outputs)
-    lists = dict(zip(("generated", "references"), (text.split("\n") for text in EXAMPLES[0].values), strict=True))
-    server.endpoint(score, "score", lists | {"base": DEFAULT})
-    first = {"sentence": asking.SENTENCE, "references": asking.OWN.split("\n"), "base": DEFAULT, "draw": asking.DRAW}
-    server.endpoint(ask, "ask", first, **asking.ALONE)
+    server.endpoint(score, *(text.split("\n") for text in EXAMPLES[0].values), DEFAULT)
+    server.endpoint(ask, asking.SENTENCE, asking.OWN.split("\n"), DEFAULT, asking.DRAW, **asking.ALONE)
 
 if __name__ == "__main__":
-    first = (*EXAMPLES[0].values, DEFAULT)
-    events.preset(area, inputs, first, outputs, page(*first))
+    events.preset(area, inputs, ADDRESS.first, outputs, page(*ADDRESS.first))
     server.launch(demo, __file__, ABOUT)

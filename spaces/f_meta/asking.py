@@ -114,13 +114,10 @@ def results(found: dict[str, Asked], base: str) -> list:
     ]
     shown = {label: part for label, part in PARTS.items() if all(part in one.scores for one in found.values())}
     cells = [[name, *(f"{one.scores[part]:.3f}" for part in shown.values())] for name, one in found.items()]
-    return [
-        status,
-        html.table(("generator", "question", "times"), rows, "Generated questions", {2}),
-        html.table(
-            ("generator", *shown), cells, f"Against your questions, base {base}", set(range(1, len(shown) + 1))
-        ),
-    ]
+    questions = html.table(("generator", "question", "times"), rows, "Generated questions", {2})
+    numbers = set(range(1, len(shown) + 1))
+    scores = html.table(("generator", *shown), cells, f"Against your questions, base {base}", numbers)
+    return [status, questions, scores]
 
 
 def tab(results_of: Callable, bases: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -27,27 +26,14 @@ def scorer() -> GroundingScorer:
     return GroundingScorer(checkpoint=server.CHECKPOINT)
 
 
-def judged(question: str, answer: str, passages: Sequence[str]) -> dict:
-    """Return the scores of one answer by name, and its "explanation" and "warnings"."""
-    columns = {"questions": [question], "predictions": [answer], "contexts": [list(passages)]}
-    statistics, counts, details, _ = scorer().statistics(columns, explain=True)
-    scores = {name: float(values[0]) for name, values in scorer().row_scores(statistics).items()}
-    return {**scores, "explanation": details["explanation"][0], "warnings": scorer().warnings({}, counts)}
-
-
-def split_passages(text: str) -> list[str]:
-    """Return the passages of a field: blocks of lines with an empty line between them."""
-    text = checks.text("Passages", text, checks.MAX_REFERENCES * MAX_PASSAGE)
-    blocks = [block.strip() for block in re.split(r"\n\s*\n", text) if block.strip()]
-    return checks.texts("Passages", blocks, limit=MAX_PASSAGE)
-
-
 def page(question: str, answer: str, passages: str) -> list:
     """Return what the page shows for one answer."""
     values = (question, answer, passages)
     question = checks.text("Question", question, required=False)
     answer = checks.text("Answer", answer, MAX_ANSWER)
-    given = split_passages(passages)
+    text = checks.text("Passages", passages, checks.MAX_REFERENCES * MAX_PASSAGE)
+    blocks = [block.strip() for block in re.split(r"\n\s*\n", text) if block.strip()]
+    given = checks.texts("Passages", blocks, limit=MAX_PASSAGE)
     found = unsupported.one_answer(question, answer, given, {"checkpoint": server.CHECKPOINT})
     (judged_answer,) = found.answers
     states = bool(judged_answer.sentences)
@@ -75,8 +61,11 @@ def score(question: str, answer: str, passages: list[str] | str) -> dict:
     """
     question = checks.text("question", question, required=False)
     answer = checks.text("answer", answer, MAX_ANSWER)
-    found = judged(question, answer, checks.texts("passages", passages, limit=MAX_PASSAGE))
-    return {name: value for name, value in found.items() if name != "warnings"}
+    given = checks.texts("passages", passages, limit=MAX_PASSAGE)
+    columns = {"questions": [question], "predictions": [answer], "contexts": [given]}
+    statistics, _, details, _ = scorer().statistics(columns, explain=True)
+    scores = {name: float(values[0]) for name, values in scorer().row_scores(statistics).items()}
+    return {**scores, "explanation": details["explanation"][0]}
 
 
 COLUMNS = ("question", "prediction", "contexts", "system", "id")
@@ -89,12 +78,8 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             with gr.Column(min_width=280):
                 question = gr.Textbox(label="Question (optional)", lines=1, max_lines=6)
                 answer = gr.Textbox(label="Answer", lines=2, max_lines=12)
-                passages = gr.Textbox(
-                    label="Passages",
-                    info=f"With an empty line between them, at most {checks.MAX_REFERENCES}.",
-                    lines=4,
-                    max_lines=20,
-                )
+                limits = f"With an empty line between them, at most {checks.MAX_REFERENCES}."
+                passages = gr.Textbox(label="Passages", info=limits, lines=4, max_lines=20)
                 button = gr.Button("Check the answer", variant="primary")
                 examples = gr.Column()
             with gr.Column(min_width=280):
@@ -116,15 +101,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     events.connect([button.click], page, inputs, area, outputs)
     sharing.example_buttons(examples, EXAMPLES, inputs, page, inputs, area, outputs)
     ADDRESS.open(demo, inputs, page, area, outputs)
-    server.endpoint(
-        score,
-        "score",
-        {
-            "question": EXAMPLES[3].values[0],
-            "answer": EXAMPLES[3].values[1],
-            "passages": ["Insects have six legs.", "Spiders have eight."],
-        },
-    )
+    server.endpoint(score, *EXAMPLES[3].values[:2], ["Insects have six legs.", "Spiders have eight."])
 
 if __name__ == "__main__":
     events.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the model is loaded

@@ -113,11 +113,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     events.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
     sharing.example_buttons(examples, EXAMPLES, inputs, page, inputs, area, outputs)
     ADDRESS.open(demo, inputs, page, area, outputs)
-    server.endpoint(
-        score,
-        "score",
-        {"question": EXAMPLES[0].values[0], "answer": EXAMPLES[0].values[1], "references": ["Four steps"]},
-    )
+    server.endpoint(score, *EXAMPLES[0].values[:2], ["Four steps"])
 
 if __name__ == "__main__":
     events.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the models are loaded

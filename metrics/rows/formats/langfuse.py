@@ -13,25 +13,17 @@ NEEDED = (
 
 def columns_of(row: dict) -> dict:
     """Return the columns of Langfuse: an item of a run of a data set, or of an experiment."""
-    if "item" in row:
-        item = row["item"]
-        row = {
-            **row,
-            "input": item["input"],
-            "expected_output": item.get("expected_output", item.get("expectedOutput")),
-        }
-    expected = row.get("expected_output", row.get("expectedOutput"))
-    passages = passages_of(row["input"], row["output"], opened(row.get("metadata")))
+    item = row.get("item", row)
+    expected = item.get("expected_output", item.get("expectedOutput"))
+    passages = passages_of(item["input"], row["output"], opened(row.get("metadata")))
     if expected in (None, "") and not passages:
         raise RowError(
             "expectedOutput: is empty; export the runs of a dataset, whose items have one, or log the retrieved "
             "passages as contexts, which grounding reads"
         )
-    values = {
-        "question": named_text(row["input"], QUESTIONS),
+    return {
+        "question": named_text(item["input"], QUESTIONS),
         "prediction": named_text(row["output"], ANSWERS, "assistant"),
-    }
-    return values | {
         "references": None if expected in (None, "") else expected_answers(expected),
         "contexts": passages,
     }

@@ -44,11 +44,7 @@ def with_options(asked: object, doc: Mapping, target: object) -> tuple[object, o
     options = next((doc[name] for name in ("choices", "options") if doc.get(name)), None)
     labels = options.get("label") if isinstance(options, Mapping) else None
     options = options.get("text") if isinstance(options, Mapping) else options
-    if (
-        not isinstance(options, list)
-        or not all(isinstance(text, str) for text in options)
-        or not isinstance(asked, str)
-    ):
+    if not isinstance(options, list) or not all(isinstance(text, str) for text in (*options, asked)):
         return asked, target
     labels = [str(label) for label in labels or string.ascii_uppercase[: len(options)]]
     wanted = str(target[0] if isinstance(target, list) and len(target) == 1 else target).strip().strip("().")
