@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import version as version_of
+from itertools import product
 from os.path import relpath
 from pathlib import Path
 
@@ -96,9 +97,8 @@ def generate(app: object) -> None:
     write(GENERATED / "commands.md", text.split("\n", 1)[1])
     write(GENERATED / "columns.md", columns())
     write(GENERATED / "judges.md", summary.page())
-    for name, draw in figures.FIGURES.items():
-        for scheme in ("light", "dark"):
-            write(GENERATED / f"{name}-{scheme}.svg", draw(scheme))
+    for name, scheme in product(figures.FIGURES, ("light", "dark")):
+        write(GENERATED / f"{name}-{scheme}.svg", figures.svg(name, scheme))
 
 
 def columns() -> str:

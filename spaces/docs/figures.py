@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib
@@ -42,18 +42,16 @@ def read(name: str) -> dict:
     return json.loads((TRAINING / name).read_text(encoding="utf-8"))
 
 
-def svg(draw: Callable[[Axes], None], size: tuple[float, float], scheme: str, columns: int = 0) -> str:
-    """Return a figure as SVG: its background is the page's, and the same results give the same bytes.
-
-    The size is in inches; `columns` are those of the legend above a chart of points, 0 for another kind of figure.
-    """
-    colours = dict.fromkeys(
-        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), TEXT[scheme]
-    )
-    with matplotlib.rc_context({**colours, "font.size": 10, "svg.hashsalt": "genqa", "svg.fonttype": "path"}):
+def svg(name: str, scheme: str) -> str:
+    """Return a figure as SVG for "light" or "dark" pages, whose background it has; equal results give equal bytes."""
+    draw, size, columns = FIGURES[name]
+    names = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    with matplotlib.rc_context(
+        {**dict.fromkeys(names, TEXT[scheme]), "font.size": 10, "svg.hashsalt": "genqa", "svg.fonttype": "path"}
+    ):
         figure = Figure(size, layout="constrained")
         axes = figure.subplots()
-        draw(axes)
+        draw(axes, scheme)
         if columns:
             axes.grid(axis="x", alpha=0.25)
             axes.spines[["top", "right"]].set_visible(False)
@@ -71,102 +69,89 @@ def intervals(axes: Axes, ends: np.ndarray, places: Iterable[float], colour: str
     axes.errorbar(middle, list(places), xerr=[middle - low, high - middle], **style)
 
 
-def agreement(scheme: str) -> str:
-    """Return Pearson's r of five metrics with people, with intervals, one row a data set."""
+def agreement(axes: Axes, scheme: str) -> None:
+    """Draw Pearson's r of five metrics with people, with intervals, one row a data set."""
     sets = read("studies/meta_evaluation/results/meta_evaluation.json")["sets"]
-
-    def draw(axes: Axes) -> None:
-        for i, (name, (colour, marker)) in enumerate(SERIES.items()):
-            of_metric = [sets[data]["metrics"][name]["pearson"] for data in SETS]
-            ends = np.array([[of_set[end] for of_set in of_metric] for end in ("value", "low", "high")])
-            intervals(axes, ends, np.arange(len(SETS)) + 0.14 * (i - 2), colour, marker, name)
-        axes.set_yticks(range(len(SETS)), map(named, SETS))
-        axes.invert_yaxis()
-        axes.set_xlim(0, 1)
-        axes.set_xlabel("Pearson's r with human judgments, 95% interval")
-
-    return svg(draw, (6.4, 7), scheme, 3)
+    for i, (name, (colour, marker)) in enumerate(SERIES.items()):
+        of_metric = [sets[data]["metrics"][name]["pearson"] for data in SETS]
+        ends = np.array([[of_set[end] for of_set in of_metric] for end in ("value", "low", "high")])
+        intervals(axes, ends, np.arange(len(SETS)) + 0.14 * (i - 2), colour, marker, name)
+    axes.set_yticks(range(len(SETS)), map(named, SETS))
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("Pearson's r with human judgments, 95% interval")
 
 
-def systems(scheme: str) -> str:
-    """Return estimates without labels beside the accuracy by people, of the systems that the judge had not seen."""
+def systems(axes: Axes, scheme: str) -> None:
+    """Draw estimates without labels beside the accuracy by people, of the systems that the judge had not seen."""
     report = read("studies/accuracy/results/accuracy.json")
     unseen = [system for system in report["systems"] if system["set"].endswith(".dev")]
     pairs = sorted(zip(unseen, report["without labels"], strict=True), key=lambda pair: pair[0]["accuracy"])
     names = [f"{own['system']}, {own['set'].removeprefix('evouna_').removesuffix('.dev').upper()}" for own, _ in pairs]
-
-    def draw(axes: Axes) -> None:
-        rows = range(len(pairs))
-        ends = np.array([[estimate[end] for _, estimate in pairs] for end in ("accuracy", "low", "high")])
-        intervals(axes, ends, rows, *SERIES["AVA"], "AVA, 95% interval")
-        people = [own["accuracy"] for own, _ in pairs]
-        axes.plot(people, rows, "D", color=TEXT[scheme], markersize=6, fillstyle="none", label="people")
-        axes.set_yticks(rows, names)
-        axes.set_xlabel("accuracy")
-
-    return svg(draw, (6.4, 4), scheme, 2)
+    rows = range(len(pairs))
+    ends = np.array([[estimate[end] for _, estimate in pairs] for end in ("accuracy", "low", "high")])
+    intervals(axes, ends, rows, *SERIES["AVA"], "AVA, 95% interval")
+    people = [own["accuracy"] for own, _ in pairs]
+    axes.plot(people, rows, "D", color=TEXT[scheme], markersize=6, fillstyle="none", label="people")
+    axes.set_yticks(rows, names)
+    axes.set_xlabel("accuracy")
 
 
-def judges(scheme: str) -> str:
-    """Return the accuracy of judges and simple metrics on every set of verdicts, one row a set."""
+def judges(axes: Axes, scheme: str) -> None:
+    """Draw the accuracy of judges and simple metrics on every set of verdicts, one row a set."""
     sets = [name for name in summary.SETS if name in compare_judges.VERDICTS]
     scores = {name: summary.scores(name, "accuracy") for name in sets}
     # The judges have the colour of AVA; cosine has the one that no metric has.
     ava = SERIES["AVA"][0]
     series = {"small": (ava, "o"), "base": (ava, "s"), "both": (ava, "D"), "ROUGE-L-KPQA": SERIES["ROUGE-L-KPQA"]}
     series |= {"BERTScore": SERIES["BERTScore"], "cosine": (PALETTE[1], "P"), "token F1": (PALETTE[-1], "X")}
-
-    def draw(axes: Axes) -> None:
-        for i, (name, (colour, marker)) in enumerate(series.items()):
-            places, values = zip(*((row + 0.11 * (i - 3), scores[data][name]) for row, data in enumerate(sets)
-                                   if scores[data][name] is not None), strict=True)  # fmt: skip
-            fill = "none" if name in ("small", "both") else "full"
-            axes.plot(values, places, marker, color=colour, fillstyle=fill, markersize=6, label=name)
-        for row in range(1, len(sets)):
-            axes.axhline(row - 0.5, color="#999999", linewidth=0.6, alpha=0.5)
-        axes.set_yticks(range(len(sets)), [summary.SETS[name][0] for name in sets])
-        axes.set_ylim(len(sets) - 0.5, -0.5)
-        axes.set_xlim(0.4, 1)
-        axes.set_xlabel("accuracy: share of the verdicts of people that are met")
-
-    return svg(draw, (6.4, 6.4), scheme, 4)
+    for i, (name, (colour, marker)) in enumerate(series.items()):
+        places, values = zip(*((row + 0.11 * (i - 3), scores[data][name]) for row, data in enumerate(sets)
+                               if scores[data][name] is not None), strict=True)  # fmt: skip
+        fill = "none" if name in ("small", "both") else "full"
+        axes.plot(values, places, marker, color=colour, fillstyle=fill, markersize=6, label=name)
+    for row in range(1, len(sets)):
+        axes.axhline(row - 0.5, color="#999999", linewidth=0.6, alpha=0.5)
+    axes.set_yticks(range(len(sets)), [summary.SETS[name][0] for name in sets])
+    axes.set_ylim(len(sets) - 0.5, -0.5)
+    axes.set_xlim(0.4, 1)
+    axes.set_xlabel("accuracy: share of the verdicts of people that are met")
 
 
-def plane(scheme: str) -> str:
-    """Return R squared of AEv with human scores of systems over alpha and N."""
+def plane(axes: Axes, scheme: str) -> None:
+    """Draw R squared of AEv with human scores of systems over alpha and N."""
     report = read("studies/aev_fits/results/evouna.json")
     cells = report["signed_r_squared"]
-
-    def draw(axes: Axes) -> None:
-        colours = LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#ffffff", PALETTE[0]])
-        axes.imshow(cells, cmap=colours, vmin=-1, vmax=1, aspect="auto", origin="lower")
-        for row, values in enumerate(cells):
-            for column, value in enumerate(values):
-                colour = "white" if value > 0.6 else "black"
-                axes.text(column, row, round(100 * value), ha="center", va="center", fontsize=9, color=colour)
-        axes.set_xticks(range(len(report["alpha"])), [f"{alpha:g}" for alpha in report["alpha"]])
-        axes.set_yticks(range(len(report["max_order"])), report["max_order"])
-        axes.set(xlabel="alpha: 0 recall, 1 precision", ylabel="N")
-
-    return svg(draw, (6.4, 2.6), scheme)
+    colours = LinearSegmentedColormap.from_list("signed", [PALETTE[1], "#ffffff", PALETTE[0]])
+    axes.imshow(cells, cmap=colours, vmin=-1, vmax=1, aspect="auto", origin="lower")
+    for row, values in enumerate(cells):
+        for column, value in enumerate(values):
+            colour = "white" if value > 0.6 else "black"
+            axes.text(column, row, round(100 * value), ha="center", va="center", fontsize=9, color=colour)
+    axes.set_xticks(range(len(report["alpha"])), [f"{alpha:g}" for alpha in report["alpha"]])
+    axes.set_yticks(range(len(report["max_order"])), report["max_order"])
+    axes.set(xlabel="alpha: 0 recall, 1 precision", ylabel="N")
 
 
-def variety(scheme: str) -> str:
-    """Return what a latent variable changes in the conventional score, recall and F of METEOR, one row a study."""
+def variety(axes: Axes, scheme: str) -> None:
+    """Draw what a latent variable changes in the conventional score, recall and F of METEOR, one row a study."""
     parts = {"conventional": (PALETTE[-1], "s"), "recall": (PALETTE[0], "o"), "f": (PALETTE[1], "D")}
     reports = [read(f"studies/question_generation/results/{name}")["several_references"] for name in STUDIES]
     changes = [report["differences"]["meteor"]["cvae_100 - baseline"] for report in reports]
-
-    def draw(axes: Axes) -> None:
-        axes.axvline(0, color="#999999", linewidth=1, linestyle="--")
-        for i, (part, style) in enumerate(parts.items()):
-            ends = 100 * np.array([change[part] for change in changes]).T
-            intervals(axes, ends, np.arange(len(STUDIES)) + 0.18 * (i - 1), *style, "F" if part == "f" else part)
-        axes.set_yticks(range(len(STUDIES)), STUDIES.values())
-        axes.invert_yaxis()
-        axes.set_xlabel("points of METEOR, CVAE 100 − baseline, 95% interval")
-
-    return svg(draw, (6.4, 3.6), scheme, 3)
+    axes.axvline(0, color="#999999", linewidth=1, linestyle="--")
+    for i, (part, style) in enumerate(parts.items()):
+        ends = 100 * np.array([change[part] for change in changes]).T
+        intervals(axes, ends, np.arange(len(STUDIES)) + 0.18 * (i - 1), *style, "F" if part == "f" else part)
+    axes.set_yticks(range(len(STUDIES)), STUDIES.values())
+    axes.invert_yaxis()
+    axes.set_xlabel("points of METEOR, CVAE 100 − baseline, 95% interval")
 
 
-FIGURES = {"agreement": agreement, "systems": systems, "judges": judges, "plane": plane, "variety": variety}
+# {name: (function that draws it, size in inches, columns of the legend above a chart of points)}
+FIGURES = {
+    "agreement": (agreement, (6.4, 7), 3),
+    "systems": (systems, (6.4, 4), 2),
+    "judges": (judges, (6.4, 6.4), 4),
+    "plane": (plane, (6.4, 2.6), 0),
+    "variety": (variety, (6.4, 3.6), 3),
+}
