@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -234,9 +234,7 @@ class Source:
             yield row
 
     def _rows_in_memory(self, after: int) -> Iterator[Row]:
-        for number, values in enumerate(self.memory, 1):
-            if number <= after:
-                continue
+        for number, values in enumerate(islice(self.memory, after, None), after + 1):
             if isinstance(values, Mapping):
                 yield Row(number, {str(column): _plain(value) for column, value in values.items()})
             else:
@@ -263,16 +261,16 @@ class Source:
             return self._rows_in_memory(after)
         if self.format == "Parquet":
             return parquet_rows(raw, name, after, self._share)
-        if self.format in PACKED:
+        if self.format == "Excel":
             self._sheets.clear()
-            excel = partial(excel_rows, sheet=self.options.sheet, sheets=self._sheets)
-            read = {"Arrow": arrow_rows, "Excel": excel, "Inspect log": inspect_rows}[self.format]
-            return read(raw, name, after)
+            return excel_rows(raw, name, after, self.options.sheet, self._sheets)
+        if self.format in PACKED:
+            return (arrow_rows if self.format == "Arrow" else inspect_rows)(raw, name, after)
         stream = _decompressed(raw)
         if self.format == "JSON lines":
             place = self.options.rows_at
-            result = partial(rows_at, path=place, name=name) if place else document_rows
-            return _json_rows(stream, after, result, self.options.encoding)
+            whole = partial(rows_at, path=place, name=name) if place else document_rows
+            return _json_rows(stream, after, whole, self.options.encoding)
         return _csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.options.encoding)
 
 
@@ -391,19 +389,18 @@ def _event_log(path: str | os.PathLike, split: str) -> Source:
     source = Source(path)
     source.form = ""  # events are no rows of a tool
     rows = event_log_rows([row.values or {} for row in source.rows()])
+    kept = [row for row in rows if "ideal" in row]
     if not rows:
         raise FileError(
             f"{source.name}: a log of OpenAI evals without answers: it has no events of type 'sampling'; let the eval "
             "record them, or name another file"
         )
-    if not any("ideal" in row for row in rows):
+    if not kept:
         raise FileError(
             f"{source.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
         )
-    kept = [row for row in rows if "ideal" in row]
-    result = Source(
-        options=ReadOptions(form="openai-evals", split=split), memory=kept, name=source.stem, inputs=[path]
-    )
+    options = ReadOptions(form="openai-evals", split=split)
+    result = Source(options=options, memory=kept, name=source.stem, inputs=[path])
     if len(kept) < len(rows):
         result.note(f"{len(rows) - len(kept):,} samples without a right answer were left out")
     return result
@@ -429,8 +426,8 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
     predictions: dict[Source, dict[str, str]] = {}
     questions: dict[str, dict] = {}
     gold: list[Source] = []
-    local = all(source.path not in (None, "-") and not source.remote for source in sources)
-    for source in sources if demanded or (local and len(sources) > 1) else ():
+    local = len(sources) > 1 and all(source.path not in (None, "-") and not source.remote for source in sources)
+    for source in sources if demanded or local else ():
         rows = _all_rows(source)
         if (answered := predictions_of(rows)) is not None:
             predictions[source] = answered
@@ -464,7 +461,7 @@ def _all_rows(source: Source) -> list[dict]:
     rows: list[dict] = []
     try:
         for row in source.rows():
-            rows += [row.values] if row.values is not None else []
+            rows += [] if row.values is None else [row.values]
             if len(rows) == 1 and predictions_of(rows) is None and questions_of(rows) is None:
                 break
     except FileError:
@@ -709,10 +706,8 @@ class _Streams(io.RawIOBase):
         content = b""
         while not content:
             packed = b""
-            if self._stream.eof:
-                packed = (self._stream.unused_data or self._raw.read(CHUNK)).lstrip(
-                    b"\0"
-                )  # xz may pad between streams
+            if self._stream.eof:  # xz may pad between streams
+                packed = (self._stream.unused_data or self._raw.read(CHUNK)).lstrip(b"\0")
                 if not packed and not self._raw.peek(1):
                     return 0
                 self._stream = self._make()

@@ -116,17 +116,12 @@ def counts_of_rows(columns: Mapping[str, Sequence]) -> np.ndarray | None:
 
 
 def agreement(counts: Sequence[float]) -> dict[str, float | None]:
-    """Return how far a judge and people agree, from the four counts, which may be weighted.
+    """Return agreement, kappa, sensitivity and specificity of a judge and people, from counts as in `CONFUSION`.
 
     Cohen (1960): kappa is (agreement - expected) / (1 - expected), where expected is the agreement of verdicts and
-    labels with the same shares that are drawn independently.
-
-    Args:
-        counts: numbers in the order of `CONFUSION`.
-
-    Returns:
-        "agreement", "kappa" (None where both say the same of all answers, or there are none), "sensitivity" (share of
-        the correct answers that are accepted), "specificity" (share of the wrong ones that are rejected).
+    labels with the same shares that are drawn independently; None where both say the same of all answers. Counts may
+    be weighted. Sensitivity is the share of correct answers that are accepted, specificity that of wrong ones that are
+    rejected.
 
     Of 10 answers 7 are judged as people do; expected are .5 * .6 + .5 * .4 = .5, so kappa is .2 / .5 = .4.
 
