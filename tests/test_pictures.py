@@ -27,7 +27,7 @@ def test_a_preview_shows_what_the_demo_computes(name):
     assert image.size == tuple(PREVIEW.values())
     app = load_app(name)
     tick = [lambda *_: None] if name == "compare" else []
-    status, *others = app.page(*tick, *app.ADDRESS.first)
+    status, *others = app.page(*tick, *app.DEMO.first)
     shown = NUMBER.findall(image.info["shown"])
     computed = set(NUMBER.findall(" ".join(text_of(each) for each in (status, *others) if isinstance(each, str))))
     assert set(shown) <= computed, f"run python -m tests.programs.pictures {name}"

@@ -242,7 +242,7 @@ def test_a_demo_shows_the_report_of_explain(spaces, name):
     """As it is, in a frame, with no text of a visitor that is HTML outside of it or in it."""
     app = load_app(name)
     nasty = '<b>x</b>"><script>window.hacked=1</script>${1}{{2}}'
-    values = [nasty, f"{nasty} They met in Rome.", "They met in Rome.", *app.ADDRESS.first[3:]]
+    values = [nasty, f"{nasty} They met in Rome.", "They met in Rome.", *app.DEMO.first[3:]]
     status, report, *_ = app.page(*values)
     (shown,) = re.findall(r'^<iframe title="[^"]+" onload="fitFrame\(this\)" srcdoc="([^"]*)"></iframe>$', str(report))
     assert "<script" not in str(status) + str(report)
@@ -259,7 +259,7 @@ def test_the_judge_of_a_demo_is_that_of_the_setting(spaces, repository, monkeypa
     monkeypatch.setattr(spaces.server, "CHECKPOINT", other)
     app = load_app("ava")
     assert app.JUDGES[:2] == [other, "small"]
-    _, report, _, code = app.page(*app.ADDRESS.first)
+    _, report, _, code = app.page(*app.DEMO.first)
     assert f"checkpoint:{checkpoint_digest(Path(other))[:12]}" in html.unescape(report).replace("<wbr>", "")
     assert f'evaluate.load("metrics/ava", checkpoint={other!r})' in html.unescape(code)
     assert "checkpoint" not in spaces.sharing.metric_code("ava", predictions=["Six."])
@@ -276,7 +276,7 @@ def test_a_larger_judge_is_offered_where_its_base_model_is(spaces, tmp_path, mon
     assert only_here == [True, True]
     assert "genqa-metrics download --metric ava --checkpoint SIZE" in app.JUDGE_NOTE
     with pytest.raises(spaces.checks.Problem, match="Judge: expected one of small, got large"):
-        app.page(*app.ADDRESS.first[:3], "large")
+        app.page(*app.DEMO.first[:3], "large")
     monkeypatch.setattr("genqa_metrics.core.checkpoints.PinnedEncoder.matches", lambda *_: True)
     monkeypatch.setattr("genqa_metrics.core.checkpoints.cached_folder", lambda *_: tmp_path)
     app = load_app("ava")
@@ -351,27 +351,27 @@ def test_a_link_is_short_and_never_unpacks_to_much(spaces):
     sharing = spaces.sharing
     for name in ("compare", "ava", "kpqa", "f_meta", "aev"):
         app = load_app(name)
-        for one in app.EXAMPLES:
-            values = [*one.values, *app.ADDRESS.first[len(one.values) :]]
+        for one in app.DEMO.examples:
+            values = [*one.values, *app.DEMO.first[len(one.values) :]]
             assert len(sharing.packed(values)) < 2_000
             assert sharing.unpacked(sharing.packed(values)) == values
     bomb = sharing.packed(["a" * 10**6])
     for bad in (bomb, sharing.packed(["a"])[:-3], "%%%", "e" * 9_000, sharing.packed([])[:1], "é"):
         with pytest.raises(ValueError, match="not a link of this page"):
             sharing.unpacked(bad)
-        assert load_app("ava").ADDRESS.parse(f"x={bad}") is None
+        assert load_app("ava").DEMO.parse(f"x={bad}") is None
 
 
 def test_a_link_holds_what_was_scored(spaces):
     """The page reads the link from the result: what is typed during a run does not get into it."""
     app = load_app("aev")
-    values = ('a <b> & "c"', "b", *app.ADDRESS.first[2:-1], True)
+    values = ('a <b> & "c"', "b", *app.DEMO.first[2:-1], True)
     link = html.unescape(re.search(r'data-link="([^"]*)"', app.page(*values)[0])[1])
     assert link.startswith("a-b-c=")
-    parse, packed = app.ADDRESS.parse, spaces.sharing.packed
+    parse, packed = app.DEMO.parse, spaces.sharing.packed
     assert parse(link) == list(values)
-    assert parse("x=" + packed(["x"])) == ["x", "", *app.ADDRESS.first[2:]]
-    assert parse("x=" + packed([3, {}, "high", 0.5, None, True])) == ["", "", 0.5, 0.5, *app.ADDRESS.first[4:]]
+    assert parse("x=" + packed(["x"])) == ["x", "", *app.DEMO.first[2:]]
+    assert parse("x=" + packed([3, {}, "high", 0.5, None, True])) == ["", "", 0.5, 0.5, *app.DEMO.first[4:]]
     assert parse("elsewhere") is None
 
 

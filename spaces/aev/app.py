@@ -19,7 +19,6 @@ MAX_ORDER = max(scoring.GRID_ORDERS)
 HEAT = ("#eff6ff", "#dbeafe", "#bfdbfe", "#93c5fd", "#60a5fa", "#3b82f6", "#2563eb", "#1d4ed8", "#1e40af", "#1e3a8a")
 PALE = 6
 
-EXAMPLES = sharing.read_examples(__file__)
 LOW, WORDS = 0.2, 0.5  # a score below LOW is explained where words of the reference are found, a share from WORDS on
 # Points of the plane: alpha, N, B, W, no limit on wordiness, words unchanged, the best reference counts.
 CORNERS = {
@@ -28,7 +27,7 @@ CORNERS = {
     "Content": (0, 1, 1, 2, True, False, True),
     "Ours: in between": (0.5, 2, 1, 2, False, False, False),
 }
-ADDRESS = sharing.Address((*EXAMPLES[0].values, *CORNERS["Ours: in between"]), 2)
+DEMO = sharing.Demo(__file__, TITLE, ABOUT, *CORNERS["Ours: in between"])
 
 
 def chosen(alpha, order, brevity, wordiness, unlimited, plain, best) -> dict:
@@ -133,10 +132,10 @@ def results(answer: str, reference: str, settings, note: str) -> list:
 
 def page(answer, reference, *controls) -> list:
     """Return what the page shows for two texts."""
-    settings, mark = chosen(*controls), ADDRESS.mark(answer, reference, *controls)
+    settings, mark = chosen(*controls), DEMO.mark(answer, reference, *controls)
     note = ""
     if controls == CORNERS["Ours: in between"]:  # notes describe these settings only
-        note = sharing.example_note(EXAMPLES, (answer, reference))
+        note = DEMO.note((answer, reference))
     answer = checks.text("Answer to be scored", answer, MAX_TEXT)
     reference = checks.text("Reference answer", reference, MAX_TEXT)
     status, *others = results(answer, reference, scoring.Settings(**settings), note)
@@ -154,9 +153,6 @@ def moved(answer, reference, *controls) -> list:
 def settings_of_file(alpha: float, order: float) -> dict:
     """Return the settings for a file."""
     return chosen(alpha, order, *CORNERS["Ours: in between"][2:])
-
-
-COLUMNS = ("prediction", "references", "system", "id")
 
 
 def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> dict:
@@ -189,8 +185,7 @@ def main_sliders(**more) -> list[gr.Slider]:
     ]
 
 
-with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    sharing.introduction(__file__, TITLE)
+with DEMO.page() as demo:
     with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("Two texts"), gr.Row():
             with gr.Column(min_width=280):
@@ -220,18 +215,16 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         uploads.score_tab(
             "A file",
             "aev",
-            COLUMNS,
+            ("prediction", "references", "system", "id"),
             Path(__file__).with_name("example.csv"),
             "Columns: answer, references; also system and id.",
             others=main_sliders(render=False),
             settings=settings_of_file,
         )
-    sharing.folded("What the paper found", sharing.text_beside(__file__, "about.md"))
-    sharing.metric_card("aev")
+    DEMO.add_background("What the paper found", "aev")
     controls = [alpha, order, brevity, wordiness, unlimited, plain, best]
     fields, outputs = [answer, reference, *controls], [plane_table, parts, code]
-    events.connect([score_button.click], page, fields, area, outputs)
-    sharing.example_buttons(examples, EXAMPLES, fields[:2], page, fields, area, outputs)
+    DEMO.connect([score_button.click], page, fields, area, outputs, examples)
     quiet = {"scroll": False, "show_progress": "hidden"}
     events.connect([control.change for control in controls], moved, fields, area, outputs, **quiet)
 
@@ -243,9 +236,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     plane_table.click(clicked, None, [alpha, order], trigger_mode="multiple", **hidden)
     for button, values in corners.items():
         button.click(None, None, controls, js=f"() => {json.dumps(values)}", api_visibility="private")
-    ADDRESS.open(demo, fields, page, area, outputs)
-    server.endpoint(plane, *EXAMPLES[1].values[:2], 0.5, 2)
+    server.endpoint(plane, *DEMO.examples[1].values[:2], 0.5, 2)
 
 if __name__ == "__main__":
-    events.preset(area, fields, ADDRESS.first, outputs, page(*ADDRESS.first))
-    server.launch(demo, __file__, ABOUT)
+    DEMO.launch()

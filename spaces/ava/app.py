@@ -31,8 +31,7 @@ if MISSING:
     JUDGE_NOTE += f" To get {MISSING}: genqa-metrics download --metric ava --checkpoint SIZE."
 
 
-EXAMPLES = sharing.read_examples(__file__)
-ADDRESS = sharing.Address((*EXAMPLES[0].values, JUDGES[0]), 3)
+DEMO = sharing.Demo(__file__, TITLE, ABOUT, JUDGES[0])
 
 
 def settings(judge: str = JUDGES[0]) -> dict:
@@ -53,7 +52,7 @@ def page(question: str, answer: str, references: str, judge: str) -> list:
         verdicts.sentence(found["probability"], found["threshold"]),
         "" if found["report"] else found["reason"],  # the report says it
         *(f"Note: {text}." for text in found["warnings"]),
-        sharing.example_note(EXAMPLES, values) if judge == JUDGES[0] else "",
+        DEMO.note(values) if judge == JUDGES[0] else "",
     )
     alone = zip(lines, found["by_reference"], strict=True)
     rows = [[text, probability_and_threshold(value, found["threshold"])[0]] for text, value in alone]
@@ -61,7 +60,7 @@ def page(question: str, answer: str, references: str, judge: str) -> list:
     by_reference = html.table(["accepted answer", "probability"], rows, caption, {1})
     columns = {"questions": [question], "predictions": [answer], "references": [lines]}
     code = sharing.metric_code("ava", settings(judge)["checkpoint"], **columns, explain=True)
-    return [status + ADDRESS.mark(*values), found["report"], by_reference if len(lines) > 1 else "", code]
+    return [status + DEMO.mark(*values), found["report"], by_reference if len(lines) > 1 else "", code]
 
 
 def score(question: str, answer: str, references: list[str] | str) -> dict:
@@ -84,9 +83,6 @@ def score(question: str, answer: str, references: list[str] | str) -> dict:
     }
 
 
-COLUMNS = ("question", "prediction", "references", "system", "id")
-
-
 def rank(file: str | None) -> dict:
     """Judge the answers in a file: accuracy of its systems and every verdict. Columns are known by their names."""
     columns, _ = uploads.peek(file)
@@ -97,8 +93,7 @@ def rank(file: str | None) -> dict:
     return {**report.to_dict(), "left_out": rows.bad, "verdicts": verdicts}
 
 
-with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    sharing.introduction(__file__, TITLE)
+with DEMO.page() as demo:
     with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
@@ -118,19 +113,16 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         picked = uploads.score_tab(
             "Compare systems",
             "ava",
-            COLUMNS,
+            ("question", "prediction", "references", "system", "id"),
             Path(__file__).with_name("example.csv"),
             "Columns: question, answer, accepted answers; also system, id, and label (0 or 1, by people).",
             others=[gr.Radio(JUDGES, value=JUDGES[0], label="Judge", info=JUDGE_NOTE, render=False)],
             settings=settings,
         )
-    sharing.folded("How far to trust it", sharing.text_beside(__file__, "about.md"))
-    sharing.metric_card("ava")
+    DEMO.add_background("How far to trust it", "ava")
     inputs, outputs = [question, answer, references, judge], [why, table, code]
-    events.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
-    sharing.example_buttons(examples, EXAMPLES, inputs[:3], page, inputs, area, outputs)
-    ADDRESS.open(demo, inputs, page, area, outputs)
-    server.endpoint(score, *EXAMPLES[0].values[:2], ["12", "twelve"])
+    DEMO.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs, examples)
+    server.endpoint(score, *DEMO.examples[0].values[:2], ["12", "twelve"])
     with gr.Row(visible=False):  # an endpoint for programs; only a field checks that a file was uploaded
         gr.Button("rank").click(
             server.with_clear_errors(rank),
@@ -143,5 +135,4 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         )
 
 if __name__ == "__main__":
-    events.preset(area, inputs, ADDRESS.first, outputs, page(*ADDRESS.first))  # and the model is loaded
-    server.launch(demo, __file__, ABOUT)
+    DEMO.launch()

@@ -1,11 +1,13 @@
 """Examples with notes, links that show the same result, Python code with the visitor's inputs, the metric card."""
 
 import base64
+import functools
 import json
 import re
 import tomllib
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import resources
 from math import inf
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import NamedTuple
 import gradio as gr
 from markupsafe import Markup
 
-from . import events, html
+from . import events, html, server
 
 MAX_LINK = 8_000  # characters of a link's fragment; results of longer texts have none
 MAX_UNPACKED = 200_000  # bytes of an unpacked link
@@ -33,65 +35,6 @@ class Example(NamedTuple):
 def text_beside(app: str, name: str) -> str:
     """Return the text of a file beside that of a demo."""
     return Path(app).resolve().with_name(name).read_text(encoding="utf-8")
-
-
-def introduction(app: str, title: str) -> None:
-    """Add the title of a demo and the text of its intro.md."""
-    gr.Markdown(f"# {title}\n{text_beside(app, 'intro.md')}")
-
-
-def folded(title: str, text: str) -> None:
-    """Add a text in Markdown that opens by a click on its title."""
-    with gr.Accordion(title, open=False):
-        gr.Markdown(text, elem_classes="wide")
-
-
-def read_examples(app: str) -> list[Example]:
-    """Return the examples of a demo, from `examples.toml` beside its file: label, note, then one value per field."""
-    text = text_beside(app, "examples.toml")
-    return [
-        Example(*one[:2], tuple(one[2:])) for one in (list(each.values()) for each in tomllib.loads(text)["example"])
-    ]
-
-
-def example_note(examples: Sequence[Example], values: Sequence) -> str:
-    """Return the note of the example with these values; "" for other values.
-
-    >>> example_note([Example("a", "Look!", ("x", "y"))], ["x", "y"]), example_note([], ["x"])
-    ('Look!', '')
-    """
-    return next((one.note for one in examples if one.values == tuple(values[: len(one.values)])), "")
-
-
-def example_buttons(
-    column: gr.Column,
-    examples: Sequence[Example],
-    fields: Sequence,
-    function: Callable,
-    inputs: Sequence,
-    area: events.Area,
-    outputs: Sequence,
-    **event,
-):
-    """Add to a column a button per example that fills in the fields and runs the function; return the event.
-
-    The arguments from `function` on are those of `events.connect`.
-    """
-    values = [list(one.values) for one in examples]
-    with column:
-        buttons = gr.Dataset(
-            components=list(fields),
-            samples=values,
-            sample_labels=[one.label for one in examples],
-            label="Examples: a click fills in and scores",
-            samples_per_page=len(examples),
-            type="index",
-        )
-    # The browser fills in: gradio.Examples asks the server, and drops a click that comes before it has answered.
-    filled = buttons.click(
-        None, buttons, list(fields), js=f"number => {json.dumps(values)}[number]", api_visibility="private"
-    )
-    return events.connect(filled, function, inputs, area, outputs, **event)
 
 
 def packed(values: Sequence) -> str:
@@ -130,30 +73,50 @@ def slug(text: str, most: int = 40) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:most].rstrip("-") or "result"
 
 
-class Address:
-    """The address of the page for given values of its fields: a label and the packed values behind "#".
+class Demo:
+    """The page of a demo: its examples, its links, and what its fields and buttons do.
 
-    A browser does not send that part of an address to any server. The page opens with the values `first`, which need
-    no address; its first `texts` fields are texts, empty if the address does not have them.
+    A link has the values of all fields, packed, behind "#", a part of the address that a browser sends to no server.
+    The page opens with the values `first`, which need no link: those of the first example, then `more`.
     """
 
-    def __init__(self, first: Sequence, texts: int):
-        self.first, self.texts = tuple(first), texts
+    def __init__(self, app: str, title: str, about: str, *more: object):
+        self.app, self.title, self.about = app, title, about
+        examples = [list(each.values()) for each in tomllib.loads(text_beside(app, "examples.toml"))["example"]]
+        self.examples = [Example(label, note, tuple(values)) for label, note, *values in examples]
+        self.texts = len(self.examples[0].values)  # number of the fields of an example, which come first
+        self.first = (*self.examples[0].values, *more)
+
+    @contextmanager
+    def page(self) -> Iterator[gr.Blocks]:
+        """Yield the page, which begins with the title and the text of intro.md."""
+        with gr.Blocks(title=self.title, delete_cache=server.DELETE_CACHE) as self.blocks:
+            gr.Markdown(f"# {self.title}\n{text_beside(self.app, 'intro.md')}")
+            yield self.blocks
+
+    def add_background(self, title: str, metric: str) -> None:
+        """Add about.md, under a title, and the card of a metric; both open by a click."""
+        card = resources.files(f"genqa_metrics.{metric}").joinpath("README.md").read_text(encoding="utf-8")
+        card = re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)
+        card = re.sub(r"^(#+ )", r"##\1", card, flags=re.MULTILINE)
+        of_card = "Metric card: how to load it, what its numbers mean, limits"
+        for name, text in ((title, text_beside(self.app, "about.md")), (of_card, card)):
+            with gr.Accordion(name, open=False):
+                gr.Markdown(text, elem_classes="wide")
+
+    def note(self, values: Sequence) -> str:
+        """Return the note of the example with these values; "" for other values."""
+        return next((one.note for one in self.examples if one.values == tuple(values[: self.texts])), "")
 
     def mark(self, *values: object, label: str = "") -> Markup:
-        """Return hidden HTML for the status: the address of all fields' values; empty if it would be too long.
-
-        >>> address = Address(("a", 2), 1)
-        >>> address.mark("a", 2), address.parse(address.mark("An answer.", 3).split('"')[1])
-        (Markup('<span hidden data-link=""></span>'), ['An answer.', 3])
-        """
+        """Return hidden HTML for the status: the link to all fields' values; empty if it would be too long."""
         if values == self.first:
             return Markup('<span hidden data-link=""></span>')
         link = f"{slug(label or str(values[0]))}={packed(values)}"
         return html.fill('<span hidden data-link="{link}"></span>', link=link) if len(link) <= MAX_LINK else Markup()
 
     def parse(self, fragment: str) -> list | None:
-        """Return the values of the text behind "#"; None if it is no address. Of a wrong type they are as at first."""
+        """Return the values of the text behind "#", those of a wrong type as at first; None if it is no link."""
         try:
             values = unpacked(fragment.partition("=")[2])
         except ValueError:
@@ -164,30 +127,58 @@ class Address:
                 found[place] = value
         return found
 
-    def open(
-        self, demo: gr.Blocks, fields: Sequence, function: Callable, area: events.Area, outputs: Sequence, **event
-    ):
-        """Show what the address says when the page opens; return the event.
+    def connect(
+        self, triggers: object, function: Callable, fields: list, area: events.Area, outputs: list, column, **event
+    ) -> list:
+        """Connect a function as `events.connect` does, with the examples too, as buttons in a column, and with links.
 
-        The function takes the values of the fields; for it and the other arguments see `events.connect`.
+        Returns the events of a trigger, of an example and of the opening of the page.
         """
-        run = events.shown(function, area, len(outputs))
+        self._function = functools.partial(function, lambda *_: None) if event.get("long") else function
+        self._parts = fields, area, outputs
+        clicked = events.connect(triggers, function, fields, area, outputs, **event)
+        chosen = events.connect(self._example_buttons(column, fields), function, fields, area, outputs, **event)
+        return [clicked, chosen, self._open()]
+
+    def _example_buttons(self, column: gr.Column, fields: Sequence):
+        values, inputs = [list(one.values) for one in self.examples], list(fields[: self.texts])
+        with column:
+            buttons = gr.Dataset(
+                components=inputs,
+                samples=values,
+                sample_labels=[one.label for one in self.examples],
+                label="Examples: a click fills in and scores",
+                samples_per_page=len(values),
+                type="index",
+            )
+        # The browser fills in: gradio.Examples asks the server, and drops a click that comes before it has answered.
+        fill_in = f"number => {json.dumps(values)}[number]"
+        return buttons.click(None, buttons, inputs, js=fill_in, api_visibility="private")
+
+    def _open(self):
+        """Show what the link says when the page opens."""
+        fields, area, outputs = self._parts
+        run = events.shown(self._function, area, len(outputs))
         fragment = gr.Textbox(visible=False)  # only the browser knows it
+        shown = [*fields, *area[:3], *outputs]
 
         def opened(fragment: str) -> list:
             values = self.parse(fragment or "")
-            if values is None:
-                return [gr.skip()] * (len(fields) + len(area[:3]) + len(outputs))
-            return [*values, *run(None, *values)]
+            return [gr.skip()] * len(shown) if values is None else [*values, *run(None, *values)]
 
         ids, first = events.ids(fields), json.dumps(self.first)
-        demo.load(None, None, None, js=f"() => void runStarted(0, {ids}, {first})", api_visibility="private")
-        event = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress": "hidden"} | event
-        started = demo.load(
-            opened, fragment, [*fields, *area[:3], *outputs], js=_FRAGMENT, api_visibility="private", **event
-        )
+        load = functools.partial(self.blocks.load, api_visibility="private")
+        load(None, None, None, js=f"() => void runStarted(0, {ids}, {first})")
+        queue = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress": "hidden"}
+        started = load(opened, fragment, shown, js=_FRAGMENT, **queue)
         started.then(None, list(fields), None, js=f"(...values) => opened({ids}, values)", api_visibility="private")
         return started
+
+    def launch(self) -> None:
+        """Serve the page, which opens with the result of the first values; so the models are loaded."""
+        fields, area, outputs = self._parts
+        events.preset(area, fields, self.first, outputs, self._function(*self.first))
+        server.launch(self.blocks, self.app, self.about)
 
 
 def _kind(value: object) -> type:
@@ -221,11 +212,3 @@ def link_and_code() -> gr.HTML:
     button.click(None, None, None, js=_COPY_LINK, api_visibility="private")
     with gr.Accordion("Python code for this", open=False):
         return gr.HTML(apply_default_css=False, elem_classes="python")
-
-
-def metric_card(name: str) -> None:
-    """Add the card of a metric."""
-    card = resources.files(f"genqa_metrics.{name}").joinpath("README.md").read_text(encoding="utf-8")
-    card = re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)
-    card = re.sub(r"^(#+ )", r"##\1", card, flags=re.MULTILINE)
-    folded("Metric card: how to load it, what its numbers mean, limits", card)

@@ -1,6 +1,5 @@
 """Demo of the toolkit: which of up to four systems answers best, by five metrics, and could it be chance?"""
 
-import functools
 import sys
 from pathlib import Path
 
@@ -15,8 +14,7 @@ from markupsafe import Markup
 TITLE = "Which answers are better, and could it be chance?"
 ABOUT = "BLEU, ROUGE-L, BERTScore, KPQA and AVA side by side on answers of up to four systems, with tests and reports."
 FILES = {"comparison.html": "Report (HTML)", "comparison.tex": "Tables (LaTeX)", "comparison.csv": "All scores (CSV)"}
-EXAMPLES = sharing.read_examples(__file__)
-ADDRESS = sharing.Address(EXAMPLES[0].values, 10)
+DEMO = sharing.Demo(__file__, TITLE, ABOUT)
 MANY_LINES = "A line for each question. Several lines, as in Markdown: an empty line between answers, or a file."
 
 
@@ -50,7 +48,7 @@ def page(tick, *texts: str) -> list:
     """Return what the page shows for pasted texts."""
     rows = comparing.pasted(*texts)
     names = " or ".join(dict.fromkeys(row["system"] for row in rows))
-    found = shown_of(tick, rows, ADDRESS.mark(*texts, label=names), sharing.example_note(EXAMPLES, texts))
+    found = shown_of(tick, rows, DEMO.mark(*texts, label=names), DEMO.note(texts))
     answers: dict[str, list[str]] = {}
     for row in rows:
         answers.setdefault(row["system"], []).append(row["prediction"])
@@ -95,8 +93,7 @@ def compare(rows: list[dict]) -> dict:
     return report.to_dict()
 
 
-with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    sharing.introduction(__file__, TITLE)
+with DEMO.page() as demo:
     shown = gr.State(None)
     fields = []
     examples = gr.Column()
@@ -146,10 +143,8 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         code = sharing.link_and_code()
     outputs = [panel, report, asked, why, shown, *downloads, code]
     runs = [
-        events.connect([button.click], page, fields, area, outputs, long=True),
-        sharing.example_buttons(examples, EXAMPLES, fields, page, fields, area, outputs, long=True),
+        *DEMO.connect([button.click], page, fields, area, outputs, examples, long=True),
         events.connect([file_button.click], file_page, picked.inputs, area, outputs, long=True),
-        ADDRESS.open(demo, fields, functools.partial(page, lambda *_: None), area, outputs),
     ]
     for run in runs:
         run.then(None, None, None, js=events.SCROLL, api_visibility="private")  # the fields above are folded
@@ -160,6 +155,4 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
     server.endpoint(compare, [{**row, "system": "terse"}])
 
 if __name__ == "__main__":
-    first = EXAMPLES[0].values
-    events.preset(area, fields, first, outputs, page(lambda *_: None, *first))  # and the models are loaded
-    server.launch(demo, __file__, ABOUT)
+    DEMO.launch()

@@ -20,8 +20,7 @@ MANY = 8  # a matrix with more columns is drawn small
 NAMES = {"same_question": "Same question", "rouge": "ROUGE-L", "bleu": "BLEU-4", "meteor": "METEOR"}
 BaseName = Literal["Same question", "ROUGE-L", "BLEU-4", "METEOR"]
 DEFAULT = NAMES["same_question"]
-EXAMPLES = sharing.read_examples(__file__)
-ADDRESS = sharing.Address((*EXAMPLES[0].values, DEFAULT), 2)
+DEMO = sharing.Demo(__file__, TITLE, ABOUT, DEFAULT)
 
 
 def available() -> tuple[dict[str, str], str]:
@@ -123,7 +122,7 @@ def balance(scores: dict) -> str:
 def page(generated: str, references: str, base: str) -> list:
     """Return what the page shows for two lists."""
     values = (generated, references, base)
-    note = sharing.example_note(EXAMPLES, values) if base == DEFAULT else ""  # notes describe that base only
+    note = DEMO.note(values) if base == DEFAULT else ""  # notes describe that base only
     generated = checks.lines("Generated questions", generated, MAX_QUESTIONS, MAX_LENGTH)
     references = checks.lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
     explained, scores = results_of(generated, references, base)
@@ -132,7 +131,7 @@ def page(generated: str, references: str, base: str) -> list:
     status = html.headline(*summary(scores, explained), note)
     tables = matches_html("Generated questions", "GR", generated, matches["predictions"])
     tables += matches_html("Reference questions", "RG", references, matches["references"])
-    return [status + ADDRESS.mark(*values), matrix_html(explained["scores"], matches), tables, code]
+    return [status + DEMO.mark(*values), matrix_html(explained["scores"], matches), tables, code]
 
 
 def score(generated: list[str] | str, references: list[str] | str, base: BaseName = DEFAULT) -> dict[str, float]:
@@ -166,7 +165,6 @@ def ask(sentence: str, references: list[str] | str, base: BaseName = DEFAULT, dr
     return {name: {"questions": one.questions, **one.scores} for name, one in found.items()}
 
 
-COLUMNS = ("prediction", "references", "id")
 OF_FILES = [name for name in BASES if name != NAMES["meteor"]]  # which takes minutes
 
 
@@ -177,8 +175,7 @@ def settings_of_file(base: str) -> dict:
     return {"base": BASES[base]}
 
 
-with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    sharing.introduction(__file__, TITLE)
+with DEMO.page() as demo:
     with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("Two lists"), gr.Row():
             with gr.Column(min_width=280):
@@ -204,7 +201,7 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         uploads.score_tab(
             "A file",
             "f_meta",
-            COLUMNS,
+            ("prediction", "references", "id"),
             Path(__file__).with_name("example.jsonl"),
             'Columns: generated questions and references of a context, lists such as `["Who?", "When?"]`.',
             {"prediction": "Column with the generated questions", "references": "Column with the reference questions"},
@@ -213,15 +210,11 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
             sets=True,
         )
         asking.tab(results_of, list(BASES))
-    sharing.folded("The paper's example", sharing.text_beside(__file__, "about.md"))
-    sharing.metric_card("f_meta")
+    DEMO.add_background("The paper's example", "f_meta")
     inputs, outputs = [generated, references, base], [matrix, tables, code]
-    events.connect([button.click], page, inputs, area, outputs)
-    sharing.example_buttons(examples, EXAMPLES, inputs[:2], page, inputs, area, outputs)
-    ADDRESS.open(demo, inputs, page, area, outputs)
-    server.endpoint(score, *(text.split("\n") for text in EXAMPLES[0].values), DEFAULT)
+    DEMO.connect([button.click], page, inputs, area, outputs, examples)
+    server.endpoint(score, *(text.split("\n") for text in DEMO.first[:2]), DEFAULT)
     server.endpoint(ask, asking.SENTENCE, asking.OWN.split("\n"), DEFAULT, asking.DRAW, **asking.ALONE)
 
 if __name__ == "__main__":
-    events.preset(area, inputs, ADDRESS.first, outputs, page(*ADDRESS.first))
-    server.launch(demo, __file__, ABOUT)
+    DEMO.launch()

@@ -16,8 +16,7 @@ TITLE = "Grounding: is the answer supported?"
 ABOUT = "A small judge reads every sentence of an answer beside the retrieved passages and shows the evidence."
 MAX_ANSWER = 5_000  # characters
 MAX_PASSAGE = 10_000
-EXAMPLES = sharing.read_examples(__file__)
-ADDRESS = sharing.Address(EXAMPLES[0].values, 3)
+DEMO = sharing.Demo(__file__, TITLE, ABOUT)
 
 
 @cache
@@ -42,13 +41,13 @@ def page(question: str, answer: str, passages: str) -> list:
         unsupported.headline(found),
         share if states else "",
         *(f"Note: {text}." for text in found.warnings if states),
-        sharing.example_note(EXAMPLES, values),
+        DEMO.note(values),
     )
     report = html.frame("Sentences with their evidence", unsupported.unsupported_html(found))
     columns = {"questions": [question]} if question else {}
     columns |= {"predictions": [answer], "contexts": [given]}
     code = sharing.metric_code("grounding", server.CHECKPOINT, **columns, explain=True)
-    return [status + ADDRESS.mark(*values), report, code]
+    return [status + DEMO.mark(*values), report, code]
 
 
 def score(question: str, answer: str, passages: list[str] | str) -> dict:
@@ -68,11 +67,7 @@ def score(question: str, answer: str, passages: list[str] | str) -> dict:
     return {**scores, "explanation": details["explanation"][0]}
 
 
-COLUMNS = ("question", "prediction", "contexts", "system", "id")
-
-
-with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    sharing.introduction(__file__, TITLE)
+with DEMO.page() as demo:
     with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
@@ -90,19 +85,15 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         uploads.score_tab(
             "Many answers",
             "grounding",
-            COLUMNS,
+            ("question", "prediction", "contexts", "system", "id"),
             Path(__file__).with_name("example.csv"),
             "Columns: answer, passages (a list); also question, system and id.",
             settings=lambda: {"checkpoint": server.CHECKPOINT},
         )
-    sharing.folded("How far to trust it", sharing.text_beside(__file__, "about.md"))
-    sharing.metric_card("grounding")
+    DEMO.add_background("How far to trust it", "grounding")
     inputs, outputs = [question, answer, passages], [report, code]
-    events.connect([button.click], page, inputs, area, outputs)
-    sharing.example_buttons(examples, EXAMPLES, inputs, page, inputs, area, outputs)
-    ADDRESS.open(demo, inputs, page, area, outputs)
-    server.endpoint(score, *EXAMPLES[3].values[:2], ["Insects have six legs.", "Spiders have eight."])
+    DEMO.connect([button.click], page, inputs, area, outputs, examples)
+    server.endpoint(score, *DEMO.examples[3].values[:2], ["Insects have six legs.", "Spiders have eight."])
 
 if __name__ == "__main__":
-    events.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the model is loaded
-    server.launch(demo, __file__, ABOUT)
+    DEMO.launch()

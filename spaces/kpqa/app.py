@@ -14,8 +14,7 @@ from genqa_metrics.verbs.explain import kpqa as explanations
 TITLE = "KPQA: which words answer the question?"
 ABOUT = "BLEU-1, ROUGE-L and BERTScore that give more weight to the words that answer the question."
 CLOSE = 0.1  # scores that differ by less are called about the same
-EXAMPLES = sharing.read_examples(__file__)
-ADDRESS = sharing.Address(EXAMPLES[0].values, 3)
+DEMO = sharing.Demo(__file__, TITLE, ABOUT)
 # Answers that give the document frequency of words; the paper counts in the references of its data.
 CORPUS = tuple(sharing.text_beside(__file__, "corpus.txt").splitlines())
 
@@ -57,14 +56,12 @@ def page(question: str, answer: str, references: str) -> list:
     warnings = language_warnings(language_counts(asked))
     if explained.cut_texts:
         warnings.append("a text is longer than the model can read; its end is ignored")
-    status = html.headline(
-        *summary(scores), *(f"Note: {text}." for text in warnings), sharing.example_note(EXAMPLES, values)
-    )
+    status = html.headline(*summary(scores), *(f"Note: {text}." for text in warnings), DEMO.note(values))
     code = sharing.metric_code("kpqa", questions=[question], predictions=[answer], references=[lines])
     report = html.frame(
         "Weights of the words, and the scores", explanations.explanation_html(explained, findings=False)
     )
-    return [status + ADDRESS.mark(*values), report, code]
+    return [status + DEMO.mark(*values), report, code]
 
 
 def score(question: str, answer: str, references: list[str] | str) -> dict[str, float]:
@@ -80,11 +77,7 @@ def score(question: str, answer: str, references: list[str] | str) -> dict[str, 
     return {metric: found.value for metric, found in explained.scores.items()}
 
 
-COLUMNS = ("question", "prediction", "references", "id")
-
-
-with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
-    sharing.introduction(__file__, TITLE)
+with DEMO.page() as demo:
     with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("One answer"), gr.Row():
             with gr.Column(min_width=280):
@@ -103,18 +96,14 @@ with gr.Blocks(title=TITLE, delete_cache=server.DELETE_CACHE) as demo:
         uploads.score_tab(
             "A file",
             "kpqa",
-            COLUMNS,
+            ("question", "prediction", "references", "id"),
             Path(__file__).with_name("example.csv"),
             "Columns: question, answer, references.",
         )
-    sharing.folded("Results of the paper for its examples", sharing.text_beside(__file__, "about.md"))
-    sharing.metric_card("kpqa")
+    DEMO.add_background("Results of the paper for its examples", "kpqa")
     inputs, outputs = [question, answer, references], [report, code]
-    events.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs)
-    sharing.example_buttons(examples, EXAMPLES, inputs, page, inputs, area, outputs)
-    ADDRESS.open(demo, inputs, page, area, outputs)
-    server.endpoint(score, *EXAMPLES[0].values[:2], ["Four steps"])
+    DEMO.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs, examples)
+    server.endpoint(score, *DEMO.examples[0].values[:2], ["Four steps"])
 
 if __name__ == "__main__":
-    events.preset(area, inputs, EXAMPLES[0].values, outputs, page(*EXAMPLES[0].values))  # and the models are loaded
-    server.launch(demo, __file__, ABOUT)
+    DEMO.launch()
