@@ -262,11 +262,7 @@ def read_demands(values: Sequence[str] | None, names: Sequence[str] | None = Non
     return result
 
 
-def _json_escapes(error: UnicodeError) -> tuple[str, int]:
-    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
-
-
-codecs.register_error("json", _json_escapes)
+codecs.register_error("json", lambda error: (json.dumps(error.object[error.start : error.end])[1:-1], error.end))
 
 
 def say(message: str, style: str = "") -> None:

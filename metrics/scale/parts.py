@@ -187,7 +187,7 @@ class Parts:
         with ExitStack() as stack, can_be_written(self.folder):
             if not self.folder.exists():
                 self.folder.mkdir(exist_ok=True)
-                stack.callback(self._remove_empty)
+                stack.callback(lambda: any(self.folder.iterdir()) or self.folder.rmdir())  # if nothing came of it
             try:
                 lock = lock_folder(self.folder, wait=False)
             except BlockingIOError:
@@ -200,10 +200,6 @@ class Parts:
                 left.unlink()
             self._stack = stack.pop_all()
         return self
-
-    def _remove_empty(self) -> None:
-        if not any(self.folder.iterdir()):  # nothing came of it
-            self.folder.rmdir()
 
     def _write_manifest(self, facts: Mapping) -> None:
         with can_be_written(self.folder), new_file(self.folder / MANIFEST) as file:

@@ -9,7 +9,6 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads
 from genqa_metrics.aev import scoring
-from markupsafe import Markup
 
 TITLE = "AEv: what should an overlap score reward?"
 ABOUT = "Recall or precision, words or phrases: one score with BLEU and ROUGE among its settings."
@@ -54,13 +53,6 @@ def corner_of(settings) -> dict[tuple[float, int], str]:
     if plain and settings.brevity == 1:
         found[1.0, 4] = "BLEU-4"
     return found
-
-
-def plane_html(grid: dict, settings) -> Markup:
-    """Return the plane as an HTML table of buttons; the cell of alpha and N is marked."""
-    place, sides = (round(settings.alpha, 1), settings.max_order), {0.0: "recall", 0.5: "both", 1.0: "precision"}
-    values = {"grid": grid, "place": place, "corners": corner_of(settings), "sides": sides}
-    return html.rendered(__file__, "plane.html.j2", **values, heat=HEAT, pale=PALE)
 
 
 # A click on a cell sets the sliders. The cell keeps the keyboard focus when the plane is drawn again, until the focus
@@ -126,7 +118,9 @@ def results(answer: str, reference: str, settings, note: str) -> list:
     cells = [[label, *(f"{found[name]:.3f}" for name in names)] for label, *names in cells]
     caption = f"Parts of the score, penalties included (a penalty of 1 is none); lengths: {lengths}"
     parts = html.table(("part", "value", "penalty"), cells, caption, {1, 2})
-    plane = plane_html(scoring.grid_scores(total, settings), settings)
+    place, sides = (round(settings.alpha, 1), settings.max_order), {0.0: "recall", 0.5: "both", 1.0: "precision"}
+    drawn = {"corners": corner_of(settings), "place": place, "sides": sides, "heat": HEAT, "pale": PALE}
+    plane = html.rendered(__file__, "plane.html.j2", grid=scoring.grid_scores(total, settings), **drawn)
     return [html.headline(headline, why_low(answer, reference, found), measured, *notes, note), plane, parts]
 
 
@@ -148,11 +142,6 @@ def moved(answer, reference, *controls) -> list:
     if not (answer or reference):
         raise events.NothingToScore
     return page(answer, reference, *controls)
-
-
-def settings_of_file(alpha: float, order: float) -> dict:
-    """Return the settings for a file."""
-    return chosen(alpha, order, *CORNERS["Ours: in between"][2:])
 
 
 def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> dict:
@@ -219,7 +208,7 @@ with DEMO.page() as demo:
             Path(__file__).with_name("example.csv"),
             "Columns: answer, references; also system and id.",
             others=main_sliders(render=False),
-            settings=settings_of_file,
+            settings=lambda alpha, order: chosen(alpha, order, *CORNERS["Ours: in between"][2:]),
         )
     DEMO.add_background("What the paper found", "aev")
     controls = [alpha, order, brevity, wordiness, unlimited, plain, best]

@@ -120,7 +120,6 @@ def score_tab(
     labels: Mapping[str, str] | None = None,
     others: Sequence = (),
     settings: Callable[..., Mapping] = dict,
-    sets: bool = False,
 ) -> Picked:
     """Add a tab that scores a whole file and shows the report of `genqa-metrics score`; see `picker`.
 
@@ -130,7 +129,7 @@ def score_tab(
 
     def page(tick: Callable, path: str | None, *values: object) -> list:
         chosen = settings(*values[len(columns) :])
-        rows = read(path, dict(zip(columns, values, strict=False)), metric, sets)
+        rows = read(path, dict(zip(columns, values, strict=False)), metric, registry.scorer_class(metric).takes_sets)
         found = []
         results = kept("scores.csv", lambda file: found.append(scored(tick, rows.rows(), metric, chosen, file)))
         status = html.headline(". ".join(said.rstrip(".") for said in found[0].findings), f"{found[0].headline}.")

@@ -53,12 +53,6 @@ def results_of(generated: list[str], references: list[str], base: object) -> tup
     return details["explanation"][0], scorer.corpus_scores(rows[0], 1)
 
 
-def matrix_html(matrix: list[list[float]], matches: dict) -> Markup:
-    """Return the matrix as an HTML table; the best of every row and column is marked."""
-    many = len(matrix[0]) > MANY
-    return html.rendered(__file__, "matrix.html.j2", matrix=matrix, many=many, short=_short, **matches)
-
-
 def _short(value: float) -> str:
     """Return a score in two characters.
 
@@ -131,7 +125,9 @@ def page(generated: str, references: str, base: str) -> list:
     status = html.headline(*summary(scores, explained), note)
     tables = matches_html("Generated questions", "GR", generated, matches["predictions"])
     tables += matches_html("Reference questions", "RG", references, matches["references"])
-    return [status + DEMO.mark(*values), matrix_html(explained["scores"], matches), tables, code]
+    matrix = explained["scores"]
+    drawn = {"matrix": matrix, "many": len(matrix[0]) > MANY, "short": _short, **matches}
+    return [status + DEMO.mark(*values), html.rendered(__file__, "matrix.html.j2", **drawn), tables, code]
 
 
 def score(generated: list[str] | str, references: list[str] | str, base: BaseName = DEFAULT) -> dict[str, float]:
@@ -207,7 +203,6 @@ with DEMO.page() as demo:
             {"prediction": "Column with the generated questions", "references": "Column with the reference questions"},
             [gr.Radio(OF_FILES, value=DEFAULT, label="Base metric", render=False)],
             settings_of_file,
-            sets=True,
         )
         asking.tab(results_of, list(BASES))
     DEMO.add_background("The paper's example", "f_meta")
