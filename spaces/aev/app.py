@@ -20,13 +20,14 @@ PALE = 6
 
 LOW, WORDS = 0.2, 0.5  # a score below LOW is explained where words of the reference are found, a share from WORDS on
 # Points of the plane: alpha, N, B, W, no limit on wordiness, words unchanged, the best reference counts.
+IN_BETWEEN = (0.5, 2, 1, 2, False, False, False)
 CORNERS = {
     "BLEU-4": (1, 4, 1, 2, False, True, False),
     "ROUGE-1 recall": (0, 1, 1, 2, True, True, False),
     "Content": (0, 1, 1, 2, True, False, True),
-    "Ours: in between": (0.5, 2, 1, 2, False, False, False),
+    "Ours: in between": IN_BETWEEN,
 }
-DEMO = sharing.Demo(__file__, TITLE, ABOUT, *CORNERS["Ours: in between"])
+DEMO = sharing.Demo(__file__, TITLE, ABOUT, *IN_BETWEEN)
 
 
 def chosen(alpha, order, brevity, wordiness, unlimited, plain, best) -> dict:
@@ -72,10 +73,8 @@ def meaning(settings) -> str:
     else:
         lean = "equally" if alpha == 0.5 else "precision more" if alpha > 0.5 else "recall more"
         what = f"**Recall and precision** count, {lean}"
-    how = (
-        "Single **words** are compared" if order == 1 else f"Words and **phrases** of up to {order} words are compared"
-    )
-    text = f"{what}. {how}."
+    compared = "Single **words**" if order == 1 else f"Words and **phrases** of up to {order} words"
+    text = f"{what}. {compared} are compared."
     corner = corner_of(settings).get((float(alpha), order))
     if corner == "BLEU-4":
         text += " This is **BLEU-4**, without smoothing."
@@ -102,8 +101,13 @@ def why_low(answer: str, reference: str, found: dict) -> str:
     )
 
 
-def results(answer: str, reference: str, settings, note: str) -> list:
-    """Return what the page shows for checked texts."""
+def page(answer, reference, *controls) -> list:
+    """Return what the page shows for two texts."""
+    arguments, mark = chosen(*controls), DEMO.mark(answer, reference, *controls)
+    example = DEMO.note((answer, reference)) if controls == IN_BETWEEN else ""  # notes describe these settings only
+    answer = checks.text("Answer to be scored", answer, MAX_TEXT)
+    reference = checks.text("Reference answer", reference, MAX_TEXT)
+    settings = scoring.Settings(**arguments)
     total = scoring.statistics([answer], [[reference]], settings, MAX_ORDER).sum(axis=0)
     found = {name: float(value) for name, value in scoring.scores(total, settings).items()}
     lengths = f"{found['prediction_length']:.0f} terms against {found['reference_length']:.0f}"
@@ -121,20 +125,9 @@ def results(answer: str, reference: str, settings, note: str) -> list:
     place, sides = (round(settings.alpha, 1), settings.max_order), {0.0: "recall", 0.5: "both", 1.0: "precision"}
     drawn = {"corners": corner_of(settings), "place": place, "sides": sides, "heat": HEAT, "pale": PALE}
     plane = html.rendered(__file__, "plane.html.j2", grid=scoring.grid_scores(total, settings), **drawn)
-    return [html.headline(headline, why_low(answer, reference, found), measured, *notes, note), plane, parts]
-
-
-def page(answer, reference, *controls) -> list:
-    """Return what the page shows for two texts."""
-    settings, mark = chosen(*controls), DEMO.mark(answer, reference, *controls)
-    note = ""
-    if controls == CORNERS["Ours: in between"]:  # notes describe these settings only
-        note = DEMO.note((answer, reference))
-    answer = checks.text("Answer to be scored", answer, MAX_TEXT)
-    reference = checks.text("Reference answer", reference, MAX_TEXT)
-    status, *others = results(answer, reference, scoring.Settings(**settings), note)
-    code = sharing.metric_code("aev", predictions=[answer], references=[reference], **settings, grid=True)
-    return [status + mark, *others, code]
+    status = html.headline(headline, why_low(answer, reference, found), measured, *notes, example)
+    code = sharing.metric_code("aev", predictions=[answer], references=[reference], **arguments, grid=True)
+    return [status + mark, plane, parts, code]
 
 
 def moved(answer, reference, *controls) -> list:
@@ -155,10 +148,9 @@ def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> di
     """
     for name, value in (("alpha", alpha), ("order", order)):
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise checks.Problem(
-                f"{name}: expected a number, got {type(value).__name__ if value is not None else 'null'}."
-            )
-    settings = settings_of(alpha, order, *CORNERS["Ours: in between"][2:])
+            got = "null" if value is None else type(value).__name__
+            raise checks.Problem(f"{name}: expected a number, got {got}.")
+    settings = settings_of(alpha, order, *IN_BETWEEN[2:])
     answers = [checks.text("answer", answer, MAX_TEXT)]
     references = [[checks.text("reference", reference, MAX_TEXT)]]
     total = scoring.statistics(answers, references, settings, MAX_ORDER).sum(axis=0)
@@ -208,7 +200,7 @@ with DEMO.page() as demo:
             Path(__file__).with_name("example.csv"),
             "Columns: answer, references; also system and id.",
             others=main_sliders(render=False),
-            settings=lambda alpha, order: chosen(alpha, order, *CORNERS["Ours: in between"][2:]),
+            settings=lambda alpha, order: chosen(alpha, order, *IN_BETWEEN[2:]),
         )
     DEMO.add_background("What the paper found", "aev")
     controls = [alpha, order, brevity, wordiness, unlimited, plain, best]
