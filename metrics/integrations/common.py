@@ -12,6 +12,7 @@ from ..registry import make_scorer, scorer_class
 _LOCK = threading.Lock()  # a model is loaded once, also where a tool scores its first rows in several threads
 
 Texts = str | Sequence[str]
+Settings = Mapping[str, Any] | None  # of a metric's `load` and `compute`
 # What a tool shows of a row: {metric: {name in the tool: score of the row}}.
 SHOWN = {
     "ava": {"ava_accuracy": "ava_label", "ava_score": "ava_score"},
@@ -35,12 +36,8 @@ def scores_to_log(systems: Mapping[str, Mapping[str, float | None]], prefix: str
     >>> scores_to_log({"bot": {"ava_accuracy": 0.5, "accuracy": None}}, "genqa", ".")
     {'genqa.bot.ava_accuracy': 0.5}
     """
-    return {
-        separator.join((prefix, system, name)): value
-        for system, scores in systems.items()
-        for name, value in scores.items()
-        if value is not None
-    }
+    named = {(system, name): value for system, scores in systems.items() for name, value in scores.items()}
+    return {separator.join((prefix, *names)): value for names, value in named.items() if value is not None}
 
 
 class RowScorer:
@@ -56,18 +53,11 @@ class RowScorer:
     (1.0, 'aev')
     """
 
-    def __init__(
-        self,
-        metric: str = "ava",
-        score: str | None = None,
-        explain: bool = True,
-        settings: Mapping[str, Any] | None = None,
-    ):
+    def __init__(self, metric: str = "ava", score: str | None = None, explain: bool = True, settings: Settings = None):
         result = scorer_class(metric)
         if score is not None and score not in result.row_names:
-            raise ValueError(
-                f"score: {unknown_name_message(score, f'not a score of a row of {metric}', result.row_names)}"
-            )
+            problem = unknown_name_message(score, f"not a score of a row of {metric}", result.row_names)
+            raise ValueError(f"score: {problem}")
         self.metric, self.explain, self.evidence = metric, explain, result.evidence
         self.name = score or result.graded
         self._settings = json.dumps(dict(settings or {}), sort_keys=True)

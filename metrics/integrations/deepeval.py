@@ -1,11 +1,10 @@
 """A metric for DeepEval: `assert_test(test_case, [GenqaMetric()])`."""
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 from ..core.scorer import require_extra
-from .common import RowScorer
+from .common import RowScorer, Settings
 
 require_extra("deepeval", "deepeval")
 
@@ -38,7 +37,7 @@ class GenqaMetric(BaseMetric):
         metric: str = "ava",
         score_name: str | None = None,
         include_reason: bool = True,
-        settings: Mapping[str, Any] | None = None,
+        settings: Settings = None,
     ):
         # DeepEval copies a metric for every test case, from the attributes with the names of the arguments.
         self.metric, self.score_name, self.settings = metric, score_name, settings

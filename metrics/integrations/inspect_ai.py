@@ -1,11 +1,11 @@
 """Scorers for Inspect: `Task(dataset, solver, scorer=ava())`. The target of a sample holds its references."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from ..core.scorer import require_extra
-from .common import SHOWN, RowScorer
+from .common import SHOWN, RowScorer, Settings
 
 require_extra("inspect", "inspect_ai")
 
@@ -33,7 +33,7 @@ def stderr() -> Metric:
 
 
 @inspect_scorer(metrics={"ava_label": [accuracy(), stderr()], "ava_score": [mean(), stderr()]})
-def ava(question: str | None = None, explain: bool = True, settings: Mapping[str, Any] | None = None) -> Scorer:
+def ava(question: str | None = None, explain: bool = True, settings: Settings = None) -> Scorer:
     """Judge answers: "ava_label" is C or I, "ava_score" the probability that the answer is right.
 
     Args:
@@ -45,29 +45,26 @@ def ava(question: str | None = None, explain: bool = True, settings: Mapping[str
 
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
-def kpqa(question: str | None = None, explain: bool = True, settings: Mapping[str, Any] | None = None) -> Scorer:
+def kpqa(question: str | None = None, explain: bool = True, settings: Settings = None) -> Scorer:
     """Score answers by their keyphrases; the arguments are those of `ava`."""
     return _scorer("kpqa", tuple(SHOWN["kpqa"]), question, explain, settings)
 
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
-def aev(explain: bool = True, settings: Mapping[str, Any] | None = None) -> Scorer:
+def aev(explain: bool = True, settings: Settings = None) -> Scorer:
     """Score answers by AEv; the mean is that of the samples, not the score of the corpus. Arguments as of `ava`."""
     return _scorer("aev", ("aev", "aev_precision", "aev_recall"), None, explain, settings)
 
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
-def f_meta(explain: bool = True, settings: Mapping[str, Any] | None = None) -> Scorer:
+def f_meta(explain: bool = True, settings: Settings = None) -> Scorer:
     """Score sets of generated questions: every line of the output is one, and so is every target. As `ava` else."""
     return _scorer("f_meta", ("f_meta", "f_meta_precision", "f_meta_recall"), None, explain, settings)
 
 
 @inspect_scorer(metrics={"*": [mean(), stderr()]})
 def grounding(
-    contexts: str = "contexts",
-    question: str | None = None,
-    explain: bool = True,
-    settings: Mapping[str, Any] | None = None,
+    contexts: str = "contexts", question: str | None = None, explain: bool = True, settings: Settings = None
 ) -> Scorer:
     """Score how far retrieved passages support answers: the share of supported sentences, and whether all are.
 
@@ -81,12 +78,7 @@ def grounding(
 
 
 def _scorer(
-    name: str,
-    shown: Sequence[str],
-    question: str | None,
-    explain: bool,
-    settings: Mapping[str, Any] | None,
-    contexts: str | None = None,
+    name: str, shown: Sequence[str], question: str | None, explain: bool, settings: Settings, contexts: str = ""
 ) -> Scorer:
     rows = RowScorer(name, explain=explain, settings=settings)
 
@@ -98,20 +90,15 @@ def _scorer(
                 "question out to take the input"
             )
         answer = state.output.completion
-        evidence = list(target) if contexts is None else state.metadata.get(contexts)
+        evidence = state.metadata.get(contexts) if rows.evidence == "contexts" else list(target)
         if evidence is None:
-            raise ValueError(
-                f"contexts: sample {state.sample_id} has no {contexts!r} in its metadata; name another key"
-            )
+            problem = f"contexts: sample {state.sample_id} has no {contexts!r} in its metadata; name another key"
+            raise ValueError(problem)
         result = await anyio.to_thread.run_sync(partial(rows.one, asked, answer, evidence))
         values: dict[str, Any] = {key: result.scores[key] for key in shown}
         if "ava_label" in values:
             values["ava_label"] = CORRECT if result.correct else INCORRECT
-        return Score(
-            value=values,
-            answer=answer,
-            explanation=result.reason,
-            metadata={_QUESTION: asked, "signature": rows.signature},
-        )
+        facts = {_QUESTION: asked, "signature": rows.signature}
+        return Score(value=values, answer=answer, explanation=result.reason, metadata=facts)
 
     return score

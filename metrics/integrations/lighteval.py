@@ -1,10 +1,9 @@
 """Metrics for tasks of lighteval: `LightevalTaskConfig(..., metrics=[ava()])`."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from ..core.scorer import require_extra
-from .common import SHOWN, RowScorer
+from .common import SHOWN, RowScorer, Settings
 
 require_extra("lighteval", "lighteval")
 
@@ -18,7 +17,7 @@ from lighteval.tasks.requests import Doc, SamplingMethod
 class RowComputation(SampleLevelComputation):
     """Scores one answer; leaves the reason in the document, as `specific["METRIC_reason"]`, which the details hold."""
 
-    def __init__(self, metric: str, settings: Mapping[str, Any] | None):
+    def __init__(self, metric: str, settings: Settings):
         self.metric, self.rows = metric, RowScorer(metric, settings=settings)
 
     def __str__(self) -> str:
@@ -33,7 +32,7 @@ class RowComputation(SampleLevelComputation):
         return {name: result.scores[score] for name, score in SHOWN[self.metric].items()}
 
 
-def _grouping(metric: str, settings: Mapping[str, Any] | None) -> SampleLevelMetricGrouping:
+def _grouping(metric: str, settings: Settings) -> SampleLevelMetricGrouping:
     shown = list(SHOWN[metric])
     return SampleLevelMetricGrouping(
         metric_name=shown,
@@ -44,7 +43,7 @@ def _grouping(metric: str, settings: Mapping[str, Any] | None) -> SampleLevelMet
     )
 
 
-def ava(settings: Mapping[str, Any] | None = None) -> SampleLevelMetricGrouping:
+def ava(settings: Settings = None) -> SampleLevelMetricGrouping:
     """Return the share of answers judged correct, "ava_accuracy", and the mean probability, "ava_score".
 
     Args:
@@ -53,11 +52,11 @@ def ava(settings: Mapping[str, Any] | None = None) -> SampleLevelMetricGrouping:
     return _grouping("ava", settings)
 
 
-def kpqa(settings: Mapping[str, Any] | None = None) -> SampleLevelMetricGrouping:
+def kpqa(settings: Settings = None) -> SampleLevelMetricGrouping:
     """Return the means of "rougeL_kpqa", "bleu1_kpqa" and "bertscore_kpqa"; the argument is that of `ava`."""
     return _grouping("kpqa", settings)
 
 
-def aev(settings: Mapping[str, Any] | None = None) -> SampleLevelMetricGrouping:
+def aev(settings: Settings = None) -> SampleLevelMetricGrouping:
     """Return the mean "aev" of the answers, not the score of the corpus; the argument is that of `ava`."""
     return _grouping("aev", settings)

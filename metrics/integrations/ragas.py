@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.scorer import require_extra
-from .common import Result, RowScorer
+from .common import Result, RowScorer, Settings
 
 require_extra("ragas", "ragas")
 
@@ -33,7 +33,7 @@ class GenqaMetric(SingleTurnMetric):
         ValueError: if there is no such metric or score.
     """
 
-    def __init__(self, metric: str = "ava", score: str | None = None, settings: Mapping[str, Any] | None = None):
+    def __init__(self, metric: str = "ava", score: str | None = None, settings: Settings = None):
         self._rows = RowScorer(metric, score, False, settings)
         self._explained = RowScorer(metric, score, True, settings)
         self._evidence = "retrieved_contexts" if self._rows.evidence == "contexts" else "reference"
