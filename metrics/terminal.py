@@ -393,9 +393,8 @@ def check_outputs(
         if place in places:
             raise ValueError(f"{option} {path}: is the file of {places[place]} too; name another")
         if folder and place.parent == Path(os.path.realpath(folder)):
-            raise ValueError(
-                f"{option} {path}: is in the folder of --output, which holds its parts only; name another"
-            )
+            problem = f"{option} {path}: is in the folder of --output, which holds its parts only; name another"
+            raise ValueError(problem)
         places[place] = option
 
 

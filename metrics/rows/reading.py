@@ -379,9 +379,8 @@ class RowReader:
     def _predictions(self, column: str, value: object, row_kind: RowKind, system: str | None) -> dict[str, list[str]]:
         if isinstance(value, dict):
             if system is not None:
-                raise RowError(
-                    f"{column}: expected no systems' names in it beside a column 'system'; keep one of the two"
-                )
+                problem = f"{column}: expected no systems' names in it beside a column 'system'; keep one of the two"
+                raise RowError(problem)
             by_system = {checked_text(column, str(name)): texts for name, texts in value.items() if texts is not None}
             if not by_system:
                 raise RowError(f"{column}: expected {{system: texts}}, got an empty object; drop the row")
@@ -390,9 +389,8 @@ class RowReader:
         for name, texts in by_system.items():
             where = f"{column}, {name!r}" if isinstance(value, dict) else column
             if isinstance(texts, list) and not row_kind.sets:
-                raise RowError(
-                    f"{where}: expected one string as in the first row, got a list; write sets in every row"
-                )
+                problem = f"{where}: expected one string as in the first row, got a list; write sets in every row"
+                raise RowError(problem)
             if isinstance(texts, list):
                 by_system[name] = [checked_text(f"{where}, item {i}", text) for i, text in enumerate(texts, 1)]
             elif isinstance(texts, bool | int | float) and texts == texts:

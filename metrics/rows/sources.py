@@ -93,9 +93,8 @@ class ReadOptions:
         try:
             "".encode(self.encoding or "utf-8")
         except LookupError:
-            raise ValueError(
-                f"encoding: expected one that Python knows, such as cp1252, got {self.encoding!r}"
-            ) from None
+            problem = f"encoding: expected one that Python knows, such as cp1252, got {self.encoding!r}"
+            raise ValueError(problem) from None
 
 
 class Source:
@@ -133,9 +132,8 @@ class Source:
         self.name = "standard input" if self.path == "-" else printable(self.path)
         self.stem, self.inputs = _stem(self.name), (self.path,)
         if os.path.isdir(self.path):
-            raise FileError(
-                f"{path}: is a folder; name the files in it, for example {self.path.rstrip('/')}/*.jsonl.gz"
-            )
+            problem = f"{path}: is a folder; name the files in it, for example {self.path.rstrip('/')}/*.jsonl.gz"
+            raise FileError(problem)
         self.format, _ = format_of(self.path, READABLE)
         self.unit = "row" if self.format in PACKED else "line"
         self._opened = opened or self._open
@@ -335,18 +333,16 @@ def files_of_runs(paths: object) -> dict[str, list[str]] | None:
         return None
     folders = [Path(path).resolve() for path in paths]
     if folders[0] == folders[1]:
-        raise FileError(
-            f"input: the same folder is named twice, {printable(str(paths[0]))}; name an old and a new run"
-        )
+        problem = f"input: the same folder is named twice, {printable(str(paths[0]))}; name an old and a new run"
+        raise FileError(problem)
     endings = tuple(ending + packed for ending in READABLE for packed in ("", *COMPRESSIONS))
     result = {}
     for path, folder in zip(paths, folders, strict=True):
         inside = (file for file in folder.iterdir() if file.is_file() and not file.name.startswith(("_", ".")))
         kept = sorted(str(file) for file in inside if file.name.lower().endswith(endings))
         if not kept:
-            raise FileError(
-                f"{printable(str(path))}: no file with rows in this folder; expected {', '.join(READABLE)}"
-            )
+            problem = f"{printable(str(path))}: no file with rows in this folder; expected {', '.join(READABLE)}"
+            raise FileError(problem)
         alike = folders[0].name == folders[1].name
         result[printable(str(path)).rstrip("/") if alike else folder.name] = kept
     return result
@@ -396,9 +392,8 @@ def _event_log(path: str | os.PathLike, split: str) -> Source:
             "record them, or name another file"
         )
     if not kept:
-        raise FileError(
-            f"{source.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
-        )
+        problem = f"{source.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
+        raise FileError(problem)
     options = ReadOptions(form="openai-evals", split=split)
     result = Source(options=options, memory=kept, name=source.stem, inputs=[path])
     if len(kept) < len(rows):

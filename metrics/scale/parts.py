@@ -53,9 +53,8 @@ def read_manifest(folder: Path) -> dict:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise FileError(
-            f"{path}: cannot be read, there is none; name a folder that score --output FOLDER/ wrote"
-        ) from None
+        problem = f"{path}: cannot be read, there is none; name a folder that score --output FOLDER/ wrote"
+        raise FileError(problem) from None
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

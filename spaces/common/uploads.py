@@ -33,14 +33,7 @@ ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".parquet", ".eval")
 NONE = "(none)"
 SAVED = ("All scores (CSV)", "Report (HTML)")
 NO_ROWS = "File: it holds no rows; the first line names the columns, every other line is a row."
-LABELS = {
-    "question": "Column with the question",
-    "prediction": "Column with the answer",
-    "references": "Column with the accepted answers",
-    "contexts": "Column with the passages",
-    "system": "Column with the system",
-    "id": "Column with the id",
-}
+LABELS = {"prediction": "answer", "references": "accepted answers", "contexts": "passages"}
 
 
 class Picked(NamedTuple):
@@ -73,7 +66,8 @@ def upload_field() -> gr.File:
 def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | None = None) -> Picked:
     """Add a field for a file, a button for the example, and, once there is a file, menus of its columns.
 
-    Columns are keys of `LABELS`, where `labels` do not replace them; several columns of answers are one system each.
+    `labels` say what a column is called, where it is not as in `LABELS`; several columns of answers are one system
+    each.
     """
     field = upload_field()
     button = gr.Button("Use the example file", size="sm")
@@ -82,7 +76,7 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
         with gr.Row():
             for name in columns:
                 several = name == "prediction" and "system" in columns
-                label = {**LABELS, **(labels or {})}[name]
+                label = f"Column with the {(LABELS | (labels or {})).get(name, name)}"
                 info = "several, if each system has one" if several else None
                 menus.append(gr.Dropdown([], label=label, info=info, multiselect=several, min_width=170))
     preview = gr.HTML(apply_default_css=False, render=False)
@@ -190,9 +184,8 @@ def checked_path(path: str | None) -> str:
         with open(path, "rb") as file:
             start = file.read(8)
     except OSError:
-        raise checks.Problem(
-            f"File: it was deleted; files are kept for {server.DELETE_CACHE[1] // 60} minutes. Upload it again."
-        ) from None
+        problem = f"File: it was deleted; files are kept for {server.DELETE_CACHE[1] // 60} minutes. Upload it again."
+        raise checks.Problem(problem) from None
     if size > checks.MAX_FILE:
         raise checks.Problem(
             f"File: larger than {checks.MAX_FILE // 2**20} MB; upload a part, or use the command "

@@ -17,13 +17,8 @@ from training.studies.meta_evaluation.page import named
 
 TRAINING = Path(__file__).resolve().parent.parent.parent / "training"
 TEXT = {"light": "#1f2328", "dark": "#e6e6e6"}
-SERIES = {
-    "ROUGE-L": (COLOURS["ROUGE-L"], "s"),
-    "BERTScore": (COLOURS["BERTScore"], "^"),
-    "AEv, content": (COLOURS["AEv"], "D"),
-    "ROUGE-L-KPQA": (COLOURS["KPQA"], "v"),
-    "AVA": (COLOURS["AVA"], "o"),
-}
+SERIES = {"ROUGE-L": (COLOURS["ROUGE-L"], "s"), "BERTScore": (COLOURS["BERTScore"], "^")}
+SERIES |= {"AEv, content": (COLOURS["AEv"], "D"), "ROUGE-L-KPQA": (COLOURS["KPQA"], "v"), "AVA": (COLOURS["AVA"], "o")}
 SETS = (
     "evouna_nq", "evouna_tq", "sas_nqopen", "kpqa_marco", "kpqa_avsd", "kpqa_narrativeqa", "kpqa_semeval",
     "scientsbank",

@@ -200,7 +200,7 @@ with DEMO.page() as demo:
             ("prediction", "references", "id"),
             Path(__file__).with_name("example.jsonl"),
             'Columns: generated questions and references of a context, lists such as `["Who?", "When?"]`.',
-            {"prediction": "Column with the generated questions", "references": "Column with the reference questions"},
+            {"prediction": "generated questions", "references": "reference questions"},
             [gr.Radio(OF_FILES, value=DEFAULT, label="Base metric", render=False)],
             settings_of_file,
         )

@@ -30,22 +30,10 @@ from . import (
 )
 
 # The first that fits a row is taken. "squad" is of two files, see `joined_rows`.
-TOOL_FORMATS: dict[str, ModuleType | None] = {
-    "ragas": ragas,
-    "lm-eval": lm_eval,
-    "squad": None,
-    "openai-evals": openai_evals,
-    "inspect": inspect,
-    "promptfoo": promptfoo,
-    "deepeval": deepeval,
-    "langfuse": langfuse,
-    "langsmith": langsmith,
-    "mlflow": mlflow,
-    "azure": azure,
-    "opencompass": opencompass,
-    "bioasq": bioasq,
-    "truthfulqa": truthfulqa,
-}
+TOOL_FORMATS: dict[str, ModuleType | None] = {"ragas": ragas, "lm-eval": lm_eval, "squad": None}
+TOOL_FORMATS |= {"openai-evals": openai_evals, "inspect": inspect, "promptfoo": promptfoo, "deepeval": deepeval}
+TOOL_FORMATS |= {"langfuse": langfuse, "langsmith": langsmith, "mlflow": mlflow, "azure": azure}
+TOOL_FORMATS |= {"opencompass": opencompass, "bioasq": bioasq, "truthfulqa": truthfulqa}
 WITH_PREDICTIONS = ("opencompass", "bioasq", "truthfulqa")  # formats whose rows have our column of predictions
 OWN_GRADES = ("promptfoo",)  # formats whose column `score` is the grade of the tool, not of a person
 
@@ -186,9 +174,8 @@ def rows_at(document: object, path: str, name: str) -> Iterator:
         result = list(result.values()) if table is None else table
     if result is MISSING or not isinstance(result, list):
         keys = ", ".join(map(str, document)) if isinstance(document, dict) else "a list"
-        raise FileError(
-            f"{name}: --rows-at {path}: expected a list of rows there; the document has {keys or 'nothing'}"
-        )
+        problem = f"{name}: --rows-at {path}: expected a list of rows there; the document has {keys or 'nothing'}"
+        raise FileError(problem)
     return iter(result)
 
 
