@@ -136,9 +136,8 @@ By = option(
 )
 _IGNORE = "With ava, without labels: intervals of the accuracy that ignore the errors of the judge."
 IgnoreJudgeErrors = option(bool, "--ignore-judge-errors", help=_IGNORE, group=METRIC)
-Verbose = option(
-    bool, "--verbose", "-v", help="Print all tables, signatures and how the intervals were made.", group=OUTPUT
-)
+_ALL = "Print all tables, signatures and how the intervals were made."
+Verbose = option(bool, "--verbose", "-v", help=_ALL, group=OUTPUT)
 Calibration = option(
     str | None,
     "--calibration",
@@ -207,9 +206,8 @@ def read_settings(file: Path | None, pairs: Sequence[str] | None, metrics: Seque
     for name, text in name_values("--set", pairs).items():
         metric, dot, setting = name.partition(".")
         if not dot or metric not in METRICS:
-            raise ValueError(
-                f"--set: expected METRIC.SETTING=VALUE with METRIC one of {', '.join(METRICS)}, got {name}={text}"
-            )
+            expected = f"METRIC.SETTING=VALUE with METRIC one of {', '.join(METRICS)}"
+            raise ValueError(f"--set: expected {expected}, got {name}={text}")
         settings.setdefault(metric, {})[setting] = _value(text)
     return settings
 

@@ -152,9 +152,8 @@ class RowReader:
             fix = self.source.elsewhere(values) or Advice(
                 "say which one it is with ", name_column(role, likely(role, values)), Advice(command=wide)
             )
-            raise ColumnError(
-                f"no {role} (a column named {' or '.join(OWN_NAMES[role])}); {_listed(values)}", hint=fix
-            )
+            names = " or ".join(OWN_NAMES[role])
+            raise ColumnError(f"no {role} (a column named {names}); {_listed(values)}", hint=fix)
         return column, value
 
     def has(self, values: dict, role: str) -> bool:

@@ -327,9 +327,7 @@ def files_of_runs(paths: object) -> dict[str, list[str]] | None:
     """Return {folder: its files} of two runs, without hidden files; None unless just two folders are named."""
     if not isinstance(paths, Sequence) or len(paths) != 2:
         return None
-    if not all(
-        isinstance(path, str | os.PathLike) and os.path.isdir(path) and not _is_dataset(path) for path in paths
-    ):
+    if any(not isinstance(path, str | os.PathLike) or not os.path.isdir(path) or _is_dataset(path) for path in paths):
         return None
     folders = [Path(path).resolve() for path in paths]
     if folders[0] == folders[1]:
@@ -620,18 +618,15 @@ def _delimiter(start: bytes, encoding: str) -> str:
     return max(",;\t", key=bare.count)
 
 
-def _csv_rows(
-    stream: BinaryIO, path: str, delimiter: str | None, after: int, encoding: str | None = None
-) -> Iterator[Row]:
+def _csv_rows(stream: BinaryIO, path: str, delimiter: str | None, after: int, encoding: str | None) -> Iterator[Row]:
     """Yield the rows of CSV behind row `after`; without a delimiter it is what the header has."""
     encoding = _encoding_of(stream, encoding) or "utf-8-sig"
     delimiter = delimiter or _delimiter(stream.peek(2**16), encoding)
     # The limit is csv's own global; it is never lowered, so that it does no harm to other users of csv.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
     errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"
-    reader = csv.reader(
-        _lines(io.TextIOWrapper(stream, encoding, errors, newline="")), delimiter=delimiter, strict=True
-    )
+    lines = _lines(io.TextIOWrapper(stream, encoding, errors, newline=""))
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     header, written = None, False
     while True:
         number, problem = reader.line_num + 1, ""  # where the row begins; a cell may have several lines
@@ -645,9 +640,8 @@ def _csv_rows(
             return
         except csv.Error as error:
             number = reader.line_num
-            problem = f"not CSV: {error}" + (
-                "" if header is None else "; look for a stray or missing quotation mark above"
-            )
+            fix = "" if header is None else "; look for a stray or missing quotation mark above"
+            problem = f"not CSV: {error}{fix}"
         if header is None and problem:
             raise FileError(f"{path}, line {number}: the header is ", problem)
         if header is None:

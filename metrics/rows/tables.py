@@ -117,6 +117,5 @@ def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
             for number, name in enumerate(samples[after:], after + 1):
                 yield Row(number, {"scores": None, **_member(log, name), "model": model})
     except (*packed.DAMAGED, AttributeError, TypeError) as error:
-        raise FileError(f"{path}: not a log of Inspect that can be read: {error}; inspect log convert may help") from (
-            error
-        )
+        problem = f"{path}: not a log of Inspect that can be read: {error}; inspect log convert may help"
+        raise FileError(problem) from error

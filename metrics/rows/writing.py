@@ -177,9 +177,8 @@ class Writer:
             if self.format == "Parquet":
                 import pyarrow
 
-                values = (
-                    map(_text, rows[name]) if kind == "any" else rows[name] for name, kind in self.columns.items()
-                )
+                kinds = self.columns.items()
+                values = (map(_text, rows[name]) if kind == "any" else rows[name] for name, kind in kinds)
                 arrays = [pyarrow.array(value, field.type) for value, field in zip(values, self._schema, strict=True)]
                 self._pending.append(pyarrow.Table.from_arrays(arrays, schema=self._schema))
                 held = sum(table.nbytes for table in self._pending)

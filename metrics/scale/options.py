@@ -74,9 +74,8 @@ def make_scorers(
         settings = {metrics[0]: settings}  # those of the only metric
     for metric in settings:
         if metrics and metric not in metrics:
-            raise ValueError(
-                Advice(f"{metric}: has settings but is not computed; ", add_metric(metric), " or drop them")
-            )
+            problem = Advice(f"{metric}: has settings but is not computed; ", add_metric(metric), " or drop them")
+            raise ValueError(problem)
     names = dict.fromkeys((*metrics, *settings))
     return {metric: make_scorer(metric, settings.get(metric), ready) for metric in names}
 

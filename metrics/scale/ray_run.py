@@ -85,9 +85,8 @@ def check_unchanged(files: Sequence[Mapping]) -> None:
         if info.type == fs.FileType.NotFound:
             raise FileError(f"{file['name']}: is no longer there; score it again")
         if (info.size, info.mtime_ns) != (file["size"], file["changed"]):
-            raise FileError(
-                f"{file['name']}: has changed while it was read; score it into another folder when it is complete"
-            )
+            fix = "score it into another folder when it is complete"
+            raise FileError(f"{file['name']}: has changed while it was read; {fix}")
 
 
 @contextmanager

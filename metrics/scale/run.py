@@ -338,9 +338,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         warnings=warnings,
         notes=[note for note in notes if note],
         cells=cell_shares(with_total(overall.sums.get(TOGETHER, {}))),
-        labelled={
-            system: counts.tolist() for system, counts in overall.sums.get(LABELLED, {}).items() if counts.any()
-        },
+        labelled={system: cases.tolist() for system, cases in overall.sums.get(LABELLED, {}).items() if cases.any()},
         faults=named_faults(judge, overall.sums[FAULTS]) if FAULTS in overall.sums else {},
         counts=dict(overall.warning_counts),
         questions=overall.questions,

@@ -179,9 +179,7 @@ with DEMO.page() as demo:
                 with area.results:
                     alpha, order = main_sliders()
                     with gr.Row():
-                        corners = {
-                            gr.Button(name, size="sm", min_width=90): values for name, values in CORNERS.items()
-                        }
+                        corners = {gr.Button(name, size="sm", min_width=90): at for name, at in CORNERS.items()}
                     plane_table = gr.HTML(apply_default_css=False, js_on_load=CELLS)
                     parts = gr.HTML(apply_default_css=False)
                     with gr.Accordion("More settings: length penalties, stop words", open=False):

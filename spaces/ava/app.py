@@ -23,9 +23,8 @@ def is_here(size: str) -> bool:
 
 
 JUDGES = list(dict.fromkeys([server.CHECKPOINT, "small", *filter(is_here, LARGER)]))
-MISSING = " or ".join(
-    f"{size} ({ENCODERS[model].megabytes} MB)" for size, model in LARGER.items() if size not in JUDGES
-)
+SIZES = {size: f"{size} ({ENCODERS[model].megabytes} MB)" for size, model in LARGER.items()}
+MISSING = " or ".join(text for size, text in SIZES.items() if size not in JUDGES)
 JUDGE_NOTE = "small and base read English; large reads German and Arabic too, and takes longer."
 if MISSING:
     JUDGE_NOTE += f" To get {MISSING}: genqa-metrics download --metric ava --checkpoint SIZE."

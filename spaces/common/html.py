@@ -81,9 +81,7 @@ def _bold(sentence: str) -> Markup:
     return joined(fill("<b>{part}</b>", part=part) if i % 2 else part for i, part in enumerate(parts))
 
 
-def table(
-    header: Sequence[str], rows: Iterable[Sequence[object]], caption: str, numbers: Collection[int] = ()
-) -> Markup:
+def table(header: Sequence[str], rows: Iterable[Sequence], caption: str, numbers: Collection[int] = ()) -> Markup:
     """Return a table in the HTML of the toolkit's reports; `numbers` are columns, from 0, aligned at the right."""
     texts = set(range(len(header))) - set(numbers)
     found = html_table(Table(caption, list(header), list(map(list, rows))), text_columns=texts)

@@ -113,10 +113,8 @@ with DEMO.page() as demo:
                     for number in pair:
                         with gr.Column(min_width=280):
                             name = gr.Textbox(label=f"Name of system {number}", max_lines=1)
-                            answers = gr.Textbox(
-                                label=f"Answers of system {number}", info=MANY_LINES, lines=4, max_lines=8
-                            )
-                            fields += [name, answers]
+                            label = f"Answers of system {number}"
+                            fields += [name, gr.Textbox(label=label, info=MANY_LINES, lines=4, max_lines=8)]
             button = gr.Button("Compare", variant="primary")
         with gr.Tab("A file"):
             gr.Markdown(
@@ -148,9 +146,8 @@ with DEMO.page() as demo:
     ]
     for run in runs:
         run.then(None, None, None, js=events.SCROLL, api_visibility="private")  # the fields above are folded
-    asked.input(
-        explained, [asked, shown], why, api_visibility="private", concurrency_id="why", trigger_mode="always_last"
-    )
+    queue = {"concurrency_id": "why", "trigger_mode": "always_last", "api_visibility": "private"}
+    asked.input(explained, [asked, shown], why, **queue)
     row = {"question": "Who wrote Hamlet?", "prediction": "Shakespeare", "references": "William Shakespeare"}
     server.endpoint(compare, [{**row, "system": "terse"}])
 

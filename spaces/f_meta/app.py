@@ -108,9 +108,8 @@ def balance(scores: dict) -> str:
         return "Precision and recall are about the same."
     if ahead > 0:
         return "Recall is lower: references are matched less well than generated questions, as when one is repeated."
-    return (
-        "Precision is lower: generated questions are matched less well than references, as when some ask other things."
-    )
+    why = "generated questions are matched less well than references, as when some ask other things"
+    return f"Precision is lower: {why}."
 
 
 def page(generated: str, references: str, base: str) -> list:

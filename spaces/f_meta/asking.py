@@ -87,9 +87,8 @@ def finding(found: dict[str, Asked]) -> str:
     >>> finding(dict.fromkeys("ab", Asked([], {"f_meta": 0.5})))
     'Both generators have the same F-meta: **0.500**.'
     """
-    (name, high), (_, low) = sorted(
-        ((name, one.scores["f_meta"]) for name, one in found.items()), key=lambda each: -each[1]
-    )
+    scores = {name: one.scores["f_meta"] for name, one in found.items()}
+    (name, high), (_, low) = sorted(scores.items(), key=lambda pair: -pair[1])
     if high == low:
         return f"Both generators have the same F-meta: **{high:.3f}**."
     return f"The **{name}** generator has the higher F-meta: **{high:.3f}** against **{low:.3f}**."
@@ -136,9 +135,8 @@ def tab(results_of: Callable, bases: Sequence[str]) -> None:
                 info = f"One on each line, at most {MAX_QUESTIONS}."
                 own = gr.Textbox(OWN, label="Your questions", info=info, lines=4, max_lines=8)
                 base = gr.Radio(list(bases), value=bases[0], label="Base metric")
-                draw = gr.Number(
-                    DRAW, label="Draw", info="The seed: another number draws other questions.", precision=0
-                )
+                info = "The seed: another number draws other questions."
+                draw = gr.Number(DRAW, label="Draw", info=info, precision=0)
                 button = gr.Button("Generate questions", variant="primary")
             with gr.Column(min_width=280):
                 area = events.results_area("The first click takes seconds: it loads the generators.")

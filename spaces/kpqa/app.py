@@ -58,10 +58,8 @@ def page(question: str, answer: str, references: str) -> list:
         warnings.append("a text is longer than the model can read; its end is ignored")
     status = html.headline(*summary(scores), *(f"Note: {text}." for text in warnings), DEMO.note(values))
     code = sharing.metric_code("kpqa", questions=[question], predictions=[answer], references=[lines])
-    report = html.frame(
-        "Weights of the words, and the scores", explanations.explanation_html(explained, findings=False)
-    )
-    return [status + DEMO.mark(*values), report, code]
+    report = explanations.explanation_html(explained, findings=False)
+    return [status + DEMO.mark(*values), html.frame("Weights of the words, and the scores", report), code]
 
 
 def score(question: str, answer: str, references: list[str] | str) -> dict[str, float]:

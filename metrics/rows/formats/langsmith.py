@@ -24,9 +24,8 @@ def columns_of(row: dict) -> dict:
         run, example = row["run"], row["example"]
         row = {"inputs": example["inputs"], "outputs": run["outputs"], "reference": example["outputs"]} | row
     outputs, expected = part("outputs"), part("reference", "reference_outputs", "reference outputs")
-    if outputs in (None, "") or all(
-        value is None for value in (outputs.values() if isinstance(outputs, dict) else "-")
-    ):
+    values = outputs.values() if isinstance(outputs, dict) else [None if outputs == "" else outputs]
+    if all(value is None for value in values):
         raise RowError(f"has no outputs: {str(row.get('error') or 'no run')[:80]}")
     return {
         "question": named_text(part("inputs"), QUESTIONS),

@@ -28,9 +28,8 @@ def columns_of(row: dict) -> dict:
     if references is None:
         checks = [check for check in case.get("assert") or () if check.get("type") in EXACT_ASSERTIONS]
         values = [check["value"] for check in checks if isinstance(check.get("value"), str | list)]
-        references = list(
-            dict.fromkeys(item for value in values for item in ([value] if isinstance(value, str) else value))
-        )
+        items = (item for value in values for item in ([value] if isinstance(value, str) else value))
+        references = list(dict.fromkeys(items))
     if not references and not passages_of(given):
         raise RowError(
             f"no right answer: none of the vars {', '.join(map(str, given))} is one of {', '.join(EXPECTED)}, and no "
