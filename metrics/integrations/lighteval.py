@@ -34,13 +34,9 @@ class RowComputation(SampleLevelComputation):
 
 def _grouping(metric: str, settings: Settings) -> SampleLevelMetricGrouping:
     shown = list(SHOWN[metric])
-    return SampleLevelMetricGrouping(
-        metric_name=shown,
-        higher_is_better=dict.fromkeys(shown, True),
-        category=SamplingMethod.GENERATIVE,
-        sample_level_fn=RowComputation(metric, settings),
-        corpus_level_fn=dict.fromkeys(shown, np.mean),
-    )
+    levels = {"sample_level_fn": RowComputation(metric, settings), "corpus_level_fn": dict.fromkeys(shown, np.mean)}
+    facts = {"higher_is_better": dict.fromkeys(shown, True), "category": SamplingMethod.GENERATIVE}
+    return SampleLevelMetricGrouping(metric_name=shown, **facts, **levels)
 
 
 def ava(settings: Settings = None) -> SampleLevelMetricGrouping:

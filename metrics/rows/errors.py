@@ -49,12 +49,8 @@ def add_metric(metric: str) -> Advice:
 
 def too_many_systems(number: str, system: str) -> Advice:
     """Return what is said of a file with more systems than can be compared, such as this one."""
-    return Advice(
-        f"{number} systems, such as {system!r:.60}; is that the right column? Name another with ",
-        name_column("system"),
-        ", none with ",
-        name_column("system", ""),
-    )
+    fix = name_column("system"), ", none with ", name_column("system", "")
+    return Advice(f"{number} systems, such as {system!r:.60}; is that the right column? Name another with ", *fix)
 
 
 SKIP_BAD_ROWS = Advice('on_error="skip"', command="--on-error skip")

@@ -681,14 +681,9 @@ class Reading:
                     return
 
     def _end(self, before: RowCounts, last: bool) -> dict:
-        return {
-            "last": last,
-            "place": [self._file, self.skips.row],
-            "row_kind": asdict(self.row_kind),
-            "file_kind": self._file_kind and asdict(self._file_kind),
-            "counts": self.counts.since(before),
-            "extra": self.extra,
-        }
+        end = {"last": last, "place": [self._file, self.skips.row], "row_kind": asdict(self.row_kind)}
+        end["file_kind"] = self._file_kind and asdict(self._file_kind)
+        return end | {"counts": self.counts.since(before), "extra": self.extra}
 
     def _jump(self, end: dict) -> None:
         self._file, self.skips.row = end["place"]

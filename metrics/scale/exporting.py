@@ -105,16 +105,9 @@ def export_model(model, names: Sequence[str], path: Path, digest: str) -> None:
         warnings.simplefilter("ignore")  # of the tracer about sizes, which are free; tests run other sizes
         free = {0: "rows", 1: "tokens"} if logits(*sample.values()).ndim == 3 else {0: "rows"}
         whole = str(Path(folder) / FAST_FILE)
-        torch.onnx.export(
-            logits,
-            tuple(sample.values()),
-            whole,
-            input_names=list(sample),
-            output_names=["logits"],
-            dynamic_axes={name: {0: "rows", 1: "tokens"} for name in sample} | {"logits": free},
-            opset_version=OPSET,
-            dynamo=False,
-        )
+        axes = {name: {0: "rows", 1: "tokens"} for name in sample} | {"logits": free}
+        ends = {"input_names": list(sample), "output_names": ["logits"], "dynamic_axes": axes}
+        torch.onnx.export(logits, tuple(sample.values()), whole, **ends, opset_version=OPSET, dynamo=False)
         exported = onnx.load(whole)
     words = np.random.default_rng(0).integers(0, model.config.vocab_size, (16, 32))
     of_words = {"input_ids": words, "attention_mask": np.ones_like(words)}

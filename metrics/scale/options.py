@@ -126,11 +126,9 @@ def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str 
     >>> length_note("aev", {"a": {"aev": 0.1, "prediction_length": 90.0, "reference_length": 9.0}})[:68]
     'the answers of a are 10.0 times as long as the references, which AEv'
     """
-    ratios = {
-        system: scores["prediction_length"] / scores["reference_length"]
-        for system, scores in systems.items()
-        if scores.get("prediction_length") and scores.get("reference_length")
-    }
+    names = ("prediction_length", "reference_length")
+    lengths = {system: [scores.get(name) for name in names] for system, scores in systems.items()}
+    ratios = {system: answer / reference for system, (answer, reference) in lengths.items() if answer and reference}
     far = [system for system, ratio in ratios.items() if not 1 / LONG < ratio < LONG]
     if not far:
         return None

@@ -289,18 +289,10 @@ class RayRun(Run):
         gpus = 0 if wants_cpu or not has_model else int(resources.get("GPU", 0))
         shares = -(-(gpus or int(resources.get("CPU", 1))) // len(self.files))
         tasks = [(file, share, shares) for file in self.files for share in range(shares)]
-        job = {
-            "metrics": cloudpickle.dumps((list(scorers), self.settings)),
-            "columns": self.columns,
-            "skip": self.skips,
-            "row_kind": row_kind,
-            "window": WINDOWS[None if not has_model else "cuda" if gpus else "cpu"],
-            "needs": self._needs(row_kind),
-            "extra": extra,
-            "output": self.output,
-            "part_rows": self.part_rows,
-            "tasks": len(tasks),
-        }
+        job = {"columns": self.columns, "skip": self.skips, "row_kind": row_kind, "needs": self._needs(row_kind)}
+        job |= {"extra": extra, "output": self.output, "part_rows": self.part_rows, "tasks": len(tasks)}
+        job["metrics"] = cloudpickle.dumps((list(scorers), self.settings))
+        job["window"] = WINDOWS[None if not has_model else "cuda" if gpus else "cpu"]
         # A process stays for the next task: its models are loaded.
         task = ray.remote(num_cpus=1, num_gpus=1 if gpus else 0, max_retries=RETRIES, max_calls=0)(score_share)
         job = ray.put(job)

@@ -194,14 +194,9 @@ class Run:
 
     def _facts(self) -> dict:
         """Return everything but the input that the numbers depend on, as JSON."""
-        facts = {
-            "version": __version__,
-            "metrics": self.metrics,
-            "signatures": {metric: scorer.signature for metric, scorer in self.scorers.items()},
-            "set": self.settings,
-            "columns": self.columns,
-            "part_rows": self.part_rows,
-        }
+        signatures = {metric: scorer.signature for metric, scorer in self.scorers.items()}
+        facts = {"version": __version__, "metrics": self.metrics, "signatures": signatures, "set": self.settings}
+        facts |= {"columns": self.columns, "part_rows": self.part_rows}
         # What JSON cannot hold, such as a function for a setting, is known by its name.
         named = json.dumps(facts, default=lambda value: getattr(value, "__qualname__", None) or str(value))
         return json.loads(named)
@@ -289,13 +284,9 @@ def facts_of(report: Scores) -> dict:
     """Return what the manifest of a folder of parts says about a finished run."""
     systems = [system for system in report.rows if system != report.total]
     scores = {metric: {system: of_metric[system] for system in systems} for metric, of_metric in report.scores.items()}
-    return {
-        "rows": {system: report.rows[system] for system in systems},
-        "scores": scores,
-        "signatures": report.signatures,
-        "skipped_rows": report.skipped,
-        "skipped": report.skipped_of,
-    }
+    rows = {system: report.rows[system] for system in systems}
+    skipped = {"skipped_rows": report.skipped, "skipped": report.skipped_of}
+    return {"rows": rows, "scores": scores, "signatures": report.signatures, **skipped}
 
 
 def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCounts, total: bool) -> Scores:

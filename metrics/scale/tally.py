@@ -305,15 +305,9 @@ def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer
             kind, rank = WRONG, value
         else:
             continue
-        answers.append(
-            AnswerToRead(
-                kind=kind,
-                rank=round(float(rank), 6),
-                question=questions[place],
-                passages=list(columns[scorer.evidence][place]) if scorer.evidence != "references" else [],
-                score=round(float(value), 6),
-                verdict=judged,
-                **{name: columns[name][place] for name in _OF_ROW},
-            )
-        )
+        of_row = {name: columns[name][place] for name in _OF_ROW} | {"question": questions[place]}
+        if scorer.evidence != "references":
+            of_row["passages"] = list(columns[scorer.evidence][place])
+        numbers = {"rank": round(float(rank), 6), "score": round(float(value), 6), "verdict": judged}
+        answers.append(AnswerToRead(kind, **numbers, **of_row))
     return AnswersToRead(answers, number)

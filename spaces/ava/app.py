@@ -123,15 +123,10 @@ with DEMO.page() as demo:
     DEMO.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs, examples)
     server.endpoint(score, *DEMO.examples[0].values[:2], ["12", "twelve"])
     with gr.Row(visible=False):  # an endpoint for programs; only a field checks that a file was uploaded
-        gr.Button("rank").click(
-            server.with_clear_errors(rank),
-            picked.file,
-            gr.JSON(label="systems, accuracy, notes, signatures, left_out, verdicts"),
-            api_name="rank",
-            concurrency_id="file",
-            concurrency_limit=1,
-            trigger_mode="multiple",
-        )
+        result = gr.JSON(label="systems, accuracy, notes, signatures, left_out, verdicts")
+        limits = {"concurrency_id": "file", "concurrency_limit": 1, "trigger_mode": "multiple"}
+        rank_file = server.with_clear_errors(rank)
+        gr.Button("rank").click(rank_file, picked.file, result, api_name="rank", **limits)
 
 if __name__ == "__main__":
     DEMO.launch()

@@ -130,18 +130,14 @@ def launch(demo: gr.Blocks, app: str, description: str) -> None:
     tags = preview_tags(demo.title, description) + OPENING + FOOTER
     guarded = Middleware(PageGuard, tags=tags, preview=preview if preview.is_file() else None)
     demo.space_id = None  # otherwise the page requests a header from huggingface.co, which the policy forbids
+    limits = {"max_file_size": checks.MAX_FILE, "max_threads": 16, "state_session_capacity": 100}
+    off = {"share": False, "ssr_mode": False, "pwa": False, "show_error": False, "allowed_paths": []}
     demo.queue(max_size=QUEUE, default_concurrency_limit=1).launch(
         theme=THEME,
         css=STYLE.read_text(encoding="utf-8") + str(render("cards.css")),
-        share=False,
-        ssr_mode=False,
-        pwa=False,
         mcp_server=importlib.util.find_spec("mcp") is not None,  # pip install 'gradio[mcp]'
-        show_error=False,
-        allowed_paths=[],
-        max_file_size=checks.MAX_FILE,
-        max_threads=16,
-        state_session_capacity=100,
         footer_links=["api", "settings"],
         app_kwargs={"middleware": [guarded]},
+        **limits,
+        **off,
     )

@@ -20,6 +20,7 @@ from . import events, html, server
 
 MAX_LINK = 8_000  # characters of a link's fragment; results of longer texts have none
 MAX_UNPACKED = 200_000  # bytes of an unpacked link
+TO_EXAMPLES = "Examples: a click fills in and scores"
 _COPY_LINK = html.script("copy_link.js")
 _FRAGMENT = "() => location.hash.slice(1)"
 
@@ -143,13 +144,9 @@ class Demo:
     def _example_buttons(self, column: gr.Column, fields: Sequence):
         values, inputs = [list(one.values) for one in self.examples], list(fields[: self.texts])
         with column:
+            texts = {"sample_labels": [one.label for one in self.examples], "label": TO_EXAMPLES}
             buttons = gr.Dataset(
-                components=inputs,
-                samples=values,
-                sample_labels=[one.label for one in self.examples],
-                label="Examples: a click fills in and scores",
-                samples_per_page=len(values),
-                type="index",
+                components=inputs, samples=values, samples_per_page=len(values), type="index", **texts
             )
         # The browser fills in: gradio.Examples asks the server, and drops a click that comes before it has answered.
         fill_in = f"number => {json.dumps(values)}[number]"

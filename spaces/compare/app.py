@@ -117,12 +117,8 @@ with DEMO.page() as demo:
                             fields += [name, gr.Textbox(label=label, info=MANY_LINES, lines=4, max_lines=8)]
             button = gr.Button("Compare", variant="primary")
         with gr.Tab("A file"):
-            gr.Markdown(
-                uploads.accepted_files(
-                    "Columns: question, accepted answers, and either answer and system, or one column of answers for "
-                    "each system (choose all of them)."
-                )
-            )
+            needs = "Columns: question, accepted answers, and either answer and system, or one column of answers for "
+            gr.Markdown(uploads.accepted_files(f"{needs}each system (choose all of them)."))
             picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
             file_button = gr.Button("Compare the file", variant="primary")
             picked.preview.render()

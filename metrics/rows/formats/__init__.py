@@ -308,8 +308,5 @@ def joined_rows(predictions: Mapping[str, str], questions: Mapping[str, dict]) -
             f"{len(strangers):,} of {len(predictions):,} answers are to questions that are not in the data set, such "
             f"as {json.dumps(min(strangers))}; name the data set that was answered"
         )
-    return [
-        {**row, "prediction": predictions.get(ident, "")}
-        for ident, row in questions.items()
-        if ident in predictions or answers_of(row["references"])
-    ]
+    asked = {ident: row for ident, row in questions.items() if ident in predictions or answers_of(row["references"])}
+    return [{**row, "prediction": predictions.get(ident, "")} for ident, row in asked.items()]
