@@ -18,7 +18,7 @@ REPEAT = 3.0  # seconds after which an unchanged progress is sent again
 ABANDONED = 20.0  # seconds without a reader after which long work stops
 UNEXPECTED = "An error occurred on the server, not in your input. Please try again."
 # The status is announced by screen readers. The address of the page follows it: results that can be linked carry their
-# query, see `sharing.Address`. In a Space the page lies in a frame, and the page around it is told.
+# query, see `sharing.Demo`. In a Space the page lies in a frame, and the page around it is told.
 LIVE = "element.setAttribute('role', 'status'); element.setAttribute('aria-live', 'polite');"
 _STATUS = LIVE + html.script("status.js")
 # Which result is of the inputs as they are now, see outdated.js.

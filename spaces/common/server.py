@@ -21,7 +21,7 @@ DELETE_CACHE = (600, 3600)  # seconds between two searches for old files, and th
 QUEUE = 64  # visitors that may wait; further ones are told that the demo is busy
 PREVIEW = "preview.png"
 CHECKPOINT = os.environ.get("GENQA_CHECKPOINT", "small")  # of the judges: a size, a folder or an id of the Hub
-# A link replaces the results that the page opens with; until it has, they are hidden, see `sharing.Address.open`.
+# A link replaces the results that the page opens with; until it has, they are hidden, see `sharing.Demo`.
 OPENING = f"<script>\n{script('opening.js')}\n{script('outdated.js')}</script>"
 # Gradio leaves the style sheet of a demo out of its footer. On phones it hides what stands before the first divider.
 FOOTER = "<style>footer { flex-wrap: wrap; } @media (max-width: 640px) { footer .divider { display: none; } }</style>"
