@@ -12,7 +12,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from itertools import chain, islice
@@ -433,28 +432,18 @@ def ignore(*given: object) -> None:
     """Do nothing; the default of every callback."""
 
 
-@dataclass
-class RowCounts:
-    """What became of the rows that were read."""
+# Names of counts of rows: the good ones, the bad ones that were left out, also by their system, contexts with one
+# reference, which cannot be halved, and values of `score` and `label`.
+GOOD, SKIPPED, SKIPPED_OF, SINGLE, NOT_NUMBERS = "good", "skipped", "skipped of ", "single", "not numbers"
 
-    good: int = 0
-    skipped: int = 0  # bad rows that were left out
-    single: int = 0  # contexts with one reference, which cannot be halved
-    not_numbers: int = 0  # values of `score` and `label`
-    skipped_of: Counter[str] = field(default_factory=Counter)  # {system: its bad rows}
 
-    def add(self, other: Mapping) -> None:
-        """Add counts, as `since` returns them; after JSON its counters are objects."""
-        for name, count in other.items():
-            setattr(self, name, getattr(self, name) + (Counter(count) if isinstance(count, Mapping) else count))
+def skipped_of(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return {system: its bad rows}.
 
-    def since(self, before: "RowCounts") -> dict:
-        """Return what was counted since an earlier copy, in types that JSON has.
-
-        >>> RowCounts(3, 1, skipped_of=Counter(bert=1)).since(RowCounts(2))
-        {'good': 1, 'skipped': 1, 'single': 0, 'not_numbers': 0, 'skipped_of': Counter({'bert': 1})}
-        """
-        return {name: count - getattr(before, name) for name, count in vars(self).items()}
+    >>> skipped_of({"good": 3, "skipped": 1, "skipped of bert": 1})
+    {'bert': 1}
+    """
+    return {name.removeprefix(SKIPPED_OF): n for name, n in counts.items() if name.startswith(SKIPPED_OF)}
 
 
 @dataclass
@@ -463,19 +452,19 @@ class Skips:
 
     skip: bool = False
     problem: Message = ignore
-    counts: RowCounts = field(default_factory=RowCounts)
+    counts: Counter[str] = field(default_factory=Counter)
     good: Counter[str] = field(default_factory=Counter)  # {name of a source: its good rows}
     row: int = 0  # number of the last row that was read, of its source
 
     @property
     def skipped(self) -> int:
         """Number of rows that were left out."""
-        return self.counts.skipped
+        return self.counts[SKIPPED]
 
     @property
     def by_system(self) -> dict[str, int]:
         """{system: rows that were left out}, for systems that have such rows."""
-        return dict(self.counts.skipped_of)
+        return skipped_of(self.counts)
 
 
 def good_rows(
@@ -493,12 +482,11 @@ def good_rows(
             except RowError as error:
                 where = f"{source.name}, {source.unit} {row.number}: "
                 if not skips.skip:
-                    raise FileError(where, error, bad_row=skips.counts.good > 0) from error
-                skips.counts.skipped += 1
-                skips.counts.skipped_of.update(error.systems)
+                    raise FileError(where, error, bad_row=skips.counts[GOOD] > 0) from error
+                skips.counts.update([SKIPPED, *(SKIPPED_OF + system for system in error.systems)])
                 skips.problem(Advice(where, error))
                 continue
-            skips.counts.good += 1
+            skips.counts[GOOD] += 1
             skips.good[source.name] += 1
             yield source, row, converted
         for notice in source.notices:
@@ -655,7 +643,7 @@ class Reading:
                 self._jump(finished[part])
                 yield Window([], part, finished[part], done=True)
                 part += 1
-            rows, window, before = 0, Window(part=part), deepcopy(self.counts)
+            rows, window, before = 0, Window(part=part), self.counts.copy()
             with closing(self.good_rows()) as good_rows:
                 for items in good_rows:
                     window.add(items)
@@ -669,7 +657,7 @@ class Reading:
                     part += ends
                     window = Window(part=part)
                     if ends:
-                        rows, before = 0, deepcopy(self.counts)
+                        rows, before = 0, self.counts.copy()
                         if part in finished:
                             break
                 else:
@@ -680,22 +668,22 @@ class Reading:
                         yield window
                     return
 
-    def _end(self, before: RowCounts, last: bool) -> dict:
+    def _end(self, before: Counter, last: bool) -> dict:
         end = {"last": last, "place": [self._file, self.skips.row], "row_kind": asdict(self.row_kind)}
         end["file_kind"] = self._file_kind and asdict(self._file_kind)
-        return end | {"counts": self.counts.since(before), "extra": self.extra}
+        return end | {"counts": self.counts - before, "extra": self.extra}
 
     def _jump(self, end: dict) -> None:
         self._file, self.skips.row = end["place"]
         self.row_kind = RowKind(**end["row_kind"])
         self._file_kind = end["file_kind"] and RowKind(**end["file_kind"])
-        self.counts.add(end["counts"])
+        self.counts.update(end["counts"])
         self.extra = end["extra"]
 
     def _check_any(self) -> None:
-        good, single = self.counts.good, self.counts.single
-        if not good and self.counts.skipped:
-            raise FileError(f"no row could be scored: all {self.counts.skipped:,} rows are bad")
+        good, single, skipped = (self.counts[name] for name in (GOOD, SINGLE, SKIPPED))
+        if not good and skipped:
+            raise FileError(f"no row could be scored: all {skipped:,} rows are bad")
         if not good:
             raise FileError(f"{', '.join(source.name for source in self.sources)}: no rows; is this the right file?")
         if single == good:
@@ -749,8 +737,7 @@ class Reading:
         if self._file_kind is None:
             self._file_kind = reader.kind
             self._check_row_kind(source, reader.kind, row.values)
-        self.counts.single += not items
-        self.counts.not_numbers += reader.not_numbers
+        self.counts.update({SINGLE: int(not items), NOT_NUMBERS: reader.not_numbers})
         reader.not_numbers = 0
         return items
 

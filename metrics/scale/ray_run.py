@@ -13,6 +13,7 @@ import logging
 import os
 import tempfile
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
@@ -27,7 +28,7 @@ from ray import cloudpickle
 
 from ..registry import make_scorer
 from ..rows.errors import FileError
-from ..rows.reading import Message, Reading, RowCounts, RowKind, Skips, cut, ignore
+from ..rows.reading import Message, Reading, RowKind, Skips, cut, ignore
 from ..rows.sources import FORMATS, Source, digest, format_of
 from ..rows.writing import Writer
 from .parts import MANIFEST, is_folder, manifest, part_name
@@ -162,7 +163,7 @@ def score_share(
 ) -> tuple[dict[str, Any], dict[str, Any], list[str], dict[str, str]]:
     """Score windows `share`, `share` + `shares`, ... of a `listed` file: what one task does.
 
-    Returns the arguments of a `Tally`, counts for `RowCounts.add`, problems of bad rows, and {part: its SHA-256}.
+    Returns the arguments of a `Tally`, counts of rows, problems of bad rows, and {part: its SHA-256}.
     `job` is equal in all tasks; the first share of a file also counts its rows and reports the bad ones.
     """
     problems: list[str] = []
@@ -196,7 +197,7 @@ def score_share(
             name = part_name(task + len(parts) * job["tasks"])  # that which an earlier attempt gave it
             write_file(job["output"], name, path.read_bytes())
             parts[name] = digest(path)
-    counts = {} if share else reading.counts.since(RowCounts())
+    counts = {} if share else dict(reading.counts)
     return tally.as_json(), counts, [] if share else problems, parts
 
 
@@ -266,10 +267,10 @@ class RayRun(Run):
         with claim:
             with _connected(self.address):
                 results = self._results(row_kind, scorers, first.extra, progress)
-            overall, counts, parts = Tally(), RowCounts(), {}
+            overall, counts, parts = Tally(), Counter(), {}
             for of_share, counted, problems, written in results:
                 overall.add(Tally(**of_share))
-                counts.add(counted)
+                counts.update(counted)
                 parts |= written
                 for message in problems:
                     problem(message)

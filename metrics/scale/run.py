@@ -29,11 +29,13 @@ from ..registry import scorer_class
 from ..rows.errors import Advice, FileError, RecordedScoresWarning, too_many_systems
 from ..rows.reading import (
     DIGEST,
+    NOT_NUMBERS,
+    SINGLE,
+    SKIPPED,
     Item,
     Message,
     Progress,
     Reading,
-    RowCounts,
     RowKind,
     Skips,
     Window,
@@ -41,6 +43,7 @@ from ..rows.reading import (
     cut,
     ignore,
     is_judged,
+    skipped_of,
 )
 from ..rows.sources import format_of, sources_of
 from ..rows.writing import Writer
@@ -289,7 +292,7 @@ def facts_of(report: Scores) -> dict:
     return {"rows": rows, "scores": scores, "signatures": report.signatures, **skipped}
 
 
-def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCounts, total: bool) -> Scores:
+def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Counter, total: bool) -> Scores:
     """Return the scores of every system from the sums over all rows."""
     _warn_of_recorded(overall.warning_counts)
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
@@ -307,7 +310,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
             system: scorer.corpus_scores(values[:-1], int(values[-1]))
             for system, values in with_total(overall.sums[metric]).items()
         }
-    skipped = dict(counts.skipped_of)
+    skipped = skipped_of(counts)
     notes += [length_note(metric, of_metric) for metric, of_metric in scores.items()]
     if len({skipped.get(system, 0) for system in (*overall.rows, *skipped)}) > 1:
         text = ", ".join(f"{system} {rows:,}" for system, rows in skipped.items())
@@ -322,10 +325,10 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: RowCo
         rows=with_total(overall.rows),
         predictions=with_total(overall.predictions),
         signatures={metric: scorer.signature for metric, scorer in scorers.items()},
-        skipped=counts.skipped,
+        skipped=counts[SKIPPED],
         skipped_of=skipped,
-        single=counts.single,
-        not_numbers=counts.not_numbers,
+        single=counts[SINGLE],
+        not_numbers=counts[NOT_NUMBERS],
         warnings=warnings,
         notes=[note for note in notes if note],
         cells=cell_shares(with_total(overall.sums.get(TOGETHER, {}))),

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from ..rows.errors import FileError, name_column
-from ..rows.reading import Item, RowError, RowReader, Skips, good_rows
+from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good_rows
 from ..rows.sources import Source
 from ..rows.values import Row
 from ..statistics.estimation import cluster_sums
@@ -185,12 +185,12 @@ def _labels_of_files(
 
     of_rows = [labels for _, _, labels in good_rows(sources, convert, label_skips)]
     notes += [f"{source.name}: {notice}" for source in sources for notice in source.notices if "labels" in notice]
-    skips.counts.skipped += label_skips.skipped
+    skips.counts[SKIPPED] += label_skips.skipped
     skips.good.update(label_skips.good)
     names = ", ".join(source.name for source in sources)
     if not any(of_rows):
         raise FileError(
-            f"{names}: none of the {label_skips.counts.good:,} labels is of one of the rows; id, or question "
+            f"{names}: none of the {label_skips.counts[GOOD]:,} labels is of one of the rows; id, or question "
             "and prediction, and system must be those of the rows"
         )
     if lost := sum(not labels for labels in of_rows):
