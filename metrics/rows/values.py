@@ -1,5 +1,6 @@
 """A row: its columns, found by their names, and its values: paths, lists in texts, words as labels, cells of CSV."""
 
+import hashlib
 import json
 import math
 import re
@@ -71,6 +72,11 @@ def json_value(value: object) -> object:
         return text if text.isascii() else text.encode("utf-8", "replace").decode()
     content = json.loads(text)
     return json_value(content) if isinstance(content, str) else content
+
+
+def json_digest(value: object) -> str:
+    """Return the SHA-256 of a value as JSON, in hexadecimal; the order of keys does not matter."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 _ANSWERS = ("text", "input_text", "value", "answer", "aliases")  # where an object has them

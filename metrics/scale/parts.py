@@ -7,7 +7,6 @@ SHA-256 of every finished part and its own: a run that is resumed, and `verify`,
 in it yet, because the run was killed in between, is made again.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from ..rows.errors import RESUME, FileError
 from ..rows.sources import Source, check_regular, digest
+from ..rows.values import json_digest
 from ..rows.writing import TEMPORARY, Writer, can_be_written, lock_folder, new_file
 
 MANIFEST = "_manifest.json"
@@ -38,11 +38,6 @@ def manifest(settings: Mapping, inputs: Sequence[Mapping], facts: Mapping) -> by
     """Return the content of a manifest; inputs have "name", "size" and, where it was computed, "sha256"."""
     content = {"format": _FORMAT, "settings": settings, "inputs": inputs, **facts}
     return (json.dumps({**content, "sha256": json_digest(content)}, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def json_digest(content: object) -> str:
-    """Return the SHA-256 of a value as JSON, in hexadecimal; the order of keys does not matter."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def read_manifest(folder: Path) -> dict:

@@ -46,6 +46,7 @@ from ..rows.reading import (
     skipped_of,
 )
 from ..rows.sources import format_of, sources_of
+from ..rows.values import json_digest
 from ..rows.writing import Writer
 from .options import (
     OnError,
@@ -59,7 +60,7 @@ from .options import (
     needed_columns,
     with_calibration,
 )
-from .parts import PART_ROWS, Parts, is_folder, json_digest
+from .parts import PART_ROWS, Parts, is_folder
 from .tally import (
     FAULTS,
     LABELLED,
