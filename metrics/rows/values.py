@@ -330,7 +330,7 @@ MAX_NAMES = 30  # of columns in a message
 
 # Per role: our own names, then what data sets and tools call such a column, the plainest first. A column of another
 # name than ours is read with a note.
-_ROLES = "question, context, prediction, references, aliases, contexts, system, id, score, label".split(", ")
+_ROLES = ("question", "context", "prediction", "references", "aliases", "contexts", "system", "id", "score", "label")
 OWN_NAMES = {role: (role,) for role in _ROLES} | {
     "prediction": ("prediction", "candidate", "predictions"),
     "references": ("references", "reference"),
