@@ -306,8 +306,7 @@ def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer
         else:
             continue
         of_row = {name: columns[name][place] for name in _OF_ROW} | {"question": questions[place]}
-        if scorer.evidence != "references":
-            of_row["passages"] = list(columns[scorer.evidence][place])
+        of_row["passages"] = list(columns[scorer.evidence][place]) if scorer.evidence != "references" else []
         numbers = {"rank": round(float(rank), 6), "score": round(float(value), 6), "verdict": judged}
         answers.append(AnswerToRead(kind, **numbers, **of_row))
     return AnswersToRead(answers, number)
