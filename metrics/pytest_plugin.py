@@ -46,14 +46,14 @@ def assert_accuracy(
     import genqa_metrics
 
     report = genqa_metrics.accuracy(rows, labels, **options)
-    missed = {system: result for system, result in report.systems.items() if not _reaches(result[bound], at_least)}
+    missed = {
+        system: result
+        for system, result in report.systems.items()
+        if result[bound] is None or result[bound] < at_least
+    }
     if missed:
         pytest.fail(_failure(report, missed, at_least, bound, show), pytrace=False)
     return report
-
-
-def _reaches(value: float | None, at_least: float) -> bool:
-    return value is not None and value >= at_least
 
 
 def _failure(report: Any, missed: Mapping[str, Mapping], at_least: float, bound: str, show: int) -> str:

@@ -18,18 +18,10 @@ class AevScorer(Scorer):
     title = "AEv"
     main = "aev"
     measures = "n-grams that answer and reference share, between BLEU's precision and ROUGE's recall"
-    names = (
-        "aev",
-        "aev_precision",
-        "aev_recall",
-        "brevity_penalty",
-        "wordiness_penalty",
-        "prediction_length",
-        "reference_length",
-    )
+    shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
+    names = ("aev", *shown, "prediction_length", "reference_length")
     presets = PRESETS
     settings_class = Settings
-    shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
 
     def configure(self, **settings) -> None:
         """Take settings of `compute`."""

@@ -69,10 +69,8 @@ class Settings:
             and all(is_number(w, 0) for w in weights)
             and sum(weights) > 0
         )
-        if isinstance(words, str):
-            known = words in STOP_WORDS
-        else:
-            known = words is None or (isinstance(words, Collection) and all(isinstance(w, str) for w in words))
+        are_words = words is None or (isinstance(words, Collection) and all(isinstance(w, str) for w in words))
+        known = words in STOP_WORDS if isinstance(words, str) else are_words
         lists = ", ".join(map(repr, STOP_WORDS))
         for name, is_good, expected in (
             ("alpha", is_number(self.alpha, 0, 1), "a number from 0 to 1"),
@@ -92,10 +90,9 @@ class Settings:
     def facts(self) -> dict[str, str]:
         """Return the settings by short names, for a signature in the manner of sacrebleu's."""
         weights = "uniform" if self.weights is None else ",".join(f"{w:g}" for w in self.weights)
-        stop_words = self.stop_words
+        stop_words, tokenizer = self.stop_words, self.tokenizer
         if stop_words is not None and not isinstance(stop_words, str):
             stop_words = "own-" + hashlib.sha256(" ".join(sorted(stop_words)).encode()).hexdigest()[:8]
-        tokenizer = self.tokenizer
         if callable(tokenizer):
             tokenizer = getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__)
         facts = {
@@ -133,14 +130,11 @@ class _Terms(dict):
         lower = word.lower()
         base = lower.removesuffix("'s")
         stop_word = lower in self.stop_words or base in self.stop_words
-        if stop_word and not self.marked:
-            term = None
-        else:
-            term = STOP_MARK * stop_word + (self.stemmer.stem(base) if self.stemmer else word)
         if len(self) >= self.max_words:
             self.clear()
-        self[word] = term
-        return term
+        term = STOP_MARK * stop_word + (self.stemmer.stem(base) if self.stemmer else word)
+        self[word] = None if stop_word and not self.marked else term
+        return self[word]
 
 
 def terms_function(settings: Settings) -> Callable[[str], list[str]]:
@@ -187,10 +181,7 @@ def row_statistics(
         precision.append((precision_match, len(mine)))
     chosen = slice(None)
     if best and len(references) > 1:
-        recalls = [
-            [match[i] / max(total[i], 1) for match, total in zip(matches, totals, strict=True)]
-            for i in range(len(references))
-        ]
+        recalls = (np.array(matches) / np.maximum(totals, 1)).T.tolist()  # references x orders
         winner = recalls.index(max(recalls))
         chosen = slice(winner, winner + 1)
     row = [length, closest]
@@ -288,14 +279,10 @@ def warnings_for(statistics: np.ndarray, settings: Settings) -> list[str]:
     matches, totals = unused | (counts[:, [0, 2]].all(axis=1)), unused | (counts[:, [1, 3]].all(axis=1))
     if statistics[0] and not totals.all():
         order = int(np.argmin(totals)) + 1
-        left = f"the texts have no {order}-grams"
+        left = f"so the corpus score is 0; use a max_order below {order}, or effective_order=True"
         if settings.effective_order:
-            left += (
-                f", which are left out: this is AEv with N = {order - 1}; effective_order=False gives 0 as the paper"
-            )
-        else:
-            left += f", so the corpus score is 0; use a max_order below {order}, or effective_order=True"
-        results.append(left)
+            left = f"which are left out: this is AEv with N = {order - 1}; effective_order=False gives 0 as the paper"
+        results.append(f"the texts have no {order}-grams, {left}")
     elif matches[0] and not matches.all():
         order = int(np.argmin(matches)) + 1
         results.append(

@@ -21,13 +21,13 @@ CALIBRATION_FILE = "calibration.json"  # the name by which it is found beside a 
 AGAIN = "write it again with genqa-metrics calibrate"
 
 
-def log_odds(probabilities: np.ndarray) -> np.ndarray:
+def log_odds(probabilities: np.ndarray | float, least: float = 1e-6) -> np.ndarray:
     """Return the log-odds of probabilities, none of them infinite.
 
     >>> log_odds(np.array([0.5])).tolist()
     [0.0]
     """
-    within = np.clip(np.asarray(probabilities, dtype=float), 1e-6, 1 - 1e-6)
+    within = np.clip(np.asarray(probabilities, dtype=float), least, 1 - least)
     return np.log(within / (1 - within))
 
 

@@ -70,53 +70,40 @@ def explanations(
     of it does not count against an answer. `by_rule` has the reason of each answer that a rule decided, None where the
     model decided.
     """
-    rows = [(i, number) for i, given in enumerate(references) for number in range(len(given))]
-    single = probabilities(
-        [questions[i] for i, _ in rows],
-        [[references[i][number]] for i, number in rows],
-        [predictions[i] for i, _ in rows],
-    )
-    of_row = np.split(np.asarray(single), np.cumsum([len(given) for given in references])[:-1])
-    deciding, best = [int(values.argmax()) for values in of_row], [float(values.max()) for values in of_row]
-    whole = probabilities(questions, references, predictions)
+    rows = list(zip(questions, references, predictions, strict=True))
 
-    values = [parts(text) for text in predictions]
-    counts = [len(spans) for spans in values]
-    places = [
-        (i, span)
-        for i, text in enumerate(predictions)
-        for span in [*values[i], *(sentences(text) if len(text.split()) >= LONG_ANSWER else ())]
-    ]
+    def judged(rows: list[tuple]) -> np.ndarray:
+        return np.asarray(probabilities(*(map(list, zip(*rows, strict=True)) if rows else ([], [], []))))
+
+    single = judged([(question, [text], answer) for question, texts, answer in rows for text in texts])
+    of_row = np.split(single, np.cumsum([len(texts) for texts in references])[:-1])
+    deciding, best = [int(values.argmax()) for values in of_row], [float(values.max()) for values in of_row]
+    accepted = [texts[number] for texts, number in zip(references, deciding, strict=True)]
+    whole = probabilities(questions, references, predictions)
+    words = [parts(text) for text in predictions]
+    long = [sentences(text) if len(text.split()) >= LONG_ANSWER else [] for text in predictions]
+    places = [(i, *span) for i in range(len(rows)) for span in (*words[i], *long[i])]
 
     def changed(i: int, start: int, end: int) -> str:
         text, other = predictions[i], None
-        if whole[i] < threshold and (start, end) in values[i]:
-            other = instead(questions[i], references[i][deciding[i]], text, text[start:end])
+        if whole[i] < threshold and (start, end) in words[i]:
+            other = instead(questions[i], accepted[i], text, text[start:end])
         return without(text, [(start, end)]) if other is None else f"{text[:start]}{other}{text[end:]}"
 
-    left_out = probabilities(
-        [questions[i] for i, _ in places],
-        [[references[i][deciding[i]]] for i, _ in places],
-        [changed(i, *span) for i, span in places],
-    )
-    effects: list[list] = [[] for _ in predictions]  # of words, then of sentences
-    for (i, (start, end)), probability in zip(places, left_out, strict=True):
-        effect = best[i] - float(probability)
-        if whole[i] < threshold and _stands_in(predictions[i][start:end], references[i][deciding[i]]):
+    left_out = judged([(questions[place[0]], [accepted[place[0]]], changed(*place)) for place in places])
+    effects: list[list] = [[] for _ in rows]  # of words, then of sentences
+    for (i, start, end), probability in zip(places, left_out, strict=True):
+        effect, text = best[i] - float(probability), predictions[i][start:end]
+        if whole[i] < threshold and _stands_in(text, accepted[i]):
             effect = max(effect, 0.0)  # what is accepted is not to blame
-        effects[i].append([predictions[i][start:end], effect, start, end])
-    words = [result[:count] for result, count in zip(effects, counts, strict=True)]
-
-    def why(i: int) -> str:
-        if by_rule and by_rule[i]:
-            return by_rule[i]
-        row = questions[i], references[i][deciding[i]], predictions[i], float(whole[i]), words[i], threshold
-        return reason(*row, effects[i][counts[i] :])
-
-    return [
-        {"reference": deciding[i], "probability": float(whole[i]), "words": words[i], "reason": why(i)}
-        for i in range(len(predictions))
-    ]
+        effects[i].append([text, effect, start, end])
+    result = []
+    for i, (question, _, answer) in enumerate(rows):
+        of_words, of_sentences = effects[i][: len(words[i])], effects[i][len(words[i]) :]
+        row = question, accepted[i], answer, float(whole[i]), of_words, threshold, of_sentences
+        why = (by_rule and by_rule[i]) or reason(*row)
+        result.append({"reference": deciding[i], "probability": row[3], "words": of_words, "reason": why})
+    return result
 
 
 def strongest(words: Sequence[Sequence], probability: float, threshold: float, count: int) -> list[list]:

@@ -78,24 +78,15 @@ class Rules:
             texts = [extract_answer(text) or text for text in texts]
             answer = readable_answer(extract_answer(output), texts)
         unchanged = answer
-        if "retraction" in self.names:
-            answer = without_retracted(answer, question)
-        if "demand" in self.names:
-            answer = without_demands(answer, texts)
-        if "repetition" in self.names:
-            answer = once(answer, texts)
-        if "bag" in self.names:
-            answer = without_bag(answer, texts)
-        if "identity" in self.names:
-            answer = unchanged if any(identical(unchanged, text, question) for text in texts) else answer
+        answer = without_retracted(answer, question) if "retraction" in self.names else answer
+        for rule, shortened in (("demand", without_demands), ("repetition", once), ("bag", without_bag)):
+            answer = shortened(answer, texts) if rule in self.names else answer
+        if "identity" in self.names and any(identical(unchanged, text, question) for text in texts):
+            answer = unchanged
         verdicts = self._verdicts(question, texts, answer)
-        given = options(question) if "choice" in self.names else {}
-        if given:
-            letters = [chosen(text, given) for text in texts]
-            texts = [
-                given[min(letter)] if letter and len(letter) == 1 else text
-                for text, letter in zip(texts, letters, strict=True)
-            ]
+        if given := options(question) if "choice" in self.names else {}:
+            letters = {text: chosen(text, given) or () for text in texts}
+            texts = [given[min(letters[text])] if len(letters[text]) == 1 else text for text in texts]
         return Row(question, texts, answer, verdicts)
 
     def _verdicts(self, question: str, references: Sequence[str], answer: str) -> list[Verdict | None]:
@@ -175,14 +166,11 @@ _OPTION = re.compile(r"(?m)^[ \t]*\(?([A-J])[).:][ \t]+(\S.*?)[ \t]{0,9}$")
 _INLINE = re.compile(r"(?<!\w)\(?([A-J])[).:][ \t]*(\S.*?)(?=[\s,;]{0,9}(?<!\w)\(?[A-J][).:][ \t]|[\n?]|\Z)")
 _AROUND = " \t\n*_`$\"'“”.,:;!()[]"
 _LETTER = r"\(?(?P<letter>[A-HJ])\)?"
-_FORMS = [
-    re.compile(pattern)
-    for pattern in (
-        rf"{_LETTER}\s*[.):–-]+\s*(?P<text>\S.*)",
-        rf"{_LETTER}(?:,|\s+(?:because|since|as|for|is (?:the )?(?:correct|right|best|answer))\b).*",
-        rf"(?P<text>\S.*?)\s*\((?:option )?{_LETTER}\)",
-    )
-]
+_FORMS = (
+    rf"{_LETTER}\s*[.):–-]+\s*(?P<text>\S.*)",
+    rf"{_LETTER}(?:,|\s+(?:because|since|as|for|is (?:the )?(?:correct|right|best|answer))\b).*",
+    rf"(?P<text>\S.*?)\s*\((?:option )?{_LETTER}\)",
+)
 _SEVERAL_LETTERS = re.compile(r"(?i)\(?[A-J]\)?(?:\s*(?:,|and|&|/|or)\s*\(?[A-J]\)?)+|[A-J]{2,4}")
 _ITEM_ENDS = re.compile(r"(?i)\s{0,9}(?:[,;\n•|]|(?<!\w)(?:and|or|&)(?!\w))+\s{0,9}")
 LONGEST_ITEM = 4  # words of an item
@@ -250,8 +238,7 @@ def chosen(text: str, given: dict[str, str]) -> frozenset[str] | None:
         if given and letters <= set(given):
             return letters
     for pattern in _FORMS:
-        match = pattern.fullmatch(text)
-        if match:
+        if match := re.fullmatch(pattern, text):
             letter, said = match["letter"], match.groupdict().get("text")
             other = texts.get(_plain(said or ""))
             if (given and letter not in given) or (other and other != letter):
@@ -272,13 +259,8 @@ def items(text: str) -> tuple[str, ...] | None:
         return None
     values = [_ARTICLE.sub("", _plain(item)) for item in _ITEM_ENDS.split(text)]
     values = tuple(item for item in values if item)
-    return (
-        values
-        if values
-        and not any(_CLAUSE.match(item) for item in values)
-        and all(len(item.split()) <= LONGEST_ITEM for item in values)
-        else None
-    )
+    are_items = values and all(len(item.split()) <= LONGEST_ITEM and not _CLAUSE.match(item) for item in values)
+    return values if are_items else None
 
 
 def same_list(question: str, reference: str, answer: str) -> bool | None:
@@ -303,17 +285,11 @@ def same_list(question: str, reference: str, answer: str) -> bool | None:
         return None
     if first == second:
         return True if len(first) > 1 else None
-    if (
-        _LOOSE.search(answer)
-        or not (first < second or second < first)
-        or not _SEVERAL.search(question)
-        or _SOME.search(question)
-    ):
+    is_part = first < second or second < first
+    if not is_part or _LOOSE.search(answer) or _SOME.search(question) or not _SEVERAL.search(question):
         return None
-    asked = [
-        _NUMBERS.get(word, 0) or int(word)
-        for word in re.findall(rf"(?i)\b(?:{'|'.join(_NUMBERS)}|\d{{1,2}})\b", question.lower())
-    ]
+    numbers = re.findall(rf"\b(?:{'|'.join(_NUMBERS)}|\d{{1,2}})\b", question.lower())
+    asked = [_NUMBERS.get(word, 0) or int(word) for word in numbers]
     return None if asked and asked != [len(first)] else False
 
 
@@ -455,9 +431,8 @@ class Judge(JudgeReader):
                 continue
             whole = self.loaded.configuration == PROMPT
             if "passage" in self.rules.names and not whole:
-                answer = passage(
-                    answer, row.question, row.references, keys, self.loaded.long_answer, self.loaded.passage
-                )
+                lengths = self.loaded.long_answer, self.loaded.passage
+                answer = passage(answer, row.question, row.references, keys, *lengths)
             for texts, right in read_references(row, joined, best):
                 if right is not None:
                     ruled[len(rows)] = CERTAIN if right else -CERTAIN
@@ -468,7 +443,8 @@ class Judge(JudgeReader):
         logits[list(ruled)] = list(ruled.values())
         asked = [number for number in range(len(triples)) if number not in ruled]
         if settled is not None:
-            asked.sort(key=lambda number: _order(triples[number]))
+            near = {number: unlikeness(*map(words, triples[number][1:3])) for number in asked}
+            asked.sort(key=lambda number: (near[number], triples[number][1]))
         while asked:
             now, asked = asked, []
             if settled is not None:
@@ -480,11 +456,6 @@ class Judge(JudgeReader):
             first = dict(zip(reversed(triples), reversed(rows), strict=True))
             self.cut_of_row.update(first[triple] for triple in self.cut if triple in first)
         return logits, of_row
-
-
-def _order(triple: tuple) -> tuple:
-    _, reference, candidate, *_ = triple
-    return *unlikeness(words(reference), words(candidate)), reference
 
 
 def _next(asked: Sequence[int], rows: Sequence[int], done: Container[int]) -> tuple[list[int], list[int]]:

@@ -14,7 +14,7 @@ from ..core.inference import check_fork
 from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
 from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer
-from .calibration import AGAIN, CALIBRATION_FILE, read_calibration
+from .calibration import AGAIN, CALIBRATION_FILE, log_odds, read_calibration
 from .explaining import explanations, reason_by_rule
 from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
@@ -111,13 +111,11 @@ class AvaScorer(Scorer):
         self.aggregation = reference_aggregation or default
         self.early_stop = early_stop
         if early_stop is not None and self.aggregation != "max":
-            raise ValueError(
-                f"early_stop: only for reference_aggregation='max', here it is {self.aggregation!r}; leave it out"
-            )
+            here = f"here it is {self.aggregation!r}; leave it out"
+            raise ValueError(f"early_stop: only for reference_aggregation='max', {here}")
         if early_stop is not None and early_stop < self.threshold:
-            raise ValueError(
-                f"early_stop: {early_stop:g} is below the threshold, {self.threshold:g}, and would change verdicts"
-            )
+            below = f"{early_stop:g} is below the threshold, {self.threshold:g}"
+            raise ValueError(f"early_stop: {below}, and would change verdicts")
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:.12g}", "references": self.aggregation}
         self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
         if self.second is not None:
@@ -150,8 +148,9 @@ class AvaScorer(Scorer):
 
     def _by_second(self, *columns: Sequence) -> np.ndarray:
         """Return the probabilities of the second judge, shifted so that both judges have one threshold."""
-        odds = _log_odds(self._judge(self.second).probabilities(*columns))
-        return 1 / (1 + np.exp(_log_odds(self.second.threshold) - _log_odds(self.loaded.threshold) - odds))
+        first, second = log_odds(self.loaded.threshold, 1e-9), log_odds(self.second.threshold, 1e-9)
+        odds = log_odds(self._judge(self.second).probabilities(*columns), 1e-9)
+        return 1 / (1 + np.exp(second - first - odds))
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
         """Return verdict, probability and abstention of every row, counts, and explanations; see `explaining`.
@@ -200,10 +199,7 @@ class AvaScorer(Scorer):
         def alone(*columns: Sequence) -> np.ndarray:
             return judge.probabilities(*columns, self.aggregation)
 
-        ways = {
-            self._by_second: unsure,
-            alone: np.setdiff1d(np.arange(len(rows[0])), unsure),
-        }
+        ways = {self._by_second: unsure, alone: np.setdiff1d(np.arange(len(rows[0])), unsure)}
         value: list = [None] * len(rows[0])
         for probabilities, numbers in ways.items():
             if not len(numbers):  # the model need not run, and a second judge may be missing
@@ -247,11 +243,6 @@ class AvaScorer(Scorer):
 def _shown(checkpoint: str | os.PathLike) -> str:
     """Return the name of a checkpoint without its folders."""
     return Path(str(checkpoint)).name
-
-
-def _log_odds(probabilities: float | np.ndarray) -> float | np.ndarray:
-    within = np.clip(probabilities, 1e-9, 1 - 1e-9)
-    return np.log(within / (1 - within))
 
 
 def _taken(rows: Sequence[Sequence], numbers: Sequence[int]) -> list[list]:

@@ -149,7 +149,7 @@ def _of_json(text: str) -> tuple[str, str]:
 def _plain(value: object) -> str:
     """Return a JSON value as text."""
     if isinstance(value, list):
-        return ", ".join(_plain(item) for item in value)
+        return ", ".join(map(_plain, value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
@@ -288,18 +288,17 @@ def without_bag(answer: str, references: Sequence[str]) -> str:
 
 # --- declining ---------------------------------------------------------------------------------------------------
 
-_SOURCE = r"(?:(?:the|this|that|its|these|your|our|my|any|given|provided|above|available|supplied|retrieved|of) )*"
-_SOURCE += (
+# The patterns below ignore plain spaces.
+_SOURCE = (
+    r"(?:(?:the|this|that|its|these|your|our|my|any|given|provided|above|available|supplied|retrieved|of) )*"
     r"(?:document|text|passage|context|article|source|report|information|paragraph|excerpt|story|material|snippet"
-)
-_SOURCE += r"|page|file|knowledge base|database|record|transcript|data)s?(?: (?:provided|given|above|available))?"
+    r"|page|file|knowledge base|database|record|transcript|data)s?(?: (?:provided|given|above|available))?"
+).replace(" ", r"\ ")
 _VERB = r"(?:say|state|mention|tell|specify|provide|contain|give|indicate|include|address|reveal|discuss|answer|have)"
-_SOURCE = _SOURCE.replace(" ", r"\ ")  # the patterns below ignore plain spaces
 _LEFT_UNSAID = r"(?:stated|mentioned|specified|disclosed|indicated|listed|covered|discussed|addressed)"
 _ABOUT = (
     r"(?: (?:about|on|for|of|to|in|from|by|with|as|that|if|whether|at|based|regarding|the|this|which)\b[\w '/-]*)?"
-)
-_ABOUT = _ABOUT.replace(" ", r"\ ")
+).replace(" ", r"\ ")
 _REFUSAL = re.compile(
     rf"""(?x)(?:
     idk | dunno | (?:i\ )?(?:do\ not|don't|didn't|cannot|can't)\ (?:really\ |honestly\ )?(?:know|recall|remember)\b
@@ -392,10 +391,8 @@ def declines(text: str) -> bool:
     if len(text) > 400:
         return False
     clauses = [clause for clause in map(_bare_words, _CLAUSE.split(text.strip())) if clause]
-    refusals = [bool(_REFUSAL.match(clause)) for clause in clauses]
-    return any(refusals) and all(
-        refusal or _BESIDE.match(clause) for refusal, clause in zip(refusals, clauses, strict=True)
-    )
+    others = [clause for clause in clauses if not _REFUSAL.match(clause)]
+    return len(others) < len(clauses) and all(map(_BESIDE.match, others))
 
 
 def abstention(question: str, reference: str, answer: str) -> bool | None:
@@ -503,12 +500,8 @@ def short_forms(answer: str, question: str, is_number_word: Callable[[str], obje
     'B'
     """
     forms = [answer]
-    text = (
-        re.sub(r"\\(?:text|mathrm|mathbf|textbf)\{([^{}]*)\}", r"\1", answer)
-        .strip()
-        .removeprefix("$$")
-        .removesuffix("$$")
-    )
+    text = re.sub(r"\\(?:text|mathrm|mathbf|textbf)\{([^{}]*)\}", r"\1", answer)
+    text = text.strip().removeprefix("$$").removesuffix("$$")
     stated = list(_STATED.finditer(text))
     if stated:
         text = stated[-1][1].strip(" *")

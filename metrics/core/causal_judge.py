@@ -127,10 +127,8 @@ def load_causal(path: Path, dtype: str = "float32"):
 
     with torch.device("meta"):
         model = AutoModelForSequenceClassification.from_config(config, dtype=getattr(torch, dtype))
-    stored = {
-        name: values(names.get_name(f"model.{name}", (".weight", ".bias")))
-        for name, _ in model.model.named_parameters()
-    }
+    parameters = [name for name, _ in model.model.named_parameters()]
+    stored = {name: values(names.get_name(f"model.{name}", (".weight", ".bias"))) for name in parameters}
     model.model.load_state_dict(stored, assign=True)
     model.model.rotary_emb = type(model.model.rotary_emb)(config)  # its frequencies are computed, not stored
     words = [tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in WORDS]

@@ -48,9 +48,7 @@ LORA = (
     "r lora_alpha lora_dropout target_modules exclude_modules modules_to_save bias use_rslora rank_pattern "
     "alpha_pattern fan_in_fan_out task_type inference_mode init_lora_weights layers_to_transform"
 ).split()
-UNUSED = (
-    "base_model_name_or_path revision peft_type peft_version auto_mapping megatron_core qalora_group_size"
-).split()
+UNUSED = "base_model_name_or_path revision peft_type peft_version auto_mapping megatron_core qalora_group_size".split()
 MAX_RANK, MAX_SCALE, MAX_LAYERS = 4096, 256, 1000
 MAX_CONFIG = 2**20  # bytes
 MAX_OUTPUT = 1e6  # logits and vectors of trained models are below 100
@@ -427,9 +425,8 @@ def one_error(what: object) -> Iterator[None]:
     except (ImportError, CheckpointError):
         raise
     except Exception as error:
-        raise ValueError(
-            f"checkpoint: {what} cannot be loaded: {type(error).__name__}: {error}; fetch or train it again"
-        ) from error
+        why = f"{type(error).__name__}: {error}; fetch or train it again"
+        raise ValueError(f"checkpoint: {what} cannot be loaded: {why}") from error
 
 
 def check_config(folder: Path) -> None:
@@ -526,9 +523,8 @@ def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = ()
     lost = [name for name in sorted(missing) if not (new and re.search(new, name))]
     for names, what in ((lost, "lacks"), (sorted(unknown), "has, but its config knows no,")):
         if names:
-            raise CheckpointError(
-                f"checkpoint: {folder} {what} {len(names):,} tensors, {names[0]} for one; fetch or train it again"
-            )
+            tensors = f"{len(names):,} tensors, {names[0]} for one"
+            raise CheckpointError(f"checkpoint: {folder} {what} {tensors}; fetch or train it again")
 
 
 def check_vocabulary(model, tokenizer, folder: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .scorer import Scorer, column_sums, loaded_from, shown, unknown_name_message
+from .scorer import Scorer, check_names, column_sums, loaded_from, shown
 
 
 def read_settings(settings: Mapping | str | Path | None) -> dict:
@@ -57,9 +57,8 @@ class CheckedModule:
         evaluates = set(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
         known = [*scorer.setting_names, *self.flags, "settings", *(["progress"] if scorer.load_settings else [])]
         given = {**({"progress": progress} if progress is not None else {}), **own, **kwargs}
-        for name in given:
-            if name not in known and (name not in evaluates or name in own):
-                raise TypeError(unknown_name_message(name, f"not a setting of {scorer.name}", known))
+        for_scorer = [name for name in given if name not in evaluates or name in own]
+        check_names(for_scorer, f"not a setting of {scorer.name}", known)
         own |= {name: value for name, value in kwargs.items() if name not in evaluates}
         loading = {name: value for name, value in own.items() if name in scorer.load_settings}
         self.settings = {name: value for name, value in own.items() if name not in loading}
@@ -116,9 +115,8 @@ class CheckedModule:
         if self.num_process > 1 and len(self):
             raise TypeError(f"{self.name}: rows of several processes cannot be copied; compute first")
         given = {name: value for name, value in self._arguments.items() if value is not None and name != "hash"}
-        script = (
-            self._script if self._script and self._script.is_file() else sys.modules[type(self).__module__].__file__
-        )
+        own = sys.modules[type(self).__module__].__file__
+        script = self._script if self._script and self._script.is_file() else own
         loaded_by = self.loaded_by or partial(evaluate.load, str(script), **given)
         return loaded_by, (), self._added or None
 
@@ -153,9 +151,7 @@ class CheckedModule:
 
     def _checked(self, columns: Mapping, first_row: int) -> dict[str, list]:
         names = self._input_names()
-        for name in columns:
-            if name not in names:
-                raise TypeError(unknown_name_message(name, f"not an input of {self.name}", names))
+        check_names(columns, f"not an input of {self.name}", names)
         optional = self.scorer_class.optional if self.num_process > 1 else ()
         for name in optional:
             if columns.get(name) is not None:
@@ -188,14 +184,11 @@ class CheckedModule:
         if "references" in inputs_and_settings and inputs_and_settings["references"] is None:
             del inputs_and_settings["references"]  # `evaluate.combine` passes None to metrics that have none
         settings = {**self.settings, **{k: v for k, v in inputs_and_settings.items() if k not in names}}
-        known = [*self.scorer_class.compute_settings, *self.flags]
         for name in settings:
             if name in self.scorer_class.load_settings:
                 raise TypeError(f"{name}: an argument of load, not of compute")
-            if name not in known:
-                raise TypeError(
-                    unknown_name_message(name, f"neither an input nor a setting of {self.name}", [*names, *known])
-                )
+        known = [*names, *self.scorer_class.compute_settings, *self.flags]
+        check_names(settings, f"neither an input nor a setting of {self.name}", known)
         scorer = self._configured(settings)
         inputs = {k: v for k, v in inputs_and_settings.items() if k in names and v is not None}
         if inputs:

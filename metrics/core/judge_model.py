@@ -103,10 +103,8 @@ def segments(configuration: str, question: str, reference: str, candidate: str) 
     question = question.strip()
     question += "" if question[-1:] in ("?", ".", "!", "") else "?"
     texts = {"q": question, "r": reference, "t": candidate}
-    return [
-        tuple(" ".join(texts[symbol] for symbol in segment) for segment in pair)
-        for pair in CONFIGURATIONS[configuration]
-    ]
+    pairs = CONFIGURATIONS[configuration]
+    return [tuple(" ".join(texts[symbol] for symbol in segment) for segment in pair) for pair in pairs]
 
 
 def linear_features(question: str, reference: str, candidate: str, short_answer: str | None = None) -> list[float]:
@@ -223,14 +221,11 @@ def word_marks(
     """
     (asked, _), (given, theirs), (said, own) = (_keyed(text, marks) for text in (question, reference, candidate))
     first, second = ([key for key, *_ in value[:longest]] for value in (given, said))
-    theirs, own = (
-        {key: numbers[key] for key in words if key in numbers} for words, numbers in ((first, theirs), (second, own))
-    )
     alias = {}
-    for key, number in own.items():
-        match = next((k for k, other in theirs.items() if equal(number, other)), None)
-        if match is not None and match != key:
-            alias[key] = match
+    for key in filter(own.get, dict.fromkeys(second)):
+        numbers = (other for other in first if other in theirs)
+        match = next((other for other in numbers if equal(own[key], theirs[other])), key)
+        alias |= {} if match == key else {key: match}
     if marks == "valued":
         long = [word for word in set(first).difference(second) if len(word) >= LONG and word.isalpha()]
         for word in set(second).difference(first) if long else ():
@@ -254,10 +249,8 @@ def word_marks(
 
 def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -> list[int]:
     """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without one."""
-    places = [
-        {place: found[key] for key, *span in _keyed(text, marks)[0] if key in found for place in range(*span)}
-        for text in pair
-    ]
+    words_of = [[word for word in _keyed(text, marks)[0] if word[0] in found] for text in pair]
+    places = [{place: found[key] for key, *span in spans for place in range(*span)} for spans in words_of]
     return [
         0 if segment is None else places[segment].get(start, 0)
         for segment, (start, _) in zip(encoding.sequence_ids, encoding.offsets, strict=True)
@@ -268,8 +261,7 @@ class JudgeReader:
     """Runs a judge on triples of texts; `cut` are the triples so far of which the model could not read the end."""
 
     def __init__(self, loaded, batch_tokens: int = 4096):
-        self.loaded = loaded
-        self.batch_tokens = batch_tokens
+        self.loaded, self.batch_tokens = loaded, batch_tokens
         self.cut: set[tuple] = set()
 
     def logits(self, triples: Sequence[tuple]) -> np.ndarray:
@@ -279,9 +271,8 @@ class JudgeReader:
         one that reads a prompt the second is a tuple of references.
         """
         if self.loaded.configuration == PROMPT:
-            return self.prompt_logits(
-                [(answer_prompt(question, texts), text) for question, texts, text, *_ in triples]
-            )
+            prompts = [(answer_prompt(question, texts), text) for question, texts, text, *_ in triples]
+            return self.prompt_logits(prompts)
         unique = {triple: i for i, triple in enumerate(dict.fromkeys(triples))}
         if not unique:
             return np.zeros(0)
@@ -294,11 +285,8 @@ class JudgeReader:
         lengths = [max(len(column[i]["input_ids"]) for column in columns) for i in range(len(rows))]
         full = [row for row, length in zip(rows, lengths, strict=True) if length >= loaded.max_length]
         whole = encoded(loaded.tokenizer, loaded.configuration, full, None) if full else [[]]
-        self.cut.update(
-            row
-            for i, row in enumerate(full)
-            if any(len(column[i]["input_ids"]) > loaded.max_length for column in whole)
-        )
+        longest = [max(len(column[i]["input_ids"]) for column in whole) for i in range(len(full))]
+        self.cut.update(row for row, length in zip(full, longest, strict=True) if length > loaded.max_length)
         values = np.zeros(len(rows))
         fast = isinstance(loaded.model, FastModel)
         for batch in budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens, fast)):
@@ -379,9 +367,8 @@ def _widen_types(encoder, count: int) -> None:
 
     old = getattr(getattr(encoder, "embeddings", None), "token_type_embeddings", None)
     if old is None:
-        raise ValueError(
-            f"marks: {type(encoder).__name__} has no token types; take an encoder like BERT or RoBERTa, or no marks"
-        )
+        why = f"{type(encoder).__name__} has no token types"
+        raise ValueError(f"marks: {why}; take an encoder like BERT or RoBERTa, or no marks")
     weight = old.weight.detach()[:1].repeat(count, 1)
     weight[1:] += 0.02 * torch.randn_like(weight[1:])
     encoder.embeddings.token_type_embeddings = torch.nn.Embedding.from_pretrained(weight, freeze=False)
@@ -533,9 +520,8 @@ def read_settings(folder: Path) -> dict:
     """Return the checked settings of a checkpoint, missing ones filled in; see `JudgeSettings`."""
     path = folder / SETTINGS_FILE
     if not path.is_file():
-        raise ValueError(
-            f"checkpoint: {folder} has no {SETTINGS_FILE}; training/ava/train_ava.py makes a judge with it"
-        )
+        fix = "training/ava/train_ava.py makes a judge with it"
+        raise ValueError(f"checkpoint: {folder} has no {SETTINGS_FILE}; {fix}")
     limits = f"a number from -{MAX_SETTING} to {MAX_SETTING}"
     number = (lambda value: is_number(value, -MAX_SETTING, MAX_SETTING)), limits
     checks = {
@@ -613,7 +599,7 @@ def load_judge_of(
         device = None if device is None else checked_device(device)
     digest, dtype = signature_digest(folder, source), checked_dtype(dtype)
     facts = {"checkpoint": short_digest(folder), "files": digest.rpartition("-")[2]}
-    facts |= {"configuration": settings["configuration"]}
+    facts["configuration"] = settings["configuration"]
     facts |= {"backend": f"onnx-{fast[:12]}"} if fast else dtype_facts(dtype)
     if settings["configuration"] == PROMPT:
         facts |= {"prompt": str(PROMPT_VERSION), "window": str(WINDOW)}
@@ -669,11 +655,10 @@ def _loaded(
             model.to(device, getattr(torch, dtype))
     parts = model, None if tokenizer is None else ThreadTokenizer(tokenizer)
     judge = LoadedJudge(load=lambda: parts, folder=folder, facts={}, **values)
-    check_row("judge", folder, lambda: _output(judge))
+
+    def logit_and_probability() -> np.ndarray:
+        logits = JudgeReader(judge).logits([KNOWN_ROW])
+        return np.concatenate([logits, judge.calibrated(logits, np.ones(1))])
+
+    check_row("judge", folder, logit_and_probability)
     return parts
-
-
-def _output(judge: LoadedJudge) -> np.ndarray:
-    """Return logit and calibrated probability of a known row."""
-    logits = JudgeReader(judge).logits([KNOWN_ROW])
-    return np.concatenate([logits, judge.calibrated(logits, np.ones(1))])

@@ -23,9 +23,8 @@ def fast_file(folder: Path, metric: str) -> Path:
     """Return the path of a checkpoint's model for the backend "onnx", or name the command that makes it."""
     path = folder / FAST_FILE
     if not path.is_file():
-        raise ValueError(
-            f"checkpoint: {folder} has no {FAST_FILE}, which backend 'onnx' runs; {_how_to_make(folder, metric)}"
-        )
+        lacks = f"{folder} has no {FAST_FILE}, which backend 'onnx' runs"
+        raise ValueError(f"checkpoint: {lacks}; {_how_to_make(folder, metric)}")
     return path
 
 
@@ -73,9 +72,8 @@ class FastModel:
                 options.log_severity_level = 3  # errors only
                 # Keeps products exact on x86 without VNNI, where sums would otherwise saturate at 16 bits.
                 options.add_session_config_entry("session.x64quantprecision", "1")
-                self._sessions[key] = onnxruntime.InferenceSession(
-                    str(self._path), options, providers=["CPUExecutionProvider"]
-                )
+                on_cpu = {"providers": ["CPUExecutionProvider"]}
+                self._sessions[key] = onnxruntime.InferenceSession(str(self._path), options, **on_cpu)
             return self._sessions[key]
 
     def __call__(self, **inputs: np.ndarray) -> np.ndarray:

@@ -107,11 +107,13 @@ _DOLLARS = {UNITS[code][0] for code in ("usd", "cad", "aud")}
 
 
 def _of_words(words: str) -> int:
-    """Return the value of number words.
+    """Return the value of number words, or of digits.
 
     >>> _of_words("twelve hundred and fifty"), _of_words("two million five hundred thousand")
     (1250, 2500000)
     """
+    if words.isdigit():
+        return int(words)
     total = group = 0
     for word in re.findall(r"[a-z]+", words):
         if word == "hundred":
@@ -163,35 +165,30 @@ def quantities(text: str) -> list[NumberInText]:
     """
     result = []
     for match in _IN_TEXT.finditer(text):
-        end = match.end()
+        start, end = match.span()
         if match["hour24"] or match["hour"]:
             hour, minute = int(match["hour24"] or match["hour"]), int(match["minute24"] or match["minute"] or 0)
             if match["half"]:
                 hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
-            result.append(NumberInText(match.start(), end, 60.0 * hour + minute, "clock", hour + minute / 100))
+            result.append(NumberInText(start, end, 60.0 * hour + minute, "clock", hour + minute / 100))
             continue
         number = float(match["digits"].replace(",", "") if match["digits"] else f"{_of_words(match['words'].lower())}")
-        if match["sign"]:
-            number = -number
-        unit = (match["unit"] or "").lower()
+        number = -number if match["sign"] else number
+        unit, letter = (match["unit"] or "").lower(), (match["letter"] or "").lower()
         unit = re.sub(r"^degrees? |\s(?=[cf]$)", "", unit)
         kind, size = UNITS.get(unit, (None, 1)) if unit not in _SINGLE else (None, 1)
-        if match["unit"] and kind is None:
-            end = match.start("unit")  # not a unit
-            end -= len(text[:end]) - len(text[:end].rstrip(" -"))
-        if match["letter"]:
-            letter = match["letter"].lower()
-            if match["money"]:
-                number *= _LETTERS.get(letter) or _MORE_SCALES[letter]
-            elif letter == "m" and kind is None:
-                kind, size, end = "metres", 1, match.end("letter")
-            else:
-                end = match.start("letter")
-        elif match["scale"]:
+        if unit and kind is None:  # not a unit
+            end = len(text[: match.start("unit")].rstrip(" -"))
+        if match["scale"]:
             number *= _SCALES[match["scale"].lower()]
-        if match["money"]:
-            kind, size = UNITS[match["money"]]
-        result.append(NumberInText(match.start(), end, number * float(size), kind, number))
+        elif letter and match["money"]:
+            number *= _LETTERS.get(letter) or _MORE_SCALES[letter]
+        elif letter == "m" and kind is None:
+            kind, size, end = "metres", 1, match.end("letter")
+        elif letter:
+            end = match.start("letter")
+        kind, size = UNITS[match["money"]] if match["money"] else (kind, size)
+        result.append(NumberInText(start, end, number * float(size), kind, number))
     return result
 
 
@@ -210,9 +207,9 @@ def equal(first: NumberInText, second: NumberInText) -> bool:
         return False
     if first.number == second.number or first.kind == "clock":
         return first.value == second.value
-    return abs(first.value - second.value) <= 0.01 * max(abs(first.value), abs(second.value)) and (
-        first.value / first.number != second.value / second.number if first.number and second.number else False
-    )
+    if not first.number or not second.number or first.value / first.number == second.value / second.number:
+        return False
+    return abs(first.value - second.value) <= 0.01 * max(abs(first.value), abs(second.value))
 
 
 # --- texts that are one quantity ----------------------------------------------------------------------------------
@@ -354,11 +351,8 @@ def readings(text: str) -> tuple[Quantity, ...]:
     >>> [q.value for q in readings("1.500")], [q.value for q in readings("12th of May 1894")]
     ([Fraction(3, 2), Fraction(1500, 1)], [(1894, 1894, 5, 12)])
     """
-    if (
-        len(text) > (LONGEST if re.fullmatch(r"\W?[\d\s.,]+", text) else LONGEST_WORDS)
-        or not 0 < len(text.split()) <= MOST_WORDS
-        or re.match(r"\W*['’]\d\d\W*\Z", text)
-    ):  # '74
+    longest = LONGEST if re.fullmatch(r"\W?[\d\s.,]+", text) else LONGEST_WORDS
+    if len(text) > longest or not 0 < len(text.split()) <= MOST_WORDS or re.match(r"\W*['’]\d\d\W*\Z", text):  # '74
         return ()
     written = re.sub(r"(?<=\d)D\Z", " dimensions", re.sub(r"(?<=\d) ?M\b", " million", _plain(text)))
     try:
@@ -370,23 +364,20 @@ def readings(text: str) -> tuple[Quantity, ...]:
 _SIGNS = str.maketrans({"−": "-", "–": "-", "—": "-", "\xa0": " ", "\u2009": " ", "\u202f": " ", "’": "'", "×": "*"})
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _RELATIONS = {"le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "neq": "≠", "lt": "<", "gt": ">"}
-_LATEX = [
-    (re.compile(pattern), plain)
-    for pattern, plain in (
-        (r"(?<!\\)\$\$?([^$]*(?:\\\$[^$]*)*?)(?<![\s\\])\$\$?(?!\d)", r"\1"),
-        (r"\\[()\[\]]|\\(?:left|right)(?![a-z])|\\[,;! ]", ""),
-        (r"\\(?:text|mathrm|mathbf|textbf|boxed)\s*\{([^{}]*)\}", r"\1"),
-        (r"\\[dtc]?frac\s*(\d)\s*(\d)", r" \1/\2"),
-        (r"\\[dtc]?frac\s*\{(-?\w+)\}\s*\{(\w+)\}", r" \1/\2"),
-        (r"\\[dtc]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r" (\1)/(\2)"),
-        (r"\\sqrt\s*(?:\{([^{}]*)\}|(\d))", r" √(\1\2)"),
-        (r"\^\s{0,9}\{?\s{0,9}\\circ\s{0,9}\}?|\\degree", "°"),
-        (r"\\(?:times|cdot)", "*"),
-        (r"\\pi", " π"),
-        (r"\{,\}", ","),
-        (r"\\(?=[$%#&])", ""),
-    )
-]
+_LATEX = (
+    (r"(?<!\\)\$\$?([^$]*(?:\\\$[^$]*)*?)(?<![\s\\])\$\$?(?!\d)", r"\1"),
+    (r"\\[()\[\]]|\\(?:left|right)(?![a-z])|\\[,;! ]", ""),
+    (r"\\(?:text|mathrm|mathbf|textbf|boxed)\s*\{([^{}]*)\}", r"\1"),
+    (r"\\[dtc]?frac\s*(\d)\s*(\d)", r" \1/\2"),
+    (r"\\[dtc]?frac\s*\{(-?\w+)\}\s*\{(\w+)\}", r" \1/\2"),
+    (r"\\[dtc]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r" (\1)/(\2)"),
+    (r"\\sqrt\s*(?:\{([^{}]*)\}|(\d))", r" √(\1\2)"),
+    (r"\^\s{0,9}\{?\s{0,9}\\circ\s{0,9}\}?|\\degree", "°"),
+    (r"\\(?:times|cdot)", "*"),
+    (r"\\pi", " π"),
+    (r"\{,\}", ","),
+    (r"\\(?=[$%#&])", ""),
+)
 
 
 def _plain(text: str) -> str:
@@ -399,7 +390,7 @@ def _plain(text: str) -> str:
     text = re.sub(r"(?<=\d) ?['′] ?(\d+) ?[\"”″]", r" ft \1 in", text)
     if "\\" in text or "$" in text:
         for pattern, plain in _LATEX:
-            text = pattern.sub(plain, text)
+            text = re.sub(pattern, plain, text)
         text = re.sub(rf"\\({'|'.join(_RELATIONS)})(?![a-z])", lambda sign: _RELATIONS[sign[1]], text)
     text = re.sub(r"√\s*(\d+)", r"√(\1)", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^(\1)", text).translate(str.maketrans("{}", "()")) if "^{" in text else text
@@ -482,17 +473,14 @@ def _tuples(text: str) -> Iterator[Quantity]:
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})\.?"
 _DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{3,4})"
-_DATES = [
-    re.compile(pattern)
-    for pattern in (
-        rf"(?:the )?{_DAY}(?: of| day of)?[ -]+{_MONTH}(?:,?[ -]+(?:of |in )?{_YEAR})?",
-        rf"{_MONTH} (?:the )?{_DAY}(?:,? (?:of |in )?{_YEAR})?",
-        rf"(?:the month of )?{_MONTH}(?:,? (?:of )?{_YEAR})?",
-        r"(?P<year>\d{4})[-/.](?P<month>0?[1-9]|1[0-2])[-/.](?P<day>[0-3]?\d)",
-        r"(?P<day>0?[1-9]|[12]\d|3[01])(?P<mark>[/.-])(?P<month>0?[1-9]|1[0-2])(?P=mark)(?P<year>\d{4})",
-        r"(?P<month>0?[1-9]|1[0-2])/(?P<day>0?[1-9]|[12]\d|3[01])/(?P<year>\d{4})",
-    )
-]
+_DATES = (
+    rf"(?:the )?{_DAY}(?: of| day of)?[ -]+{_MONTH}(?:,?[ -]+(?:of |in )?{_YEAR})?",
+    rf"{_MONTH} (?:the )?{_DAY}(?:,? (?:of |in )?{_YEAR})?",
+    rf"(?:the month of )?{_MONTH}(?:,? (?:of )?{_YEAR})?",
+    r"(?P<year>\d{4})[-/.](?P<month>0?[1-9]|1[0-2])[-/.](?P<day>[0-3]?\d)",
+    r"(?P<day>0?[1-9]|[12]\d|3[01])(?P<mark>[/.-])(?P<month>0?[1-9]|1[0-2])(?P=mark)(?P<year>\d{4})",
+    r"(?P<month>0?[1-9]|1[0-2])/(?P<day>0?[1-9]|[12]\d|3[01])/(?P<year>\d{4})",
+)
 _WEEKDAY = re.compile(r"(?:on )?(?P<day>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?day,? (?:the )?")
 _DECADE = re.compile(r"(?:the )?(?P<decade>[12]\d\d0)['’]?s")
 _CENTURY = re.compile(r"(?:the )?(?P<number>[\w-]+)[ -](?:century|cent\.?|c\.)(?: ad| ce)?")
@@ -527,7 +515,7 @@ def _dates(text: str) -> Iterator[Quantity]:
         text = words.sub(lambda word: f"{_ORDINALS[word[0]]}th", text)
     periods: list[tuple] = []  # first year, last year, month, day; the usual reading first
     for pattern in _DATES:
-        if match := pattern.fullmatch(text):
+        if match := re.fullmatch(pattern, text):
             part = match.groupdict()
             year, day = (int(part.get(name) or 0) or None for name in ("year", "day"))
             yield Quantity("date", (year, year, _MONTH_OF.get(part["month"]) or int(part["month"]), day))
@@ -569,19 +557,12 @@ def _clocks(text: str) -> Iterator[Quantity]:
     if named := re.fullmatch(r"(?:(?:12|twelve) (?:o'clock )?)?(?:(noon|midday)|midnight)", text):
         yield Quantity("clock", 720 if named[1] else 0)
     match = _TIME.fullmatch(text)
-    if (
-        not match
-        or not any(match[name] for name in ("past", "minute", "clock", "half"))
-        or (match["hours"] and not match["minute"])
-    ):
+    is_time = match and any(map(match.group, ("past", "minute", "clock", "half")))
+    if not is_time or (match["hours"] and not match["minute"]):
         return
-
-    def number(word: str) -> int:
-        return int(word) if word.isdigit() else _of_words(word)
-
-    hour, minute, half = number(match["hour"]), int(match["minute"] or 0), match["half"] or ""
+    hour, minute, half = _of_words(match["hour"]), int(match["minute"] or 0), match["half"] or ""
     if past := (match["past"] or "").removesuffix(" minutes"):
-        minute = {"half": 30, "quarter": 15}.get(past) or number(past)
+        minute = {"half": 30, "quarter": 15}.get(past) or _of_words(past)
         minute = -minute if match["to"] == "to" else minute
     is_late = half[:1] == "p" or "noon" in half or "evening" in half or (half == "at night" and 5 < hour != 12)
     if hour > 24 or minute > 59 or (half and hour > 12 and not is_late):
@@ -667,11 +648,9 @@ def _numbers(text: str) -> Iterator[Quantity]:
             continue
         for factor, is_sure, tail in _scales(rest, currency):
             for number in _with_unit(value * factor, step * factor, tail, currency):
-                is_round = factor > 100 and step != 0
-                certain = is_usual and is_sure and number.certain
-                yield replace(
-                    number, value=sign * number.value, rounded=int(is_round), exact=_ends(value), certain=certain
-                )
+                rounded, certain = int(factor > 100 and step != 0), is_usual and is_sure and number.certain
+                signed = sign * number.value
+                yield replace(number, value=signed, rounded=rounded, exact=_ends(value), certain=certain)
 
 
 _FRACTION = re.compile(
@@ -933,10 +912,6 @@ def _same_range(given: Quantity, said: Quantity, question: str) -> bool | None:
     return None
 
 
-def _same_name(given: Quantity, said: Quantity, question: str) -> bool | None:
-    return given.value == said.value if given.kind == said.kind and given.noun == said.noun else None
-
-
 def _same_date(given: Quantity, said: Quantity, question: str) -> bool | None:
     if given.kind != said.kind:
         date, other = (given, said) if given.kind == "date" else (said, given)
@@ -984,9 +959,13 @@ def _same_change(given: Quantity, said: Quantity, question: str) -> bool | None:
 
 
 _COMPARISONS = {
-    "tuple": _same_tuple, "range": _same_range, "named": _same_name, "date": _same_date, "clock": _same_clock,
+    "tuple": _same_tuple,
+    "range": _same_range,
+    "named": lambda a, b, _: a.value == b.value if a.kind == b.kind and a.noun == b.noun else None,
+    "date": _same_date,
+    "clock": _same_clock,
     "times": _same_change,
-}  # fmt: skip
+}
 _ASKS_SHARE = re.compile(r"(?i)(?:what|which|how many|how much) (?:percent|per cent|%)|percentage|in percent|in %")
 
 
@@ -1110,6 +1089,5 @@ def _asked_units(question: str) -> tuple[tuple[str, Fraction], ...]:
     """Return (kind, size) of the units that a question asks for: how many minutes, in metres, how old."""
     words = re.findall(r"(?i)\bhow many ([a-z]+)|\bin ([a-z°]+(?: per [a-z]+)?)|\bhow (old)\b", question)
     names = ["".join(groups).lower().replace("old", "years") for groups in words]
-    return tuple(
-        UNITS[name] for name in names if name in UNITS and (len(name) > 2 or name in ("km", "cm", "mm", "kg"))
-    )
+    units = (name for name in names if len(name) > 2 or name in ("km", "cm", "mm", "kg"))
+    return tuple(UNITS[name] for name in units if name in UNITS)

@@ -202,10 +202,8 @@ def language_counts(columns: Mapping[str, Sequence]) -> Counter:
     >>> dict(language_counts({"questions": [question], "predictions": [answer], "references": [["Paris"]]}))
     {'rows': 1, 'language:de': 1}
     """
-    counts = Counter(rows=len(columns["questions"]))
-    for question, prediction, references in zip(
-        columns["questions"], columns["predictions"], columns["references"], strict=True
-    ):
+    counts, rows = Counter(rows=len(columns["questions"])), [columns["questions"], columns["predictions"]]
+    for question, prediction, references in zip(*rows, columns["references"], strict=True):
         text = " ".join(part[:MAX_CHARACTERS] for part in (question, prediction, *references[:1]))
         alone = len(prediction) >= MIN_ANSWER and len(prediction.split()) >= MIN_WORDS
         languages = map(language_of, (text, *[prediction] * alone))

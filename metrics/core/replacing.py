@@ -1,6 +1,7 @@
 """Numbers and names of an answer, and those of a reference that can replace them."""
 
 import re
+from itertools import dropwhile
 
 from .quantities import NUMBER_WORD, compare, unsettled
 from .reading import COMMON
@@ -79,19 +80,9 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
         return None  # the reference has it, such as 1500 and 1,500, or may have it, such as 1500 and 1.500
     known = f"{question} {answer}".lower()
     values = [text for text in kind.findall(reference) if text.lower() not in known]
-    values = list(filter(None, map(_without_first, values))) if kind is _NAME else values
+    if kind is _NAME:  # without words that only have a capital letter because they start a sentence
+        names = (dropwhile(lambda word: word.lower() in _FIRST, value.split()) for value in values)
+        values = list(filter(None, map(" ".join, names)))
     values = [text for text in values if kind is _NUMBER or not _NUMBER.fullmatch(text)]
     alike = [text for text in values if len(text) == len(part)] if kind is _NUMBER else []
     return (alike or values or [None])[0]
-
-
-def _without_first(name: str) -> str:
-    """Return a name without words that only have a capital letter because they start a sentence; "" for no others.
-
-    >>> _without_first("On Monday Ann Lee"), _without_first("The")
-    ('Monday Ann Lee', '')
-    """
-    words = name.split()
-    while words and words[0].lower() in _FIRST:
-        words.pop(0)
-    return " ".join(words)

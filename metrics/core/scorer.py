@@ -222,6 +222,13 @@ def unknown_name_message(name: str, what: str, known: Iterable[str]) -> str:
     return f"{name}: {what}; {hint} are {', '.join(known)}"
 
 
+def check_names(names: Iterable[str], what: str, known: Sequence[str]) -> None:
+    """Raise a TypeError about the first unknown name, with a suggestion."""
+    for name in names:
+        if name not in known:
+            raise TypeError(unknown_name_message(name, what, known))
+
+
 class RowStatistics(NamedTuple):
     """What a metric says of rows."""
 
@@ -292,9 +299,7 @@ class Scorer:
         cls.setting_names = (*cls.compute_settings, *cls.load_settings)
 
     def __init__(self, *, ready: bool = True, **settings):
-        for name in settings:
-            if name not in self.setting_names:
-                raise TypeError(unknown_name_message(name, f"not a setting of {self.name}", self.setting_names))
+        check_names(settings, f"not a setting of {self.name}", self.setting_names)
         loading = {name: value for name, value in settings.items() if name in self.load_settings}
         others = {name: value for name, value in settings.items() if name not in loading}
         self.check(**settings)
@@ -336,9 +341,7 @@ class Scorer:
             TypeError: if there is no such setting.
             ValueError: if a value is bad.
         """
-        for name in settings:
-            if name not in self.compute_settings:
-                raise TypeError(unknown_name_message(name, f"not a setting of {self.name}", self.compute_settings))
+        check_names(settings, f"not a setting of {self.name}", list(self.compute_settings))
         self.check(**settings)
         other = copy(self)
         other.configure(**settings)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import regex
 
-from ..core.checkpoints import BASE_MODEL, ENCODERS, base_encoder
+from ..core.checkpoints import BASE_MODEL, ENCODERS, NO_CODE, SAFE_WEIGHTS, base_encoder
 from ..core.scorer import quiet, require_extra
 from .overlap import BETA, MAX_ORDER, bleu, rouge, words
 
@@ -73,12 +73,8 @@ def _meteor_command() -> list[str]:
     spec = find_spec("pycocoevalcap")
     jar = Path(spec.submodule_search_locations[0], "meteor", "meteor-1.5.jar") if spec else None
     java = shutil.which("java")
-    missing = [
-        name
-        for name, there in (("pycocoevalcap", jar is not None and jar.is_file()), ("the command java", java))
-        if not there
-    ]
-    if missing:
+    available = {"pycocoevalcap": jar and jar.is_file(), "the command java": java}
+    if missing := [name for name, there in available.items() if not there]:
         raise ImportError(
             'base: "meteor" needs the package pycocoevalcap (pip install "genqa-metrics[meteor]", or '
             "pip install pycocoevalcap) and Java (for example apt-get install default-jre-headless); not found: "
@@ -91,15 +87,12 @@ def _meteor(command: list[str]) -> Callable:
     # Named, since METEOR quotes its own path twice when it looks for this file: a blank in it would not be found.
     paraphrases = Path(command[-1]).with_name("data") / "paraphrase-en.gz"
 
-    def line(text: str) -> str:
-        return " ".join(text.split()) + "\n"
-
     def pairs(predictions: list[str], references: list[str]) -> list[float]:
         # Files instead of the interactive mode: nothing can block, no process remains, and "|||" needs no escape.
         with tempfile.TemporaryDirectory() as folder:
             for name, texts in (("candidates", predictions), ("references", references)):
-                with open(Path(folder, name), "w", encoding="utf-8", newline="\n") as file:
-                    file.writelines(map(line, texts))
+                lines = "".join(" ".join(text.split()) + "\n" for text in texts)
+                Path(folder, name).write_text(lines, encoding="utf-8", newline="\n")
             done = subprocess.run(
                 [*command, "candidates", "references", "-l", "en", "-norm", "-a", str(paraphrases)],
                 cwd=folder,
@@ -124,10 +117,9 @@ def _encoder() -> tuple:
     from transformers import AutoModel, AutoTokenizer
 
     folder = base_encoder()
-    safe = {"trust_remote_code": False}
     with quiet():
-        model = AutoModel.from_pretrained(folder, add_pooling_layer=False, use_safetensors=True, **safe)
-    return model.eval(), AutoTokenizer.from_pretrained(folder, **safe)
+        model = AutoModel.from_pretrained(folder, add_pooling_layer=False, **SAFE_WEIGHTS)
+    return model.eval(), AutoTokenizer.from_pretrained(folder, **NO_CODE)
 
 
 def _sentence_vectors(texts: Sequence[str], longest: int) -> np.ndarray:
@@ -187,25 +179,18 @@ def _from_callable(function: Callable, kwargs: Mapping) -> Base:
                 "base=lambda predictions, references: [f(p, r) for p, r in zip(predictions, references)]"
             ) from error
 
-    return Base(name, {"base": name, **_shown_kwargs(kwargs)}, pairs)
-
-
-def _shown_kwargs(kwargs: Mapping) -> dict[str, str]:
-    return {name: _name_of(value) for name, value in kwargs.items()}
+    return Base(name, {"base": name, **{key: _name_of(value) for key, value in kwargs.items()}}, pairs)
 
 
 def _text_features(module: object, where: str) -> bool:
     """Return whether a module takes a list of references per row; raise a ValueError if it does not take texts."""
-    features = module.features if isinstance(module.features, list) else [module.features]
     kinds = set()
-    for columns in features:
+    for columns in module.features if isinstance(module.features, list) else [module.features]:
         if set(columns) == {"predictions", "references"}:
-            text = getattr(columns["predictions"], "dtype", None) == "string"
-            single = getattr(columns["references"], "dtype", None) == "string"
-            inner = getattr(columns["references"], "feature", None)
-            several = getattr(inner, "dtype", None) == "string"
-            if text and (single or several):
-                kinds.add(several)
+            predictions, references = columns["predictions"], columns["references"]
+            texts = (predictions, references, getattr(references, "feature", None))
+            text, single, several = (getattr(feature, "dtype", None) == "string" for feature in texts)
+            kinds |= {several} if text and (single or several) else set()
     if not kinds:
         raise ValueError(
             f"{where}: expected a module with the inputs predictions and references, both texts, got the inputs "
@@ -226,14 +211,9 @@ def module_function(module: object, base_kwargs: Mapping | None = None, base_key
 
     def compute(predictions: list[str], references: list) -> Sequence[float]:
         results = module.compute(predictions=predictions, references=references, **kwargs)
-        lists = {
-            key: value
-            for key, value in results.items()
-            if not isinstance(value, str | bytes) and np.shape(value) == (len(predictions),)
-        }
-        key = base_key
-        if key is None and len(lists) == 1:
-            key = next(iter(lists))
+        shapes = {key: np.shape(value) for key, value in results.items() if not isinstance(value, str | bytes)}
+        lists = {key: results[key] for key, shape in shapes.items() if shape == (len(predictions),)}
+        key = next(iter(lists)) if base_key is None and len(lists) == 1 else base_key
         if key not in lists:
             wrong = "base_key: None" if base_key is None else f"base_key: {base_key!r}"
             raise ValueError(
@@ -248,8 +228,8 @@ def module_function(module: object, base_kwargs: Mapping | None = None, base_key
         return compute(predictions, [[text] for text in references] if several else references)
 
     digest = (getattr(module, "_hash", None) or "")[:12]
-    facts = {"base": module.name, **({"hash": digest} if digest else {}), **_shown_kwargs(kwargs)}
-    facts |= {} if base_key is None else {"key": base_key}
+    facts = {"base": module.name} | ({"hash": digest} if digest else {})
+    facts |= {key: _name_of(value) for key, value in kwargs.items()} | ({} if base_key is None else {"key": base_key})
     return Base(name, facts, pairs, compute if several else None)
 
 

@@ -89,9 +89,9 @@ class FMetaScorer(Scorer):
                     f"base_kwargs: the default base has no settings, got {base_kwargs!r}; name the base that they are "
                     'for, such as base="rouge", or leave them out'
                 )
-            base = "same_question" if base_key is not None else None
-        if base is None:
-            return default_base()
+            if base_key is None:
+                return default_base()
+            base = "same_question"
         if isinstance(base, str | Path) and base not in BUILT_IN:
             with _ONE_AT_A_TIME:
                 if str(base) not in self._modules:
@@ -129,16 +129,13 @@ class FMetaScorer(Scorer):
                 for texts, among in zip(references, asked, strict=True)
             ]
         if explain:
-            details["explanation"] = [
-                {"scores": matrix.tolist(), "predictions": texts, "references": others}
-                | {name: column[i] for name, column in details.items()}
-                for i, (matrix, texts, others) in enumerate(zip(matrices, predictions, references, strict=True))
-            ]
-            if self.threshold is not None:
-                for explained, of_context in zip(details["explanation"], pairs, strict=True):
-                    explained["matched"] = list(map(list, of_context))
-            for explained in details["explanation"]:
-                explained["reason"] = reason(explained)
+            explanations = []
+            for i, (matrix, texts, others) in enumerate(zip(matrices, predictions, references, strict=True)):
+                item = {"scores": matrix.tolist(), "predictions": texts, "references": others}
+                item |= {name: column[i] for name, column in details.items()}
+                item |= {} if self.threshold is None else {"matched": list(map(list, pairs[i]))}
+                explanations.append(item | {"reason": reason(item)})
+            details["explanation"] = explanations
         counts = Counter()
         if self.base.facts.get("tok") == "whitespace":
             counts["raw"] = sum(

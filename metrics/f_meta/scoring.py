@@ -17,10 +17,6 @@ NAMED = 5  # references that a sentence names
 COUNTS = ("f_meta_covered", "f_meta_relevant", "asked", "references")  # shares of R and of P, numbers of asked r and R
 
 
-def _is_blank(text: str) -> bool:
-    return not text.strip()
-
-
 def _checked_scores(base: Base, scores: object, predictions: list[str], references: list) -> np.ndarray:
     """Return the scores of a base as an array of finite floats, one per pair."""
     advice = (
@@ -31,13 +27,11 @@ def _checked_scores(base: Base, scores: object, predictions: list[str], referenc
     expected = f"base {base.name}: expected a list of {len(predictions)} numbers, got"
     try:
         array = np.asarray(scores)
-        if array.dtype.kind not in "biufO":
+        if array.dtype.kind not in "biufO" or array.ndim == 0:
             raise TypeError
         array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{expected} {scores!r:.60}; {advice}") from error
-    if array.ndim == 0:
-        raise ValueError(f"{expected} {scores!r:.60}; {advice}")
     if array.shape != (len(predictions),):
         raise ValueError(f"{expected} an array of shape {array.shape}; {advice}")
     if not np.isfinite(array).all():
@@ -68,9 +62,9 @@ def score_matrices(
     grids = [(left[:, None] * len(texts) + right).ravel() for left, right in ids]
     pairs, inverse = np.unique(np.concatenate(grids), return_inverse=True)
     strings = list(texts)
-    blank = np.array([_is_blank(text) for text in strings], dtype=bool)
+    says = np.array([bool(text.strip()) for text in strings], dtype=bool)
     left, right = np.divmod(pairs, max(len(texts), 1))
-    asked = ~blank[left] if len(left) else np.zeros(0, dtype=bool)
+    asked = says[left] if len(left) else np.zeros(0, dtype=bool)
     scores = np.zeros(len(pairs))
     if asked.any():
         left_texts = [strings[i] for i in left[asked].tolist()]
@@ -94,17 +88,10 @@ def conventional_scores(
     """Return per context the mean score of predictions against all references, by the base's rule or the best one."""
     if base.multiple is None:
         return [_mean(matrix.max(axis=1).tolist()) if matrix.size else 0.0 for matrix in matrices]
-    rows = {
-        (text, i): None
-        for i, texts in enumerate(predictions)
-        if references[i]
-        for text in texts
-        if not _is_blank(text)
-    }
-    scored = {}
+    numbered = ((text, i) for i, texts in enumerate(predictions) if references[i] for text in texts)
+    rows, scored = list(dict.fromkeys(row for row in numbered if row[0].strip())), {}
     if rows:
-        texts = [text for text, _ in rows]
-        lists = [references[i] for _, i in rows]
+        texts, lists = [text for text, _ in rows], [references[i] for _, i in rows]
         scores = _checked_scores(base, base.multiple(texts, lists), texts, lists)
         scored = dict(zip(rows, scores.tolist(), strict=True))
     return [_mean([scored.get((text, i), 0.0) for text in texts]) for i, texts in enumerate(predictions)]

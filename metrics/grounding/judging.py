@@ -85,9 +85,7 @@ class Grounder:
         plain = {text: _plain(text) for text in split}
         result, asked = [], []
         for question, prediction, passages in zip(questions, predictions, contexts, strict=True):
-            windows = [
-                replace(window, passage=number) for number, text in enumerate(passages) for window in split[text]
-            ]
+            windows = [replace(window, passage=i) for i, text in enumerate(passages) for window in split[text]]
             numbers, copies = passage_numbers(passages), [plain[text] for text in passages]
             verdicts = [Verdict(sentence) for sentence in sentences_of(answer_of(prediction))]
             for verdict in verdicts:

@@ -25,7 +25,6 @@ def load_judge(*checkpoint, **settings) -> LoadedJudge:
     """Return the judge of a checkpoint; see `judge_model.load_judge_of`. A linear one cannot read passages."""
     judge = load_judge_of(checkpoint_folder, *checkpoint, **settings)
     if judge.configuration == LINEAR:
-        raise ValueError(
-            f"checkpoint: {judge.folder} is a linear judge, which cannot read passages; take a transformer"
-        )
+        linear = f"{judge.folder} is a linear judge, which cannot read passages"
+        raise ValueError(f"checkpoint: {linear}; take a transformer")
     return judge

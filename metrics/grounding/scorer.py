@@ -170,9 +170,8 @@ class GroundingScorer(Scorer):
                 f"({self.loaded.max_length} word pieces); what is behind its limit was left out"
             )
         if bare := counts.get("bare"):
-            result.append(
-                f"{bare:,} rows have no passages, so that whatever their answers state counts as unsupported"
-            )
+            unsupported = "so that whatever their answers state counts as unsupported"
+            result.append(f"{bare:,} rows have no passages, {unsupported}")
         if 0 < counts.get("rows", 0) == counts.get("silent"):
             result.append("no answer states anything (all decline, ask or greet), so that the scores are 0")
         return result

@@ -12,9 +12,8 @@ _LINE = re.compile(r"[^\n]+(?:(?<!```)\n+(?=[a-z])[^\n]+)*")  # a line that goes
 _NUMBERS = r"(\d{1,3}(?:\s{0,3}[,;–-]\s{0,3}\d{1,3})*)"
 _CALLED = r"(?:doc(?:ument)?|source|passage|context|chunk)s?\s{0,3}"
 _CITATION = re.compile(rf"(?i)\s{{0,3}}(?:(?:\[\^?|【)(?:{_CALLED})?{_NUMBERS}(?:\^?\]|】)|\({_CALLED}{_NUMBERS}\))")
-_OF_FILE = re.compile(
-    r"\s{0,3}【\d{1,4}(?::\d{1,4})?†[^【】\n]{0,200}】"
-)  # of OpenAI's file search; no number of a passage
+# Of OpenAI's file search; no number of a passage.
+_OF_FILE = re.compile(r"\s{0,3}【\d{1,4}(?::\d{1,4})?†[^【】\n]{0,200}】")
 _NO_CITATION_LEFT = re.compile(r"(?i)\s{0,3}\((?:see|cf\.?|source|ref\.?)[\s:,;]{0,9}\)")
 _URL = re.compile(r"https?://\S{1,2000}")
 _SOURCES = re.compile(  # a line that only names sources, or leads into a list of them
@@ -31,9 +30,8 @@ _BLOCK = re.compile(r"(?i)</?(?:p|br|li|ul|ol|div|table|tr|td|th|h[1-6])\b[^<>\n
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")  # the others stand in a text
 _LINK = re.compile(r"!?\[([^\[\]\n]{1,200})\]\([^()\s]{1,500}\)")
 _CELLS = re.compile(r"\s{0,3}\|\s{0,3}")
-_RULE = re.compile(
-    r"\s*\n[ \t]{0,3}\|?[ \t]{0,3}:?-{2,}[-:| \t]{0,500}(?:\n|\Z)"
-)  # the line below the header of a table
+# The line below the header of a table.
+_RULE = re.compile(r"\s*\n[ \t]{0,3}\|?[ \t]{0,3}:?-{2,}[-:| \t]{0,500}(?:\n|\Z)")
 _CHAT = re.compile(
     r"""(?ix)\A(?:
     (?:hi|hello|hey|dear|greetings|good\ (?:morning|afternoon|evening))\b[\w\ ,]{0,40}
@@ -141,9 +139,8 @@ def claim_of(text: str) -> str:
     >>> claim_of("- **Paris** is the capital [2]."), claim_of("<p>It is [Paris](https://a.b)."), claim_of("| a | b |")
     ('Paris is the capital.', 'It is Paris.', 'a, b')
     """
-    text = _LINK.sub(
-        lambda link: f"[{link[1]}]" if link[1].isdecimal() else link[1], _TAG.sub("", _BLOCK.sub(" ", text))
-    )
+    text = _TAG.sub("", _BLOCK.sub(" ", text))
+    text = _LINK.sub(lambda link: f"[{link[1]}]" if link[1].isdecimal() else link[1], text)
     text = _NO_CITATION_LEFT.sub("", _OF_FILE.sub("", _CITATION.sub("", text)))
     text = _EMPHASIS.sub("", _MARK.sub("", text)).strip()
     return _CELLS.sub(", ", text.strip("| ")) if text[:1] == "|" else text

@@ -49,9 +49,8 @@ class Encoder:
         else:
             columns, side, truncation = (texts,), 0, True
         encoded, pieces, places = [], [], []
-        batch = self.tokenizer(
-            *columns, truncation=truncation, max_length=limit, return_offsets_mapping=True, verbose=False
-        )
+        ways = {"return_offsets_mapping": True, "verbose": False}
+        batch = self.tokenizer(*columns, truncation=truncation, max_length=limit, **ways)
         keys = [k for k in batch if k != "offset_mapping"]
         for i in range(len(pairs)):
             place = np.array([s == side for s in batch.sequence_ids(i)], dtype=bool)
@@ -81,8 +80,8 @@ class Encoder:
         kept = limit - min(MIN_ANSWER, limit // 2)
         if len(question) <= kept:  # a piece is at least one character
             return question
-        offsets = self.tokenizer(question, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        offsets = offsets["offset_mapping"]
+        batch = self.tokenizer(question, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        offsets = batch["offset_mapping"]
         return question if len(offsets) <= kept else question[: offsets[kept - 1][1]]
 
     def vectors(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -155,11 +154,9 @@ def word_pieces(tokenizer, texts: Sequence[str]) -> list[np.ndarray]:
     if not texts:
         return []
     batch = tokenizer(list(texts), add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-    rows = zip(texts, batch["input_ids"], batch["offset_mapping"], strict=True)
-    return [
-        told_apart(np.array(ids, dtype=np.int64), np.array(offsets).reshape(-1, 2), text, tokenizer)
-        for text, ids, offsets in rows
-    ]
+    ids = [np.array(row, dtype=np.int64) for row in batch["input_ids"]]
+    offsets = [np.array(row).reshape(-1, 2) for row in batch["offset_mapping"]]
+    return [told_apart(*row, tokenizer) for row in zip(ids, offsets, texts, strict=True)]
 
 
 def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -14,14 +14,7 @@ from ..core.reading import language_counts, language_warnings, readable
 from ..core.scorer import AT_LEAST_1, SWITCH, RowStatistics, Scorer, checked_column, is_number, one_of
 from .encoding import Encoder, word_pieces
 from .loading import load_models
-from .scoring import (
-    METRICS,
-    RESULTS,
-    ROUGE_WEIGHTS,
-    inverse_document_frequencies,
-    pair_statistics,
-    row_scores,
-)
+from .scoring import METRICS, RESULTS, ROUGE_WEIGHTS, inverse_document_frequencies, pair_statistics, row_scores
 
 _CHUNK = 1024  # rows whose token vectors are in memory at once,
 _CHUNK_CHARACTERS = 2**18  # or fewer if their texts are long: about 100 MB of vectors

@@ -19,7 +19,7 @@ appendix A. Where the paper leaves a choice:
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
@@ -156,17 +156,6 @@ def _padded(rows: Sequence[np.ndarray], empty: float) -> np.ndarray:
     return out
 
 
-def _weights(texts: Sequence[Tokens]) -> np.ndarray:
-    weights = _padded([np.asarray(t.weights if np.any(t.weights) else np.ones(len(t.ids)), float) for t in texts], 0.0)
-    return weights
-
-
-def _frequency_weights(texts: Sequence[Tokens], idf: Mapping[int, float]) -> np.ndarray:
-    new = idf[-1]
-    items = [np.array([idf.get(token, new) for token in np.asarray(t.ids).tolist()], dtype=float) for t in texts]
-    return _padded([values if values.any() else np.ones(len(values)) for values in items], 0.0)
-
-
 def _block_statistics(
     candidates: Sequence[Tokens],
     references: Sequence[Tokens],
@@ -174,40 +163,43 @@ def _block_statistics(
     idf: Mapping[int, float] | None,
     clipped: bool,
 ) -> np.ndarray:
-    candidate_ids = _padded([np.asarray(t.ids, dtype=np.int64) for t in candidates], -1)
-    reference_ids = _padded([np.asarray(t.ids, dtype=np.int64) for t in references], -2)
-    cosines = np.matmul(
-        _padded([t.vectors for t in candidates], 0), _padded([t.vectors for t in references], 0).transpose(0, 2, 1)
-    ).astype(float)
-    both_unknown = (candidate_ids >= UNKNOWN)[:, :, None] & (reference_ids >= UNKNOWN)[:, None, :]
+    def padded(of_text: Callable[[Tokens], np.ndarray], *empty: float) -> list[np.ndarray]:
+        sides = zip((candidates, references), empty, strict=True)
+        return [_padded([of_text(text) for text in side], pad) for side, pad in sides]
+
+    def weights(text: Tokens) -> np.ndarray:
+        return np.asarray(text.weights if np.any(text.weights) else np.ones(len(text.ids)), dtype=float)
+
+    def rarity(text: Tokens) -> np.ndarray:
+        values = np.array([idf.get(token, idf[-1]) for token in np.asarray(text.ids).tolist()], dtype=float)
+        return values if values.any() else np.ones(len(values))
+
+    all_ids = padded(lambda text: np.asarray(text.ids, dtype=np.int64), -1, -2)
+    vectors = padded(lambda text: text.vectors, 0, 0)
+    cosines = np.matmul(vectors[0], vectors[1].transpose(0, 2, 1)).astype(float)
+    both_unknown = (all_ids[0] >= UNKNOWN)[:, :, None] & (all_ids[1] >= UNKNOWN)[:, None, :]
     if both_unknown.any():  # they share one vector
-        cosines = np.where(both_unknown, candidate_ids[:, :, None] == reference_ids[:, None, :], cosines)
-    keyphrase_ids = [
-        _padded([t.keyphrase_ids() for t in side], pad) for side, pad in ((candidates, -1), (references, -2))
-    ]
+        cosines = np.where(both_unknown, all_ids[0][:, :, None] == all_ids[1][:, None, :], cosines)
+    keyphrase_ids = padded(Tokens.keyphrase_ids, -1, -2)
     as_denied = (keyphrase_ids[0] // _DENIED)[:, :, None] == (keyphrase_ids[1] // _DENIED)[:, None, :]
-    values = [
-        _padded([np.zeros(len(t.ids), np.int64) if t.values is None else t.values for t in side], 0)
-        for side in (candidates, references)
-    ]
-    values_of_candidate, values_of_reference = values[0][:, :, None], values[1][:, None, :]
-    both = (values_of_candidate > 0) & (values_of_reference > 0)
-    by_value = np.where(values_of_candidate == values_of_reference, 1.0, OTHER_VALUE * cosines)
-    keyphrase_cosines = np.where(as_denied, np.where(both, by_value, cosines), 0.0)
+    values = padded(lambda text: np.zeros(len(text.ids), np.int64) if text.values is None else text.values, 0, 0)
+    given, accepted = values[0][:, :, None], values[1][:, None, :]
+    by_value = np.where(given == accepted, 1.0, OTHER_VALUE * cosines)
+    keyphrase_cosines = np.where(as_denied, np.where((given > 0) & (accepted > 0), by_value, cosines), 0.0)
 
     def nearest(similarities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        similarities[candidate_ids < 0] = -np.inf
-        similarities.transpose(0, 2, 1)[reference_ids < 0] = -np.inf
+        similarities[all_ids[0] < 0] = -np.inf
+        similarities.transpose(0, 2, 1)[all_ids[1] < 0] = -np.inf
         value = similarities.max(axis=2), similarities.max(axis=1)
         return tuple(np.where(np.isfinite(values), values, 0.0) for values in value)
 
-    keyphrase = (_weights(candidates), _weights(references))
-    equal = ((candidate_ids >= 0).astype(float), (reference_ids >= 0).astype(float))
-    rare = equal if idf is None else (_frequency_weights(candidates, idf), _frequency_weights(references, idf))
+    keyphrase = padded(weights, 0, 0)
+    equal = [(ids >= 0).astype(float) for ids in all_ids]
+    rare = equal if idf is None else padded(rarity, 0, 0)
     columns = []
     for ids, of_texts, of_vectors, similarities in (
         (keyphrase_ids, keyphrase, keyphrase, keyphrase_cosines),
-        ([candidate_ids, reference_ids], equal, rare, cosines),
+        (all_ids, equal, rare, cosines),
     ):
         of_candidate, of_reference = of_texts
         candidate_sum, reference_sum = of_candidate.sum(axis=1), of_reference.sum(axis=1)
