@@ -239,9 +239,8 @@ def _penalty(good: np.ndarray, ratio: np.ndarray) -> np.ndarray:
 def scores(statistics: np.ndarray, settings: Settings, effective_order: bool | None = None) -> dict[str, np.ndarray]:
     """Return AEv(alpha, N) and its parts, arrays of the leading shape, from ... x (2 + 4 orders) statistics.
 
-    Scores and penalties are in [0, 1], lengths in terms. `effective_order` leaves out the orders that a side is too
-    short to have, and scales the other weights up. It is True for single rows, as in sacrebleu's sentence BLEU,
-    because there an answer of one word has no bigrams at all; None is the settings' own, for the score of a corpus.
+    `effective_order` leaves out the orders that a side is too short to have, and scales the other weights up. It is
+    True for single rows, as in sacrebleu's sentence BLEU: an answer of one word has no bigrams at all.
     """
     statistics = np.asarray(statistics, dtype=np.float64)
     effective_order = settings.effective_order if effective_order is None else effective_order

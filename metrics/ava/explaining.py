@@ -65,10 +65,9 @@ def explanations(
 ) -> list[dict]:
     """Return per row `reference`, `probability`, `words` and `reason`.
 
-    These are the number of the deciding reference (the likest by the judge), the probability of the row with all
-    references, [word, effect, start, end] in order, and a sentence. Effects are as of the deciding reference; a word
-    of it does not count against an answer. `by_rule` has the reason of each answer that a rule decided, None where the
-    model decided.
+    These are the number of the deciding reference, the likest by the judge; the probability of the row; [word, effect,
+    start, end] in order, where a word of that reference does not count against an answer; and a sentence, of `by_rule`
+    if a rule decided.
     """
     rows = list(zip(questions, references, predictions, strict=True))
 

@@ -387,11 +387,10 @@ class Judge(JudgeReader):
         short_answers: Sequence[str] | None = None,
         early_stop: float | None = None,
     ) -> np.ndarray:
-        """Return (n,) calibrated probabilities that answers are correct; 0 for one without any letter or digit.
+        """Return (n,) calibrated probabilities that answers are correct; 0 if it has no letter and is no reference.
 
-        Such an answer can be a reference itself. "joined" reads all references of a row at once, "max" and "mean" one
-        at a time; None is the checkpoint's own. Short answers, "" for none, are read by the linear judge only. With
-        "max", no further reference is read from the probability `early_stop` on.
+        "joined" reads all references of a row at once, "max" and "mean" one at a time, "max" none behind one with the
+        probability `early_stop`; None is the checkpoint's own. Only the linear judge reads short answers.
         """
         how, lengths = reference_aggregation or self.loaded.reference_aggregation, reference_words(references)
 
@@ -415,12 +414,10 @@ class Judge(JudgeReader):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return (pairs,) logits of a row and one of its references, -inf if not read, and (pairs,) rows of them.
 
-        Texts are read without invisible characters, look-alikes and special tokens (`reading`), without wrapping,
-        reasoning and what they take back (`answers`), and of a long answer a passage (`reading`). No model is needed
-        where answer and reference are the same text, or where both are a quantity, an option of the question, a list
-        or a refusal: these are compared exactly. See `Rules`. For `joined` and `best` see `read_references`. `settled`
-        says of (pairs,) logits and their (pairs,) rows which of them leave no need to read more of their row. None
-        reads all.
+        No model is needed where answer and reference are the same text, or where both are a quantity, an option of the
+        question, a list or a refusal: these are compared exactly, see `Rules`. For `joined` and `best` see
+        `read_references`. `settled` says of (pairs,) logits and their (pairs,) rows which leave no need to read more
+        of their row.
         """
         rows, triples, ruled = [], [], {}
         short = short_answers if short_answers is not None and self.loaded.configuration == LINEAR else None

@@ -153,11 +153,7 @@ class AvaScorer(Scorer):
         return 1 / (1 + np.exp(second - first - odds))
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return verdict, probability and abstention of every row, counts, and explanations; see `explaining`.
-
-        Counted are answers of which the model could not read the end, short answers that the judge does not read,
-        rows that the second judge read, and what the rows are like (`profile`).
-        """
+        """Return verdict, probability and abstention of rows, explanations, and counts: what is unread, `profile`."""
         check_fork(self.device, self._process)
         short, linear = columns.get("short_answers"), self.loaded.configuration == LINEAR
         if explain and linear and any(short or ()):

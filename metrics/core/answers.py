@@ -182,13 +182,12 @@ _TAKEN_BACK = re.compile(
 _REST = re.compile(r"[\s,.;:!—–)\]*-]*(?:(?:and|but|so)\b\s*)?")
 # What an answer says to the grader, or about its own marks, says nothing about the question.
 _TO_GRADER = re.compile(
-    r"(?i)\b(?:ignore|disregard|forget)\b[^.!?\n]{0,40}\b(?:instructions?|prompt|rules|references?)\b"
-    r"|\b(?:mark|grade|rate|score|count|judge|accept|treat)\b[^.!?\n]{0,20}\b(?:this|the|my|it)\b[^.!?\n]{0,30}"
-    r"\b(?:as )?(?:correct|right|true)\b"
-    r"|\bthis (?:answer|response)\b[^.!?\n]{0,30}\b(?:is (?:entirely |fully |certainly )?(?:correct|right)|matches)\b"
-    r"|\bnote to (?:the )?(?:grader|judge|evaluator)\b|\bgive (?:it |this |me )?full (?:marks|credit)\b"
-    r"|\A\W*(?:system|verdict|evaluation|label|correct|reference|grade)\s*[:=][^.!?\n]{0,40}\b(?:correct|right|yes)\b"
-    r"|\A\W*reference\s*[:=]|\A\W*\[\[\d\]\]|\bscore\s*[:=]\s*1\b"
+    r"(?i)\b(?:ignore|disregard|forget)\b[^.!?\n]{0,40}\b(?:instructions?|prompt|rules|references?)\b|\b(?:mark|grade"
+    r"|rate|score|count|judge|accept|treat)\b[^.!?\n]{0,20}\b(?:this|the|my|it)\b[^.!?\n]{0,30}\b(?:as )?(?:correct"
+    r"|right|true)\b|\bthis (?:answer|response)\b[^.!?\n]{0,30}\b(?:is (?:entirely |fully |certainly )?(?:correct"
+    r"|right)|matches)\b|\bnote to (?:the )?(?:grader|judge|evaluator)\b|\bgive (?:it |this |me )?full (?:marks"
+    r"|credit)\b|\A\W*(?:system|verdict|evaluation|label|correct|reference|grade)\s*[:=][^.!?\n]{0,40}\b(?:correct"
+    r"|right|yes)\b|\A\W*reference\s*[:=]|\A\W*\[\[\d\]\]|\bscore\s*[:=]\s*1\b"
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
@@ -324,15 +323,13 @@ _REFUSAL = re.compile(
         ){_ABOUT}
     | (?:the|his|her|its|their|this)\ [\w\ '-]{{1,50}}\ (?:is|was|are|were)\ not\ (?:explicitly\ )?(?:
         {_LEFT_UNSAID}(?:\ in\ {_SOURCE})? | (?:given|provided|available|found|present)\ in\ {_SOURCE})
-    | (?:none\ of\ )?{_SOURCE}\ (?:i\ have\ |you\ gave\ me\ )?(?:(?:does\ not|doesn't|do\ not|don't|never
-        |did\ not|didn't)\ )
-        (?:actually\ |explicitly\ |seem\ to\ )?{_VERB}s?\b[\w\ '/-]*
+    | (?:none\ of\ )?{_SOURCE}\ (?:i\ have\ |you\ gave\ me\ )?(?:(?:does\ not|doesn't|do\ not|don't|never|did\ not
+        |didn't)\ )(?:actually\ |explicitly\ |seem\ to\ )?{_VERB}s?\b[\w\ '/-]*
     | none\ of\ {_SOURCE}\ (?:{_VERB}s?)\b[\w\ '/-]*
     | {_SOURCE}\ (?:is|are)\ (?:silent|not\ clear|unclear)\b{_ABOUT}
     | {_SOURCE}\ (?:has|have|contains?|provides?|gives?)\ no\ (?:answer|information|mention)\b{_ABOUT}
-    | there\ (?:is|are|was)\ (?:no|not\ enough|insufficient|not\ any)\ (?:answer|information|mention|data
-        |details?|context|way\ to
-        \ (?:know|tell|say))s?\b[\w\ '/-]*
+    | there\ (?:is|are|was)\ (?:no|not\ enough|insufficient|not\ any)\ (?:answer|information|mention|data|details?
+        |context|way\ to\ (?:know|tell|say))s?\b[\w\ '/-]*
     | (?:there\ is\ )?(?:not\ enough|insufficient|no)\ (?:information|data|context|evidence\ to\ (?:answer|say
         |tell))\b[\w\ ]*
     | (?:no_?answer|cannotanswer|not\ answerable|no\ answer\ present|not\ attempted|not_attempted|null|none\ given)
@@ -348,11 +345,9 @@ _BESIDE = re.compile(
     | unfortunately | apologies[\w\ ]* | i\ apologi[sz]e[\w\ ]* | hmm+ | well | honestly | to\ be\ honest | regrettably
     | (?:based\ on|according\ to|given|from|in)\ {_SOURCE} | as\ an\ ai[\w\ ]*
         | as\ a\ (?:large\ )?language\ model[\w\ ]*
-    | (?:please|kindly|you\ (?:can|could|may|should|might)(?:\ want\ to)?|try|i(?:\ would)?\ (?:suggest
-        |recommend)|feel\ free)
-        \ (?:to\ )?(?:contact|contacting|ask|asking|check|checking|consult|consulting|provide|providing|try
-            |trying|refer|reach|rephrase
-            |rephrasing|see|visit|visiting|let|look|call|email)\b[\w\ '@/.-]*
+    | (?:please|kindly|you\ (?:can|could|may|should|might)(?:\ want\ to)?|try|i(?:\ would)?\ (?:suggest|recommend)
+        |feel\ free)\ (?:to\ )?(?:contact|contacting|ask|asking|check|checking|consult|consulting|provide|providing
+        |try|trying|refer|reach|rephrase|rephrasing|see|visit|visiting|let|look|call|email)\b[\w\ '@/.-]*
     | (?:can|could|may|would)\ (?:i|you)\ (?:please\ )?(?:tell|give|send|share|have|provide|confirm)\b[\w\ '/-]*
     | (?:let\ me\ know|is\ there\ anything\ else|thank\ you|thanks|can\ i\ help|if\ you)\b[\w\ '-]*
     | (?:therefore|so|thus|hence|however|and|or)
@@ -452,20 +447,15 @@ _STATED = re.compile(
     r"|(?m:^)\W{0,4}(?:final )?(?:answer|a)\s?:)[\s*:]*+((?:[^.!\n]|[.!](?=[^\s*]))+)"
 )
 _HEDGE_BEFORE = re.compile(
-    r"(?i)\A(?:(?:i (?:think|believe|guess|suppose|would say)|i['’]d say|as far as i know"
-    r"|if i remember (?:correctly|rightly)"
-    r"|if i['’]m not mistaken|i['’]m (?:not|fairly|pretty|quite) (?:sure|certain)|i (?:can['’]t"
-    r"|cannot) say for sure|i['’]m not"
-    r" (?:100|a hundred) ?(?:%|percent) sure|i don['’]t know for sure|probably|maybe|perhaps|possibly|sure"
-    r"|certainly|of course|yes)"
-    r"(?: that|,? but|[:!.])?,?\s+)+"
+    r"(?i)\A(?:(?:i (?:think|believe|guess|suppose|would say)|i['’]d say|as far as i know|if i remember (?:correctly"
+    r"|rightly)|if i['’]m not mistaken|i['’]m (?:not|fairly|pretty|quite) (?:sure|certain)|i (?:can['’]t|cannot) say "
+    r"for sure|i['’]m not (?:100|a hundred) ?(?:%|percent) sure|i don['’]t know for sure|probably|maybe|perhaps"
+    r"|possibly|sure|certainly|of course|yes)(?: that|,? but|[:!.])?,?\s+)+"
 )
 _HEDGE_AFTER = re.compile(
     r"(?i)[,.;]?\s{1,9}(?:(?:but|though|although) (?:i['’]m|i am) not (?:(?:100|a hundred) ?(?:%|percent) |entirely "
-    r"|completely |quite "
-    r"|fully )?(?:sure|certain)(?: about (?:it|that))?|i (?:think|believe|guess)|but i may be wrong"
-    r"|if i remember (?:correctly|"
-    r"rightly)|as far as i know|or so)[.!]*\Z"
+    r"|completely |quite |fully )?(?:sure|certain)(?: about (?:it|that))?|i (?:think|believe|guess)|but i may be "
+    r"wrong|if i remember (?:correctly|rightly)|as far as i know|or so)[.!]*\Z"
 )
 _FILLER = frozenset(
     "a an the is was are were be it its it's he she they that this there of in at on for to by had has have has been "

@@ -132,11 +132,7 @@ def encoded(
     max_length: int | None,
     marks: str | None = None,
 ) -> list[list[dict]]:
-    """Return the word pieces of (question, reference, candidate) rows: one list per encoder of one dict per row.
-
-    Of pairs longer than `max_length` the longer text loses its end. With `marks`, token_type_ids are what `word_marks`
-    says of every word: what an answer lacks, says in another order, or only repeats is seen in the first layer.
-    """
+    """Return per encoder the word pieces of rows, cut to `max_length`; with `marks`, token types are `word_marks`."""
     pairs = [segments(configuration, *row) for row in rows]
     columns = []
     for k in range(len(CONFIGURATIONS[configuration])):
@@ -336,11 +332,7 @@ POOLER = r"|(^|\.)(pooler|pre_classifier)\.|^head\."  # missing in some encoders
 
 
 def judge_model(source, configuration: str, marks: str | None = None, new: str = NEW_HEAD + POOLER):
-    """Return an untrained judge over an encoder: a sequence classifier of one output, or an `AvaModel` of several.
-
-    Its `logits` are (rows, 1); an `AvaModel` takes `pairs`, a list of the inputs of its encoders. `new` is a regular
-    expression of tensors that the encoder may lack.
-    """
+    """Return an untrained judge of (rows, 1) `logits`: a sequence classifier, or an `AvaModel` that takes `pairs`."""
     from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
     checked_encoder(AutoConfig.from_pretrained(source, **NO_CODE).model_type, configuration)
@@ -545,11 +537,7 @@ def load_model(
     base_model: str | os.PathLike | None = None,
     dtype: str = "float32",
 ):
-    """Return the model of a checkpoint in evaluation mode on the CPU, and its tokenizer; linear: weights, and None.
-
-    An adapter is merged into its encoder. A causal model is read in `dtype`, so that it is never in memory in a larger
-    type; encoders are float32.
-    """
+    """Return a checkpoint's model, adapter merged, on the CPU, and tokenizer; a causal model is read in `dtype`."""
     if configuration == LINEAR:
         from safetensors.numpy import load_file
 

@@ -424,22 +424,18 @@ _ROUND = re.compile(
 _AFTER = re.compile(r",? (?:(?P<round>or so|approximately|roughly|or thereabouts)|exactly|in total)$")
 
 
-def _read(text: str, written: str) -> Iterator[Quantity]:
-    """Yield the readings of a plain text; `written` is the same text before it was lower-cased."""
+def _read(text: str, written: str) -> Sequence[Quantity]:
+    """Return the readings of a plain text; `written` is the same text before it was lower-cased."""
     if equation := _EQUATION.fullmatch(text):
-        yield from readings(equation[1])
-        return
+        return readings(equation[1])
     if bound := _BOUND.match(text):
-        yield from (replace(reading, bound=bound.lastgroup) for reading in readings(text[bound.end() :]))
-        return
+        return [replace(reading, bound=bound.lastgroup) for reading in readings(text[bound.end() :])]
     if bound := _OR_MORE.search(text):
         name = "least" if bound["plus"] else bound.lastgroup
-        yield from (replace(reading, bound=name) for reading in readings(text[: bound.start()]))
-        return
-    tuples = list(_tuples(text))
+        return [replace(reading, bound=name) for reading in readings(text[: bound.start()])]
+    tuples = _tuples(text)
     if tuples and (text[0] in "([" or "<" in text or "≤" in text or re.search(r",\s", text)):
-        yield from tuples
-        return
+        return tuples
     start = before.end() if (before := _BEFORE.match(text)) else 0
     around, after = _ROUND.match(text, start), _AFTER.search(text)
     span = slice(around.end() if around else start, after.start() if after else None)
@@ -449,12 +445,11 @@ def _read(text: str, written: str) -> Iterator[Quantity]:
         values += list(_numbers(text)) or list(_ranges(text))
     values = values or [*_named(text, written)] or [*_expressions(text)] or [*_in_two_units(text)]
     is_loose = around or (after and after["round"])
-    yield from (replace(reading, rounded=2 if is_loose else reading.rounded) for reading in values)
-    yield from tuples
+    return [replace(reading, rounded=2 if is_loose else reading.rounded) for reading in values] + tuples
 
 
-def _tuples(text: str) -> Iterator[Quantity]:
-    """Yield the interval or vector that a text is: (0, 1), 0 < x < 1."""
+def _tuples(text: str) -> list[Quantity]:
+    """Return the interval or vector that a text is: (0, 1), 0 < x < 1."""
     between = re.fullmatch(r"([^<≤]+?) ?([<≤]) ?[a-z] ?\2 ?([^<≤]+)", text)
     inside = re.fullmatch(r"([(\[]?)([^()\[\]]*[,;][^()\[\]]*)([)\]]?)", text)
     if between:
@@ -462,10 +457,11 @@ def _tuples(text: str) -> Iterator[Quantity]:
     elif inside and bool(inside[1]) == bool(inside[3]):
         ends, brackets = re.split(r"[;,]", inside[2]), inside[1] + inside[3]
     else:
-        return
+        return []
     numbers = all(re.fullmatch(r" ?-?(?:\d+(?:\.\d+)?|\d+/\d+) ?", end) for end in ends)
-    if numbers and (brackets or " " in text or max(map(len, ends)) == 1):
-        yield Quantity("tuple", tuple(Fraction(end.replace(" ", "")) for end in ends), noun=brackets)
+    if not numbers or not (brackets or " " in text or max(map(len, ends)) == 1):
+        return []
+    return [Quantity("tuple", tuple(Fraction(end.replace(" ", "")) for end in ends), noun=brackets)]
 
 
 # --- dates, times and changes
@@ -595,10 +591,8 @@ def _ranges(text: str) -> Iterator[Quantity]:
     first, second = (part for part in match.groups() if part)
     if re.fullmatch(r"[12]\d{3}", first) and re.fullmatch(r"\d\d", second):
         second = first[:2] + second
-    lows, highs = (
-        [*_dates(part), *_clocks(part)] or [number for number in _numbers(part) if number.certain]
-        for part in (first, second)
-    )
+    ends = ([*_dates(part), *_clocks(part)] or [n for n in _numbers(part) if n.certain] for part in (first, second))
+    lows, highs = ends
     if len(lows) != 1 or not highs:
         return
     low, high = lows[0], highs[0]
@@ -672,31 +666,29 @@ _WORDS = re.compile(rf"(?:{NUMBER_WORD})\b(?:(?:[ -]|,? and |, )(?:{NUMBER_WORD}
 _MORE_PARTS = re.compile(r" and (?:an? )?(?:(one|two|three)[ -])?(half|thirds?|quarters?|fifths?)\b")
 
 
-def _leading(text: str) -> Iterator[tuple[str, Fraction, Fraction, bool, str]]:
-    """Yield (kind, value, step, is the usual reading, rest of the text) of the number at the start of a text."""
+def _leading(text: str) -> list[tuple[str, Fraction, Fraction, bool, str]]:
+    """Return (kind, value, step, is the usual reading, rest of the text) of the number at the start of a text."""
     zero = Fraction(0)
     if mixed := _FRACTION.match(text):
         part = Fraction(_VULGAR[mixed["part"]]) if mixed["part"] else Fraction(int(mixed[2]), int(mixed[3]))
-        yield "number", int(mixed[1] or mixed["whole"] or 0) + part, zero, True, text[mixed.end() :]
-        return
+        return [("number", int(mixed[1] or mixed["whole"] or 0) + part, zero, True, text[mixed.end() :])]
     if share := _SHARE.match(text):
-        top, bottom = (
-            Fraction(part.replace(",", "")) if part[0].isdigit() else NUMBER_WORDS.get(part) for part in share.groups()
-        )
+        parts = (part.replace(",", "") for part in share.groups())
+        top, bottom = (Fraction(part) if part[0].isdigit() else NUMBER_WORDS.get(part) for part in parts)
         if top is not None and bottom and top < bottom:
-            yield "number", Fraction(top) / bottom, zero, True, text[share.end() :]
-            return
+            return [("number", Fraction(top) / bottom, zero, True, text[share.end() :])]
     ordinal = _ORDINAL.match(text)
     if ordinal and (ordinal[1][0].isdigit() or ordinal[1].rpartition("-")[2] in _ORDINALS):
         if value := _ordinal_value(ordinal[1]):
-            yield "ordinal", Fraction(value), zero, True, text[ordinal.end() :]
-            return
+            return [("ordinal", Fraction(value), zero, True, text[ordinal.end() :])]
     if digits := _DIGITS.match(text):
-        yield from _of_digits(digits, text[digits.end() :])
-    elif part := _ARTICLE_PART.match(text):
-        yield "number", Fraction(1, _PARTS[part[1] or part[2]]), zero, True, text[part.end() :]
-    elif (words := _WORDS.match(text)) or re.match(r"an? (?:hundred|thousand|million|billion|dozen)\b", text):
-        yield from _in_words(words[0] if words else "one", text[words.end() if words else text.index(" ") :])
+        return _of_digits(digits, text[digits.end() :])
+    if part := _ARTICLE_PART.match(text):
+        return [("number", Fraction(1, _PARTS[part[1] or part[2]]), zero, True, text[part.end() :])]
+    if words := _WORDS.match(text):
+        return _in_words(words[0], text[words.end() :])
+    scale = re.match(r"an? (?=(?:hundred|thousand|million|billion|dozen)\b)", text)
+    return [("number", Fraction(1), zero, True, text[scale.end() - 1 :])] if scale else []
 
 
 def _ends(value: Fraction) -> bool:
@@ -704,12 +696,12 @@ def _ends(value: Fraction) -> bool:
     return pow(10, LONGEST, value.denominator) == 0
 
 
-def _of_digits(digits: re.Match, rest: str) -> Iterator[tuple[str, Fraction, Fraction, bool, str]]:
-    """Yield what a number in digits can be: 1.500 is 1.5, or 1500."""
+def _of_digits(digits: re.Match, rest: str) -> list[tuple[str, Fraction, Fraction, bool, str]]:
+    """Return what a number in digits can be: 1.500 is 1.5, or 1500."""
     whole, mark, decimals = digits["whole"] or "0", digits["mark"], digits["decimals"] or digits["only"] or ""
     is_grouped, plain = not whole.isdigit(), re.sub(r"\D", "", whole)
     if mark and is_grouped and (mark in whole or (mark == "." and "." in whole)):
-        return  # 1,234,5 is no number
+        return []  # 1,234,5 is no number
     other = None
     if re.fullmatch(r"\d+,\d{3}", whole) and not mark:
         other = Fraction(whole.replace(",", "."))
@@ -722,34 +714,31 @@ def _of_digits(digits: re.Match, rest: str) -> Iterator[tuple[str, Fraction, Fra
         factor = Fraction(10) ** int(power["power"])
         value, step, rest, other = value * factor, step * factor, rest[power.end() :], None
     elif re.match(r" ?[*x·^] ?\d|e\d", rest):
-        return  # a calculation
-    yield "number", value, step, True, rest
-    if other is not None:
-        yield "number", other, Fraction(0), False, rest
+        return []  # a calculation
+    usual = [("number", value, step, True, rest)]
+    return usual if other is None else [*usual, ("number", other, Fraction(0), False, rest)]
 
 
-def _in_words(words: str, rest: str) -> Iterator[tuple[str, Fraction, Fraction, bool, str]]:
-    """Yield what number words and what follows them say: twenty-five, two thirds, one and a half."""
+def _in_words(words: str, rest: str) -> list[tuple[str, Fraction, Fraction, bool, str]]:
+    """Return what number words and what follows them say: twenty-five, two thirds, one and a half."""
     values = [NUMBER_WORDS.get(word, 100) for word in re.findall(r"[a-z]+", words) if word != "and"]
     if any(not a >= 20 > 10 > b for a, b in pairwise(values) if 100 not in (a, b)):
-        return  # five two one, fifty-four ten
+        return []  # five two one, fifty-four ten
     value = Fraction(_of_words(words))
     if (part := re.match(r"[ -]([a-z]+)\b", rest)) and part[1] in _PARTS:
         value, rest = value / _PARTS[part[1]], rest[part.end() :]
     elif more := _MORE_PARTS.match(rest):
         value, rest = value + Fraction(NUMBER_WORDS[more[1] or "one"], _PARTS[more[2]]), rest[more.end() :]
-    yield "number", value, Fraction(0), True, rest
+    return [("number", value, Fraction(0), True, rest)]
 
 
-def _scales(rest: str, currency: str | None) -> Iterator[tuple[int, bool, str]]:
-    """Yield (factor, is the usual reading, rest) of the scale behind a number: million, k, dozen."""
+def _scales(rest: str, currency: str | None) -> list[tuple[int, bool, str]]:
+    """Return (factor, is the usual reading, rest) of the scale behind a number: million, k, dozen."""
     if scale := re.match(rf"[ -]?({_SCALE})\b\.?(?:[ -]?(million|billion|trillion)\b)?", rest):
-        yield _MORE_SCALES[scale[1]] * _SCALES.get(scale[2], 1), True, rest[scale.end() :]
-        return
-    if letter := re.match(r" ?([mb])\b", rest):
-        yield _LETTERS[letter[1]], bool(currency) or letter[1] == "b", rest[letter.end() :]
-    if not (letter and currency):
-        yield 1, True, rest
+        return [(_MORE_SCALES[scale[1]] * _SCALES.get(scale[2], 1), True, rest[scale.end() :])]
+    letter = re.match(r" ?([mb])\b", rest)
+    scaled = [(_LETTERS[letter[1]], bool(currency) or letter[1] == "b", rest[letter.end() :])] if letter else []
+    return scaled if letter and currency else [*scaled, (1, True, rest)]
 
 
 _RELATION = re.compile(  # what stands behind a number and is not its noun

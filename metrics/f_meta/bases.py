@@ -6,6 +6,7 @@ BLEU, ROUGE and METEOR are those of the COCO caption evaluation, which give the 
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -24,6 +25,7 @@ BUILT_IN = ("same_question", "rouge", "bleu", "meteor", "cosine")
 WEIGHTS = (4.64, 16.78, -11.05)
 THRESHOLDS = {"same_question": 0.5, "rouge": 0.3, "cosine": 0.57}
 PAPER = {"tokenizer": "whitespace"}  # settings of "rouge" and "bleu" for texts that are tokenised, as the paper's
+ONE_AT_A_TIME = threading.RLock()  # a module of `evaluate` stores its rows
 _BATCH = 64  # batch size of the encoder, in texts
 _LONGEST = 256  # most word pieces of a text, as in its training
 
@@ -200,17 +202,14 @@ def _text_features(module: object, where: str) -> bool:
 
 
 def module_function(module: object, base_kwargs: Mapping | None = None, base_key: str | None = None) -> Base:
-    """Return a loaded module of `evaluate`, whose inputs are texts, as a base; its settings are `base_kwargs`.
-
-    `base_key` is the name of the result with one score per row, None if it is the only one. If the module takes
-    several references per row, its own rule is the one for several references.
-    """
+    """Return a loaded module of `evaluate` as a base; one that takes several references has its own rule for them."""
     kwargs = dict(base_kwargs or {})
     name = repr(module.name)
     several = _text_features(module, f"base {name}")
 
     def compute(predictions: list[str], references: list) -> Sequence[float]:
-        results = module.compute(predictions=predictions, references=references, **kwargs)
+        with ONE_AT_A_TIME:
+            results = module.compute(predictions=predictions, references=references, **kwargs)
         shapes = {key: np.shape(value) for key, value in results.items() if not isinstance(value, str | bytes)}
         lists = {key: results[key] for key, shape in shapes.items() if shape == (len(predictions),)}
         key = next(iter(lists)) if base_key is None and len(lists) == 1 else base_key
@@ -234,10 +233,7 @@ def module_function(module: object, base_kwargs: Mapping | None = None, base_key
 
 
 def default_base() -> Base:
-    """Return the base that is used where none is named: "same_question", and "rouge" where its packages are missing.
-
-    The facts of the latter say why, so that a signature tells the two apart.
-    """
+    """Return "same_question", or "rouge" where its packages are missing, with a fact that says so in signatures."""
     try:
         return base_function("same_question")
     except ImportError as error:
@@ -246,13 +242,7 @@ def default_base() -> Base:
 
 
 def base_function(base: str | Callable, base_kwargs: Mapping | None = None) -> Base:
-    """Return a built-in base by its name, or a Python function as a base.
-
-    "rouge" is ROUGE-L with beta 1.2, "bleu" sentence BLEU-4, "meteor" METEOR 1.5 (needs pycocoevalcap and Java),
-    "cosine" that of the sentence vectors of all-MiniLM-L6-v2, "same_question" how likely two questions ask the same,
-    from both (needs torch and transformers). "bleu" and "rouge" have the setting "tokenizer": "word" for raw text,
-    "whitespace" for texts that are tokenised already, or a function. A function gets n predictions, n references and
-    `base_kwargs`, and returns n scores.
+    """Return a built-in base by its name, or a Python function as a base; see the arguments of the module.
 
     >>> base_function("rouge").pairs(["who won it"], ["who won the cup"])
     array([0.55707763])

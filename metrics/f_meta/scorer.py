@@ -1,32 +1,21 @@
 """The scorer of F-meta: settings, statistics per context, warnings, signature."""
 
 import re
-import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from ..core.reading import the_first
 from ..core.scorer import RowStatistics, Scorer, check_setting, is_number
-from .bases import BUILT_IN, PAPER, Base, base_function, default_base, module_function
+from .bases import BUILT_IN, ONE_AT_A_TIME, PAPER, Base, base_function, default_base, module_function
 from .scoring import COUNTS, NAMES, best_matches, coverage, matched, reason, score_matrices, statistics
 
 PRESETS = {"paper": {"base": "rouge", "base_kwargs": PAPER}}
 SYSTEMS = 10  # that a remark names
 _RAW = re.compile(r"\w[?？]\s*$")  # "won?"; tokenised text has "won ?"
 MAX_PAIRS = 4_000_000  # scores in the matrix of a context, about 200 MB with all parts
-_ONE_AT_A_TIME = threading.RLock()  # a module of `evaluate` stores its rows
-
-
-def _locked(function: Callable) -> Callable:
-    def call(*arguments):
-        with _ONE_AT_A_TIME:
-            return function(*arguments)
-
-    return call
 
 
 class FMetaScorer(Scorer):
@@ -93,13 +82,12 @@ class FMetaScorer(Scorer):
                 return default_base()
             base = "same_question"
         if isinstance(base, str | Path) and base not in BUILT_IN:
-            with _ONE_AT_A_TIME:
+            with ONE_AT_A_TIME:
                 if str(base) not in self._modules:
                     self._modules[str(base)] = self._module(str(base))
             base = self._modules[str(base)]
         if hasattr(base, "compute") and hasattr(base, "features"):
-            result = module_function(base, kwargs, base_key)
-            return replace(result, pairs=_locked(result.pairs), multiple=result.multiple and _locked(result.multiple))
+            return module_function(base, kwargs, base_key)
         if base_key is not None:
             raise ValueError(
                 f"base_key: only for a module of evaluate, got {base_key!r} with base {base!r}; leave it out"

@@ -75,11 +75,7 @@ EMBEDDINGS_FILE = "embeddings.int8.safetensors"
 
 
 class FastEmbedder:
-    """Replaces the encoder of BERTScore at layer 0: the normalised sum of word-piece and position embeddings.
-
-    Its folder is a checkpoint that `genqa-metrics export --metric kpqa` made; `signature` names encoder and file by
-    digest.
-    """
+    """Replaces the encoder of BERTScore at layer 0: normalised sums of exported word-piece and position embeddings."""
 
     def __init__(self, folder: Path):
         from safetensors import safe_open
@@ -162,10 +158,7 @@ def checked_settings(folder: Path) -> PredictorSettings:
 
 
 def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = None):
-    """Return a saved token classifier in evaluation mode, on the CPU in float32, and its fast tokenizer.
-
-    An adapter is merged into its encoder; the tokenizer is the folder's own, else the encoder's.
-    """
+    """Return a saved token classifier, its adapter merged, in evaluation mode on the CPU, and its fast tokenizer."""
     from safetensors.torch import load_file
 
     head = saved_head(folder)
@@ -225,11 +218,7 @@ def load_models(
     backend=None,
     base_model=None,
 ) -> Models:
-    """Return the models of a metric; loaded once per process and set of files.
-
-    The encoder for BERTScore is the base encoder's layer 0 unless named; with the backend "onnx" its embeddings lie in
-    the checkpoint's folder, and any other needs torch.
-    """
+    """Return the models, loaded once a process; with "onnx" the checkpoint's folder has layer 0 of the base encoder."""
     backend = checked_backend(backend, device, dtype, base_model)
     folder = checkpoint_folder(checkpoint, revision)
     layer = 0 if embedding_layer is None else embedding_layer

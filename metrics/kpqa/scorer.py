@@ -100,16 +100,11 @@ class KpqaScorer(Scorer):
     @property
     def facts(self) -> dict[str, str]:
         """Predictor, encoder and the settings that are not the default; see `Scorer.facts`."""
-        given = {
-            "rouge_weights": self.rouge_weights if self.rouge_weights != "both" else "",
-            "idf": self._idf_digest,
-            "negation": "" if self.negation else "False",
-            "values": "" if self.values else "False",
-            "clipped": "" if self.clipped else "False",
-        }
-        return {**self.models.facts, "beta": f"{self.beta:g}", "unknown": "surface"} | {
-            name: value for name, value in given.items() if value
-        }
+        facts = {**self.models.facts, "beta": f"{self.beta:g}", "unknown": "surface"}
+        facts |= {} if self.rouge_weights == "both" else {"rouge_weights": self.rouge_weights}
+        facts |= {"idf": self._idf_digest} if self._idf_digest else {}
+        switches = {"negation": self.negation, "values": self.values, "clipped": self.clipped}
+        return facts | {name: "False" for name, is_on in switches.items() if not is_on}
 
     def _set_frequencies(self, texts: Sequence[str]) -> None:
         documents = word_pieces(self.models.tokenizer, list(map(readable, texts)))
@@ -189,12 +184,10 @@ class KpqaScorer(Scorer):
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Say how many rows are not English, and how many texts were truncated."""
+        longer = "texts are longer than the model reads together with their question"
         cut = counts.get("truncated", 0)
-        sentence = (
-            f"{cut} texts are longer than the model reads together with their question; "
-            "what is behind its limit was left out"
-        )
-        return [*language_warnings(counts), *([sentence] if cut else [])]
+        sentences = [f"{cut} {longer}; what is behind its limit was left out"] if cut else []
+        return [*language_warnings(counts), *sentences]
 
 
 def _checked_corpus(idf: object) -> list[str]:
