@@ -218,7 +218,7 @@ def load_models(
     backend=None,
     base_model=None,
 ) -> Models:
-    """Return the models, loaded once a process; with "onnx" the checkpoint's folder has layer 0 of the base encoder."""
+    """Return the models, loaded once a process; with "onnx" the checkpoint has the base encoder's layer 0."""
     backend = checked_backend(backend, device, dtype, base_model)
     folder = checkpoint_folder(checkpoint, revision)
     layer = 0 if embedding_layer is None else embedding_layer
