@@ -85,22 +85,15 @@ def packed(prompts: Sequence[tuple[Sequence[int], Sequence[Sequence[int]], Seque
 
 
 def _pack(prompts) -> Pack:
-    tokens, positions, parts, branches, ends, numbers = [], [], [], [], [], []
-    branch = 0
+    columns, ends, numbers = [], [], []
     for part, (shared, texts, rows) in enumerate(prompts):
-        tokens += shared
-        positions += range(len(shared))
-        parts += [part] * len(shared)
-        branches += [0] * len(shared)
+        columns += [(token, position, part, 0) for position, token in enumerate(shared)]
         for text, row in zip(texts, rows, strict=True):
-            branch += 1
-            tokens += text
-            positions += range(len(shared), len(shared) + len(text))
-            parts += [part] * len(text)
-            branches += [branch] * len(text)
-            ends.append(len(tokens) - 1)
             numbers.append(row)
-    return Pack(*(np.array(values, dtype=np.int64) for values in (tokens, positions, parts, branches, ends, numbers)))
+            columns += [(token, position, part, len(numbers)) for position, token in enumerate(text, len(shared))]
+            ends.append(len(columns) - 1)
+    of_rows = np.array([ends, numbers], dtype=np.int64)
+    return Pack(*np.array(columns, dtype=np.int64).T.copy(), *of_rows)
 
 
 def load_causal(path: Path, dtype: str = "float32"):

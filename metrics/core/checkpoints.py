@@ -101,8 +101,10 @@ def hub_folder(
     except Exception as error:  # huggingface_hub and httpx raise many types
         why = f"{type(error).__name__}: {error}".splitlines()[0]
     else:
-        weights = [path for path in folder.iterdir() if path.suffix in (".safetensors", ".gguf")]
-        if damaged := [path for path in weights if _is_damaged(path)]:
+        # A file of the cache is named after its SHA-256.
+        weights = [path for path in folder.iterdir() if path.suffix in (".safetensors", ".gguf") and path.is_symlink()]
+        digests = {path: os.path.basename(os.readlink(path)) for path in weights}
+        if damaged := [path for path, name in digests.items() if len(name) == 64 and file_digest(path) != name]:
             for path in damaged:  # otherwise the cache would return it again
                 path.resolve().unlink()
                 path.unlink()
@@ -119,12 +121,6 @@ def hub_folder(
 
 def _only(files: Sequence[str]) -> dict[str, list[str]]:
     return {"allow_patterns": list(files), "ignore_patterns": ["*/*"]}
-
-
-def _is_damaged(path: Path) -> bool:
-    """Return whether a cached file differs from the SHA-256 that its blob is named after."""
-    name = os.path.basename(os.readlink(path)) if path.is_symlink() else ""
-    return len(name) == 64 and file_digest(path) != name
 
 
 # Names of bundled checkpoints, and their folders.

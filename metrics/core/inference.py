@@ -168,13 +168,8 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 def padded(rows: Sequence[dict]) -> dict[str, np.ndarray]:
     """Return the inputs of rows, name -> token numbers, as (rows, tokens) integers, padded with 0 to the longest."""
     longest = max(len(row["input_ids"]) for row in rows)
-    inputs = {}
-    for name in rows[0]:
-        filled = np.zeros((len(rows), longest), dtype=np.int64)
-        for line, row in zip(filled, rows, strict=True):
-            line[: len(row[name])] = row[name]
-        inputs[name] = filled
-    return inputs
+    empty = [0] * longest
+    return {name: np.array([[*row[name], *empty][:longest] for row in rows], dtype=np.int64) for name in rows[0]}
 
 
 def tensors(inputs: Mapping[str, np.ndarray], device: object = "cpu") -> dict:

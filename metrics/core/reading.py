@@ -306,24 +306,16 @@ def passage(
     def content(text: str) -> set[str]:
         return {key for key in keys(text) if key not in COMMON}
 
-    asked, wanted = content(question), [content(text) for text in references]
-
     def share(of: set[str], words: set[str]) -> float:
         return len(of & words) / max(1, len(of))
 
-    def names(words: set[str]) -> bool:
-        return any(words_of & words for words_of in wanted)
-
-    def nearness(text: str) -> float:
-        words = content(text)
-        return share(asked, words) + max(share(words_of, words) for words_of in wanted)
-
-    result = passages(answer, most)
-    best = max(range(len(result)), key=lambda i: nearness(result[i]))
-    about = share(asked, content(result[best]))
-    others = [
-        i
-        for i, text in enumerate(result)
-        if abs(i - best) > 1 and share(asked, content(text)) >= max(about, LEAST_ASKED) and not names(content(text))
-    ]
-    return " ".join(result[i] for i in sorted([best, *others[-1:]]))
+    asked, wanted = content(question), [content(text) for text in references]
+    runs = passages(answer, most)
+    words = [content(text) for text in runs]
+    about = [share(asked, own) for own in words]
+    near = [of_question + max(share(of, own) for of in wanted) for of_question, own in zip(about, words, strict=True)]
+    best = near.index(max(near))
+    least = max(about[best], LEAST_ASKED)
+    unlike = [i for i, own in enumerate(words) if abs(i - best) > 1 and not any(of & own for of in wanted)]
+    others = [i for i in unlike if about[i] >= least]
+    return " ".join(runs[i] for i in sorted([best, *others[-1:]]))
