@@ -232,10 +232,6 @@ def _geometric_mean(matches: np.ndarray, totals: np.ndarray, weights: np.ndarray
     return np.where((total_weight > 0) & (matches[..., 0] > 0) & ~np.isnan(mean), mean, 0.0)
 
 
-def _penalty(good: np.ndarray, ratio: np.ndarray) -> np.ndarray:
-    return np.where(good, 1.0, np.exp(1.0 - ratio))
-
-
 def scores(statistics: np.ndarray, settings: Settings, effective_order: bool | None = None) -> dict[str, np.ndarray]:
     """Return AEv(alpha, N) and its parts, arrays of the leading shape, from ... x (2 + 4 orders) statistics.
 
@@ -251,9 +247,9 @@ def scores(statistics: np.ndarray, settings: Settings, effective_order: bool | N
     brevity, wordiness = settings.brevity, settings.wordiness
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         long_enough = np.isinf(brevity) | (brevity * candidate >= reference)
-        brevity_penalty = _penalty(long_enough, reference / (brevity * candidate))
+        brevity_penalty = np.where(long_enough, 1.0, np.exp(1.0 - reference / (brevity * candidate)))
         short_enough = np.isinf(wordiness) | (candidate <= wordiness * reference)
-        wordiness_penalty = _penalty(short_enough, candidate / (wordiness * reference))
+        wordiness_penalty = np.where(short_enough, 1.0, np.exp(1.0 - candidate / (wordiness * reference)))
     precision = brevity_penalty * _geometric_mean(counts[..., 0], counts[..., 1], weights, effective_order)
     recall = wordiness_penalty * _geometric_mean(counts[..., 2], counts[..., 3], weights, effective_order)
     return {

@@ -38,11 +38,6 @@ def _tokens(tokenize: Tokenize, predictions: Sequence[str], references: Sequence
     return {text: tokenize(text) for text in texts}
 
 
-def _starts(references: Sequence[Sequence[str]]) -> np.ndarray:
-    """Return where the references of every row begin in one list of all."""
-    return np.cumsum([0, *(len(texts) for texts in references[:-1])])
-
-
 def bleu(tokenize: Tokenize, predictions: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
     """Return sentence BLEU-4 of every prediction, its references clipped together."""
     matches, length, reference_length = bleu_counts(tokenize, predictions, references)
@@ -72,10 +67,10 @@ def rouge(tokenize: Tokenize, predictions: Sequence[str], references: Sequence[S
     tokens = _tokens(tokenize, predictions, references)
     left = [tokens[text] for text, row in zip(predictions, references, strict=True) for _ in row]
     right = [tokens[text] for row in references for text in row]
+    starts = np.cumsum([0, *(len(texts) for texts in references[:-1])])
     common = cpdist(left, right, scorer=LCSseq.similarity, dtype=np.int64)
     precision, recall = (
-        np.maximum.reduceat(common / np.maximum([len(of) for of in side], 1), _starts(references))
-        for side in (left, right)
+        np.maximum.reduceat(common / np.maximum([len(of) for of in side], 1), starts) for side in (left, right)
     )
     good = (precision > 0) & (recall > 0)
     denominator = np.where(good, recall + BETA**2 * precision, 1)

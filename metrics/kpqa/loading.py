@@ -276,7 +276,12 @@ def _loaded(
         else:
             embedder, embedding_tokenizer = _load_encoder(embedding_folder)
     if embedding_folder is not None:
-        _keep_layers(embedder, layer)
+        layers = embedder.config.num_hidden_layers
+        if not is_whole(layer, 0, layers):
+            raise ValueError(f"embedding_layer: expected a whole number from 0 to {layers}, got {layer!r}")
+        blocks = getattr(getattr(embedder, "encoder", None), "layer", None)
+        if blocks is not None:  # those above the one that is compared
+            del blocks[max(1, layer) :]
     for model in (predictor, embedder):
         if not isinstance(model, FastModel | FastEmbedder):
             import torch
@@ -299,13 +304,3 @@ def _load_encoder(folder: Path) -> tuple:
     check_vocabulary(embedder, tokenizer, folder)
     check_row("encoder", folder, lambda: _output(embedder, tokenizer))
     return embedder, tokenizer
-
-
-def _keep_layers(embedder, layer: int) -> None:
-    """Remove the layers of an encoder above the one that is compared; refuse a layer that does not exist."""
-    layers = embedder.config.num_hidden_layers
-    if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer <= layers:
-        raise ValueError(f"embedding_layer: expected a whole number from 0 to {layers}, got {layer!r}")
-    blocks = getattr(getattr(embedder, "encoder", None), "layer", None)
-    if blocks is not None:
-        del blocks[max(1, layer) :]
