@@ -46,11 +46,8 @@ def assert_accuracy(
     import genqa_metrics
 
     report = genqa_metrics.accuracy(rows, labels, **options)
-    missed = {
-        system: result
-        for system, result in report.systems.items()
-        if result[bound] is None or result[bound] < at_least
-    }
+    results = report.systems.items()
+    missed = {system: r for system, r in results if r[bound] is None or r[bound] < at_least}
     if missed:
         pytest.fail(_failure(report, missed, at_least, bound, show), pytrace=False)
     return report

@@ -64,7 +64,5 @@ class AevScorer(Scorer):
 
 def _texts(columns: Mapping[str, list]) -> tuple[list[str], list[list[str]]]:
     """Return predictions and references as people see them."""
-    return (
-        [readable(text) or text for text in columns["predictions"]],
-        [[readable(text) or text for text in row] for row in columns["references"]],
-    )
+    predictions = [readable(text) or text for text in columns["predictions"]]
+    return predictions, [[readable(text) or text for text in row] for row in columns["references"]]

@@ -63,12 +63,8 @@ class Settings:
 
     def __post_init__(self):
         weights, words, tokenizer = self.weights, self.stop_words, self.tokenizer
-        weighed = weights is None or (
-            isinstance(weights, Sequence | np.ndarray)
-            and len(weights) == self.max_order
-            and all(is_number(w, 0) for w in weights)
-            and sum(weights) > 0
-        )
+        are_weights = isinstance(weights, Sequence | np.ndarray) and len(weights) == self.max_order
+        weighed = weights is None or (are_weights and all(is_number(w, 0) for w in weights) and sum(weights) > 0)
         are_words = words is None or (isinstance(words, Collection) and all(isinstance(w, str) for w in words))
         known = words in STOP_WORDS if isinstance(words, str) else are_words
         lists = ", ".join(map(repr, STOP_WORDS))

@@ -47,7 +47,4 @@ nobody nothing nowhere neither nor cannot cant ain't aren't can't couldn't didn'
 isn't shouldn't wasn't weren't won't wouldn't un us b c d e f g h j k l m n o p q r s t u v w x y z
 """
 
-STOP_WORDS = {
-    "english": frozenset(_SMART.split()) - frozenset(_ANSWERS.split()),
-    "smart": frozenset(_SMART.split()),
-}
+STOP_WORDS = {"english": frozenset(_SMART.split()) - frozenset(_ANSWERS.split()), "smart": frozenset(_SMART.split())}

@@ -518,10 +518,7 @@ def short_forms(answer: str, question: str, is_number_word: Callable[[str], obje
 
     left = next((i for i, word in enumerate(words) if not is_known(word)), len(words))
     right = next((i for i, word in enumerate(reversed(words)) if not is_known(word)), len(words))
-    forms += [
-        " ".join(words[first : len(words) - last])
-        for first in range(left + 1)
-        for last in range(right + 1)
-        if (first or last) and first + last < len(words)
-    ][:200]
+    cuts = [(first, last) for first in range(left + 1) for last in range(right + 1) if first or last]
+    kept = [words[first : len(words) - last] for first, last in cuts]
+    forms += [" ".join(part) for part in kept if part][:200]
     return tuple(dict.fromkeys(forms))

@@ -147,12 +147,9 @@ def pack_logits(model, packs: Sequence[Pack]):
 
     mask = tree_mask(padded("parts", -1), padded("branches", -1))
     additive = torch.zeros(mask.shape, dtype=model.dtype, device=model.device)
-    hidden = model.model(
-        input_ids=padded("tokens", 0),
-        position_ids=padded("positions", 0),
-        attention_mask=additive.masked_fill_(~mask, torch.finfo(model.dtype).min)[:, None],
-        use_cache=False,
-    ).last_hidden_state
+    additive = additive.masked_fill_(~mask, torch.finfo(model.dtype).min)[:, None]
+    tokens = {"input_ids": padded("tokens", 0), "position_ids": padded("positions", 0)}
+    hidden = model.model(**tokens, attention_mask=additive, use_cache=False).last_hidden_state
     which = np.repeat(np.arange(len(packs)), [len(pack.ends) for pack in packs])
     ends = np.concatenate([pack.ends for pack in packs])
     judged = hidden[torch.from_numpy(which).to(model.device), torch.from_numpy(ends).to(model.device)]

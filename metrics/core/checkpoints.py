@@ -182,10 +182,8 @@ def find_checkpoint(
 
 def is_checkpoint(folder: Path) -> bool:
     """Return whether a folder holds a model or an adapter: its config and its weights in safetensors."""
-    return any(
-        (folder / config).is_file() and (folder / weights).is_file()
-        for config, weights in zip(("adapter_config.json", "config.json"), WEIGHTS, strict=True)
-    )
+    pairs = zip(("adapter_config.json", "config.json"), WEIGHTS, strict=True)
+    return any(all((folder / name).is_file() for name in pair) for pair in pairs)
 
 
 def checkpoint_digest(folder: Path) -> str:

@@ -247,10 +247,8 @@ def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -
     """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without one."""
     words_of = [[word for word in _keyed(text, marks)[0] if word[0] in found] for text in pair]
     places = [{place: found[key] for key, *span in spans for place in range(*span)} for spans in words_of]
-    return [
-        0 if segment is None else places[segment].get(start, 0)
-        for segment, (start, _) in zip(encoding.sequence_ids, encoding.offsets, strict=True)
-    ]
+    pieces = zip(encoding.sequence_ids, encoding.offsets, strict=True)
+    return [0 if segment is None else places[segment].get(start, 0) for segment, (start, _) in pieces]
 
 
 class JudgeReader:
@@ -427,10 +425,8 @@ def ava_classes() -> tuple[type, type]:
                         self.peers, pairs, outputs[::-1], pairs[::-1], strict=True
                     )
                 ]
-            pooled = [
-                output.last_hidden_state[:, 0] if output.get("pooler_output") is None else output.pooler_output
-                for output in outputs
-            ]
+            first = [output.last_hidden_state[:, 0] for output in outputs]
+            pooled = [output.get("pooler_output", own) for output, own in zip(outputs, first, strict=True)]
             return SequenceClassifierOutput(logits=self.classifier(self.dropout(torch.cat(pooled, dim=-1))))
 
     return AvaConfig, AvaModel
@@ -609,10 +605,8 @@ def short_digest(folder: Path) -> str:
 def check_onnx_support(configuration: str, folder: Path) -> None:
     """Raise a ValueError if the backend "onnx" cannot run a judge: a linear one, or one of several pairs of texts."""
     if len(CONFIGURATIONS.get(configuration, ())) != 1:
-        raise ValueError(
-            f"checkpoint: {folder} is a judge of configuration {configuration}; backend 'onnx' runs those that read "
-            "one pair of texts; take backend 'torch'"
-        )
+        why = "backend 'onnx' runs those that read one pair of texts; take backend 'torch'"
+        raise ValueError(f"checkpoint: {folder} is a judge of configuration {configuration}; {why}")
 
 
 def model_to_export(folder: Path) -> tuple[object, list[str]]:

@@ -292,10 +292,9 @@ class Scorer:
             cls.meta_evaluated = own.get("meta_evaluated", (cls.main,))
             cls.row_names = own.get("row_names", cls.names)
             cls.graded = own.get("graded", cls.main)
-        cls.load_settings, cls.compute_settings = (
-            {name: p for name, p in inspect.signature(method).parameters.items() if name != "self"}
-            for method in (cls.load, cls.settings_class or cls.configure)
-        )
+        signatures = map(inspect.signature, (cls.load, cls.settings_class or cls.configure))
+        parameters = ({n: p for n, p in signature.parameters.items() if n != "self"} for signature in signatures)
+        cls.load_settings, cls.compute_settings = parameters
         cls.setting_names = (*cls.compute_settings, *cls.load_settings)
 
     def __init__(self, *, ready: bool = True, **settings):
@@ -424,11 +423,8 @@ class Scorer:
             details: see `RowStatistics`.
         """
         scores = {name: values.tolist() for name, values in self.row_scores(statistics).items()}
-        rows = (
-            [{name: column[place] for name, column in table.items()} for table in (scores, details)]
-            for place in range(len(statistics))
-        )
-        return [self.reason(*row) for row in rows]
+        tables, rows = (scores, details), range(len(statistics))
+        return [self.reason(*({name: column[i] for name, column in table.items()} for table in tables)) for i in rows]
 
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
         """Return what `statistics` did, from the scores of the rows and without a model, where `recalls` is true.

@@ -112,10 +112,8 @@ class FMetaScorer(Scorer):
             counts = [coverage(*each, self.threshold) for each in zip(matrices, pairs, strict=True)]
             rows = np.hstack([rows, np.array(counts, dtype=float).reshape(len(counts), len(COUNTS))])
             asked = [{reference for _, reference in of_context} for of_context in pairs]
-            details["not_asked"] = [
-                [text for i, text in enumerate(texts) if i not in among]
-                for texts, among in zip(references, asked, strict=True)
-            ]
+            both = zip(references, asked, strict=True)
+            details["not_asked"] = [[text for i, text in enumerate(texts) if i not in has] for texts, has in both]
         if explain:
             explanations = []
             for i, (matrix, texts, others) in enumerate(zip(matrices, predictions, references, strict=True)):
@@ -126,10 +124,8 @@ class FMetaScorer(Scorer):
             details["explanation"] = explanations
         counts = Counter()
         if self.base.facts.get("tok") == "whitespace":
-            counts["raw"] = sum(
-                any(_RAW.search(text) for text in [*asked, *wanted])
-                for asked, wanted in zip(predictions, references, strict=True)
-            )
+            contexts = ([*asked, *wanted] for asked, wanted in zip(predictions, references, strict=True))
+            counts["raw"] = sum(any(map(_RAW.search, texts)) for texts in contexts)
         return RowStatistics.of(rows, counts, details)
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:

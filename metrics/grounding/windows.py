@@ -146,14 +146,12 @@ def nearest_sentences(wanted: Collection[str], windows: Sequence[Window]) -> lis
     []
     """
     wanted = set(wanted) - _COMMON_KEYS
-    shares = [
-        (len(wanted & content_keys(window.text[start - window.start : end - window.start])), window, (start, end))
-        for window in windows
-        if not window.keys.isdisjoint(wanted)
-        for start, end in evidence_spans(window)
-    ]
-    most = max((share for share, *_ in shares), default=0)
-    return [(window, span) for share, window, span in shares if share == most > 0]
+    near = [window for window in windows if not window.keys.isdisjoint(wanted)]
+    spans = [(window, span) for window in near for span in evidence_spans(window)]
+    texts = [window.text[start - window.start : end - window.start] for window, (start, end) in spans]
+    shares = [len(wanted & content_keys(text)) for text in texts]
+    most = max(shares, default=0)
+    return [pair for pair, share in zip(spans, shares, strict=True) if share == most > 0]
 
 
 def passage_numbers(passages: Sequence[str]) -> dict[int, int]:
