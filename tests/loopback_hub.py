@@ -56,22 +56,14 @@ class Repository:
 
 
 class LoopbackHub:
-    """The server and what it holds.
-
-    Attributes:
-        url: its address.
-        requests: (method, path) of every request, in order.
-        repositories: (kind, name) -> Repository.
-        corrupt: SHA-256 of files whose next download has a wrong last byte.
-        unavailable: names of repositories for which the answer is 503.
-    """
+    """The server and what it holds: repositories by kind and name, and every request, in order."""
 
     def __init__(self, folder: Path):
         self.folder = folder
         self.repositories: dict[tuple[str, str], Repository] = {}
-        self.requests: list[tuple[str, str]] = []
-        self.corrupt: set[str] = set()
-        self.unavailable: set[str] = set()
+        self.requests: list[tuple[str, str]] = []  # method, path
+        self.corrupt: set[str] = set()  # SHA-256 of files whose next download has a wrong last byte
+        self.unavailable: set[str] = set()  # names of repositories for which the answer is 503
         handler = type("Handler", (_Handler,), {"hub": self})
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"

@@ -6,6 +6,7 @@ import shutil
 
 import evaluate
 
+from tests.factories import kpqa
 from tests.factories.kpqa import QUESTIONS, WORDS
 
 SETTINGS = {"max_length": 64, "slope": 2.0, "intercept": -0.5, "threshold": 0.4, "reference_aggregation": "max"}
@@ -37,11 +38,7 @@ def encoder_of_type(kind, tiny_encoder, folder):
 
 
 def saved(model, tokenizer_folder, folder, **settings):
-    from transformers import AutoTokenizer
-
-    folder.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(tokenizer_folder).save_pretrained(folder)
+    kpqa.saved(model, tokenizer_folder, folder)
     (folder / "ava_config.json").write_text(json.dumps(SETTINGS | settings))
     return folder
 
@@ -72,14 +69,8 @@ def linear_judge(folder):
 
 
 def load(repository, checkpoint, **arguments):
-    return evaluate.load(
-        str(repository / "metrics/ava/ava.py"),
-        checkpoint=str(checkpoint),
-        keep_in_memory=True,
-        progress=False,
-        device="cpu",
-        **arguments,
-    )
+    arguments |= {"checkpoint": str(checkpoint), "device": "cpu"}
+    return evaluate.load(str(repository / "metrics/ava/ava.py"), keep_in_memory=True, progress=False, **arguments)
 
 
 def random_rows(count, seed=0):

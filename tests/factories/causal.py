@@ -35,13 +35,8 @@ def tiny_gguf(path, seed=0):
     end = len(tokens) - 1
     facts = {"name": "tiny", "context_length": CONTEXT, "embedding_length": HIDDEN, "block_count": LAYERS}
     facts |= {"feed_forward_length": INNER, "head_count": HEADS, "head_count_kv": 1, "layer_norm_rms_eps": 1e-6}
-    facts |= {
-        "rope_freq_base": 10000.0,
-        "vocab_size": len(tokens),
-        "tokenizer_model": "gpt2",
-        "tokenizer_pre": "qwen2",
-    }
-    facts |= {"token_list": tokens, "token_merges": list(dict.fromkeys(merges))}
+    facts |= {"rope_freq_base": 10000.0, "vocab_size": len(tokens), "tokenizer_model": "gpt2"}
+    facts |= {"tokenizer_pre": "qwen2", "token_list": tokens, "token_merges": list(dict.fromkeys(merges))}
     facts["token_types"] = [gguf.TokenType.NORMAL] * end + [gguf.TokenType.CONTROL]
     for name, value in (facts | dict.fromkeys(("eos_token_id", "bos_token_id", "pad_token_id"), end)).items():
         getattr(writer, f"add_{name}")(value)

@@ -20,15 +20,8 @@ def tiny_encoder(folder):
     tokenizer = BertTokenizerFast(vocab=str(folder / "vocab.txt"), model_max_length=128)
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=128,
-        initializer_range=0.4,
-    )
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    config = BertConfig(vocab_size=len(vocabulary), max_position_embeddings=128, initializer_range=0.4, **sizes)
     BertModel(config).save_pretrained(folder)
     return folder
 
@@ -36,20 +29,15 @@ def tiny_encoder(folder):
 def saved(model, tokenizer_folder, folder):
     from transformers import AutoTokenizer
 
+    folder.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(folder)
     AutoTokenizer.from_pretrained(tokenizer_folder).save_pretrained(folder)
     return folder
 
 
 def load(repository, checkpoint, embedding_model, **arguments):
-    return evaluate.load(
-        str(repository / "metrics/kpqa/kpqa.py"),
-        checkpoint=str(checkpoint),
-        embedding_model=str(embedding_model),
-        keep_in_memory=True,
-        progress=False,
-        **arguments,
-    )
+    arguments |= {"checkpoint": str(checkpoint), "embedding_model": str(embedding_model)}
+    return evaluate.load(str(repository / "metrics/kpqa/kpqa.py"), keep_in_memory=True, progress=False, **arguments)
 
 
 def random_rows(count, seed=0):

@@ -33,6 +33,5 @@ from genqa_metrics.cli import app
 done = [CliRunner().invoke(app, command) for command in json.loads(sys.argv[2])]
 print(json.dumps([(it.exit_code, it.stdout, it.stderr) for it in done]))
 """
-    return json.loads(
-        without_extras(code, cwd, json.dumps([list(map(str, command)) for command in commands]), names=names)
-    )
+    words = json.dumps([list(map(str, command)) for command in commands])
+    return json.loads(without_extras(code, cwd, words, names=names))

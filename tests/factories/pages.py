@@ -98,22 +98,16 @@ def run_command(words: list[str]) -> str:
 
 
 class Page:
-    """A page that is being run.
-
-    Attributes:
-        differences: (block, what was printed) of the `text` blocks that say something else.
-        not_run: the reasons of the blocks that are left out.
-        ran: number of blocks that were run or written.
-    """
+    """A page that is being run."""
 
     def __init__(self, path: Path):
         self.path = path
         self.text = path.read_text(encoding="utf-8")
         self.namespace: dict = {"__name__": "page"}
         self.printed = ""
-        self.differences: list[tuple[Block, str]] = []
-        self.not_run: list[str] = []
-        self.ran = 0
+        self.differences: list[tuple[Block, str]] = []  # `text` blocks that say something else, and what was printed
+        self.not_run: list[str] = []  # reasons of the blocks that are left out
+        self.ran = 0  # number of blocks that were run or written
 
     def run(self) -> None:
         """Run all blocks in the current folder, with the files that the page offers for download."""

@@ -155,12 +155,7 @@ def difference_by_labels(labels: int, questions: int, repeats: int = 500) -> flo
 def few_labels(rng, labels: int, questions: int, shares: tuple[float, float], same: bool) -> np.ndarray:
     """Return (2 systems, judge and labels, questions): the judge errs otherwise on the one system than on the other.
 
-    Args:
-        rng: draws everything.
-        labels: number of labels of each system.
-        questions: number of questions.
-        shares: of right answers of the two.
-        same: the labels are of the same questions for both, and half of what makes a question hard is hard for both.
+    With `same` the labels are of the same questions, and half of what makes a question hard is hard for both.
     """
     hard, judge = rng.normal(0, 1, (2, 2, questions))
     if same:

@@ -204,11 +204,7 @@ def rouge_score() -> Callable:
 
 
 def contestants(fast: dict[str, Path]) -> dict[str, dict[str, Callable]]:
-    """Return {group: {name as in the tables: contestant}}, ours first in every group.
-
-    Args:
-        fast: folders of the exported checkpoints, by metric.
-    """
+    """Return {group: {name as in the tables: contestant}}, ours first in every group, of the exported checkpoints."""
 
     def by_way(name: str, make: Callable, folder: Path) -> dict[str, Callable]:
         return {
@@ -226,10 +222,7 @@ def contestants(fast: dict[str, Path]) -> dict[str, dict[str, Callable]]:
 
 
 def different_rows(data: Path, count: int) -> list[dict]:
-    """Return rows of different questions, so that nothing need be encoded twice.
-
-    Where there are not enough, further rounds of the same rows follow, with their number behind question and answer.
-    """
+    """Return rows of different questions, none encoded twice; where they are too few, numbered copies follow."""
     by_question: dict[str, list[dict]] = {}
     for name in DATA:
         for row in json_rows(data / f"{name}.train.jsonl.gz"):
@@ -252,12 +245,7 @@ def timed(function: Callable) -> tuple[float, object]:
 
 
 def measured(make: Callable, path: Path, count: int) -> dict:
-    """Return start-up, rate and memory of one contestant, whose process this is (on Linux).
-
-    Returns:
-        "start_up", processor seconds from the beginning of the process to its first score; "rate", rows a second;
-        "rows"; "mb", the peak of the process's memory.
-    """
+    """Return processor seconds to the first score, rows a second and peak MB of the contestant of this process."""
     warnings.simplefilter("ignore")
     rows = list(islice(json_rows(path), count))
     run = make()
@@ -337,12 +325,7 @@ def field_table(field: dict[str, dict]) -> str:
 
 
 def sections(data: Path, folder: Path) -> Iterator[str]:
-    """Measure; yield the parts of the page in Markdown.
-
-    Args:
-        data: folder of the judgments.
-        folder: an empty one.
-    """
+    """Measure on the judgments in `data`, in an empty folder; yield the parts of the page in Markdown."""
     begun, start = machine(), time.monotonic()
     command = command_line("tests.programs.benchmarks.bench_all", sys.argv[1:])
     yield (
@@ -371,14 +354,7 @@ def sections(data: Path, folder: Path) -> Iterator[str]:
 
 
 def write_page(doc: str, marker: str, text: Callable[[argparse.Namespace, Path], str], **options: dict) -> None:
-    """Measure what the command line asks for; write it between the markers of a page, or print it.
-
-    Args:
-        doc: docstring of the program.
-        marker: name of the markers.
-        text: from arguments and an empty folder to Markdown.
-        options: further arguments of the program, with what argparse takes for each.
-    """
+    """Write the Markdown that `text` makes of arguments and an empty folder between markers of a page, or print it."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with judgments/")
     parser.add_argument("--write", type=Path, metavar="PAGE.md", help=f"write between its lines {marker}; or print")

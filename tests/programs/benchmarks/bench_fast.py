@@ -46,13 +46,7 @@ def _agreement(found: np.ndarray, rows: list[dict]) -> dict[str, float]:
 
 
 def quality(data: Path, fast: dict[str, Path], count: int | None = None) -> list[dict]:
-    """Return for every way and dev set what people and the plain way say about its scores.
-
-    Args:
-        data: folder of the data.
-        fast: folders of the exported checkpoints.
-        count: rows of a set, None for all.
-    """
+    """Return for every way and dev set, at most `count` rows each, what people and the plain way say of its scores."""
     found = []
     for name in AVA_DATA:
         rows, plain = list(islice(json_rows(dev_file(data, name)), count)), None

@@ -21,11 +21,7 @@ def megabytes(folder: Path) -> float:
 
 
 def measured(extra: str) -> tuple[int, float]:
-    """Return the packages and the MB that an installation brings, compiled Python files left out.
-
-    Args:
-        extra: an extra of setup.cfg, "" for none.
-    """
+    """Return the packages and the MB that an extra of setup.cfg brings, "" for none, without compiled files."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         (packages,) = Path(folder).glob("lib/*/site-packages")

@@ -40,14 +40,7 @@ def examples(page: str) -> list[str]:
 
 
 def main(names: list[str]) -> None:
-    """Install tools and run their tests.
-
-    Args:
-        names: keys of `TOOLS`, none for all.
-
-    Raises:
-        SystemExit: if there is no such tool, or the tests of one fail.
-    """
+    """Install tools, none for all, and run their tests; SystemExit if there is no such tool, or a test fails."""
     unknown = [name for name in names if name not in TOOLS]
     if unknown:
         raise SystemExit(f"{unknown[0]}: expected one of {', '.join(TOOLS)}")

@@ -16,10 +16,7 @@ KEPT = ("torch",)  # as in constraints.txt: a gigabyte, and not what is asked ab
 
 
 def wanted(which: str) -> list[str]:
-    """Return the requirements of one end of the matrix.
-
-    Args:
-        which: "oldest" or "newest".
+    """Return the requirements of one end of the matrix, "oldest" or "newest".
 
     >>> [line for line in wanted("oldest") if line.startswith("evaluate")]
     ['evaluate==0.4.6']

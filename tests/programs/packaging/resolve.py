@@ -12,15 +12,7 @@ PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
 def resolved(python: str, wanted: list[str]) -> list[str]:
-    """Return the pins that uv finds, from wheels alone.
-
-    Args:
-        python: version of Python.
-        wanted: the requirements.
-
-    Raises:
-        SystemExit: if there is no such set; with uv's reason.
-    """
+    """Return the pins that uv finds for a version of Python, from wheels alone; SystemExit if there are none."""
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--no-build", "--no-header", "--no-annotate"]
     command += ["--python-version", python, "-"]
     done = subprocess.run(command, input="\n".join(wanted), capture_output=True, text=True)

@@ -54,11 +54,7 @@ def found(table) -> dict[tuple, float]:
 
 
 def main() -> None:
-    """Score on both ways.
-
-    Raises:
-        SystemExit: if a row or a number differs.
-    """
+    """Score on both ways; SystemExit if a row or a number differs."""
     os.environ |= {"AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any", "RAY_USAGE_STATS_ENABLED": "0"}
     with tempfile.TemporaryDirectory() as name, server(Path(name, "server")):
         folder = Path(name)

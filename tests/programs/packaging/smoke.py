@@ -31,11 +31,7 @@ EXPECTED = {
 
 
 def main(names: list[str]) -> None:
-    """Load and compute modules; raise where a number is another one.
-
-    Args:
-        names: names of modules, none for all.
-    """
+    """Load and compute modules, none for all; SystemExit where a number is another one."""
     import genqa_metrics
 
     found = {}
