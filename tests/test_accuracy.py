@@ -90,14 +90,9 @@ def test_corrected_covers_the_accuracy(judge, number, sample):
     rng = np.random.default_rng(number + sample)
     for truth in ACCURACIES:
         share = truth * sensitivity + (1 - truth) * (1 - specificity)
-        _, low, high = rogan_gladen(
-            rng.binomial(number, share, SAMPLES),
-            number,
-            rng.binomial(sample, sensitivity, SAMPLES),
-            sample,
-            rng.binomial(sample, specificity, SAMPLES),
-            sample,
-        )
+        counts = ((number, share), (sample, sensitivity), (sample, specificity))
+        drawn = [value for size, odds in counts for value in (rng.binomial(size, odds, SAMPLES), size)]
+        _, low, high = rogan_gladen(*drawn)
         assert covers(truth, low, high) == pytest.approx(0.95, abs=0.02), truth
 
 
@@ -154,10 +149,8 @@ def test_rows_of_one_question_are_one_cluster():
     judged = rng.random(400)
     labels = np.where(np.arange(400) < 100, rng.random(400) < judged, np.nan)
     once = prediction_powered(judged, labels, np.full(400, 0.25))
-    often = prediction_powered(
-        np.repeat(judged, 5), np.repeat(labels, 5), np.full(2000, 0.25), np.repeat(np.arange(400), 5)
-    )
-    apart = prediction_powered(np.repeat(judged, 5), np.repeat(labels, 5), np.full(2000, 0.25))
+    repeated = np.repeat(judged, 5), np.repeat(labels, 5), np.full(2000, 0.25)
+    often, apart = prediction_powered(*repeated, np.repeat(np.arange(400), 5)), prediction_powered(*repeated)
     assert often.size == pytest.approx(once.size, rel=0.1)
     assert apart.size > 4 * once.size
     assert cluster_sums(np.ones((2, 3)), np.array([0, 1, 0])).tolist() == [[2, 1], [2, 1]]

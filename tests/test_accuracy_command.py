@@ -96,10 +96,8 @@ def test_a_judge_that_is_biased_is_put_right(judged):
     assert report.systems["b"]["high"] < 0.8
     assert "its verdicts make no interval narrower: label more, or take another judge" in report.help_of_judge()
     assert report.help_of_judge() in str(report).replace("\n", " ")
-    agreed = [sum(label["label"] == 1 for label in labels), len(labels)]
-    assert f"the judge agrees with {agreed[0]} of {agreed[1]} labels (accepting every answer: {agreed[0]})" in str(
-        report
-    )
+    right, every = sum(label["label"] == 1 for label in labels), len(labels)
+    assert f"the judge agrees with {right} of {every} labels (accepting every answer: {right})" in str(report)
 
 
 def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
@@ -366,9 +364,8 @@ SEPARATORS = "a\u2028b\u2029c\u0085d"
 
 
 def test_separators_of_unicode_do_not_break_a_file_of_labels(tmp_path):
-    tasks = plan(
-        [Item("f", n, None, "s", f"{n} {SEPARATORS}?", [SEPARATORS], ["r"], (None, None)) for n in (1, 2)], None, 2, 0
-    )
+    rows = [Item("f", n, None, "s", f"{n} {SEPARATORS}?", [SEPARATORS], ["r"], (None, None)) for n in (1, 2)]
+    tasks = plan(rows, None, 2, 0)
     session = Session(tmp_path / "labels.jsonl", tasks, SEPARATORS)
     session.label(tasks[0], label=1)
     session.label(tasks[1], label=0)

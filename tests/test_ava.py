@@ -35,19 +35,16 @@ def test_settings_of_the_paper_judge_without_rules(judges, repository):
     paper = load(repository, judges(), settings="paper")
     found = paper.compute(**rows, per_example=True)["ava_score_per_example"]
     loaded = loading.load_judge(judges(), device="cpu")
-    triples = [
-        ("who is it", reference, answer) for answer in rows["predictions"] for reference in ("seven steps", "four")
-    ]
+    references = rows["references"][0]
+    triples = [("who is it", reference, answer) for answer in rows["predictions"] for reference in references]
     expected = loaded.calibrated(Judge(loaded).logits(triples), np.array([2, 1, 2, 1])).reshape(2, 2).mean(axis=1)
     assert found == pytest.approx(expected.tolist(), abs=1e-6)
     assert "|references:mean|" in paper.signature()
     assert "|rules:none" in paper.signature()
     plain = load(repository, judges())
     assert plain.compute(**rows, per_example=True)["ava_score_per_example"][0] > 0.99
-    assert (
-        "rules:answer+retraction+demand+repetition+bag+passage+identity+abstention+choice+quantity+list"
-        in plain.signature()
-    )
+    rules = "answer+retraction+demand+repetition+bag+passage+identity+abstention+choice+quantity+list"
+    assert f"rules:{rules}" in plain.signature()
 
 
 ROW = {
@@ -113,9 +110,8 @@ def test_words_that_no_model_reads_are_not_compared(monkeypatch):
 
 def test_words_of_the_question_are_marked_too(judges):
     """And words count as the same by stem, numbers by value."""
-    marks = judge_model.word_marks(
-        "Who won the third game?", "Ann wins the 3rd game", "Ann is winning game 3.", "asked"
-    )
+    texts = "Who won the third game?", "Ann wins the 3rd game", "Ann is winning game 3."
+    marks = judge_model.word_marks(*texts, "asked")
     assert marks == {"ann": 2, "win": 2, "3": 2, "game": 4, "who": 3, "won": 3, "the": 3, "third": 3}
     assert judge_model.word_marks("", "on the 21st", "21, not two", "asked") == {"21": 2}
     assert judge_model.word_marks("", "twelve, Two", "2 or 12", "asked") == {"12": 2, "2": 1}
@@ -128,11 +124,8 @@ def test_long_references_have_a_scaling_of_their_own(tiny_encoder, tmp_path):
     model, scaling = judge_model.judge_model(tiny_encoder, "a1-r_qt"), {"long_slope": 0.1, "long_intercept": 3.0}
     folder = saved(model, tiny_encoder, tmp_path, configuration="a1-r_qt", long_words=2.5, **scaling)
     judge = judging.Judge(loading.load_judge(folder))
-    rows = (
-        ["how many?"] * 3,
-        [["four"], ["there are four steps"], ["four", "there are four steps"]],
-        ["it is four"] * 3,
-    )
+    references = [["four"], ["there are four steps"], ["four", "there are four steps"]]
+    rows = ["how many?"] * 3, references, ["it is four"] * 3
     logits, _ = judge.pairs(*rows, joined=True)
     scale = np.array([[2.0, -0.5], [0.1, 3.0], [2.0, -0.5]])  # 1, 4 and on average 2.5 words
     expected = 1 / (1 + np.exp(-scale[:, 0] * logits - scale[:, 1]))
@@ -142,9 +135,8 @@ def test_long_references_have_a_scaling_of_their_own(tiny_encoder, tmp_path):
 def test_an_encoder_without_token_types_cannot_see_marks(tmp_path):
     from transformers import DistilBertConfig, DistilBertModel
 
-    DistilBertModel(DistilBertConfig(vocab_size=9, dim=4, n_heads=2, n_layers=1, hidden_dim=4)).save_pretrained(
-        tmp_path
-    )
+    config = DistilBertConfig(vocab_size=9, dim=4, n_heads=2, n_layers=1, hidden_dim=4)
+    DistilBertModel(config).save_pretrained(tmp_path)
     with pytest.raises(ValueError, match="marks: DistilBertModel has no token types"):
         judge_model.judge_model(tmp_path, "a1-r_qt", "shared")
 
@@ -156,9 +148,8 @@ def test_every_configuration_is_the_plain_loop(judges, configuration, repository
     rows = random_rows(12)
     found = load(repository, folder).compute(**rows, per_example=True)["ava_score_per_example"]
     model, tokenizer = judge_model.load_model(folder, configuration)
-    for i, (question, references, prediction) in enumerate(
-        zip(rows["questions"], rows["references"], rows["predictions"], strict=True)
-    ):
+    columns = (rows[name] for name in ("questions", "references", "predictions"))
+    for i, (question, references, prediction) in enumerate(zip(*columns, strict=True)):
         each = []
         for reference in references:
             pairs = judge_model.segments(configuration, question, reference, prediction)
@@ -235,10 +226,8 @@ def test_short_floats_state_how_far_verdicts_depend_on_neighbours(judges, reposi
         warnings.simplefilter("ignore")  # of a processor that only emulates them
         ava = load(repository, judges(), dtype=dtype)
         rows = random_rows(20)
-        alone = [
-            ava.compute(**{name: [column[i]] for name, column in rows.items()})["ava_score"]
-            for i in range(len(rows["questions"]))
-        ]
+        singles = ({name: [column[i]] for name, column in rows.items()} for i in range(20))
+        alone = [ava.compute(**row)["ava_score"] for row in singles]
         rows["questions"].append("who?")
         rows["predictions"].append("seven " * 40)
         rows["references"].append(rows["references"][0])
@@ -263,14 +252,12 @@ def test_each_triple_is_judged_once_in_one_pass(judges):
     hook = loaded.model.register_forward_pre_hook(
         lambda module, args, kwargs: seen.append(len(kwargs["input_ids"])), with_kwargs=True
     )
+    columns = ["who?"] * 9, [["Ann", "Ann", "Bob"]] * 9, ["It's Ann"] * 8 + ["It's Bob"]
     try:
-        Judge(loaded).probabilities(["who?"] * 9, [["Ann", "Ann", "Bob"]] * 9, ["It's Ann"] * 8 + ["It's Bob"], "max")
-        assert sum(seen) == 4
-        seen.clear()
-        Judge(loaded).probabilities(
-            ["who?"] * 9, [["Ann", "Ann", "Bob"]] * 9, ["It's Ann"] * 8 + ["It's Bob"], "joined"
-        )
-        assert sum(seen) == 2
+        for how, count in (("max", 4), ("joined", 2)):
+            seen.clear()
+            Judge(loaded).probabilities(*columns, how)
+            assert sum(seen) == count
     finally:
         hook.remove()
 

@@ -31,9 +31,7 @@ def test_marks_of_misspelt_words():
     marks = judge_model.word_marks("", "a pool of digestive liquid", "digesttive liqiud", "valued")
     assert set(marks.values()) == {2}
     assert len(marks) == 4  # both spellings of both words
-    assert (
-        judge_model.word_marks("", "Mars 1944", "Marx 1945", "valued") == {}
-    )  # short words and numbers are as they are
+    assert judge_model.word_marks("", "Mars 1944", "Marx 1945", "valued") == {}  # neither short words nor numbers
 
 
 class Rules:
@@ -103,9 +101,8 @@ def test_a_word_of_the_reference_has_no_effect_against_an_answer():
 
 
 def test_the_sentence_that_decides_comes_first_in_a_long_answer():
-    answer = (
-        "The tower is a landmark of the town. It has many visitors. " * 4 + "It was built in 1944. Come and see it."
-    )
+    start = "The tower is a landmark of the town. It has many visitors. " * 4
+    answer = f"{start}It was built in 1944. Come and see it."
     place = answer.index("1944")
     words = [["landmark", -0.6, 15, 23], ["1944", -0.5, place, place + 4]]
     effects = [-0.5 if start <= place < end else -0.1 for start, end in explaining.sentences(answer)]
@@ -156,9 +153,8 @@ def test_explain_of_the_module():
     plain = ava.compute(**rows, per_example=True)
     assert found["ava_score_per_example"] == plain["ava_score_per_example"]
     assert "explanation" not in plain
-    for text, score, row in zip(
-        rows["predictions"], plain["ava_score_per_example"], found["explanation"], strict=True
-    ):
+    scores = plain["ava_score_per_example"]
+    for text, score, row in zip(rows["predictions"], scores, found["explanation"], strict=True):
         assert list(row) == ["reference", "probability", "words", "reason"]
         assert row["probability"] == pytest.approx(score, abs=1e-5)
         assert all(text[start:end] == word for word, _, start, end in row["words"])

@@ -32,9 +32,8 @@ def test_what_is_read_of_an_answer(answer, expected):
 def test_a_question_about_a_statement_may_be_denied():
     answer = "No. That is not right. It is not flat."
     assert Rules().read("Is the earth flat?", ["No"], answer).answer == answer
-    assert (
-        Rules().read("What was the signal?", ["Tora, Tora, Tora"], "Tora! Tora! Tora!").answer == "Tora! Tora! Tora!"
-    )
+    signal = "Tora! Tora! Tora!"
+    assert Rules().read("What was the signal?", ["Tora, Tora, Tora"], signal).answer == signal
 
 
 def test_a_second_passage_with_another_answer_is_read():

@@ -53,9 +53,8 @@ def test_the_frame_of_a_short_answer_does_not_decide(ava, frame):
 @pytest.fixture(scope="module")
 def measured():
     card = (CHECKPOINT / "README.md").read_text(encoding="utf-8")
-    return {
-        kind: (int(good), int(of)) for kind, good, of in re.findall(r"\| (\w+) \| (\d+) \| (\d+) \| [\d.]+ \|", card)
-    }
+    rows = re.findall(r"\| (\w+) \| (\d+) \| (\d+) \| [\d.]+ \|", card)
+    return {kind: (int(good), int(count)) for kind, good, count in rows}
 
 
 @pytest.mark.slow

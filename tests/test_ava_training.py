@@ -98,9 +98,8 @@ def test_pairs_of_sentences_as_triples():
 
 
 def test_buried_answers_stand_in_long_text_without_the_reference():
-    others = [
-        triple(f"It is said that number {i} came from Bonn.", ("Bonn",), question=f"cup {i}?") for i in range(60)
-    ]
+    said = "It is said that number {} came from Bonn."
+    others = [triple(said.format(i), ("Bonn",), question=f"cup {i}?") for i in range(60)]
     rows = [triple(), triple("Bob did.", label=0.0), *others]
     found = list(other_words.buried(rows, random.Random(0)))
     assert [x.label for x in found[:2]] == [1.0, 0.0]
@@ -196,9 +195,8 @@ def test_other_forms_keep_the_verdict(candidate, references, label, question, ex
             assert made.label == label
             found.add((made.references[0], made.candidate))
     if expected is None:
-        assert {"On July 4, 1776.", "On the 4th of July 1776.", "On Jul 4, 1776."} < {
-            candidate for _, candidate in found
-        }
+        texts = {text for _, text in found}
+        assert {"On July 4, 1776.", "On the 4th of July 1776.", "On Jul 4, 1776."} < texts
         assert all("1776" in reference and "1776" in candidate for reference, candidate in found)
     else:
         assert found == set(map(tuple, expected))
@@ -328,9 +326,7 @@ def test_an_answer_that_is_only_named_is_not_given():
 
 def test_a_part_of_a_name_is_right_and_two_names_crossed_are_wrong():
     people = ["Leonardo da Vinci", "Ann B. Lee", "Bob Ray", "Queen Anne", "Bonn"]
-    rows = [
-        t.Triple(f"Who painted picture {i}?", (name,), f"It was {name}.", 1.0, "made") for i, name in enumerate(people)
-    ]
+    rows = [triple(f"It was {name}.", (name,), 1.0, f"Who painted picture {i}?") for i, name in enumerate(people)]
     made = relations.names(rows, 2000, random.Random(0))
     assert len(made) == 2000
     assert {row.label for row in made} == {0.0, 1.0}
@@ -410,10 +406,9 @@ def test_whole_matrices_are_folded_into_an_adapter(monkeypatch, files, tiny_enco
     mixed = tmp_path / "mixed"
     judges = [f"{final}=0.75", f"{small}=0.25"]
     run_program(monkeypatch, mix, ["mix", "--parts", *judges, "--fold_rank", "64", "--output", str(mixed)])
-    parts = [
-        judge_model.load_model(folder, "a1-r_qt", "valued")[0].classifier.weight for folder in (final, small, mixed)
-    ]
-    assert torch.allclose(0.75 * parts[0] + 0.25 * parts[1], parts[2], atol=1e-3)
+    models = [judge_model.load_model(folder, "a1-r_qt", "valued")[0] for folder in (final, small, mixed)]
+    first, second, mean = (model.classifier.weight for model in models)
+    assert torch.allclose(0.75 * first + 0.25 * second, mean, atol=1e-3)
     assert json.loads((mixed / "ava_config.json").read_text()) == settings
     assert "training.mix --parts" in (mixed / "README.md").read_text()
     assert checkpoints.checkpoint_digest(mixed) in (mixed / "README.md").read_text()

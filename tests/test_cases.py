@@ -67,9 +67,8 @@ def test_a_question_without_an_answer_counts(empty):
 
 def test_answers_in_a_frame_of_pandas(tmp_path):
     """Parquet gives arrays inside objects."""
-    rows = [
-        {"question": WHERE, "prediction": "Kent", "answers": {"text": texts}} for texts in (["Kent", "in Kent"], [])
-    ]
+    row = {"question": WHERE, "prediction": "Kent"}
+    rows = [row | {"answers": {"text": texts}} for texts in (["Kent", "in Kent"], [])]
     pandas.DataFrame(rows).to_parquet(tmp_path / "a.parquet")
     for given in (pandas.read_parquet(tmp_path / "a.parquet"), str(tmp_path / "a.parquet")):
         found = Reading(sources_of(given), {}, Skips()).good_rows()
@@ -199,9 +198,8 @@ def test_a_cell_that_begins_with_a_bracket_is_text(first, header, tmp_path):
     """The columns say what rows are, not the first cell: sets of questions are asked about a context."""
     path = tmp_path / "a.csv"
     with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(
-            [["question", header, "references"], *([WHERE, text, "Kent"] for text in (first, *BRACKETS))]
-        )
+        rows = ([WHERE, text, "Kent"] for text in (first, *BRACKETS))
+        csv.writer(file).writerows([["question", header, "references"], *rows])
     found, _ = read(path)
     assert [item.predictions for item in found] == [[text] for text in (first, *BRACKETS)]
 

@@ -84,9 +84,8 @@ def test_an_untrained_head_says_what_the_language_model_says(base):
     from transformers import AutoModelForCausalLM, GgufConfig
 
     model, tokenizer = cj.load_causal(base)
-    whole = AutoModelForCausalLM.from_pretrained(
-        base.parent, gguf_file=base.name, quantization_config=GgufConfig(dequantize=True)
-    )
+    options = {"gguf_file": base.name, "quantization_config": GgufConfig(dequantize=True)}
+    whole = AutoModelForCausalLM.from_pretrained(base.parent, **options)
     tokens = tokenizer("Answer: yes", add_special_tokens=False)["input_ids"]
     yes, no = (tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in cj.WORDS)
     with torch.inference_mode():
@@ -203,10 +202,8 @@ def test_a_mean_of_adapters_has_the_mean_of_their_factors(checkpoint, tmp_path, 
     mean = load_file(mixed / name)
     assert mean.keys() == later.keys()
     assert all(torch.equal(mean[key], 2 * later[key]) for key in later)
-    verdict = load("ava", checkpoint=str(mixed)).compute(
-        questions=["Where?"], predictions=["Paris"], references=["Rome"]
-    )
-    assert 0 < verdict["ava_score"] < 1
+    row = {"questions": ["Where?"], "predictions": ["Paris"], "references": ["Rome"]}
+    assert 0 < load("ava", checkpoint=str(mixed)).compute(**row)["ava_score"] < 1
     save_file({key: tensor[:1] for key, tensor in later.items()}, earlier / name)
     with pytest.raises(ValueError, match="earlier: expected the layers and the rank of"):
         mix.main()

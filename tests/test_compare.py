@@ -25,10 +25,10 @@ ANSWERS = tables(__name__)["answers"]
 
 
 def rows(system):
-    made = []
-    for number, ((question, references), answer) in enumerate(zip(QUESTIONS, ANSWERS[system], strict=True)):
-        made.append({"id": f"q{number}", "question": question, "references": references, "prediction": answer})
-    return made
+    return [
+        {"id": f"q{number}", "question": question, "references": references, "prediction": answer}
+        for number, ((question, references), answer) in enumerate(zip(QUESTIONS, ANSWERS[system], strict=True))
+    ]
 
 
 @pytest.fixture
@@ -285,11 +285,8 @@ def test_rows_with_a_question_are_compared_by_a_metric_that_reads_it(files):
     """Right long answers against wrong short ones: AEv alone ranks them the other way round."""
     found = genqa_metrics.compare([str(path) for path in files], resamples=100)
     assert list(found.metrics) == ["ava"]
-    found = genqa_metrics.compare(
-        {"a": [{"prediction": "x", "references": "x"}] * 3, "b": [{"prediction": "y", "references": "x"}] * 3},
-        resamples=100,
-    )
-    assert list(found.metrics) == ["aev"]
+    plain = {name: [{"prediction": text, "references": "x"}] * 3 for name, text in (("a", "x"), ("b", "y"))}
+    assert list(genqa_metrics.compare(plain, resamples=100).metrics) == ["aev"]
 
 
 def test_skipped_rows_are_counted_by_system_and_left_out_for_all(files, tmp_path):
@@ -473,9 +470,8 @@ def test_the_screen_says_where_the_judge_does_not_help():
     assert report.metrics["ava"]["accuracy"]["systems"]["b"]["basis"] == "labels and judge"
     assert "a by labels alone: the judge's verdicts do not narrow the interval there" in " ".join(str(report).split())
     assert "Agresti-Caffo" in report.settings["interval"]
-    assert "by labels alone" not in str(
-        genqa_metrics.compare([row for row in rows if row["label"] is not None], "ava")
-    )
+    labelled = [row for row in rows if row["label"] is not None]
+    assert "by labels alone" not in str(genqa_metrics.compare(labelled, "ava"))
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,8 @@ def copy_of(folder):
         path = folder / f"judgments/{name}.jsonl.gz"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress((json.dumps(ROW) + "\n").encode(), mtime=len(name)))
-        sets.append(
-            data.DataSet("judgments", name, 1, "org/made", licence, hashlib.sha256(path.read_bytes()).hexdigest())
-        )
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        sets.append(data.DataSet("judgments", name, 1, "org/made", licence, digest))
     return sets
 
 
@@ -69,18 +68,16 @@ data.fetch(sets, pathlib.Path(sys.argv[2]), sys.argv[3])
 def test_a_wrong_or_missing_file_is_named_and_nothing_is_written(sets, tmp_path):
     path = tmp_path / "copy" / sets[1].path
     path.write_bytes(b"other")
-    message = (
-        r"judgments/made.train.jsonl.gz: expected the file with SHA-256 .*it has the SHA-256 .*, and its licence "
-    )
-    with pytest.raises(ValueError, match=message + r"\(not stated\) allows no copy .*https://github.com/org/made"):
+    message = r"judgments/made.train.jsonl.gz: expected the file with SHA-256 .*it has the SHA-256 .*"
+    licence = r", and its licence \(not stated\) allows no copy .*https://github.com/org/made"
+    with pytest.raises(ValueError, match=message + licence):
         data.fetch(sets[1:], tmp_path / "d", str(tmp_path / "copy"))
     path.unlink()
     with pytest.raises(ValueError, match="No such file"):
         data.fetch(sets[1:], tmp_path / "d", str(tmp_path / "copy"))
     assert not list((tmp_path / "d").rglob("*.gz*"))
-    with pytest.raises(
-        ValueError, match="--from: expected hf://datasets/ORG/NAME, a git address or a folder, got 'x'"
-    ):
+    message = "--from: expected hf://datasets/ORG/NAME, a git address or a folder, got 'x'"
+    with pytest.raises(ValueError, match=message):
         data.fetch(sets, tmp_path / "d", "x")
     with pytest.raises(ValueError, match=r"--from: .*cannot be cloned"):
         data.fetch(sets, tmp_path / "d", f"git+file://{tmp_path / 'nothing'}")
@@ -100,9 +97,8 @@ def test_names_of_sets():
     assert {one.folder for one in data.chosen(["judgments"], known)} == {"judgments"}
     with pytest.raises(ValueError, match=r"NAME: there is no set 'wikiq'; folders are as2, .*list names all sets"):
         data.chosen(["wikiq"], known)
-    with pytest.raises(
-        ValueError, match=r"NAME: 'qamr.dev' is in question_generation and span_qa; write question_gen"
-    ):
+    message = "NAME: 'qamr.dev' is in question_generation and span_qa; write question_gen"
+    with pytest.raises(ValueError, match=message):
         data.chosen(["qamr.dev"], known)
 
 

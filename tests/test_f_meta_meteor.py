@@ -48,9 +48,7 @@ def test_example_of_the_paper(scored):
 def test_pairs_equal_pycocoevalcap(scored, monkeypatch):
     from pycocoevalcap.meteor import meteor
 
-    def popen(
-        command, **options
-    ):  # under a folder with a blank METEOR finds its paraphrases only where they are named
+    def popen(command, **options):  # a blank in its path hides the paraphrases unless they are named
         return subprocess.Popen([*command, "-a", "data/paraphrase-en.gz"], **options)
 
     monkeypatch.setattr(meteor, "subprocess", SimpleNamespace(Popen=popen, PIPE=subprocess.PIPE))

@@ -159,9 +159,8 @@ def test_aev_is_a_base(f_meta, repository):
     aev = str(repository / "metrics" / "aev")
     settings = {"base_kwargs": {"per_example": True, "alpha": 1.0}, "base_key": "aev_per_example"}
     results = f_meta.compute(predictions=[[P, "why"]], references=[[R1, R2]], base=aev, explain=True, **settings)
-    direct = evaluate.load(aev).compute(
-        predictions=[P, P, "why", "why"], references=[R1, R2, R1, R2], per_example=True, alpha=1.0
-    )
+    pairs = {"predictions": [P, P, "why", "why"], "references": [R1, R2, R1, R2]}
+    direct = evaluate.load(aev).compute(**pairs, per_example=True, alpha=1.0)
     assert np.ravel(results["explanation"][0]["scores"]).tolist() == direct["aev_per_example"]
     assert f_meta.signature().startswith("f_meta|base:aev|hash:")
     assert f_meta.signature().split("|version:")[0].endswith("|per_example:True|alpha:1.0|key:aev_per_example")

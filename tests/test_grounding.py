@@ -123,9 +123,8 @@ def test_scores_of_a_corpus_from_its_statistics():
 
 def test_clear_cases(grounding):
     answers = tables(__name__)["clear cases"]
-    found = grounding.compute(
-        predictions=list(answers), contexts=[PASSAGES] * len(answers), per_example=True, explain=True
-    )
+    rows = {"predictions": list(answers), "contexts": [PASSAGES] * len(answers)}
+    found = grounding.compute(**rows, per_example=True, explain=True)
     assert found["grounding_per_example"] == list(answers.values())
     assert found["grounding"] == pytest.approx(np.mean(list(answers.values())))
     (first, *_) = found["explanation"]
@@ -158,11 +157,8 @@ def test_the_error_rate_is_that_of_the_results(repository, grounding):
 
 @pytest.mark.parametrize("claim", ["Ann has a garden.", "Use the front door."])
 def test_a_word_that_starts_a_sentence_is_no_evidence(claim):
-    changes = [
-        change
-        for _, change in judging.changed_claims(claim, "The house is old. On all days it is open. Any key fits.")
-    ]
-    assert not {"The", "On", "Any"} & set(changes)
+    changes = judging.changed_claims(claim, "The house is old. On all days it is open. Any key fits.")
+    assert not {"The", "On", "Any"} & {change for _, change in changes}
 
 
 def test_a_contradiction_says_what_the_passage_says(grounding):
@@ -224,24 +220,20 @@ def test_a_citation_must_support_its_sentence(grounding):
     spaced = grounding.compute(predictions=answers, contexts=[["", *PASSAGES]] * 5, per_example=True)
     assert spaced["grounding_per_example"] == [1, 0, 1, 1, 1]  # an empty passage counts
     numbered = [[f"[7] {PASSAGES[0]}", "", f"[1] {PASSAGES[1]}"]] * 2
-    found = grounding.compute(
-        predictions=[answers[1], "The bridge was built in 1889 [7]."], contexts=numbered, per_example=True
-    )
+    cited = [answers[1], "The bridge was built in 1889 [7]."]
+    found = grounding.compute(predictions=cited, contexts=numbered, per_example=True)
     assert found["grounding_per_example"] == [0, 1]
     explanations = grounding.compute(predictions=answers, contexts=[PASSAGES] * 5, explain=True)["explanation"]
     verdicts = [sentence["verdict"] for explanation in explanations for sentence in explanation["sentences"]]
     assert verdicts == ["supported", "supported", "wrong citation", "supported", "supported"]
     assert explanations[2]["sentences"][0]["passage"] == 0
-    assert explanations[2]["reason"].endswith(
-        "wrong citation: 'The bridge was built in 1889 [2].' (passage 1 says it)."
-    )
+    reason = "wrong citation: 'The bridge was built in 1889 [2].' (passage 1 says it)."
+    assert explanations[2]["reason"].endswith(reason)
 
 
 def test_another_word_in_the_same_place_contradicts(grounding):
-    answers, passage = (
-        ["The wine is made of red grapes.", "The wine is made by monks."],
-        "Wine is made of white grapes.",
-    )
+    answers = ["The wine is made of red grapes.", "The wine is made by monks."]
+    passage = "Wine is made of white grapes."
     found = grounding.compute(predictions=answers, contexts=[[passage]] * 2, explain=True)["explanation"]
     sentences = [explanation["sentences"][0] for explanation in found]
     assert [(s["verdict"], s["instead"]) for s in sentences] == [("contradicted", "white"), ("unsupported", None)]
@@ -265,9 +257,8 @@ def test_shared_passages_are_split_once(grounding, monkeypatch):
 
 
 def test_answers_that_state_nothing_are_left_out_of_the_means(grounding):
-    found = grounding.compute(
-        predictions=["The bridge is 120 metres long.", "I don't know."], contexts=[PASSAGES] * 2, per_example=True
-    )
+    answers = ["The bridge is 120 metres long.", "I don't know."]
+    found = grounding.compute(predictions=answers, contexts=[PASSAGES] * 2, per_example=True)
     with pytest.warns(UserWarning, match="grounding: no answer states anything"):
         assert grounding.compute(predictions=["I don't know."], contexts=[PASSAGES])["grounding"] == 0
     assert (found["grounding"], found["grounding_answer_rate"]) == (1.0, 0.5)

@@ -184,11 +184,7 @@ def test_answers_that_look_alike_score_alike(name, answer):
     given = {"device": "cpu", "progress": False} if name != "aev" else {}
     module = genqa_metrics.load(name, **given)
     answers, rows = [change(answer) for change in SAME.values()], len(SAME)
-    evidence = (
-        {"contexts": [["It was built in 1889."]] * rows}
-        if name == "grounding"
-        else {"references": [["It was built in 1889."]] * rows}
-    )
+    evidence = {"contexts" if name == "grounding" else "references": [["It was built in 1889."]] * rows}
     questions = {} if name == "aev" else {"questions": ["When was the bridge built?"] * rows}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -252,14 +248,11 @@ def test_rows_that_are_not_english_are_counted():
 
 def test_one_answer_in_another_language_to_an_english_question_is_counted():
     german = "Der Versand innerhalb des Landes dauert 2 bis 4 Werktage."
-    english = {
-        "questions": ["How long does shipping take within the country?"],
-        "references": [["2 to 4 working days"]],
-    }
-    assert language_counts({**english, "predictions": [german]}) == {"rows": 1, "language:de": 1}
-    assert language_warnings({"rows": 60, "language:de": 1})[0].startswith(
-        "1 of 60 rows seems not to be English (de 1)"
-    )
+    question, reference = "How long does shipping take within the country?", "2 to 4 working days"
+    columns = {"questions": [question], "references": [[reference]], "predictions": [german]}
+    assert language_counts(columns) == {"rows": 1, "language:de": 1}
+    (warning,) = language_warnings({"rows": 60, "language:de": 1})
+    assert warning.startswith("1 of 60 rows seems not to be English (de 1)")
 
 
 def test_repr_is_short_and_arguments_are_named():
@@ -377,12 +370,9 @@ def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, reposi
     monkeypatch.setattr(terminal, "METRICS", genqa_metrics.METRICS)
     answers = str(repository / "metrics" / "examples" / "answers.jsonl")
     resampled = "--resamples", "100"
-    for verb, *more in (
-        ("score", "--verbose"),
-        ("compare", *resampled, "--verbose"),
-        ("agree", *resampled, "--verbose"),
-    ):
-        assert "toy|lower:False" in run(verb, answers, "--metric", "toy", "--set", "toy.lower=false", *more)[0]
+    options = "--metric", "toy", "--set", "toy.lower=false", "--verbose"
+    for verb, more in (("score", ()), ("compare", resampled), ("agree", resampled)):
+        assert "toy|lower:False" in run(verb, answers, *options, *more)[0]
     answered, wanted = "four Steps", "four steps are involved"
     scored = genqa_metrics.score([{"prediction": answered, "references": [wanted]}], "toy", {"toy": {"lower": False}})
     result = RowScorer("toy", settings={"lower": False}).one(None, answered, wanted)

@@ -44,9 +44,8 @@ def test_every_block_is_executed(blocks, request):
 def tokenizer():
     words = Tokenizer(WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<unk>"))
     words.pre_tokenizer = Whitespace()
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=words, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
-    )
+    special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=words, **special)
 
 
 def test_all_four_metrics_in_a_seq2seq_trainer(blocks, tokenizer, tmp_path):

@@ -57,9 +57,8 @@ def test_a_human_score_that_is_no_number_is_none(tmp_path):
     path.write_text(lines(rows))
     _, said = run("score", path, "-m", "aev", "-o", tmp_path / "b.jsonl")
     assert "2 values of 'score' or 'label' are no numbers" in said
-    written = [
-        json.loads(line, parse_constant=pytest.fail) for line in (tmp_path / "b.jsonl").read_text().splitlines()
-    ]
+    text = (tmp_path / "b.jsonl").read_text()
+    written = [json.loads(line, parse_constant=pytest.fail) for line in text.splitlines()]
     assert [row["score"] for row in written] == [1.0, None, None]
 
 

@@ -97,16 +97,14 @@ def test_published_spaces_alone_compute_the_same(hub, client, trees, tmp_path):
         if name in publish.CHECKPOINTS:  # the merged model has a digest of its own
             digests = {r.name: checkpoints.checkpoint_digest(r.folder)[:12] for r in trees if r.kind == "model"}
             bundled = checkpoints.checkpoint_digest(publish.CHECKPOINTS[name])[:12]
-            expected[name][1] = signature.replace(
-                f"checkpoint:{bundled}", f"checkpoint:{digests[f'ns/{name}-minilm']}"
-            )
+            merged = digests[f"ns/{name}-minilm"]
+            expected[name][1] = signature.replace(f"checkpoint:{bundled}", f"checkpoint:{merged}")
     assert_same(first, expected)
     asked = [path for _, path in hub.requests if path.startswith("/api/models/ns/kpqa-minilm/revision/")]
     assert len(asked) == 1  # not once for load, compute and signature each
     downloads = hub.bodies()
-    assert {f"/ns/{name}-minilm/resolve" for name in ("ava", "kpqa")} <= {
-        "/".join(d.split("/")[:4]) for d in downloads
-    }
+    folders = {"/".join(path.split("/")[:4]) for path in downloads}
+    assert {f"/ns/{name}-minilm/resolve" for name in ("ava", "kpqa")} <= folders
     assert not [d for d in downloads if "/adapter/" in d]
 
     again = alone(hub, tmp_path / "home", COMPUTE, ROWS)
@@ -174,9 +172,8 @@ def test_revisions(hub, trees, tiny_versions, tiny_encoder, tmp_path):
     assert f"version:{genqa_metrics.__version__}" in found["tag"][1]
     assert "version:99.0.0" in found["newest"][1]
     for name, folder in zip(("tag", "newest"), tiny_versions, strict=True):
-        local = genqa_metrics.load(
-            "kpqa", checkpoint=str(folder), embedding_model=str(tiny_encoder), keep_in_memory=True, device="cpu"
-        )
+        arguments = {"checkpoint": str(folder), "embedding_model": str(tiny_encoder), "device": "cpu"}
+        local = genqa_metrics.load("kpqa", keep_in_memory=True, **arguments)
         rows = {"questions": ["who is it"], "predictions": ["it is seven"], "references": ["it is four"]}
         assert local.compute(**rows)["rougeL_kpqa"] == pytest.approx(found[name][0], abs=1e-6)
     assert newest != first
@@ -218,9 +215,8 @@ def test_a_hub_that_is_down(hub, trees, tmp_path):
     """A module from the Hub (the message is that of evaluate), and one in a folder that wants its checkpoint."""
     folder = next(r.folder for r in trees if (r.kind, r.name) == ("space", "ns/ava"))
     hub.stop()
-    found = alone(
-        hub, tmp_path / "home", ERRORS, {"module": ("ns/aev", {}), "checkpoint": (str(folder / "ava.py"), {})}
-    )
+    given = {"module": ("ns/aev", {}), "checkpoint": (str(folder / "ava.py"), {})}
+    found = alone(hub, tmp_path / "home", ERRORS, given)
     assert re.match(r"FileNotFoundError: .* 'ns/aev' doesn't exist on the Hugging Face Hub either", found["module"])
     default = rf"Tried: (\S+/checkpoint; )+ns/ava-minilm@{TAG} on the Hub: \w+"
     assert re.match(rf"ValueError: checkpoint: none found\. {default}.* Install genqa-metrics", found["checkpoint"])

@@ -145,9 +145,8 @@ def test_a_predictor_trained_without_the_question_is_given_none(tiny_checkpoint,
     """Its weights are the same under every question, those of the text alone, and the signature says so."""
     folder = with_settings(tiny_checkpoint, tmp_path / "no", question=False)
     kpqa = load(repository, folder, tiny_encoder)
-    explained = kpqa.compute(
-        questions=QUESTIONS[:2], predictions=["seven steps"] * 2, references=["four"] * 2, explain=True
-    )["explanation"]
+    rows = {"questions": QUESTIONS[:2], "predictions": ["seven steps"] * 2, "references": ["four"] * 2}
+    explained = kpqa.compute(**rows, explain=True)["explanation"]
     first, second = ([weight for _, weight, _, _ in row["prediction"]] for row in explained)
     assert first == pytest.approx(second)
     model, tokenizer = loading.load_token_classifier(folder)

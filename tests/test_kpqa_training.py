@@ -98,9 +98,8 @@ def test_yes_no_rows():
 
 
 def test_variants_keep_the_labelled_words():
-    answer = next(
-        data.answers("squad", [row("What is the capital of France?", "It is Paris , they say", "Paris")], 1, 1, 80)
-    )
+    france = row("What is the capital of France?", "It is Paris , they say", "Paris")
+    (answer,) = data.answers("squad", [france], 1, 1, 80)
     rng = random.Random(0)
     texts = {marked(data.varied(answer, rng, 0.4, 0.4, 0.0)) for _ in range(60)}
     assert texts >= {
@@ -257,9 +256,8 @@ def test_a_predictor_can_begin_as_a_judge(tmp_path):
     name = "encoder.layer.5.attention.self.query.weight"
     assert torch.equal(encoder[name], judge[name])
     assert not torch.equal(encoder[name], base[name])
-    assert torch.equal(
-        encoder["embeddings.token_type_embeddings.weight"], base["embeddings.token_type_embeddings.weight"]
-    )
+    name = "embeddings.token_type_embeddings.weight"
+    assert torch.equal(encoder[name], base[name])
 
 
 def test_variants(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):

@@ -8,12 +8,7 @@ LAYERS = ("rows", "statistics", "scale", "reports", "terminal", "verbs", "cli") 
 
 
 def imported(path, package):
-    """Yield the absolute names of the modules that a file imports, also inside functions.
-
-    Args:
-        path: the file.
-        package: name of its package, with dots.
-    """
+    """Yield the absolute names of the modules that a file of a package imports, also inside functions."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -40,6 +40,11 @@ def written(number, seed=0):
     return rows
 
 
+def columns_of(rows):
+    names = {"questions": "question", "predictions": "prediction", "references": "references"}
+    return {column: [row[name] for row in rows] for column, name in names.items()}
+
+
 @pytest.fixture
 def settings(judges):
     return {"checkpoint": str(judges())}
@@ -74,10 +79,7 @@ def test_verdicts_are_those_of_the_scale(calibrated, settings):
     """By hand: log-odds times the slope plus the intercept, a verdict from 0.5 on; an empty answer stays at 0."""
     report, path = calibrated
     rows = [*written(20, seed=2), {"question": "what?", "references": ["x"], "prediction": "", "system": "a"}]
-    columns = {
-        name: [row[one] for row in rows] for name, one in (("questions", "question"), ("predictions", "prediction"))
-    }
-    columns["references"] = [row["references"] for row in rows]
+    columns = columns_of(rows)
     plain, *_ = make_scorer("ava", settings).statistics(columns)
     scorer = make_scorer("ava", settings | {"calibration": str(path)})
     found, _, more, _ = scorer.statistics(columns, explain=True)
@@ -125,11 +127,10 @@ def test_a_file_with_a_digest_but_without_its_parts_is_refused(calibrated, setti
 
 def test_it_holds_for_one_judge(calibrated, settings, judges):
     other = {"checkpoint": str(judges("a0-qt")), "calibration": str(calibrated[1])}
-    with pytest.raises(
-        ValueError, match=r"calibration: .* is of a judge with checkpoint .*, this one has .*calibrate"
-    ):
+    start = "calibration: .* is of a judge with"
+    with pytest.raises(ValueError, match=f"{start} checkpoint .*, this one has .*calibrate"):
         make_scorer("ava", other)
-    with pytest.raises(ValueError, match=r"calibration: .* is of a judge with references max, this one has joined"):
+    with pytest.raises(ValueError, match=f"{start} references max, this one has joined"):
         make_scorer("ava", settings | {"calibration": str(calibrated[1]), "reference_aggregation": "joined"})
     at_another = make_scorer("ava", settings | {"calibration": str(calibrated[1]), "threshold": 0.9})
     assert measured_for(at_another) is None
@@ -231,8 +232,7 @@ def test_labels_in_the_rows_that_contradict_the_measurement_are_believed(judges,
     """Every label of these rows says the opposite of the judge."""
     settings = {"ava": {"checkpoint": str(measured(judges(), tmp_path / "judge"))}}
     rows = written(60)
-    columns = {"questions": [row["question"] for row in rows], "predictions": [row["prediction"] for row in rows]}
-    columns["references"] = [row["references"] for row in rows]
+    columns = columns_of(rows)
     verdicts = make_scorer("ava", settings["ava"]).statistics(columns)[0][:, 0]
     wrong = [{**row, "label": 1 - int(verdict)} for row, verdict in zip(rows, verdicts, strict=True)]
     right = [{**row, "label": int(verdict)} for row, verdict in zip(rows, verdicts, strict=True)]
@@ -249,9 +249,8 @@ def start(tiny_encoder, tmp_path):
     from genqa_metrics.core.judge_model import judge_model
 
     torch.manual_seed(5)
-    args = train_ava.Arguments(
-        configuration="a1-r_qt", encoder=str(tiny_encoder), lora_rank=2, max_length=48, marks="asked"
-    )
+    options = {"configuration": "a1-r_qt", "lora_rank": 2, "max_length": 48, "marks": "asked"}
+    args = train_ava.Arguments(encoder=str(tiny_encoder), **options)
     model = train_ava.adapter(judge_model(tiny_encoder, "a1-r_qt", "asked"), args, 2, 4)
     folder = tmp_path / "start"
     folder.mkdir()
@@ -330,9 +329,8 @@ def test_a_gain_that_can_be_chance_says_so(settings, monkeypatch, worse, said):
     labels = np.array([row["label"] for row in rows])
     before = np.where(np.arange(53) < 30, 1 - labels, labels)
     after = np.where(np.arange(53) < 53 - worse, labels, 1 - labels)
-    monkeypatch.setattr(
-        "genqa_metrics.scale.run.item_statistics", lambda *_: ({"ava": np.stack([before, before], 1)}, {})
-    )
+    statistics = {"ava": np.stack([before, before], 1)}
+    monkeypatch.setattr("genqa_metrics.scale.run.item_statistics", lambda *_: (statistics, {}))
     monkeypatch.setattr("genqa_metrics.verbs.calibrate.report.cross_fitted", lambda *_: after.astype(float))
     assert said in genqa_metrics.calibrate(rows, settings=settings).findings[0]
 

@@ -243,11 +243,12 @@ def test_the_documentation_is_a_static_space_with_its_folders(hub, run, monkeypa
         path.write_text(text)
     kinds = []
     create = huggingface_hub.HfApi.create_repo
-    monkeypatch.setattr(
-        huggingface_hub.HfApi,
-        "create_repo",
-        lambda *a, **given: kinds.append(given["space_sdk"]) or create(*a, **given),
-    )
+
+    def noted(*names, **options):
+        kinds.append(options["space_sdk"])
+        return create(*names, **options)
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "create_repo", noted)
     run("--metrics", "aev", "--docs")
     assert kinds == ["gradio", "static"]
     published = hub.content("space", "ns/docs", "v" + genqa_metrics.__version__)

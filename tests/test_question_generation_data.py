@@ -39,9 +39,8 @@ def test_leaks_are_found_however_they_are_written():
     ):
         assert check.reason(leak) == f"{reason} of the test set"
     assert check.reason(pair()) is None
-    kept, dropped = check.split(
-        [pair(sentence, article="Lourdes"), pair(article="Lourdes"), pair(article="Ada"), pair()]
-    )
+    rows = [pair(sentence, article="Lourdes"), pair(article="Lourdes"), pair(article="Ada"), pair()]
+    kept, dropped = check.split(rows)
     assert [p["article"] for p in kept] == ["Ada", None]
     assert dropped == {"article of the test set": 2}
 
@@ -79,12 +78,8 @@ def folder(tmp_path):
 def test_preparing_twice_gives_the_same_files_without_leaks(folder, tmp_path):
     found = []
     for name in ("a", "b"):
-        args = prepare_pairs.Arguments(
-            str(folder),
-            str(tmp_path / name),
-            sources=["squad_du2017.dev", "squad.train", "squadshifts_reddit"],
-            dev_contexts=2,
-        )
+        sources = ["squad_du2017.dev", "squad.train", "squadshifts_reddit"]
+        args = prepare_pairs.Arguments(str(folder), str(tmp_path / name), sources=sources, dev_contexts=2)
         facts = prepare_pairs.prepare(args)
         found.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
     assert found[0] == found[1]

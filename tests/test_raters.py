@@ -75,9 +75,8 @@ def test_command(ratings, tmp_path):
     assert report["raters"]["r4"] == {"ratings": 2, "dropped": 2, "mean_distance": -1.0}
     alpha = report["alpha"]
     assert alpha["before"]["interval"] < alpha["after"]["interval"]
-    items, raters, scores = zip(
-        *((r["item"], r["rater"], r["score"]) for r in map(json.loads, open(ratings))), strict=True
-    )
+    rows = [json.loads(line) for line in open(ratings)]
+    items, raters, scores = ([row[name] for row in rows] for name in ("item", "rater", "score"))
     assert alpha["before"]["ordinal"] == pytest.approx(krippendorff_alpha(items, raters, scores, "ordinal"), rel=1e-5)
 
 

@@ -26,9 +26,8 @@ def studentized(statistics, score, pairs, samples=2000, seed=0):
     total, first, second = statistics.sum(axis=0), *np.array(pairs).T
     values, moves = score(total), influences(score(total), score(total - statistics))
     draws, nowhere = resampling.bootstrap_counts(len(statistics), samples, seed), np.full(len(pairs), np.inf)
-    return paired_tests(
-        values[first] - values[second], moves[:, first] - moves[:, second], len(statistics), nowhere, draws
-    )
+    differences = values[first] - values[second], moves[:, first] - moves[:, second]
+    return paired_tests(*differences, len(statistics), nowhere, draws)
 
 
 def bootstrap_scores(statistics, score, samples=2000, seed=0):
@@ -61,9 +60,8 @@ def bleu(translations):
 
     def score(sums):
         flat = sums.reshape(-1, sums.shape[-1])
-        return np.array([metric._compute_score_from_stats(row.tolist()).score for row in flat]).reshape(
-            sums.shape[:-1]
-        )
+        scores = [metric._compute_score_from_stats(row.tolist()).score for row in flat]
+        return np.reshape(scores, sums.shape[:-1])
 
     return statistics.astype(float), score
 
@@ -121,9 +119,8 @@ def test_intervals_of_means_are_those_of_scipy():
         theirs = stats.bootstrap((scores[:, system],), np.mean, **wanted)
         ends = resampling.interval(drawn[:, system], 80)
         assert ends == pytest.approx(theirs.confidence_interval, abs=0.0015)
-    theirs = stats.bootstrap(
-        (scores[:, 0], scores[:, 1]), lambda a, b, axis: np.mean(a - b, axis=axis), paired=True, **wanted
-    )
+    wanted |= {"paired": True, "statistic": lambda a, b, axis: np.mean(a - b, axis=axis)}
+    theirs = stats.bootstrap((scores[:, 0], scores[:, 1]), **wanted)
     assert resampling.interval(drawn[:, 0] - drawn[:, 1], 80) == pytest.approx(theirs.confidence_interval, abs=0.0025)
 
 

@@ -120,13 +120,11 @@ def test_labels_may_be_words_as_pandas_and_people_write_them(rows, tmp_path):
 
 
 def test_labels_that_are_no_verdicts_are_counted(rows):
-    found = genqa_metrics.accuracy(
-        [row | {"label": "partly"} for row in rows[:10]] + rows[10:], columns={"judge": "by"}
-    )
+    partly = [row | {"label": "partly"} for row in rows[:10]] + rows[10:]
+    found = genqa_metrics.accuracy(partly, columns={"judge": "by"})
     assert found.systems["one"]["labelled"] == 30
-    assert any(
-        note.startswith("10 values of score or label are no numbers, nor words such as") for note in found.notes
-    )
+    said = "10 values of score or label are no numbers, nor words such as"
+    assert any(note.startswith(said) for note in found.notes)
 
 
 @pytest.mark.parametrize("value", [0, 2, -1, "often"])

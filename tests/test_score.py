@@ -94,9 +94,8 @@ def test_a_table_has_the_lengths_of_aev_as_one_quotient():
 
 def test_settings_of_the_only_metric():
     rows = [{"prediction": "a b c", "references": "a b"}]
-    found, named = (
-        genqa_metrics.score(rows, "aev", settings) for settings in ({"alpha": 0.3}, {"aev": {"alpha": 0.3}})
-    )
+    settings = {"alpha": 0.3}
+    found, named = (genqa_metrics.score(rows, "aev", each) for each in (settings, {"aev": settings}))
     assert found.systems == named.systems
     assert "|alpha:0.3|" in found.signatures["aev"]
     with pytest.raises(ValueError, match="alpa"):

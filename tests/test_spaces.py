@@ -222,10 +222,8 @@ def test_f_meta_names_what_is_not_asked(spaces):
     assert doctest.testmod(app.asking).failed == 0
     asked = (["When was the 2014 world cup?"], ["Who won the 2014 world cup?", "When was the 2014 world cup?"])
     explained, scores = app.results_of(*asked, "Same question")
-    assert (
-        app.coverage(explained)
-        == 'Covers **1 of 2** reference questions. 1 of 2 not asked: "Who won the 2014 world cup?".'
-    )
+    covered = 'Covers **1 of 2** reference questions. 1 of 2 not asked: "Who won the 2014 world cup?".'
+    assert app.coverage(explained) == covered
     assert scores["f_meta_covered"] == 0.5
 
 

@@ -106,13 +106,10 @@ def visit(browser, address):
         page.set_default_timeout(TIMEOUT)
         problems = []
         local = (address(name), "data:", "blob:")
-        page.on(
-            "request", lambda request: request.url.startswith(local) or problems.append(f"asked for {request.url}")
-        )
+        page.on("request", lambda sent: sent.url.startswith(local) or problems.append(f"asked for {sent.url}"))
         page.on("pageerror", lambda error: problems.append(f"page error {error}"))
-        page.on(
-            "console", lambda said: "js_on_load" not in said.text or problems.append(said.text)
-        )  # Gradio catches them
+        # Gradio catches them
+        page.on("console", lambda said: "js_on_load" not in said.text or problems.append(said.text))
         page.on("dialog", lambda dialog: (problems.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.goto(address(name))
         page.get_by_role("heading", level=1).wait_for()
@@ -148,9 +145,8 @@ def says(page: Page, text: str) -> None:
 
 
 def field(page: Page, label: str):
-    return page.get_by_role(
-        "textbox", name=re.compile(rf"^\s*{label}")
-    )  # behind it stands what the field says of itself
+    # Behind the label stands what the field says of itself.
+    return page.get_by_role("textbox", name=re.compile(rf"^\s*{label}"))
 
 
 def upload(page: Page, path: Path) -> None:
@@ -365,9 +361,8 @@ def test_an_empty_field_is_a_message_and_a_link_shows_the_same(name, visit):
 
 def saved(page: Page, label: str):
     """The button that saves a file."""
-    return (
-        page.get_by_role("link", name=label).or_(page.get_by_role("button", name=label)).locator("visible=true").first
-    )
+    either = page.get_by_role("link", name=label).or_(page.get_by_role("button", name=label))
+    return either.locator("visible=true").first
 
 
 @pytest.mark.parametrize("name", ["aev", "f_meta", "kpqa"])
