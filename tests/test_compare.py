@@ -406,10 +406,10 @@ def compared(means, **options):
 @pytest.mark.parametrize(
     ("means", "said"),
     [
-        ((0.51, 0.5, 0.2), "a or b: not decided; a has the highest score, c is significantly worse than both."),
+        ((0.51, 0.5, 0.2), "its lead over b may be chance; c is significantly worse than a and b."),
         ((0.9, 0.5, 0.2), "a is significantly better than each of the 2 others; b is significantly ahead of c."),
-        ((0.51, 0.5, 0.505), "a, c or b: not decided; a has the highest score."),
-        ((0.51, 0.5, 0.2, 0), "c and d are significantly worse than both; c is significantly ahead of d."),
+        ((0.51, 0.5, 0.505), "a has the highest score; its lead over c and b may be chance."),
+        ((0.51, 0.5, 0.2, 0), "c and d are significantly worse than a and b; c is significantly ahead of d."),
     ],
 )
 def test_a_finding_names_what_is_decided_and_what_is_not(means, said):
@@ -419,7 +419,7 @@ def test_a_finding_names_what_is_decided_and_what_is_not(means, said):
 def test_a_finding_of_many_systems_with_long_names_is_short():
     names = [f"a model with a long name and a version, number {n:02}" for n in range(20)]
     (finding,) = compared({name: 0.5 + 0.06 * (n // 4) + n / 1e4 for n, name in enumerate(names)})[0].findings
-    assert "not decided" in finding
+    assert "may be chance" in finding
     assert "further pairs differ significantly" in finding
     assert len(finding) < 3 * 95
 
@@ -449,8 +449,9 @@ def test_the_screen_has_every_tested_pair_and_says_how_many_rows_decide():
     (pair,) = (pair for pair in report.tests["points"]["points"]["pairs"] if pair["first"] == "b")
     value, low, high = pair["difference"].values()
     assert f"b leads c by {value:.3f} [{low:.3f}, {high:.3f}], p <0.001" in shown
-    deciding = (scores[:, 0] != scores[:, 1]).sum()
-    assert f"Rows that decide between a and b (4 of {deciding})" in shown
+    wins, losses = (scores[:, 0] > scores[:, 1]).sum(), (scores[:, 0] < scores[:, 1]).sum()
+    said = f"a and b: a is better in {wins}, b in {losses} (4 of {wins + losses} shown)"
+    assert f"Rows that decide between {said}" in shown
     many, _ = compared({f"s{place}": 0.9 - 0.1 * place for place in range(8)}, rows=0)
     said = [line for line in str(many).splitlines() if " leads s" in line]
     assert [line.split(" by ")[0] for line in said] == [f"s{place} leads s{place + 1}" for place in range(1, 7)]

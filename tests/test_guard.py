@@ -116,7 +116,8 @@ def test_no_rater_can_take_the_name_of_another(tmp_path):
             state.start(name)
         assert state.session is None
     state.query = {"token": links.tokens["ann"]}
-    assert "Who?" in state.start("ann")[0]
+    state.start("ann")
+    assert "Who?" in state.shown()[0]
     first, second = links.links("0.0.0.0", 7860)
     assert dict(parse_qsl(urlsplit(first).query)) == {"rater": "ann", "token": links.tokens["ann"]}
     assert links.tokens["ann"] not in second
@@ -131,7 +132,7 @@ def test_raters_on_other_machines_must_be_named(tmp_path, monkeypatch):
 
 
 def test_every_demo_is_served_behind_the_guard(repository, monkeypatch):
-    """All six go through `server.launch`, which adds it."""
+    """All six go through `Demo.launch`, and so through `server.launch`, which adds it."""
     monkeypatch.syspath_prepend(repository / "spaces")
     server, given = importlib.import_module("common.server"), {}
     demo = SimpleNamespace(title="A demo", queue=lambda **_: SimpleNamespace(launch=given.update))
@@ -142,4 +143,5 @@ def test_every_demo_is_served_behind_the_guard(repository, monkeypatch):
     apps = sorted((repository / "spaces").glob("*/app.py"))
     assert len(apps) == 6
     for app in apps:
-        assert re.findall(r"\w+\.launch\(.*", app.read_text()) == ["server.launch(demo, __file__, ABOUT)"], app
+        assert re.findall(r"\w+\.launch\(.*", app.read_text()) == ["DEMO.launch()"], app
+    assert "server.launch(self.blocks" in (repository / "spaces/common/sharing.py").read_text()

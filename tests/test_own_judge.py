@@ -146,7 +146,11 @@ def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
     rows = save(tmp_path / "rows.jsonl", written(60))
     arguments = f"calibrate {rows} -o {tmp_path}/mine.json -s ava.checkpoint={settings['checkpoint']}".split()
     out, _ = run(*arguments)
-    for text in ("as it is", "calibration may help: it agrees", "Next: genqa-metrics score FILE --calibration"):
+    for text in (
+        "as it is",
+        "calibration may help: it agrees",
+        "Written to",
+    ):
         assert text in out
     assert "questions better, " in " ".join(out.split())
     assert read_calibration(tmp_path / "mine.json").content["labels"] == 60
@@ -346,7 +350,7 @@ def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path)
     assert any(said in note for note in genqa_metrics.compare(str(rows), "ava", own, resamples=100).notes)
     scored = " ".join(str(genqa_metrics.score(str(rows), "ava", own)).split()).lower()
     assert said in scored
-    assert f"mine.json moves {report.to_dict()['threshold_after']:.3f} to its threshold, 0.5" in scored
+    assert f"mine.json; the judge's {report.to_dict()['threshold_after']:.2f} is the threshold, 0.50 here" in scored
     other = save(tmp_path / "other.jsonl", [row | {"score": row["label"]} for row in written(80, seed=5)])
     assert not any(said in note for note in genqa_metrics.agree(str(other), metrics="ava", settings=own).notes)
 

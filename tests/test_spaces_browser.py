@@ -325,7 +325,7 @@ def assert_compared_by_link_and_by_file(page):
     expect(page.get_by_role("table", name="The first rows of the file")).to_be_visible()
     press(page)  # the columns of the systems are guessed
     page.wait_for_url(re.compile(r"^[^#]*$"))
-    result(page, ": not decided; terse has the highest score")
+    result(page, "terse has the highest score; its lead over")
     page.get_by_role("button", name="Copy a link to this").click()
     expect(page.locator(".copied")).to_contain_text("No link")
 

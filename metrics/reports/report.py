@@ -154,7 +154,7 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
     was not looked at.
 
     >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
-    'b has the highest accuracy, 0.700; its lead over c may be chance; a clearly behind.'
+    'b has the highest accuracy, 0.700; its lead over c may be chance; a clearly behind it.'
     """
     if not systems:
         return ""
@@ -170,7 +170,7 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
     if not near:
         return f"{said}; chance is unlikely to explain it."
     behind = [system for system in systems if system not in [*first, *near]]
-    further = f"; {briefly(behind)} clearly behind" if behind else ""
+    further = f"; {briefly(behind)} clearly behind it" if behind else ""
     return f"{said}; its lead over {briefly(near)} may be chance{further}."
 
 

@@ -262,9 +262,8 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
         return ""
     labelled, worth = (sum(values[name] for values in known) for name in ("labelled", "effective_sample_size"))
     agreed, right = (confusion["accepted"] + confusion[name] for name in ("rejected", "missed"))
-    said = (
-        f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels (accepting every answer: {right:,})"
-    )
+    said = f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels"
+    said += f" (a judge that accepts every answer: {right:,})"
     if all(values["labelled"] == values["rows"] for values in known):
         return f"{said}; every answer has a label, so that its verdicts are not needed"
     if worth - labelled < 1:

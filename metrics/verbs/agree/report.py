@@ -257,7 +257,7 @@ class AgreeReport(Report):
                 found = metric["verdicts"]
                 share, equal = _shown(found["agreement"]), found["accepted"] + found["rejected"]
                 by_count = f"{name}: the judge agrees with {equal:,} of {self.rows:,} labels, {share}"
-                by_count += f" (accepting every answer: {found['accepted'] + found['missed']:,})."
+                by_count += f" (a judge that accepts every answer: {found['accepted'] + found['missed']:,})."
                 by_share = f"{name} and the humans give the same verdict on {share} of the answers."
                 verdicts.append(by_count if labelled else by_share)
         return [*verdicts, *self._correlated()] if labelled else [*self._correlated(), *verdicts]

@@ -189,7 +189,9 @@ class CalibrateReport(Report):
         said = f"with {after} of the labels on held-out questions, the judge as it is with {before}"
         if not self.helps:
             return [f"calibration does not help: it agrees {said}. Use the labels themselves: {self.instead}"]
-        to_do = f"Next: genqa-metrics score FILE --calibration {shlex.quote(self.output)}" if self.output else WRITE
+        score = f"genqa-metrics score FILE --calibration {shlex.quote(self.output)}" if self.output else ""
+        written = f"Written to {self.output}. For other answers: {score}; of these the labels say more: {self.instead}"
+        to_do = written if self.output else WRITE
         test, answers = self.sign_test, self.calibration["answers"]
         unit = "questions" if self.calibration["questions"] < answers else "answers"
         helps, chance = ("may help", ", which can be chance") if test["p"] >= LEVEL else ("helps", "")

@@ -387,10 +387,13 @@ class CompareReport(Report):
         best, worse = by.best, [system for system in order if system not in by.best]
         clear = {(pair["first"], pair["second"]) for pair in by.pairs if self.is_clear(pair)}
         than_all = set(product(best, worse)) if clear.issuperset(product(best, worse)) else set()
-        said = f"{name}: {either(best)}: not decided; {order[0]} has the highest score"
+        near = [system for system in best if system != order[0]]
+        said = f"{name}: {order[0]} has the highest score; its lead over {briefly(near)} may be chance"
         if worse:
-            than = ("both" if len(best) == 2 else "all of these") if than_all else "it"
-            said += f", {briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse than {than}"
+            than = briefly(best) if than_all else order[0]
+            said += f"; {briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse than {than}"
+            undecided = [pair for pair in product(near, worse) if pair not in clear]
+            said += f"; {either(undecided[0])}: not decided" if len(undecided) == 1 else ""
         return f"{said}{self._further(by, than_all)}."
 
     def _further(self, by: Ranking, known: Container[tuple[str, str]] = ()) -> str:
@@ -580,7 +583,10 @@ class CompareReport(Report):
         between = f" between {listed(by.to_read)}" * (len(self.systems) > 2)
         (read,) = (pair for pair in by.pairs if {pair["first"], pair["second"]} == set(by.to_read))
         deciding = read["wins"] + read["losses"]
-        between += f" ({len(rows):,} of {deciding:,})" * (deciding > len(rows))
+        if len(self.systems) > 2:
+            first, second = read["first"], read["second"]
+            between += f": {first} is better in {read['wins']:,}, {second} in {read['losses']:,}"
+        between += f" ({len(rows):,} of {deciding:,} shown)" * (deciding > len(rows))
         labelled = {
             (row["row"], system): by.name == analysis.ACCURACY and answer.item.human[1] is not None
             for row in rows
@@ -589,7 +595,7 @@ class CompareReport(Report):
         mixed, seen = len(set(labelled.values())) > 1, ""
         if "accuracy" in self.metrics[metric]:
             by_labels = ", by people's labels" + " or the judge" * mixed
-            seen = by_labels if any(labelled.values()) else ", as the judge sees them, who may be wrong"
+            seen = by_labels if any(labelled.values()) else ", as the judge sees them, which may be wrong"
         say(console, [f"Rows that decide{between}{seen}"] * bool(rows), "bold")
         grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in self.metrics[metric] else {}
         names = {visible(one_line(system)): system for system in self.systems}

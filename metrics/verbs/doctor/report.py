@@ -261,7 +261,10 @@ def _supported(
         more += [word for name in others for word in ("--column", name)]
         add("measure how well metrics agree with people", f"{human:,} rows with a human score", "agree", *more)
     else:
-        lacks("measure how well metrics agree with people", "no human scores; add a column 'score' or 'label'")
+        lacks(
+            "measure how well metrics agree with people",
+            "no human scores; label rows, or add a column 'score' or 'label'",
+        )
     sliced = [column["name"] for column in columns if column["use"] == "slices"]
     verb = "compare" if len(facts.systems) > 1 and shared else "accuracy" if answers else None
     if sliced and verb:

@@ -60,6 +60,7 @@ OVERLAP = "shared words do not show which answers are right"
 SYSTEMS = "Systems"
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     tally.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
+    tally.DISAGREE: "label and judge disagree: the label, the judge's probability",
     tally.WRONG: "judged wrong, surest first",
 }
 _SHORT = 5  # systems in the short form
@@ -372,7 +373,7 @@ class ScoreReport(Report):
             leads = f"{first} leads {system} by {value:.0f} points [{low:+.0f}, {high:+.0f}]"
             return [f"{leads}: {'this could be chance' if chance else 'chance is unlikely to explain it'}", rests_on]
         near = f"; its lead over {briefly(chance)} may be chance" if chance else ""
-        return [f"{first} is first{near}{f'; {briefly(behind)} clearly behind' if behind else ''}", rests_on]
+        return [f"{first} is first{near}{f'; {briefly(behind)} clearly behind it' if behind else ''}", rests_on]
 
     def _of_metric(self, metric: str) -> list[str]:
         """Return which system a metric puts first, or why it ranks none.
@@ -384,7 +385,7 @@ class ScoreReport(Report):
         values.pop(found.total, None)
         if error_rate := metric in self._scorers and self._scorers[metric].error_rate:
             flagged, answers = sum(found.to_read.counts.values()), sum(map(found.predictions.get, values))
-            said = f"It flags {flagged:,} of {answers:,} answers: read them; it ranks no system."
+            said = f"It flags {flagged:,} of {answers:,} answers: read them; it ranks no system, and overlooks errors."
             return [as_sentence(error_rate), *[said] * bool(flagged and metric == next(iter(found.scores)))]
         if metric == self.judge or len(values) < 2:
             return []
