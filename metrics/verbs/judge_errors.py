@@ -45,7 +45,8 @@ SOURCES = {  # the same beside a number
 }
 NOTES = {
     "calibrated": "the interval assumes that the judge errs about as often as on your labels; for other questions or "
-    "very different systems calibrate it anew",
+    "very different systems calibrate it anew. For the rows that you labelled, genqa-metrics accuracy FILE --labels "
+    "LABELS needs no such assumption",
     "measured": "without labels the interval assumes that the judge errs about as often as in our tests; on other "
     "questions or answers it can err more. Labels settle it: genqa-metrics label",
     estimation.IGNORED: "the judge's errors are ignored: the interval is of the share judged correct and can miss the "

@@ -209,12 +209,14 @@ def evidence(sentence: Judged) -> tuple[str, str] | None:
     if sentence.passage is None:
         return None
     label = "Nearest" if sentence.verdict == "unsupported" else "Evidence"
+    cites = sentence.citations and label == "Nearest"
     if sentence.nearest is None:
-        return label, "none; no passage that it is compared with shares a content word"
+        return label, f"none; no passage that it {'cites' if cites else 'is compared with'} shares a content word"
     if sentence.verdict == WRONG_CITATION:
         cited = ", ".join(f"[{number}]" for number in sentence.citations)
         return label, f"passage {sentence.passage} says it, not {cited}: {sentence.nearest}"
-    return label, f"passage {sentence.passage}{_says(sentence.instead)}: {sentence.nearest}"
+    which = ", which it cites" if cites else _says(sentence.instead)
+    return label, f"passage {sentence.passage}{which}: {sentence.nearest}"
 
 
 def _says(instead: str | None) -> str:

@@ -525,10 +525,10 @@ class ScoreReport(Report):
     def show(self, console: Any) -> None:
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         result, accuracy = self.found, self.accuracy or {"notes": []}
-        findings = self._of_accuracy() if self.accuracy else self.findings
+        findings = [*(self._of_accuracy() if self.accuracy else self.findings), *map(as_sentence, self._overlap)]
         main = scorer_class(next(iter(result.scores)))
         measures = [f"{main.measures} ({main.main}, 0 to 1)"] * bool(main.measures)
-        notes = [*measures, *accuracy["notes"], *result.notes, *of_faults(result.faults), *self._overlap]
+        notes = [*measures, *accuracy["notes"], *result.notes, *of_faults(result.faults)]
         print_first_screen(
             console,
             self.headline,
