@@ -209,7 +209,7 @@ def evidence(sentence: Judged) -> tuple[str, str] | None:
     if sentence.passage is None:
         return None
     label = "Nearest" if sentence.verdict == "unsupported" else "Evidence"
-    cites = sentence.citations and label == "Nearest"
+    cites = label == "Nearest" and sentence.passage in sentence.citations
     if sentence.nearest is None:
         return label, f"none; no passage that it {'cites' if cites else 'is compared with'} shares a content word"
     if sentence.verdict == WRONG_CITATION:
