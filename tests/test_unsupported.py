@@ -92,14 +92,16 @@ def test_bad_usage(words, message, rows, monkeypatch):
 
 
 def test_a_row_without_a_column_of_passages_is_named_or_skipped(tmp_path):
-    path = save(tmp_path / "rows.jsonl", [ROWS[1], {k: v for k, v in ROWS[1].items() if k != "contexts"}])
+    silent = ROWS[1] | {"id": "silent", "prediction": "I do not know."}
+    bad = {name: value for name, value in ROWS[1].items() if name != "contexts"}
+    path = save(tmp_path / "rows.jsonl", [ROWS[1], bad, silent])
     _, err = run("explain", path, "-m", "grounding", "-o", tmp_path / "a.csv", status=1)
     assert "line 2: contexts: expected passages, which grounding reads, got no such column" in err
     assert "--on-error skip leaves bad rows out." in err
     assert not (tmp_path / "a.csv").exists()
     out, err = run("explain", path, "-m", "grounding", "--on-error", "skip")
     assert out.startswith("In 1 of 1 answers")
-    assert "skipped 1 bad rows; 1 were read" in err
+    assert "skipped 1 bad rows; 2 were read" in err
 
 
 def test_the_headline_of_two_answers():

@@ -289,8 +289,9 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
             add("calibrate the judge on your labels", f"{facts.labels:,} labels in the rows", "calibrate", *more)
     else:
         number = max(2, min(LABELS_TO_BEGIN, *facts.systems.values()))
-        whole = number >= max(facts.systems.values())
-        what = f"label all answers, {number} of each system" if whole else f"label {number} answers of every system"
+        most = max(facts.systems.values())
+        whole = number >= most
+        what = f"label all answers, {most} of each system" if whole else f"label {number} answers of every system"
         why = "one key each" if whole else f"one key each; {WHAT_THEY_GIVE}"
         add(what, why, "label", "--number", str(number), "-o", "labels.jsonl")
         add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")

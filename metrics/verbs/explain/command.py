@@ -180,7 +180,7 @@ def _unsupported(sources: Sequence[Any], of_rows: Mapping[str, Any], settings: M
         result = unsupported_sentences(sources, settings=settings, output=output, **of_rows, **messages)
     terminal.say_forms(sources)
     if result.skipped:
-        terminal.warn(f"skipped {result.skipped:,} bad rows; {sum(result.read.values()):,} were read")
+        terminal.warn(f"skipped {result.skipped:,} bad rows; {result.rows:,} were read")
     return result
 
 

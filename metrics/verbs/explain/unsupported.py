@@ -14,7 +14,7 @@ from ...registry import make_scorer
 from ...reports.report import as_sentence, print_field, say
 from ...reports.table import page, probability_and_threshold, render, visible
 from ...rows.errors import bad_usage
-from ...rows.reading import Item, Message, Progress, Reading, Skips, check_columns, ignore
+from ...rows.reading import GOOD, Item, Message, Progress, Reading, Skips, check_columns, ignore
 from ...rows.sources import Source
 from ...rows.writing import Writer
 from ...scale.options import OnError, checked_columns, needed_columns
@@ -71,6 +71,7 @@ class Grounded:
     warnings: tuple[str, ...]  # what a reader must know before the numbers
     signature: str  # what the numbers depend on
     single: bool = False  # it is one answer, of no file
+    rows: int = 0  # good rows of the files, also those whose answers state nothing
 
 
 def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[GroundedAnswer], Counter]:
@@ -159,8 +160,9 @@ def unsupported_sentences(
             del found[worst:]
             if writer:
                 writer.write(_lines(bad))
-    of_systems = {system: unsupported[system] for system in read}
-    return Grounded(tuple(found), dict(read), of_systems, reading.skips.skipped, **_of_judge(scorer, counts))
+    of_systems, rows = {system: unsupported[system] for system in read}, reading.counts[GOOD]
+    of_judge = _of_judge(scorer, counts)
+    return Grounded(tuple(found), dict(read), of_systems, reading.skips.skipped, **of_judge, rows=rows)
 
 
 def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:
