@@ -54,10 +54,10 @@ class Settings:
     brevity: float = 1.0  # B > 0, candidates shorter than |r| / B are penalised; infinity switches the penalty off
     wordiness: float = 2.0  # W > 0, candidates longer than W |r| are penalised; infinity switches the penalty off
     weights: Sequence[float] | None = None  # one weight w_n >= 0 for every order, or None for 1 / N each
-    stop_words: str | Collection[str] | None = "english"  # "english", "smart", or words of your own
+    stop_words: str | Collection[str] | None = "english"  # "english", "smart", your own, None for none
     stemmer: str | None = "porter"  # "porter" (Porter 1980) or None
     tokenizer: str | Callable[[str], list[str]] = "word"  # "13a", sacrebleu's, keeps case and punctuation
-    reference_recall: str = "all"  # "all" pools references, as the paper's R(n); "best" has the highest recall
+    reference_recall: str = "all"  # "all" pools references, as R(n); "best": that of highest recall
     stop_words_orders: str = "all"  # "unigrams" as section 4.1 says in passing; lengths count unigrams
     effective_order: bool = True  # without the orders of which a corpus has no n-gram; False gives 0 then
 

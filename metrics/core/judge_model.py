@@ -449,7 +449,7 @@ class JudgeSettings:
     marks: str | None = None  # meaning of the token types, name in `MARKS`; None for the encoder's own token types
     slope: float = 1.0  # Platt scaling, probability = sigmoid(slope * logit + intercept)
     intercept: float = 0.0
-    long_words: float | None = None  # mean words of references from which rows have a scaling of their own
+    long_words: float | None = None  # rows whose references have more words on average have their own scaling
     long_slope: float = 1.0  # their scaling
     long_intercept: float = 0.0
     threshold: float = 0.5  # probability from which an answer counts as correct

@@ -45,8 +45,8 @@ class RowScorer:
 
     For `f_meta` every line of a prediction is one question. `score` is the score of a row to show, by default the
     metric's own, such as the probability of `ava`; reasons cost `ava` one more pass for every word of the answer.
-    `settings` are of the metric's `load` and `compute`, in types that JSON has; bad ones are errors from the first row
-    on.
+    `settings` are of the metric's `load` and `compute`, in types that JSON has (else a TypeError); bad ones are errors
+    from the first row on, an unknown metric or score is a ValueError at once.
 
     >>> scorer = RowScorer("aev", settings={"max_order": 1})
     >>> scorer.one(None, "four steps", "four steps").score, scorer.name

@@ -86,7 +86,7 @@ class Scores:
 
     sets: bool  # rows were sets of predictions
     total: str | None  # name of the row for all systems together
-    scores: dict[str, dict[str, dict[str, float]]]  # {metric: {system: {name: value}}}
+    scores: dict[str, dict[str, dict[str, float]]]  # {metric: {system: {name: value}}}, in the order of the rows
     rows: dict[str, int]  # {system: rows (contexts, for sets) that were scored}
     predictions: dict[str, int]  # {system: predictions that were scored}
     signatures: dict[str, str]  # {metric: what its numbers depend on}

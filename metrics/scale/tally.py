@@ -119,9 +119,9 @@ def agreement(counts: Sequence[float]) -> dict[str, float | None]:
     """Return agreement, kappa, sensitivity and specificity of a judge and people, from counts as in `CONFUSION`.
 
     Cohen (1960): kappa is (agreement - expected) / (1 - expected), where expected is the agreement of verdicts and
-    labels with the same shares that are drawn independently; None where both say the same of all answers. Counts may
-    be weighted. Sensitivity is the share of correct answers that are accepted, specificity that of wrong ones that are
-    rejected.
+    labels with the same shares that are drawn independently; None where both say the same of all answers, or there are
+    none. Counts may be weighted. Sensitivity is the share of correct answers that are accepted, specificity that of
+    wrong ones that are rejected.
 
     Of 10 answers 7 are judged as people do; expected are .5 * .6 + .5 * .4 = .5, so kappa is .2 / .5 = .4.
 

@@ -127,22 +127,24 @@ def resampled_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
 
 
 def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the area under the ROC curve of every resample, NaN where one class is missing."""
+    """Return the area under the ROC curve of (rows,) scores and booleans in every resample; NaN with one class."""
     right = (counts * positive).sum(axis=1)
     wrong = counts.sum(axis=1) - right
     above = (counts * positive * resampled_ranks(scores, counts)).sum(axis=1) - right * (right + 1) / 2
     return ratio(above, right * wrong)
 
 
-def permutation_p(x, y, human: np.ndarray, clusters: np.ndarray, number: int, seed: int) -> np.ndarray:
+def permutation_p(
+    x: np.ndarray, y: np.ndarray, human: np.ndarray, clusters: np.ndarray, number: int, seed: int
+) -> np.ndarray:
     """Return the two-sided p of the difference of two metrics' Pearson correlations with the humans, by permutation.
 
     Both metrics are brought to mean 0 and deviation 1; under the null hypothesis it does not matter which of the two
     scored a question, so in every permutation they are swapped in about half of the questions, drawn at random (like
     the permutation tests of Deutsch, Dror & Roth 2021). For Spearman's correlation pass ranks.
 
-    `x` and `y` are (pairs, rows); the p-values (1 + permutations with at least such a difference) / (1 + permutations)
-    are (pairs,), NaN where a side is constant.
+    `x` and `y` are (pairs, rows), `human` and `clusters` (rows,), `number` that of permutations; the p-values (1 +
+    permutations with at least such a difference) / (1 + permutations) are (pairs,), NaN where a side is constant.
     """
     out = np.full(len(x), np.nan)
     defined = (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0)
@@ -175,8 +177,8 @@ def answer_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of answers to one question between which humans see a clear difference (Lee et al., Table 7).
 
-    (pairs,) row numbers of the better and of the worse answer, of two different systems where these are named; their
-    human scores differ by more than `gap`.
+    They are (pairs,) row numbers of the better and of the worse answer, of two different systems where these are
+    named; their human scores differ by more than `gap`.
 
     >>> answer_pairs(["a", "a", "b", "a"], None, np.array([0.1, 0.9, 0.5, 0.8]), gap=0.5)
     (array([1, 3]), array([0, 0]))
@@ -184,9 +186,10 @@ def answer_pairs(
     groups = defaultdict(list)
     for row, question in enumerate(questions):
         groups[question].append(row)
-    pairs = [(i, j) if human[i] > human[j] else (j, i) for of in groups.values() for i, j in combinations(of, 2)]
+    # Generators: the pairs of a question with many answers do not fit into memory, those that are kept may.
+    pairs = ((i, j) if human[i] > human[j] else (j, i) for of in groups.values() for i, j in combinations(of, 2))
     if systems is not None:
-        pairs = [(i, j) for i, j in pairs if systems[i] != systems[j]]
+        pairs = ((i, j) for i, j in pairs if systems[i] != systems[j])
     pairs = [(i, j) for i, j in pairs if human[i] - human[j] > gap]
     better, worse = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return better, worse

@@ -117,8 +117,8 @@ def ranking(scores: np.ndarray, better: np.ndarray) -> tuple[list[int], list[tup
     A line is drawn between two systems of the ranked list if every system above it is significantly better than every
     system below it; systems without a line between them are one cluster. The ranks of a system run from 1 + the number
     of systems that are significantly better to the number of systems - those than which it is significantly better
-    (Bojar et al. 2014, "Findings of the 2014 Workshop on Statistical Machine Translation", section 3). In `better` the
-    system of the row is significantly better than that of the column.
+    (Bojar et al. 2014, "Findings of the 2014 Workshop on Statistical Machine Translation", section 3). In `better`,
+    (systems, systems) booleans, the system of the row is significantly better than that of the column.
 
     >>> ranking(np.array([0.5, 0.9, 0.6]), np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]], dtype=bool))
     ([2, 1, 2], [(2, 3), (1, 1), (2, 3)])

@@ -16,8 +16,9 @@ def _criterion(criterion: str, hits: np.ndarray, false: np.ndarray, right: int, 
 def best_threshold(scores: np.ndarray, positive: np.ndarray, criterion: str) -> tuple[float, float]:
     """Return the score from which on answers are best called correct, and how good that is on these rows.
 
-    The criterion is "f1", "accuracy", or "youden" (sensitivity + specificity - 1); both classes must be there. The
-    threshold is one of the scores, the highest of equally good ones (infinity: call no answer correct).
+    Scores are (rows,), and so are the booleans, which answers humans accept; both classes must be there. The
+    criterion is "f1", "accuracy", or "youden" (sensitivity + specificity - 1). The threshold is one of the scores, the
+    highest of equally good ones (infinity: call no answer correct).
 
     >>> best_threshold(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True]), "f1")
     (0.4, 0.8)
@@ -36,7 +37,8 @@ def held_out(
 ) -> float:
     """Return how good the best threshold is on questions that it was not chosen on, by cross-validation.
 
-    Each row is judged by the threshold of the other folds; a question is in one fold. NaN where those have one class.
+    Each row is judged by the threshold of the other folds; a question, the (rows,) `clusters`, is in one fold. NaN
+    where those have one class.
     """
     size = int(clusters.max()) + 1
     fold = np.random.default_rng(seed).permutation(size)[clusters] % folds

@@ -221,8 +221,8 @@ def judged_systems(
     """Return the accuracy of systems, for the reports of `score` and `compare`, from each system's sums by question.
 
     `rows` has the counts of `ava.scorer.profile`, which show whether the rows are like those of the measurement.
-    "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "notes", and
-    "systems": {system: what `JudgeErrors.accuracy` returns}.
+    Returned are "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "notes",
+    and "systems": {system: what `JudgeErrors.accuracy` returns}.
     """
     errors = JudgeErrors.of(scorer, rows or {}, ignore_judge_errors)
     systems = {system: errors.accuracy(of_system)[0] for system, of_system in sums.items()}

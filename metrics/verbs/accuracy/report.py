@@ -198,12 +198,12 @@ class AccuracyReport(Report):
     judge: str
     judged_by: str
     settings: dict[str, Any]
-    raters: dict[str, Any] | None
-    measured: dict[str, Any] | None
-    unlike: list[str]
+    raters: dict[str, Any] | None  # see `labels.rater_agreement`
+    measured: dict[str, Any] | None  # how often the judge was right, and on which data
+    unlike: list[str]  # in what the rows differ from these data
     systems: dict[str, dict[str, Any]]
     differences: list[dict[str, Any]]
-    sliced: dict[str, Any] | None
+    sliced: dict[str, Any] | None  # "column" and "values", {slice: systems}; "slices" in `to_dict`
     bad_rows: int
     notes: list[str]
     worst: list[dict[str, Any]]

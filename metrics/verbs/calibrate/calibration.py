@@ -59,7 +59,9 @@ def folds_of(groups: Sequence[str], number: int = FOLDS) -> np.ndarray:
     return np.array([fold[name] for name in groups])
 
 
-def cross_fitted(probabilities, labels: np.ndarray, weights: np.ndarray, groups: Sequence[str]) -> np.ndarray:
+def cross_fitted(
+    probabilities: np.ndarray, labels: np.ndarray, weights: np.ndarray, groups: Sequence[str]
+) -> np.ndarray:
     """Return (answers,) the scaled probability of each, by a scale fitted on other questions (`groups`)."""
     folds, result = folds_of(groups), np.zeros(len(probabilities))
     for fold in np.unique(folds):
@@ -129,7 +131,9 @@ def shares_right(verdicts: np.ndarray, labels: np.ndarray, weights: np.ndarray) 
     }
 
 
-def sign_test(before, after, labels: np.ndarray, groups: Sequence[str]) -> tuple[int, int, float]:
+def sign_test(
+    before: np.ndarray, after: np.ndarray, labels: np.ndarray, groups: Sequence[str]
+) -> tuple[int, int, float]:
     """Return of how many questions one judge has more answers right than another, of how many fewer, and the p-value.
 
     All are (answers,); `groups` are questions. The p-value is that of the exact sign test of these questions

@@ -79,7 +79,7 @@ def measured(
     seed: int,
     questions: np.ndarray,
     labelled: Mapping[str, Judged] | None = None,
-) -> dict[str, tuple[dict[str, dict], dict[str, tuple[PairedTests, np.ndarray]]]]:
+) -> dict[str, tuple[dict[str, dict], dict[str, tuple[PairedTests | LabelTests, np.ndarray]]]]:
     """Return of every metric what `analyse` corrects for the number of tests; the arguments are its own.
 
     These are {name: {system: value, low, high}}, and of the names that are tested {name: (tests of all pairs, (rows,
@@ -212,7 +212,9 @@ def sliced_comparison(
     return report
 
 
-def tested_pairs(systems: Sequence[str], tests: PairedTests, by_row: np.ndarray, outcome: tuple) -> list[dict]:
+def tested_pairs(
+    systems: Sequence[str], tests: PairedTests | LabelTests, by_row: np.ndarray, outcome: tuple
+) -> list[dict]:
     """Return the tests of all pairs as reports have them; `outcome` is one of those that `corrected` returns."""
     pairs = []
     for i, (first, second) in enumerate(combinations(range(len(systems)), 2)):

@@ -425,7 +425,7 @@ class ScoreReport(Report):
 
     @property
     def labels(self) -> dict[str, dict]:
-        """{system: how AVA's verdicts agree with the labels in its rows}, see `confusion.agreement`."""
+        """{system: how AVA's verdicts agree with the labels in its rows}, see `tally.agreement`."""
         return {
             system: {**dict(zip(tally.CONFUSION, map(int, counts), strict=True)), **tally.agreement(counts)}
             for system, counts in self.found.labelled.items()
