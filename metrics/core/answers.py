@@ -302,7 +302,7 @@ _REFUSAL = re.compile(
     rf"""(?x)(?:
     idk | dunno | (?:i\ )?(?:do\ not|don't|didn't|cannot|can't)\ (?:really\ |honestly\ )?(?:know|recall|remember)\b
         (?!\ how\ to\b)(?:\ (?:yet|either|anything|enough))?(?:\ (?:the\ |an?\ )?[\w'-]+)?{_ABOUT}
-    | (?:i\ |we\ )?(?:really\ |honestly\ |currently\ )?(?:do\ not|don't)\ (?:currently\ )?have\ [\w\ '-]*
+    | (?:i\ |we\ )?(?:really\ |honestly\ |currently\ )?(?:do\ not|don't)\ (?:currently\ )?have\ [\w\ '-]{{0,99}}
         (?:information|answer|access|data|knowledge|details|context|idea|clue|(?:at|to)\ hand|on\ file)\b{_ABOUT}
     | (?:i\ |we\ )?(?:cannot|can't|can\ not|could\ not|couldn't|would\ rather\ not|did\ not|didn't
         |(?:(?:am|are|was|were)\ )?(?:unable|not\ able)\ to)
@@ -387,7 +387,7 @@ def declines(text: str) -> bool:
         return False
     clauses = [clause for clause in map(_bare_words, _CLAUSE.split(text.strip())) if clause]
     others = [clause for clause in clauses if not _REFUSAL.match(clause)]
-    return len(others) < len(clauses) and all(map(_BESIDE.match, others))
+    return len(others) < len(clauses) and all(_BESIDE.match(clause) for clause in others)
 
 
 def abstention(question: str, reference: str, answer: str) -> bool | None:
