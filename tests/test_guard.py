@@ -134,9 +134,12 @@ def test_raters_on_other_machines_must_be_named(tmp_path, monkeypatch):
 def test_every_demo_is_served_behind_the_guard(repository, monkeypatch):
     """All six go through `Demo.launch`, and so through `server.launch`, which adds it."""
     monkeypatch.syspath_prepend(repository / "spaces")
-    server, given = importlib.import_module("common.server"), {}
+    sharing, given = importlib.import_module("common.sharing"), {}
     demo = SimpleNamespace(title="A demo", queue=lambda **_: SimpleNamespace(launch=given.update))
-    server.launch(demo, str(repository / "spaces/ava/app.py"), "What it shows.")
+    monkeypatch.setattr(sharing.events, "preset", lambda *_: None)
+    page = SimpleNamespace(blocks=demo, app=str(repository / "spaces/ava/app.py"), about="What it shows.")
+    page.first, page._parts, page._function = (), (None, None, None), lambda: None
+    sharing.Demo.launch(page)
     (guarded,) = given["app_kwargs"]["middleware"]
     assert issubclass(guarded.cls, guard.Guard)
     assert given["share"] is False
@@ -144,4 +147,3 @@ def test_every_demo_is_served_behind_the_guard(repository, monkeypatch):
     assert len(apps) == 6
     for app in apps:
         assert re.findall(r"\w+\.launch\(.*", app.read_text()) == ["DEMO.launch()"], app
-    assert "server.launch(self.blocks" in (repository / "spaces/common/sharing.py").read_text()

@@ -153,11 +153,9 @@ def reason(
     elif unsure and not named:
         turning = [word for word in strongest(blamed, probability, threshold, 1) if abs(word[1]) >= TELLING]
         turns = bool(turning) and (probability - turning[0][1] >= threshold) != right
-        but_for = (
-            f" and, but for {_quoted(turning)}, would call it {'wrong' if right else 'right'}"
-            if turns
-            else ", and no single word decides"
-        )
+        but_for = f" and, but for {_quoted(turning)}, would call it {'wrong' if right else 'right'}" if turns else ""
+        if all((probability - effect >= threshold) == right for _, effect, *_ in words):
+            but_for = ", and no single word decides"
         start, text = "", f"the judge is unsure{but_for}: read it; accepted: {_short(reference)}"
     elif right:
         start, text = "", f"no single word decides; it matches the accepted answer {_short(reference)}"

@@ -63,7 +63,7 @@ class Grounded:
     """What was found in files, or of one answer."""
 
     answers: tuple[GroundedAnswer, ...]  # those with an unsupported sentence, the worst first; or the one answer
-    read: Mapping[str, int]  # {system: number of its answers that state something}
+    stating: Mapping[str, int]  # {system: number of its answers that state something}
     unsupported: Mapping[str, int]  # {system: number of its answers with an unsupported sentence}
     skipped: int  # bad rows that were left out
     threshold: float  # probability from which a sentence is supported
@@ -147,12 +147,12 @@ def unsupported_sentences(
     )
     windows = reading.windows(lambda row_kind: (window_predictions([scorer]), WINDOW_CHARACTERS))
     found: list[GroundedAnswer] = []
-    read, unsupported, counts = Counter(), Counter(), Counter()
+    stating, unsupported, counts = Counter(), Counter(), Counter()
     with writer or nullcontext():
         for _, (answers, counts_of_window) in map_in_order(judge, windows, worker_count([scorer])):
             counts.update(counts_of_window)
-            read.update({answer.item.system: 0 for answer in answers})
-            read.update(answer.item.system for answer in answers if answer.sentences)
+            stating.update({answer.item.system: 0 for answer in answers})
+            stating.update(answer.item.system for answer in answers if answer.sentences)
             bad = [answer for answer in answers if answer.unsupported]
             unsupported.update(answer.item.system for answer in bad)
             found += bad
@@ -160,9 +160,9 @@ def unsupported_sentences(
             del found[worst:]
             if writer:
                 writer.write(_lines(bad))
-    of_systems, rows = {system: unsupported[system] for system in read}, reading.counts[GOOD]
+    of_systems, rows = {system: unsupported[system] for system in stating}, reading.counts[GOOD]
     of_judge = _of_judge(scorer, counts)
-    return Grounded(tuple(found), dict(read), of_systems, reading.skips.skipped, **of_judge, rows=rows)
+    return Grounded(tuple(found), dict(stating), of_systems, reading.skips.skipped, **of_judge, rows=rows)
 
 
 def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:
@@ -186,7 +186,7 @@ def headline(found: Grounded) -> str:
         if not answer.sentences:
             return "The answer states nothing that a passage could support."
         return f"{supported(answer)}, from a probability of {found.threshold:.2f}"
-    bad, of = sum(found.unsupported.values()), sum(found.read.values())
+    bad, of = sum(found.unsupported.values()), sum(found.stating.values())
     below = f"probability below {found.threshold:.2f}"
     said = f"In {bad:,} of {of:,} answers that state something a sentence is judged unsupported ({below})"
     return f"{said}; the worst {len(found.answers):,} below" if len(found.answers) < bad else said
@@ -194,10 +194,10 @@ def headline(found: Grounded) -> str:
 
 def by_system(found: Grounded) -> str:
     """Return how many answers of each system have such a sentence, most first; nothing for one system."""
-    if len(found.read) < 2:
+    if len(found.stating) < 2:
         return ""
-    order = sorted(found.read, key=lambda name: -found.unsupported[name] / max(found.read[name], 1))
-    counts = [f"{name} {found.unsupported[name]:,} of {found.read[name]:,}" for name in order]
+    order = sorted(found.stating, key=lambda name: -found.unsupported[name] / max(found.stating[name], 1))
+    counts = [f"{name} {found.unsupported[name]:,} of {found.stating[name]:,}" for name in order]
     return f"By system: {the_first(counts, SYSTEMS)}"
 
 
