@@ -93,8 +93,8 @@ def test_a_part_of_another_run_is_refused(folder, tmp_path):
 @pytest.mark.parametrize(
     "content",
     [
-        *("", "{", "[]", "[" * 9999, '{"format": 3}'),
-        '{"format": 3, "settings": {}, "inputs": [1], "complete": true}',
+        *("", "{", "[]", "[" * 9999, "{}"),
+        '{"settings": {}, "inputs": [1], "complete": true}',
         None,
     ],
 )

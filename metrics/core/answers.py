@@ -316,11 +316,11 @@ _REFUSAL = re.compile(
         (?:is\ |was\ |are\ |remains\ )?(?:
         unanswerable | unknown | unclear | n/a | n\.a | not(?=\ in\ {_SOURCE}\b)
         | (?:not|never)\ (?:explicitly\ |currently\ )?(?:
-            known|{_LEFT_UNSAID}|given|provided|said|answerable|available|clear|reported|found|applicable|present
-            |possible\ to\ (?:say|tell|determine|answer)[\w\ ]*)
+            known|{_LEFT_UNSAID}|given|provided|said|answerable|available|clear|reported|found|applicable|present)
         | (?:cannot|can't|could\ not)\ be\ (?:determined|answered|known|said|found|inferred)
-        | impossible\ to\ (?:say|tell|know|determine)[\w\ ]*
         ){_ABOUT}
+    | (?:it\ |that\ |this\ )?(?:is\ |was\ )?(?:
+        impossible\ to\ (?:say|tell|know|determine) | not\ possible\ to\ (?:say|tell|determine|answer))\b[\w\ '/-]*
     | (?:the|his|her|its|their|this)\ [\w\ '-]{{1,50}}\ (?:is|was|are|were)\ not\ (?:explicitly\ )?(?:
         {_LEFT_UNSAID}(?:\ in\ {_SOURCE})? | (?:given|provided|available|found|present)\ in\ {_SOURCE})
     | (?:none\ of\ )?{_SOURCE}\ (?:i\ have\ |you\ gave\ me\ )?(?:(?:does\ not|doesn't|do\ not|don't|never|did\ not

@@ -4,7 +4,7 @@ import re
 
 from bs4 import BeautifulSoup, Tag
 
-TABLE = re.compile(r"<table class=\"docutils.*?</table>", re.DOTALL)
+TABLE = re.compile(r"<table class=\"docutils(?:(?!<table\b).)*?</table>", re.DOTALL)
 INTERVAL = re.compile(r"\[-?[\d.]+, -?[\d.]+\]|\(-?[\d.]+, -?[\d.]+\)")
 MANY_WORDS = 3
 
