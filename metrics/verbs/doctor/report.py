@@ -179,6 +179,9 @@ def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any
     result = {"name": name, "read_as": facts.roles.get(name), "filled": len(filled), "values": "", "use": None}
     if not filled:
         return result | {"values": "empty"}
+    if all(isinstance(value, list) for value in filled):
+        least, most = min(map(len, filled)), max(map(len, filled))
+        return result | {"values": f"lists of {least}{f' to {most}' * (least < most)}"}
     if any(isinstance(value, list | dict) for value in filled):
         return result | {"values": "lists or objects"}
     texts = Counter(map(str, filled))
@@ -288,10 +291,13 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
             more = ["--output", "calibration.json"]
             add("calibrate the judge on your labels", f"{facts.labels:,} labels in the rows", "calibrate", *more)
     else:
-        number = max(2, min(LABELS_TO_BEGIN, *facts.systems.values()))
-        most = max(facts.systems.values())
+        least, most, total = min(facts.systems.values()), max(facts.systems.values()), facts.systems.total()
+        number = max(2, min(LABELS_TO_BEGIN, most))
         whole = number >= most
-        what = f"label all answers, {most} of each system" if whole else f"label {number} answers of every system"
+        each = f", {most} of each system" * (least == most and len(facts.systems) > 1)
+        what = f"label {number} answers of every system{', or all that it has' * (least < number)}"
+        if whole:
+            what = f"label all {total:,} answers{each}" if total > 1 else "label the answer"
         why = "one key each" if whole else f"one key each; {WHAT_THEY_GIVE}"
         add(what, why, "label", "--number", str(number), "-o", "labels.jsonl")
         add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")
