@@ -191,6 +191,9 @@ class JudgeErrors:
         for system, values in systems.items():
             by_key.setdefault(self._key(values["basis"]), []).append(system)
         notes = [note for key, note in NOTES.items() if key in by_key]
+        told = {system: values for system, values in systems.items() if "labels_alone" in values}
+        few = [f"{s} {v['labelled']}" for s, v in told.items() if v["labelled"] < min(LABELS_TO_BEGIN, v["rows"])]
+        notes += [f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}"] * bool(few)
         by_fix: dict[str, dict[str, list[str]]] = {}
         untold = by_key.get(estimation.NOTHING, [])
         is_large = any(systems[name]["rows"] > LABELS_TO_BEGIN for name in untold)

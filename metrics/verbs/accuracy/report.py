@@ -24,7 +24,7 @@ from ...statistics import estimation
 from ...statistics.intervals import newcombe
 from ..inputs import digested_sources, places_of, read_answers, slice_notes
 from ..judge_errors import JudgeErrors, calibrated_on, confusion_table, help_of_judge, measured_fact, methods
-from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes
+from ..labels import Labels, agreement_fact, read_labels, selection_notes
 
 POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
 SYSTEMS = "Accuracy of the systems"  # a table
@@ -140,7 +140,10 @@ def accuracy(
         systems[system], estimates[system] = answers.accuracy(np.array(mine))
         if known:
             notes += selection_notes(system, judged[mine], known.probability[mine], answers.asked[mine])
-    notes += [*few_labels(systems, known is not None), *errors.notes(systems)]
+    if known:
+        none = [system for system, values in systems.items() if values["labelled"] < estimation.MIN_LABELS]
+        notes += [f"{system}: no labels, or only one; what is said of it is by the judge" for system in none]
+    notes += errors.notes(systems)
     sliced = None
     if by:
         sliced, slice_notes = accuracy_of_slices(by, slices, places, answers, label_sources is not None)
@@ -274,7 +277,7 @@ class AccuracyReport(Report):
             print_table(table, console)
 
     def _short(self) -> Table:
-        rows = [[name, *_cells(of, ("accuracy", "wrong", "declined"))] for name, of in self._ordered()]
+        rows = [[name, *_cells(of, ("accuracy", "wrong", "of_rows"))] for name, of in self._ordered()]
         if not any(values["low"] is not None for values in self.systems.values()):
             rows = [[name, right, declined] for name, right, _, declined in rows]
             return Table("", ["system", "right", "declined"], rows, "")
@@ -395,6 +398,7 @@ _CELLS = {  # of a system, by the name of the column
     "from": lambda result: result["source"],
     "wrong": lambda result: number(result["wrong"]),
     "declined": lambda result: number(result["declined"]),
+    "of_rows": lambda result: f"{round(result['declined'] * result['rows']):,} of {result['rows']:,}",
     "accuracy_given_attempted": lambda result: estimate(result["accuracy_given_attempted"]),
     "answers": lambda result: f"{result['rows']:,}",
     "ava_accuracy": lambda result: number(result["judged"]),
@@ -564,16 +568,6 @@ def accuracy_of_slices(
     if few and label_file:
         notes.append(f"by {column}: fewer than {least} labels in {', '.join(few)}: what the judge alone says")
     return {"column": column, "values": values}, notes
-
-
-def few_labels(systems: Mapping[str, Mapping], labelled: bool) -> list[str]:
-    """Return notes on systems with few labels."""
-    none = [system for system, result in systems.items() if labelled and result["labelled"] < estimation.MIN_LABELS]
-    told = {system: result for system, result in systems.items() if "gain" in result and result["low"] is not None}
-    few = [system for system, result in told.items() if result["labelled"] < min(LABELS_TO_BEGIN, result["rows"])]
-    counts = ", ".join(f"{system} {told[system]['labelled']}" for system in few)
-    notes = [f"{system}: no labels, or only one; what is said of it is by the judge" for system in none]
-    return notes + [f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {counts}"] * bool(few)
 
 
 def worst_answers(items: Sequence[Item], judged: np.ndarray, labels: Labels | None, number: int = 10) -> list[dict]:

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.scorer import Scorer, require_extra
 from ...registry import SCORERS
 from ...reports.charts import CORRELATIONS, curve_panels, forest_figure, group_figure, svg_of
+from ...reports.excerpt import excerpt_lines, quoted
 from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
 from ...rows import reading
@@ -24,12 +25,11 @@ from ...statistics.resampling import LEVEL, adjust_p_values
 from ..inputs import digested_sources, optional_texts, rounded, score_in_column, unscored_item
 from ..judge_errors import calibrated_on
 from ..labels import read_labels
-from ..score.report import excerpt
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse, differing, length_group
 from .question_types import question_type
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
-FIRST_METRICS, FIRST_NOTES = 6, 3  # on the first screen
+FIRST_METRICS, FIRST_NOTES, FIRST_ROWS = 6, 3, 5  # on the first screen
 FIRST_COLUMNS = ("metric", "Pearson r", "AUC", "p corrected")
 AGREEMENT, CLASSIFIED = "Agreement with the humans", "Telling correct answers from wrong ones"
 
@@ -318,14 +318,15 @@ class AgreeReport(Report):
         said += f" ... and {more:,} more: --verbose." if more > 0 else ""
         print_table(Table("", header, rows[:FIRST_METRICS], said, {*range(FIRST_METRICS)} & table.marked), console)
         for name, worst in self.worst.items():
-            title = f"Where {name} and the humans differ most ({len(worst)})"
-            say(console, [title] * bool(worst), "bold")
-            names = [visible(row["id"] or f"line {row['line']}") for row in worst]
-            for row_name, row in zip(names, worst, strict=True):
-                line = f"  {row_name[:12]:<{min(max(map(len, names)), 12)}}  {row[name]:.3f}  human {row['human']:g}  "
-                room = max(min(console.width, WIDTH) - len(line), 30)
-                line += excerpt(row["prediction"], row["references"], room)
-                console.print(Text(line), no_wrap=True, overflow="crop")
+            more = f" ({FIRST_ROWS} of {len(worst)}; all: --verbose)" * (len(worst) > FIRST_ROWS)
+            say(console, [f"Where {name} and the humans differ most{more}"] * bool(worst), "bold")
+            width = min(console.width, WIDTH)
+            for row in worst[:FIRST_ROWS]:
+                line = f"  {_name(row)[:24]}  {row[name]:.3f}  human {row['human']:g}  "
+                lines = [line + (quoted(row["question"], width - len(line)) if row["question"] else "")]
+                lines += [" " * 6 + text for text in excerpt_lines(row["prediction"], row["references"], width - 6)]
+                for text in lines:
+                    console.print(Text(text), no_wrap=True, overflow="crop")
             say(console, [""] * bool(worst))
         console.print(Text("All tables, what they rest on, and signatures: --verbose", style="dim"))
 
@@ -515,7 +516,7 @@ def _worst(report: AgreeReport, whole: bool) -> list[Table]:
         rows = []
         for row in worst:
             question, answer, references = row["question"] or "", row["prediction"], " | ".join(row["references"])
-            texts = [row["id"] or f"line {row['line']}", question, answer or "(empty)", references]
+            texts = [_name(row), question, answer or "(empty)", references]
             if not whole:
                 texts = [f"{_cut(question)} {_cut(answer)} [{_cut(references)}]"]
             rows.append([*texts, f"{row[name]:.3f}", f"{row['human']:g}"])
@@ -525,6 +526,12 @@ def _worst(report: AgreeReport, whole: bool) -> list[Table]:
         title = f"Where {name} and the humans differ most"
         tables += [Table(title, [*header, name, "human"], rows, f"{said}{note}", **more)] * bool(rows)
     return tables
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    """Return the id of a row, else its line, and its system where that does not name it."""
+    name = visible(row["id"] or f"line {row['line']}")
+    return name if (row["system"] or "") in name else f"{name} of {visible(row['system'])}"
 
 
 def _cut(text: str | None, most: int = 50) -> str:

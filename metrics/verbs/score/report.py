@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 from importlib.util import find_spec
-from itertools import chain, takewhile
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from ...core.reading import one_line
 from ...core.scorer import UNSURE_FROM, UNSURE_TO, Scorer
 from ...registry import judge_among, scorer_class
 from ...reports.charts import accuracy_chart
+from ...reports.excerpt import excerpt, excerpt_lines, quoted
 from ...reports.report import (
     WIDTH,
     Report,
@@ -622,7 +623,10 @@ def _reading_lines(
         lines = []
         if answer.kind != kind:
             kind = answer.kind
-            lines += [f" {HEADINGS.get(kind, kind)} ({to_read.counts[kind]:,})"] * (kind != tally.LOWEST)
+            counts = f" ({to_read.counts[kind]:,})"
+            if kind == tally.UNSURE:
+                counts += f"; right from {threshold:g}"
+            lines += [f" {HEADINGS.get(kind, kind)}{counts}"] * (kind != tally.LOWEST)
         result.append(lines)
         line = f"  {names[answer][:of_name]:<{of_name}}  "
         line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
@@ -634,49 +638,16 @@ def _reading_lines(
             said, evidence = weakest[answer]
             beside, name = [evidence] * bool(evidence), "passage"
         texts = excerpt(said, beside, 10**6, name)
-        if answer.question and len(line) + len(texts) > width:  # the question, and the texts below it
-            lines.append(line + _quoted(one_line(answer.question), width - len(line)))
-            line = " " * 6
-        lines.append(line + excerpt(said, beside, max(width - len(line), 30), name))
+        if len(line) + len(texts) <= width:
+            lines.append(line + texts)
+        elif not answer.question:
+            lines.append(line + excerpt(said, beside, max(width - len(line), 30), name))
+        else:
+            lines.append(line + quoted(answer.question, max(width - len(line), 30)))
+            lines += [" " * 6 + text for text in excerpt_lines(said, beside, max(width - 6, 40), name)]
     return result
 
 
 def _grade(answer: tally.AnswerToRead) -> str:
     """Return what people say of an answer where the judge disagrees, else what the judge says."""
     return "right" if (answer.label if answer.kind == tally.DISAGREE else answer.verdict) else "wrong"
-
-
-def excerpt(prediction: str, beside: Sequence[str], room: int, name: str = "accepted") -> str:
-    """Return an answer beside what it is compared with, the first of such texts, in so many characters."""
-    if not beside:
-        return _quoted(one_line(prediction), room)
-    said, expected = one_line(prediction), one_line(beside[0])
-    if len(said) + len(expected) + len(f"; {name} ") + 4 > room:
-        said, expected = _from_difference(said, expected)
-    shown = f"; {name} {_quoted(expected, max(room * 2 // 5, 12))}"
-    return _quoted(said, room - len(shown)) + shown
-
-
-def _from_difference(first: str, second: str) -> tuple[str, str]:
-    """Return two texts from the word on before they differ.
-
-    >>> _from_difference("An insect has eight legs.", "An insect has six legs.")
-    ('...has eight legs.', '...has six legs.')
-    """
-    words = first.split(), second.split()
-    same = sum(1 for _ in takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), zip(*words, strict=False)))
-    if same < 2 or same == min(map(len, words)):
-        return first, second
-    return tuple("..." + " ".join(of_text[same - 1 :]) for of_text in words)
-
-
-def _quoted(text: str, room: int) -> str:
-    """Return a text in quotes in so many characters, on one line.
-
-    >>> _quoted("one  two three", 12), _quoted(" ", 12)
-    ('"one two..."', '(empty)')
-    """
-    text = visible(" ".join(text.split()))
-    if not text:
-        return "(empty)"
-    return f'"{text}"' if len(text) + 2 <= room else f'"{text[: max(room - 5, 1)].rstrip()}..."'

@@ -1,0 +1,79 @@
+"""Shows an answer beside the text that it is compared with; of long ones the part that tells most."""
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate, takewhile
+
+from ..core.reading import COMMON, one_line
+from .table import visible
+
+LABELS = 10  # columns of the names of two lines
+_WORD = re.compile(r"\w+")
+
+
+def excerpt(answer: str, beside: Sequence[str], room: int, name: str = "accepted") -> str:
+    """Return an answer beside the first of the texts that it is compared with, in one line of so many characters."""
+    if not beside:
+        return quoted(answer, room)
+    texts = one_line(answer), one_line(beside[0])
+    if sum(map(len, texts)) + len(f"; {name} ") + 4 > room:
+        texts = _from_difference(*texts)
+    shown = f"; {name} {quoted(texts[1], max(room * 2 // 5, 12), texts[0])}"
+    return quoted(texts[0], room - len(shown), texts[1]) + shown
+
+
+def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "accepted") -> list[str]:
+    """Return an answer and the first of the texts that it is compared with, each on a line of so many characters.
+
+    >>> excerpt_lines("An insect has eight legs.", ["An insect has six legs."], 60)
+    ['answer    "An insect has eight legs."', 'accepted  "An insect has six legs."']
+    """
+    other = beside[0] if beside else ""
+    lines = [("answer", answer, other), *[(name, other, answer)] * bool(beside)]
+    return [f"{label:<{LABELS}}{quoted(text, width - LABELS, against)}" for label, text, against in lines]
+
+
+def quoted(text: str, room: int, other: str = "") -> str:
+    """Return a text in quotes in so many characters, on one line; of a longer one the part that is nearest to `other`.
+
+    >>> quoted("one  two three", 12), quoted(" ", 12), quoted("Yes, of course. It has 3 ports.", 22, "four ports")
+    ('"one two..."', '(empty)', '"...It has 3 ports."')
+    """
+    text = visible(one_line(text))
+    if not text:
+        return "(empty)"
+    if len(text) + 2 <= room:
+        return f'"{text}"'
+    start = _nearest(text, room - 8, other)
+    shown, room = "..." * bool(start) + text[start:], room - 2
+    return f'"{shown}"' if len(shown) <= room else f'"{shown[: max(room - 3, 1)].rstrip()}..."'
+
+
+def _nearest(text: str, room: int, other: str) -> int:
+    """Return where the part of a text begins that shares most words with another; a number counts twice, shared or not.
+
+    Of equal parts it is the first.
+    """
+    telling = set(_WORD.findall(other.casefold())) - COMMON
+    words = list(_WORD.finditer(text))
+    sums = [0, *accumulate(2 if word[0].isnumeric() else word[0].casefold() in telling for word in words)]
+    best, start, last = 0, 0, 0
+    for first, word in enumerate(words if telling else []):
+        while last < len(words) and words[last].end() <= word.start() + room:
+            last += 1
+        if sums[max(last, first)] - sums[first] > best:
+            best, start = sums[last] - sums[first], word.start() if first else 0
+    return start
+
+
+def _from_difference(first: str, second: str) -> tuple[str, str]:
+    """Return two texts from the word on before they differ.
+
+    >>> _from_difference("An insect has eight legs.", "An insect has six legs.")
+    ('...has eight legs.', '...has six legs.')
+    """
+    words = first.split(), second.split()
+    same = sum(1 for _ in takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), zip(*words, strict=False)))
+    if same < 2 or same == min(map(len, words)):
+        return first, second
+    return tuple("..." + " ".join(of_text[same - 1 :]) for of_text in words)
