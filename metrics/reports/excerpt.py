@@ -50,10 +50,7 @@ def quoted(text: str, room: int, other: str = "") -> str:
 
 
 def _nearest(text: str, room: int, other: str) -> int:
-    """Return where the part of a text begins that shares most words with another; a number counts twice, shared or not.
-
-    Of equal parts it is the first.
-    """
+    """Return where the first part begins that shares most words with another text; any number counts as two words."""
     telling = set(_WORD.findall(other.casefold())) - COMMON
     words = list(_WORD.finditer(text))
     sums = [0, *accumulate(2 if word[0].isnumeric() else word[0].casefold() in telling for word in words)]

@@ -571,13 +571,15 @@ class ScoreReport(Report):
             width = min(console.width, WIDTH)
             answers = _reading_lines(to_read, width, self._threshold, self.faults, self._weakest)
             lengths = np.cumsum([len(lines) for lines in answers])
-            fit = int((lengths <= max(room - len(["", READ]), LEAST_LINES)).sum())
-            shown = answers[:fit] if len(answers) <= FEW else answers
             kinds = [f"{count:,} {kind}" for kind, count in to_read.counts.items() if count and kind != tally.LOWEST]
             counts = f": {', '.join(kinds)}" * (len(kinds) > 1)
-            more = f" ({len(shown)} of {every:,}{counts}; --worst {every} lists all)" * (every > len(shown))
+            heading = f"{READ} ({{}} of {every:,}{counts}; all: --worst {every})"
+            room -= 1 + -(-len(heading) // width)  # an empty line before, and the lines of the heading
+            fit = int((lengths <= max(room, LEAST_LINES)).sum())
+            shown = answers[:fit] if len(answers) <= FEW else answers
+            heading = heading.format(len(shown)) if every > len(shown) else READ
             console.print()
-            console.print(Text(f"{READ}{more}", style="bold"))
+            console.print(Text(heading, style="bold"))
             for line in chain.from_iterable(shown):
                 console.print(Text(line), no_wrap=True, overflow="crop")
 
