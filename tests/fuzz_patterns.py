@@ -24,6 +24,7 @@ FUNCTIONS = {"compile", "sub", "subn", "split", "findall", "finditer", "search",
 ANCHORED = {"match", "fullmatch"}
 LENGTHS = (60, 250, 1_000, 4_000, 16_000)
 FEW = 0.01  # seconds; a shorter time is not measured well
+CUBE = 64  # growth of a cubic time when the text is four times as long
 LIMIT = 1.0  # seconds; a search that takes longer is slow, however its time grows
 TRIES = 3  # of a search that looks slow; other programs on the machine can slow it down
 GROWTH = 9  # of the time when the text is four times as long: 4 if linear, 16 if quadratic
@@ -139,16 +140,18 @@ def slowest(pattern: re.Pattern, anchored: bool) -> tuple[float, str]:
         if not piece:
             continue
         last = FEW
-        for length in LENGTHS:
+        for longer, length in zip(reversed(range(len(LENGTHS))), LENGTHS, strict=True):
             text = start + piece * (length // len(piece)) + end
             for _ in range(TRIES):
-                taken = max(timed(pattern, text, anchored), FEW)
-                if taken <= GROWTH * last or taken == math.inf:
+                taken = timed(pattern, text, anchored)
+                if max(taken, FEW) <= GROWTH * last or taken == math.inf:
                     break
-            worst = max(worst, (taken / last, f"{start!r} + {piece!r} * {length} + {end!r}"))
+            worst = max(worst, (max(taken, FEW) / last, f"{start!r} + {piece!r} * {length} + {end!r}"))
             if worst[0] > GROWTH:
                 return worst
-            last = taken
+            if taken * CUBE**longer < FEW:  # even then none of the longer texts would take a time that is measured
+                break
+            last = max(taken, FEW)
     return worst
 
 
