@@ -143,15 +143,17 @@ def slowest(pattern: re.Pattern, anchored: bool) -> tuple[float, str]:
         for longer, length in zip(reversed(range(len(LENGTHS))), LENGTHS, strict=True):
             text = start + piece * (length // len(piece)) + end
             for _ in range(TRIES):
-                taken = timed(pattern, text, anchored)
-                if max(taken, FEW) <= GROWTH * last or taken == math.inf:
+                begun = time.perf_counter()
+                taken = max(timed(pattern, text, anchored), FEW)
+                passed = time.perf_counter() - begun  # its resolution is finer than that of the CPU's time
+                if taken <= GROWTH * last or taken == math.inf:
                     break
-            worst = max(worst, (max(taken, FEW) / last, f"{start!r} + {piece!r} * {length} + {end!r}"))
+            worst = max(worst, (taken / last, f"{start!r} + {piece!r} * {length} + {end!r}"))
             if worst[0] > GROWTH:
                 return worst
-            if taken * CUBE**longer < FEW:  # even then none of the longer texts would take a time that is measured
+            if passed * CUBE**longer < FEW:  # even then no longer text would take a time that is measured
                 break
-            last = max(taken, FEW)
+            last = taken
     return worst
 
 
