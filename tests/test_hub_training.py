@@ -66,6 +66,7 @@ print(json.dumps(results))
 """
 
 
+@pytest.mark.slow
 def test_what_a_training_pushes_scores_like_what_it_wrote(hub, tiny_encoder, rows_folder, files, repository, tmp_path):
     """By the training scripts, whole and adapter, and by a plain Trainer(push_to_hub=True)."""
     arguments = [str(tiny_encoder), str(rows_folder), str(files), str(tmp_path / "runs")]

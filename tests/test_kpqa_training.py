@@ -272,6 +272,7 @@ def test_variants(monkeypatch, capsys, judgments, tiny_checkpoint, tmp_path):
     assert result["comparisons"] == sum(len(metrics) for metrics, _ in settings.VARIANTS.values())
 
 
+@pytest.mark.slow
 def test_ablations(monkeypatch, capsys, tiny_encoder, rows_folder, judgments, tmp_path):
     """Four tiny runs, each trained once; a run with other settings is never taken for one of these."""
     (tmp_path / "data").mkdir()

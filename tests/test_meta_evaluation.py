@@ -101,6 +101,7 @@ def test_peers_by_hand():
     assert meta.rouge(ROWS)["ROUGE-L"] == pytest.approx([4 / 7, 1, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.needs("Java")
 def test_peers_of_java_and_of_the_encoder():
     """No arithmetic by hand here: the same text is best, nothing in common is worst, the best reference counts."""

@@ -37,6 +37,7 @@ def test_models_that_a_study_lacks_are_refused(models, monkeypatch):
         study.STUDY.main()
 
 
+@pytest.mark.slow
 def test_the_whole_study(made_up, tiny_encoder, tmp_path, monkeypatch, capsys):
     config = tmp_path / "tiny.args"
     config.write_text(f"{TINY} --encoder {tiny_encoder}", encoding="utf-8")

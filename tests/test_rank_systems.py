@@ -113,6 +113,7 @@ def test_a_judge_that_is_never_wrong_measures_as_people_do():
             assert row["rmse_interval"] == pytest.approx([np.nan, np.nan], nan_ok=True)  # of two questions
 
 
+@pytest.mark.slow
 def test_the_command_writes_tables_and_result(tmp_path, monkeypatch, capsys, judges, tiny_encoder):
     monkeypatch.setattr(rankers, "reading_encoder", lambda folder: tiny_encoder)
     for corpus in rank_systems.CORPORA.values():

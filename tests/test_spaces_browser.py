@@ -22,8 +22,13 @@ expect.set_options(timeout=TIMEOUT)
 WIDTHS = {"desktop": 1280, "phone": 390}
 VIEWS = {f"{device}-{scheme}": (width, scheme) for device, width in WIDTHS.items() for scheme in ("light", "dark")}
 
-# Demos share their forms: `make test` looks at one of them where all are looked at alike.
-ONE_IS_QUICK = [pytest.param(name, marks=[] if name == "ava" else pytest.mark.slow) for name in genqa_metrics.METRICS]
+# Demos share their forms, and each takes long to start: `make test` looks at two of them, and at `ONE` where all are
+# looked at alike.
+ONE, TWO = ("ava",), ("ava", "aev")
+ONE_IS_QUICK, TWO_ARE_QUICK = (
+    [pytest.param(name, marks=[] if name in quick else pytest.mark.slow) for name in genqa_metrics.METRICS]
+    for quick in (ONE, TWO)
+)
 
 # Whoever reads one of these as HTML, Markdown or a template sets window.hacked, or asks for an address.
 NASTY = (
@@ -235,7 +240,7 @@ def main_path(name: str, page: Page) -> None:
         expect(page.get_by_role("table", name="Probability with each accepted answer only")).to_be_visible()
 
 
-@pytest.mark.parametrize("name", genqa_metrics.METRICS)
+@pytest.mark.parametrize("name", TWO_ARE_QUICK)
 def test_main_path(name, visit):
     page = visit(name, *VIEWS["phone-dark"])
     assert page.evaluate("document.body.classList.contains('dark')")
@@ -365,7 +370,9 @@ def saved(page: Page, label: str):
     return either.locator("visible=true").first
 
 
-@pytest.mark.parametrize("name", ["aev", "f_meta", "kpqa"])
+@pytest.mark.parametrize(
+    "name", ["aev", pytest.param("f_meta", marks=pytest.mark.slow), pytest.param("kpqa", marks=pytest.mark.slow)]
+)
 def test_a_file_is_scored(name, visit):
     page = visit(name, 390)
     page.get_by_role("tab", name="A file").click()
@@ -383,6 +390,7 @@ def test_a_file_is_scored(name, visit):
     check_accessibility(page)
 
 
+@pytest.mark.slow
 def test_two_generators_ask(visit):
     page = visit("f_meta", 1200)
     page.get_by_role("tab", name="Ask a sentence").click()
@@ -490,7 +498,7 @@ def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
 BAD_CALLS = tables(__name__)["bad calls"]
 
 
-@pytest.mark.parametrize("name", genqa_metrics.METRICS)
+@pytest.mark.parametrize("name", TWO_ARE_QUICK)
 def test_programs_get_numbers_messages_and_help_and_a_demo_calls_nobody(name, client, connections, repository):
     """Of the process, from its start to here; what the browser asks for is checked with every page."""
     endpoint, arguments, message = BAD_CALLS[name]
@@ -511,7 +519,7 @@ def test_programs_get_numbers_messages_and_help_and_a_demo_calls_nobody(name, cl
     assert not log.exists(), log.read_text()
 
 
-@pytest.mark.parametrize("name", genqa_metrics.METRICS)
+@pytest.mark.parametrize("name", TWO_ARE_QUICK)
 def test_no_file_of_the_server_can_be_read(name, address, repository):
     url = address(name)
     app = repository / "spaces" / name / "app.py"
@@ -536,7 +544,7 @@ def test_only_uploads_are_taken_for_files(address, repository, connections):
     assert not (connections / "ava.txt").exists()
 
 
-@pytest.mark.parametrize("name", genqa_metrics.METRICS)
+@pytest.mark.parametrize("name", TWO_ARE_QUICK)
 def test_every_answer_has_the_policy_and_a_page_has_its_preview(name, address):
     """What the guard of all demos refuses is in test_guard.py."""
     url = address(name)
