@@ -158,7 +158,7 @@ def reason(
             but_for = ", and no single word decides"
         start, text = "", f"the judge is unsure{but_for}: read it; accepted: {_short(reference)}"
     elif right:
-        start, text = "", f"no single word decides; it matches the accepted answer {_short(reference)}"
+        start, text = "", f"no single word decides; the judge takes it for the accepted answer {_short(reference)}"
     elif named:
         text = f"missing: {missing}; " if missing else ""
         counts = "moved it towards wrong" if unsure else f"{_verb(named, 'count')} against it"

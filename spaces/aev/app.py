@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from math import inf
 from pathlib import Path
 
@@ -9,16 +10,19 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads
 from genqa_metrics.aev import scoring
+from genqa_metrics.core.reading import the_first
 
 TITLE = "AEv: what should an overlap score reward?"
 ABOUT = "Recall or precision, words or phrases: one score with BLEU and ROUGE among its settings."
 MAX_TEXT = 20_000  # characters
 MAX_ORDER = max(scoring.GRID_ORDERS)
+NAMED = 10  # words in a sentence
 # Backgrounds of scores 0.0 to 1.0, and how many of them have black text.
 HEAT = ("#eff6ff", "#dbeafe", "#bfdbfe", "#93c5fd", "#60a5fa", "#3b82f6", "#2563eb", "#1d4ed8", "#1e40af", "#1e3a8a")
 PALE = 6
 
 LOW, WORDS = 0.2, 0.5  # a score below LOW is explained where words of the reference are found, a share from WORDS on
+RIGHT = "It counts shared words and does not judge whether the answer is right: one wrong word can cost little."
 # Points of the plane: alpha, N, B, W, no limit on wordiness, words unchanged, the best reference counts.
 IN_BETWEEN = (0.5, 2, 1, 2, False, False, False)
 CORNERS = {
@@ -85,6 +89,26 @@ def meaning(settings) -> str:
     return text
 
 
+def shared_words(answer: str, reference: str, settings: scoring.Settings) -> tuple[str, str]:
+    """Return which words of the reference the answer has, and which words it lacks or adds, each in a sentence.
+
+    >>> texts = "The Danube flows west.", "It flows into the Black Sea."
+    >>> for sentence in shared_words(*texts, settings_of(*IN_BETWEEN)): print(sentence)
+    The answer has **1 of 3** words of the reference, and **2** others.
+    Missing: black, sea. Others: danube, west.
+    """
+    plain = scoring.readers(scoring.Settings(stop_words=None, stemmer=None))
+    read, split = next(pair for pair in zip(scoring.readers(settings), plain, strict=True) if pair[0](reference))
+    shown = {term: word for text in (answer, reference) for word in split(text) for term in read(word)}
+    has, wants = Counter(read(answer)), Counter(read(reference))
+    missing, others = wants - has, has - wants
+    count = f"The answer has **{(has & wants).total()} of {wants.total()}** words of the reference"
+    count += f", and **{others.total()}** other{'s' * (others.total() > 1)}." if others else ", and no others."
+    lists = (("Missing", missing), ("Others", others))
+    named = (f"{name}: {the_first([shown[term] for term in terms], NAMED)}." for name, terms in lists if terms)
+    return count, " ".join(named)
+
+
 def why_low(answer: str, reference: str, found: dict) -> str:
     """Return why a score is low although the words of the reference are in the answer; "" if that is not so."""
     content = settings_of(*CORNERS["Content"])
@@ -111,10 +135,11 @@ def page(answer, reference, *controls) -> list:
     total = scoring.statistics([answer], [[reference]], settings, MAX_ORDER).sum(axis=0)
     found = {name: float(value) for name, value in scoring.scores(total, settings).items()}
     lengths = f"{found['prediction_length']:.0f} terms against {found['reference_length']:.0f}"
-    headline = f"The score is **{found['aev']:.3f}** on a scale from 0 to 1."
+    count, words = shared_words(answer, reference, settings)
+    headline = f"AEv is **{found['aev']:.3f}**, from 0 to 1. {count}"
     measured = f"AEv({settings.alpha:g}, {settings.max_order}): {meaning(settings)}"
     # What follows the semicolon names settings, which are controls here.
-    notes = [f"Note: {note.partition(';')[0]}." for note in scoring.warnings_for(total, settings)]
+    notes = [f"Note: {note.partition(';')[0].replace('_', ' ')}." for note in scoring.warnings_for(total, settings)]
     cells = [
         ("Precision: how much of the answer is in the reference", "aev_precision", "brevity_penalty"),
         ("Recall: how much of the reference is in the answer", "aev_recall", "wordiness_penalty"),
@@ -125,7 +150,7 @@ def page(answer, reference, *controls) -> list:
     place, sides = (round(settings.alpha, 1), settings.max_order), {0.0: "recall", 0.5: "both", 1.0: "precision"}
     drawn = {"corners": corner_of(settings), "place": place, "sides": sides, "heat": HEAT, "pale": PALE}
     plane = html.rendered(__file__, "plane.html.j2", grid=scoring.grid_scores(total, settings), **drawn)
-    status = html.headline(headline, why_low(answer, reference, found), measured, *notes, example)
+    status = html.headline(headline, words, why_low(answer, reference, found), measured, *notes, RIGHT, example)
     code = sharing.metric_code("aev", predictions=[answer], references=[reference], **arguments, grid=True)
     return [status + mark, plane, parts, code]
 

@@ -12,6 +12,9 @@ from genqa_metrics.reports.table import probability_and_threshold
 TITLE = "AVA: is the answer right?"
 ABOUT = "A small judge reads a question, accepted answers and an answer, and gives a verdict with its reasons."
 MAX_ANSWER = 20_000  # characters; of a long answer the judge reads the most similar passage
+ERRS = (
+    "It can be wrong, above all on long answers: it compares texts and knows no facts. Numbers: How far to trust it."
+)
 LARGER = {"base": LARGE_MODEL, "large": CAUSAL_MODEL}
 
 
@@ -49,6 +52,7 @@ def page(question: str, answer: str, references: str, judge: str) -> list:
     found = verdicts.judged(question, answer, lines, settings(judge))
     status = html.headline(
         verdicts.sentence(found["probability"], found["threshold"]),
+        ERRS,
         "" if found["report"] else found["reason"],  # the report says it
         *(f"Note: {text}." for text in found["warnings"]),
         DEMO.note(values) if judge == JUDGES[0] else "",

@@ -50,7 +50,8 @@ def results_of(generated: list[str], references: list[str], base: object) -> tup
     scorer = FMetaScorer(base=BASES[base])
     columns = {"predictions": [generated], "references": [references]}
     rows, _, details, _ = scorer.statistics(columns, explain=True)
-    return details["explanation"][0], scorer.corpus_scores(rows[0], 1)
+    explained = {**details["explanation"][0], "threshold": scorer.threshold}
+    return explained, scorer.corpus_scores(rows[0], 1)
 
 
 def _short(value: float) -> str:
@@ -62,14 +63,18 @@ def _short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0").replace("0.", ".")
 
 
-def matches_html(caption: str, marks: str, questions: list[str], matches: list[dict]) -> Markup:
-    """Return a table of the questions of one side with their best matches; marks: a letter for each side."""
-    this, other = marks
-    rows = [
-        [f"{this}{i}", text, f"{other}{place + 1}", f"{score:.3f}"]
-        for i, (text, (place, score)) in enumerate(zip(questions, map(dict.values, matches), strict=True), 1)
-    ]
-    return html.table(("", "question", "best match", "score"), rows, caption, {3})
+def matches_html(explained: dict, side: str) -> Markup:
+    """Return a table of the questions of one side: which question of the other side each asks, and its best match."""
+    this, other, which = ("G", "R", "asks") if side == "predictions" else ("R", "G", "asked by")
+    pairs = [pair if this == "G" else pair[::-1] for pair in explained.get("matched", ())]
+    same = {question: f"{other}{match + 1}" for question, match in pairs}
+    header = ["", "question", *[which] * ("matched" in explained), "best match", "score"]
+    rows = []
+    for i, (place, score) in enumerate(map(dict.values, explained["best_match"][side])):
+        asked = [same.get(i, "none")] * ("matched" in explained)
+        rows.append([f"{this}{i + 1}", explained[side][i], *asked, f"{other}{place + 1}", f"{score:.3f}"])
+    title = "Generated questions" if this == "G" else "Reference questions"
+    return html.table(header, rows, title, {len(header) - 1})
 
 
 def summary(scores: dict, explained: dict) -> tuple[str, ...]:
@@ -78,23 +83,37 @@ def summary(scores: dict, explained: dict) -> tuple[str, ...]:
         f"F-meta is **{scores['f_meta']:.3f}**: precision **{scores['f_meta_precision']:.3f}**, recall "
         f"**{scores['f_meta_recall']:.3f}**; the conventional score is {scores['f_meta_conventional']:.3f}."
     )
-    return coverage(explained), first, balance(scores)
+    return *coverage(explained), first, balance(scores)
 
 
-def coverage(explained: dict) -> str:
+def coverage(explained: dict) -> tuple[str, ...]:
     """Return which references are asked, in words; of a base without a threshold which one is covered least.
 
-    >>> coverage({"references": ["Who?", "When?", "Why?"], "not_asked": ["When?", "Why?"], "reason": ""})
-    'Covers **1 of 3** reference questions. 2 of 3 not asked: "When?", "Why?".'
-    >>> coverage({"references": ["Who?"], "not_asked": [], "reason": ""})
-    'Covers **1 of 1** reference questions.'
+    >>> found = {"best_match": {"references": [{"score": 1.0}, {"score": 0.9}]}, "references": ["Who?", "When?"]}
+    >>> found["threshold"] = 0.5
+    >>> for sentence in coverage({**found, "matched": [[0, 0]], "not_asked": ["When?"]}): print(sentence)
+    Covers **1 of 2** reference questions.
+    Not asked: "When?".
+    R2 is similar to a generated question that asks another reference more closely; each counts for one reference.
+    >>> coverage({**found, "matched": [[0, 0], [1, 1]], "not_asked": []})
+    ('Covers **2 of 2** reference questions.',)
     """
     if "not_asked" not in explained:
-        return explained["reason"]
+        return (explained["reason"],)
     missing, number = explained["not_asked"], len(explained["references"])
-    listed = ", ".join(f'"{text}"' for text in missing)
-    count = f"Covers **{number - len(missing)} of {number}** reference questions."
-    return f"{count} {len(missing)} of {number} not asked: {listed}." if missing else count
+    said = [f"Covers **{number - len(missing)} of {number}** reference questions."]
+    if missing:
+        listed = ", ".join(f'"{text}"' for text in missing)
+        said.append(f"Not asked: {listed}.")
+    asked = {reference for _, reference in explained["matched"]}
+    scores = enumerate(match["score"] for match in explained["best_match"]["references"])
+    if near := [f"R{i + 1}" for i, score in scores if score >= explained["threshold"] and i not in asked]:
+        verb = "is" if len(near) == 1 else "are"
+        said.append(
+            f"{', '.join(near)} {verb} similar to a generated question that asks another reference more closely; each "
+            "counts for one reference."
+        )
+    return tuple(said)
 
 
 def balance(scores: dict) -> str:
@@ -122,8 +141,7 @@ def page(generated: str, references: str, base: str) -> list:
     matches = explained["best_match"]
     code = sharing.metric_code("f_meta", predictions=[generated], references=[references], base=BASES[base])
     status = html.headline(*summary(scores, explained), note)
-    tables = matches_html("Generated questions", "GR", generated, matches["predictions"])
-    tables += matches_html("Reference questions", "RG", references, matches["references"])
+    tables = matches_html(explained, "references") + matches_html(explained, "predictions")
     matrix = explained["scores"]
     drawn = {"matrix": matrix, "many": len(matrix[0]) > MANY, "short": _short, **matches}
     return [status + DEMO.mark(*values), html.rendered(__file__, "matrix.html.j2", **drawn), tables, code]
@@ -185,13 +203,14 @@ with DEMO.page() as demo:
             with gr.Column(min_width=280):
                 area = events.results_area("Fill in both lists, or choose an example.")
                 with area.results:
+                    tables = gr.HTML(apply_default_css=False)
                     matrix = gr.HTML(apply_default_css=False)
                     gr.Markdown(
                         "→ the best reference of the generated question in this row; ↓ the best generated question of "
-                        "the reference in this column. Precision is the mean of →, recall the mean of ↓.",
+                        "the reference in this column. Precision is the mean of →, recall the mean of ↓: both measure "
+                        "similarity, so they can be high for questions that ask something else.",
                         elem_classes="note",
                     )
-                    tables = gr.HTML(apply_default_css=False)
                     code = sharing.link_and_code()
         uploads.score_tab(
             "A file",

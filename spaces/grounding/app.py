@@ -9,6 +9,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, events, html, server, sharing, uploads
 from genqa_metrics.grounding.scorer import GroundingScorer
+from genqa_metrics.reports.report import as_sentence
 from genqa_metrics.reports.table import number
 from genqa_metrics.verbs.explain import unsupported
 
@@ -36,14 +37,16 @@ def page(question: str, answer: str, passages: str) -> list:
     found = unsupported.one_answer(question, answer, given, {"checkpoint": server.CHECKPOINT})
     (judged_answer,) = found.answers
     states = bool(judged_answer.sentences)
-    share = f"The score is **{number(judged_answer.score, 2)}**, the share of the sentences that are supported."
+    said = unsupported.headline(found)
+    if states:
+        said = f"**{unsupported.supported(judged_answer)}**: the score is **{number(judged_answer.score, 2)}**."
     status = html.headline(
-        unsupported.headline(found),
-        share if states else "",
+        said,
+        as_sentence(found.error_rate) if states else "",
         *(f"Note: {text}." for text in found.warnings if states),
         DEMO.note(values),
     )
-    report = html.frame("Sentences with their evidence", unsupported.unsupported_html(found))
+    report = html.frame("Sentences with their evidence", unsupported.unsupported_html(found, findings=False))
     columns = {"questions": [question]} if question else {}
     columns |= {"predictions": [answer], "contexts": [given]}
     code = sharing.metric_code("grounding", server.CHECKPOINT, **columns, explain=True)

@@ -193,12 +193,17 @@ def _finding(explained: Explanation) -> str:
     """Return what the weights do to ROUGE-L, and the heaviest piece of the answer."""
     weighted, plain = explained.scores["rougeL_kpqa"], explained.scores["rougeL"]
     said = f"ROUGE-L is {number(weighted.value, 2)} with these weights and {number(plain.value, 2)} without."
-    prediction = explained.pairs[weighted.reference][0]
+    return f"{said} {heaviest_piece(explained)}".rstrip()
+
+
+def heaviest_piece(explained: Explanation) -> str:
+    """Return whether the heaviest piece of the answer is in the reference; "" for an answer without pieces."""
+    prediction = explained.pairs[explained.scores["rougeL_kpqa"].reference][0]
     if not any(part.weights for part in prediction):
-        return said
+        return ""
     heaviest = max(prediction, key=lambda part: max(part.weights, default=-1.0))
     where = "is in the reference too" if heaviest.found else "is not in the reference"
-    return f"{said} The heaviest piece of the answer, '{heaviest.text}' ({number(max(heaviest.weights), 2)}), {where}."
+    return f"The heaviest piece of the answer, '{heaviest.text}' ({number(max(heaviest.weights), 2)}), {where}."
 
 
 def _cut_note(explained: Explanation) -> str:

@@ -271,11 +271,14 @@ def print_unsupported(found: Grounded, console) -> None:
     console.print(Text(visible(found.signature), "dim"), soft_wrap=True)
 
 
-def unsupported_html(found: Grounded) -> str:
-    """Return the same as one HTML page that needs nothing else: no script, no outside resource."""
+def unsupported_html(found: Grounded, findings: bool = True) -> str:
+    """Return the same as one HTML page that needs nothing else: no script, no outside resource.
+
+    Without `findings` the page has the sentences alone.
+    """
     body = render(
         "unsupported.html",
-        headline=headline(found),
+        headline=headline(found) if findings else "",
         error_rate=as_sentence(found.error_rate),
         by_system=by_system(found),
         answers=_shown_answers(found),
