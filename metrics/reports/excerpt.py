@@ -34,19 +34,27 @@ def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "a
 
 
 def quoted(text: str, room: int, other: str = "") -> str:
-    """Return a text in quotes in so many characters, on one line; of a longer one the part that is nearest to `other`.
+    """Return a text in quotes in so many characters, see `nearest_part`.
 
-    >>> quoted("one  two three", 12), quoted(" ", 12), quoted("Yes, of course. It has 3 ports.", 22, "four ports")
-    ('"one two..."', '(empty)', '"...It has 3 ports."')
+    >>> quoted("one  two three", 12), quoted(" ", 12)
+    ('"one two..."', '(empty)')
+    """
+    shown = nearest_part(text, room - len('""'), other)
+    return f'"{shown}"' if shown else "(empty)"
+
+
+def nearest_part(text: str, room: int, other: str = "") -> str:
+    """Return a text on one line, without marks; of a longer one so many characters of the part nearest to `other`.
+
+    >>> nearest_part("Yes, of course. It has 3 ports.", 20, "four ports"), nearest_part("one two three", 10)
+    ('...It has 3 ports.', 'one two...')
     """
     text = visible(one_line(text))
-    if not text:
-        return "(empty)"
-    if len(text) + 2 <= room:
-        return f'"{text}"'
-    start = _nearest(text, room - 8, other)
-    shown, room = "..." * bool(start) + text[start:], room - 2
-    return f'"{shown}"' if len(shown) <= room else f'"{shown[: max(room - 3, 1)].rstrip()}..."'
+    if len(text) <= room:
+        return text
+    start = _nearest(text, room - len("......"), other)
+    shown = "..." * bool(start) + text[start:]
+    return shown if len(shown) <= room else f"{shown[: max(room - len('...'), 1)].rstrip()}..."
 
 
 def _nearest(text: str, room: int, other: str) -> int:

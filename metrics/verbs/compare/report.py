@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.reading import one_line
 from ...core.scorer import Scorer
 from ...registry import judge_among, scorer_class
-from ...reports.report import MOST_CHARACTERS, Report, briefly, either, of_faults, say
+from ...reports.excerpt import nearest_part
+from ...reports.report import MOST_CHARACTERS, WIDTH, Report, briefly, either, of_faults, say
 from ...reports.table import (
     Table,
     estimate,
@@ -575,9 +575,6 @@ class CompareReport(Report):
         """Print the rows on which the systems differ most."""
         from rich.text import Text
 
-        def cut(*parts) -> None:
-            console.print(Text.assemble(*parts), no_wrap=True, overflow="ellipsis")
-
         rows = self.rows[metric]
         by = Ranking(self, metric)
         between = f" between {listed(by.to_read)}" * (len(self.systems) > 2)
@@ -598,16 +595,22 @@ class CompareReport(Report):
             seen = by_labels if any(labelled.values()) else ", as the judge sees them, which may be wrong"
         say(console, [f"Rows that decide{between}{seen}"] * bool(rows), "bold")
         grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in self.metrics[metric] else {}
-        names = {visible(one_line(system)): system for system in self.systems}
+        width = min(console.width, WIDTH)
         for row in rows:
-            cut(visible(name_of(row)), (f"  [{visible(' | '.join(map(one_line, row['references'])))}]", "dim"))
-            answers = [[visible(one_line(cell)) for cell in cells] for cells in shown_answers(row)]
-            width = max(len(system) for _, system, _ in answers)
+            expected, id_ = " | ".join(row["references"]), f"{row['id']}  " * (row["id"] is not None)
+            name = id_ + nearest_part(row["text"] or f"row {row['row']}", width * 3 // 5)
+            wanted = nearest_part(expected, max(width - len(f"{name}  []"), 12))
+            console.print(Text.assemble(name, (f"  [{wanted}]", "dim")), no_wrap=True, overflow="crop")
+            answers = shown_answers(row)
+            of_name = max(len(visible(system)) for _, system, _ in answers)
             if len(answers) > 3:
-                answers = [cells for cells in answers if names[cells[1]] in by.to_read]
+                answers = [cells for cells in answers if cells[1] in by.to_read]
             for score, system, answer in answers:
-                judged = " (judge)" * (mixed and not labelled[row["row"], names[system]])
-                cut(f"  {grades.get(score, score)}{judged}  ", (f"{system:<{width}}", "bold"), f"  {answer}")
+                judged = " (judge)" * (mixed and not labelled[row["row"], system])
+                start = f"  {grades.get(score, score) + judged:<{len('right (judge)') if mixed else 0}}  "
+                shown = nearest_part(answer, width - len(start) - of_name - 2, expected)
+                named = (f"{visible(system):<{of_name}}", "bold")
+                console.print(Text.assemble(start, named, f"  {shown}"), no_wrap=True, overflow="crop")
 
     def to_html(self) -> str:
         """Return the comparison as one HTML page that needs no outside resource; see `comparison_page`."""
