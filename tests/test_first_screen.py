@@ -89,13 +89,30 @@ def test_a_metric_that_judges_nothing_lists_the_lowest_scores():
     ]
 
 
+def test_sets_that_ask_least_come_first_with_what_they_do_not_ask(tmp_path):
+    references = ["Who won?", "When was the race?", "Why did she run?"]
+    sets = {"wide": ["who won ?", "when was the race ?", "why did she run ?"], "narrow": ["who won ?", "who won it ?"]}
+    rows = [{"id": name, "references": references, "predictions": {"a": texts}} for name, texts in sets.items()]
+    output = tmp_path / "scores.jsonl"
+    settings = {"f_meta": {"base": "rouge", "threshold": 0.7}}
+    report = genqa_metrics.score(rows, "f_meta", settings, output=str(output))
+    (narrow,) = report.found.to_read.first
+    assert (narrow.id, narrow.missing, why_to_read(narrow)) == ("narrow", references[1:], "asks 1 of 3")
+    shown = 'a  asks 1 of 3 with 2 questions; not asked: "When was the race?", "Why did she run?"'
+    assert f"  narrow  {shown}" in str(report)
+    assert "When was the race?; Why did she run?" in report.to_markdown()
+    written = [json.loads(line)["f_meta_not_asked"] for line in output.read_text().splitlines()]
+    assert written == [[], references[1:]] == report.to_pandas()["f_meta_not_asked"].tolist()
+    assert not genqa_metrics.score(rows, "f_meta", {"f_meta": {"base": "bleu"}}).found.to_read.first  # counts nothing
+
+
 @with_cases
 def test_a_score_that_compares_no_systems_ranks_none(rows, metrics, says, ranks):
     report = genqa_metrics.score(rows, metrics)
     text = " ".join(str(report).split())
     assert says in text
     assert "Aev:" not in text
-    assert "Read these first" not in str(report) + report.to_html()
+    assert ("Read these first" in str(report) + report.to_html()) == ("f_meta" in metrics)  # what no set asks
     assert [line.split(", ")[0].split()[-1] for line in report.findings if "highest" in line] == ranks
 
 

@@ -272,6 +272,7 @@ class Scorer:
     needs_question = False  # whether there is a column "questions"
     optional: tuple[str, ...] = ()  # further columns of texts, which may be left out; "" is a row without one
     takes_sets = False  # whether a row holds a set of predictions instead of one
+    missing = ""  # of a metric of sets: detail of a row, the references that its set lacks; files have METRIC_MISSING
     presets: Mapping[str, Mapping] = {}  # named settings of `compute`: name -> settings
     load_settings: Mapping[str, inspect.Parameter] = {}  # parameters of `load` by name
     compute_settings: Mapping[str, inspect.Parameter] = {}  # parameters of `configure`, or of `settings_class`

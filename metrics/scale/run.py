@@ -74,6 +74,7 @@ from .tally import (
     counts_of_rows,
     fault_counts,
     named_faults,
+    sets_to_read,
     totals_by_system,
 )
 
@@ -359,8 +360,8 @@ def window_predictions(scorers: Iterable[Scorer]) -> int:
 
 def _statistics_of_items(
     scorer: Scorer, items: Sequence[Item], explain: bool = False
-) -> tuple[np.ndarray, Counter, list[str], list[str]]:
-    """Return the statistics of items, counts of what to warn of, and for every row why, and its digest.
+) -> tuple[np.ndarray, Counter, list[str], list[str], list[list[str]]]:
+    """Return the statistics of items, counts of what to warn of, and for every row why, its digest, and what it lacks.
 
     There is one row per prediction, or per item if the metric takes sets. Equal rows are scored once, and rows that
     the same scorer judged before not at all, unless reasons are asked for. Only metrics that recall have digests.
@@ -386,7 +387,7 @@ def _statistics_of_items(
         if not isinstance(taken, str):
             known[row] = taken
     new = [row for row in dict.fromkeys(rows) if row not in known]
-    parts, counts_of_row, reasons = [], [], []
+    parts, counts_of_row, reasons, missing = [], [], [], []
     if new:
         columns = _columns(scorer, new)
         checked = scorer.checked(columns) if explain else columns
@@ -397,6 +398,7 @@ def _statistics_of_items(
         parts.append(np.asarray(statistics))
         counts.update(found_counts)
         reasons = scorer.reasons(parts[0], details) if explain else []
+        missing = details[scorer.missing] if scorer.missing else []
     if known:
         values = np.array([scores for scores, _ in known.values()])
         scores = dict(zip(scorer.row_names, values.T, strict=True))
@@ -416,7 +418,7 @@ def _statistics_of_items(
     statistics = statistics[order]
     if scorer.verdict:
         counts += _label_counts(items, statistics[:, 0])
-    whole = ([column[place] for place in order] if column else [] for column in (reasons, digests))
+    whole = ([column[place] for place in order] if column else [] for column in (reasons, digests, missing))
     return statistics, counts, *whole
 
 
@@ -519,7 +521,8 @@ def scored(
     for metric, scorer in scorers.items():
         lists = row_kind.sets and not scorer.takes_sets  # of scores, one for each question of a set
         why = explain and not lists
-        statistics, tally.warning_counts[metric], reasons, digests = _statistics_of_items(scorer, items, why)
+        statistics, counts, reasons, digests, missing = _statistics_of_items(scorer, items, why)
+        tally.warning_counts[metric] = counts
         with_ones = np.column_stack([statistics, np.ones(len(statistics))])
         of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
         tally.sums[metric] = {system: with_ones[of_system == i].sum(axis=0) for system, i in places.items()}
@@ -529,10 +532,13 @@ def scored(
         if lists:
             starts = np.cumsum([0, *lengths]).tolist()
             scores = {name: [values[a:b] for a, b in pairwise(starts)] for name, values in scores.items()}
-        columns |= scores | ({f"{metric}_reason": reasons} if why else {})
+        columns |= scores | ({f"{metric}_{scorer.missing}": missing} if scorer.missing else {})
+        columns |= {f"{metric}_reason": reasons} if why else {}
         columns |= {metric + DIGEST: digests} if scorer.recalls and not row_kind.sets else {}
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
-    if worst and not row_kind.sets:
+    if worst and row_kind.sets and not row_kind.ceiling:
+        tally.to_read = sets_to_read(columns, worst, scorers.values())
+    elif worst and not row_kind.sets:
         tally.to_read = answers_to_read(columns, worst, judge or next(iter(scorers.values())))
     counted = {TOGETHER: cell_counts(columns), LABELLED: counts_of_rows(columns)}
     if judge and judge.faults and not row_kind.sets:
@@ -599,6 +605,7 @@ def output_columns(
     for scorer in scorers.values():
         lists = row_kind.sets and not scorer.takes_sets
         columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
+        columns |= {f"{scorer.name}_{scorer.missing}": "texts"} if scorer.missing else {}
         columns |= {f"{scorer.name}_reason": "text"} if explain and not lists else {}
         columns |= {scorer.name + DIGEST: "text"} if scorer.recalls and not row_kind.sets else {}
     stale = {f"{metric}_reason" for metric in scorers}

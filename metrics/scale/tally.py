@@ -238,10 +238,11 @@ class AnswerToRead:
     question: str | None
     prediction: str
     references: list[str]
-    score: float  # the probability of a judge, or the main score of another metric
+    score: float  # the probability of a judge, the main score of another metric, or the share of references of a set
     label: float | None  # by people, 0 to 1
     verdict: int | None = None  # 1 right, 0 wrong; None of a metric that judges nothing
     passages: Sequence[str] = ()  # of a metric that reads passages in place of accepted answers
+    missing: Sequence[str] = ()  # of a set, whose `prediction` has a line for each of its texts: references it lacks
 
 
 class AnswersToRead:
@@ -310,3 +311,17 @@ def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer
         numbers = {"rank": round(float(rank), 6), "score": round(float(value), 6), "verdict": judged}
         answers.append(AnswerToRead(kind, **numbers, **of_row))
     return AnswersToRead(answers, number)
+
+
+def sets_to_read(columns: Mapping[str, Sequence], number: int, scorers: Iterable[Scorer]) -> AnswersToRead:
+    """Return the sets that lack most of their references, by the first metric that says which they lack."""
+    lacks = next((f"{scorer.name}_{scorer.missing}" for scorer in scorers if scorer.missing), None)
+    sets = []
+    for place, missing in enumerate(columns[lacks] if lacks else ()):
+        if missing:
+            of_row = {name: columns[name][place] for name in _OF_ROW if name != "prediction"}
+            share = round(1 - len(missing) / len(of_row["references"]), 6)
+            asked = "\n".join(" ".join(text.split()) for text in columns["predictions"][place])
+            texts = {"question": None, "prediction": asked, "missing": missing}
+            sets.append(AnswerToRead(LOWEST, share, score=share, **of_row, **texts))
+    return AnswersToRead(sets, number)

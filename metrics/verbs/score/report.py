@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
 FEW, LEAST_LINES = 10, 9  # so few answers are printed as far as the screen has room, and in that many lines
+LEAST_CUT = 24  # characters of a cut text that a list of texts shows beside others
 OVERLAP = "shared words do not show which answers are right"
 SYSTEMS = "Systems"
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
@@ -108,7 +109,8 @@ def score(
         settings: {metric: {setting: value}}, or {setting: value} of the only metric.
         columns: where a column has another name: {"prediction": "answer_text"}.
         output: write every row with its scores to this file (.parquet, .jsonl, .csv, .tsv), or as Parquet parts to a
-            folder ("scores/"). It has all columns, and every verb reads it without judging again.
+            folder ("scores/"). It has all columns, of sets of questions also f_meta_not_asked, the references that a
+            set does not ask; every verb reads it without judging again.
         resume: keep the finished parts in the output folder and continue after them.
         part_rows: rows of a part of an output folder.
         engine: "local" for this machine; "ray" for a Ray cluster, where rows may be a folder or a URI, output too.
@@ -173,6 +175,8 @@ def why_to_read(answer: tally.AnswerToRead, fault: str = "", threshold: float = 
     score, _ = probability_and_threshold(answer.score, threshold)
     if answer.kind == tally.DISAGREE:
         return f"label {_grade(answer)}, judged {score}"
+    if answer.kind == tally.LOWEST and answer.missing:
+        return f"asks {len(answer.references) - len(answer.missing)} of {len(answer.references)}"
     kind = {tally.UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
     return f"{kind} {number(answer.score, 2) if answer.kind == tally.LOWEST else score}{f': {fault}' if fault else ''}"
 
@@ -269,13 +273,15 @@ class ScoreReport(Report):
             return []
         beside = "passages" if any(answer.passages for answer in to_read.first) else "accepted answer"
         header, tables = ["row", "system", "why", "question", "answer", beside], []
+        if self.found.sets:
+            header[3:] = ["not asked", "questions", "reference questions"]
         for kind in tally.SHARES:
             answers = [answer for answer in to_read.first if answer.kind == kind]
             rows, whole = [], {}
             for number_, answer in enumerate(answers):
                 why = why_to_read(answer, faults[answer], self._threshold)
                 cells = [answer.id or str(answer.line), answer.system, why]
-                texts = [answer.question or "", answer.prediction.strip() or "(empty)"]
+                texts = [answer.question or "; ".join(answer.missing), answer.prediction.strip() or "(empty)"]
                 texts.append("; ".join(answer.passages or answer.references))
                 for column, text in enumerate(texts, len(cells)):
                     cells.append(_short(text))
@@ -308,7 +314,13 @@ class ScoreReport(Report):
     def _systems_table(self) -> Table:
         """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
         result, judged = self.found, self.accuracy["systems"] if self.accuracy else {}
-        columns = {metric: scorer_class(metric).main for metric in result.scores if metric != self.judge}
+        columns = [
+            (metric, name)
+            for metric in result.scores
+            if metric != self.judge
+            for name in (scorer_class(metric).main, *scorer_class(metric).shown * scorer_class(metric).takes_sets)
+            if name in next(iter(result.scores[metric].values()))
+        ]
         labelled, rows = any(values["labelled"] for values in judged.values()), []
         for system in result.rows:
             row = [system]
@@ -317,8 +329,9 @@ class ScoreReport(Report):
                 row += [source_cell(judged.get(system))] * labelled
                 declined = result.scores[self.judge][system][f"{self.judge}_declined"]
                 row.append(f"{round(declined * result.predictions[system]):,} of {result.predictions[system]:,}")
-            rows.append([*row, *(f"{result.scores[metric][system][main]:.3f}" for metric, main in columns.items())])
-        header = ["system", *(["right", *["from"] * labelled, "declined"] if judged else []), *columns.values()]
+            rows.append([*row, *(f"{result.scores[metric][system][name]:.3f}" for metric, name in columns)])
+        header = ["system", *(["right", *["from"] * labelled, "declined"] if judged else [])]
+        header += [name for _, name in columns]
         marked = {place for place, row in enumerate(rows) if row[0] in self.best}
         return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))
 
@@ -527,13 +540,13 @@ class ScoreReport(Report):
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         result, accuracy = self.found, self.accuracy or {"notes": []}
         findings = [*(self._of_accuracy() if self.accuracy else self.findings), *map(as_sentence, self._overlap)]
-        main = scorer_class(next(iter(result.scores)))
+        main, systems = scorer_class(next(iter(result.scores))), self._systems_table()
         measures = [f"{main.measures} ({main.main}, 0 to 1)"] * bool(main.measures)
         notes = [*measures, *accuracy["notes"], *result.notes, *of_faults(result.faults)]
         print_first_screen(
             console,
             self.headline,
-            replace(self._systems_table(), title=""),
+            replace(systems, title="", header=systems.headings, short={}),
             findings,
             [note for note in notes if as_sentence(note) not in findings],
             self._more(),
@@ -542,7 +555,11 @@ class ScoreReport(Report):
 
     def _more(self) -> str:
         """Return where the rest is, and which command says why the answers to read were scored so."""
-        metric = next((name for name in self.signatures if name in EXPLAINED), "") if self.found.to_read.first else ""
+        first = self.found.to_read.first
+        if self.found.sets and first:
+            column = next((f"{name}_{scorer.missing}" for name, scorer in self._scorers.items() if scorer.missing), "")
+            return f"What any set does not ask: --output FILE, column {column}. All tables: --verbose"
+        metric = next((name for name in self.signatures if name in EXPLAINED), "") if first else ""
         if metric in ("", EXPLAINED[0]):
             why = "Why: genqa-metrics explain FILE. " * bool(metric)
             return f"{why}All tables and signatures: --verbose"
@@ -569,7 +586,10 @@ class ScoreReport(Report):
         if to_read.first and not self.compares_words:
             every = sum(to_read.counts.values())
             width = min(console.width, WIDTH)
-            answers = _reading_lines(to_read, width, self._threshold, self.faults, self._weakest)
+            if self.found.sets:
+                answers = _lines_of_sets(to_read.first, width)
+            else:
+                answers = _reading_lines(to_read, width, self._threshold, self.faults, self._weakest)
             lengths = np.cumsum([len(lines) for lines in answers])
             kinds = [f"{count:,} {kind}" for kind, count in to_read.counts.items() if count and kind != tally.LOWEST]
             counts = f": {', '.join(kinds)}" * (len(kinds) > 1)
@@ -648,6 +668,39 @@ def _reading_lines(
             lines.append(line + quoted(answer.question, max(width - len(line), 30)))
             lines += [" " * 6 + text for text in excerpt_lines(said, beside, max(width - 6, 40), name)]
     return result
+
+
+def _lines_of_sets(sets: Sequence[tally.AnswerToRead], width: int) -> list[list[str]]:
+    """Return the lines of each set of questions: how many references it asks, and those that it does not ask."""
+    names = [visible(one.id or f"line {one.line}") for one in sets]
+    systems = [visible(one.system) for one in sets]
+    of_name, of_system = (min(max(map(len, texts)), 12) for texts in (names, systems))
+    result = []
+    for one, name, system in zip(sets, names, systems, strict=True):
+        asked = len(one.prediction.splitlines())
+        line = f"  {name[:of_name]:<{of_name}}  {system[:of_system]:<{of_system}}  {why_to_read(one)} with {asked:,} "
+        line += f"question{'s' * (asked != 1)}; not asked:"
+        lines, texts = [f"{line} {_fitted(one.missing, 10**6)}"], " " * 6
+        if len(lines[0]) > width:
+            lines = [line, texts + _fitted(one.missing, width - len(texts))]
+        result.append(lines)
+    return result
+
+
+def _fitted(texts: Sequence[str], room: int) -> str:
+    """Return texts in quotes, so many of them as are read in so many characters, and how many more there are.
+
+    >>> _fitted(["Who won?", "When?", "Why was it?"], 30), _fitted(["Who won it?", "When?"], 20)
+    ('"Who won?", "When?"; 1 more', '"Who won..."; 1 more')
+    """
+    shown = ""
+    for place, text in enumerate(texts, 1):
+        more = f"; {len(texts) - place} more" * (place < len(texts))
+        quoted = _quoted(one_line(text), room - len(shown) - len(", ") * bool(shown) - len(more))
+        if shown and quoted.endswith('..."') and len(quoted) < LEAST_CUT:
+            return f"{shown}; {len(texts) - place + 1} more"
+        shown += f"{', ' * bool(shown)}{quoted}"
+    return shown
 
 
 def _grade(answer: tally.AnswerToRead) -> str:
