@@ -696,10 +696,10 @@ def _fitted(texts: Sequence[str], room: int) -> str:
     shown = ""
     for place, text in enumerate(texts, 1):
         more = f"; {len(texts) - place} more" * (place < len(texts))
-        quoted = _quoted(one_line(text), room - len(shown) - len(", ") * bool(shown) - len(more))
-        if shown and quoted.endswith('..."') and len(quoted) < LEAST_CUT:
+        said = quoted(text, room - len(shown) - len(", ") * bool(shown) - len(more))
+        if shown and said.endswith('..."') and len(said) < LEAST_CUT:
             return f"{shown}; {len(texts) - place + 1} more"
-        shown += f"{', ' * bool(shown)}{quoted}"
+        shown += f"{', ' * bool(shown)}{said}"
     return shown
 
 
