@@ -36,7 +36,7 @@ from tests.factories.kpqa import random_rows
 SCRIPT = "<script>alert('x')</script>\"'&amp;<img src=http://evil onerror=alert(1)>"
 
 run = partial(files.run, "explain")
-as_heat_map, as_verdict = partial(printed, print_explanation, width=80), partial(printed, print_verdict)
+as_heat_map, as_verdict = partial(printed, print_explanation), partial(printed, print_verdict)
 
 
 @pytest.fixture
@@ -168,8 +168,9 @@ def test_without_colours_the_weights_are_numbers():
         "",
     ]
     table = [line.split() for line in lines]
-    for line in (["ROUGE-L", "0.2500", "2", "0.4000", "1"], ["recall", "0.1250", "0.5500"], ["kpqa|beta:1"]):
+    for line in (["ROUGE-L", "0.2500", "2", "0.4000", "1"], ["recall", "0.1250", "0.5500"]):
         assert line in table
+    assert "kpqa|" not in as_heat_map(made())  # the signature is on the page
 
 
 def test_with_colours_a_heat_map():
@@ -247,7 +248,7 @@ def test_a_verdict_in_the_terminal():
         "Verdict     judged wrong: probability 0.12; 0.50 or more counts as right",
         "Reason      '1944' counts against it; accepted: '1945'.",
     ]
-    assert lines[-1] == "ava|x"
+    assert "ava|x" not in lines  # it is on the page
     long = " ".join(f"word{n}" for n in range(60))
     lines = as_verdict(judged(question=long)).splitlines()
     assert max(map(len, lines)) <= 100

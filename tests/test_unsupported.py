@@ -2,11 +2,12 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import genqa_metrics
 import pytest
 from genqa_metrics.verbs.explain import unsupported
-from genqa_metrics.verbs.explain.unsupported import by_system, headline
+from genqa_metrics.verbs.explain.unsupported import by_system, headline, not_judged
 
 from tests.factories.cases import tables, with_cases
 from tests.factories.explained import judged
@@ -26,18 +27,20 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
     page, table, lines = tmp_path / "page.html", tmp_path / "found.csv", tmp_path / "found.jsonl"
     out, err = run("explain", rows, "-m", "grounding", "--html", page, "-o", table)
     assert err == ""
-    shown = out.splitlines()
-    assert shown[0] == "In 2 of 3 answers that state something a sentence is judged unsupported"
-    assert shown[2].startswith("This judge of grounding errs often: of 3,545 sentences with known verdicts 41%")
-    assert shown[4] == "By system: bad 2 of 2, good 0 of 1"
-    shown = [" ".join(line.split()) for line in shown[2:]]
-    assert shown[4] == "Row b of bad: 0 of 1 sentences judged supported"
-    assert shown[5].startswith("Contradicted The bridge was built in 1887. (probability 0.")
-    assert shown[6] == 'Evidence passage 1 says "1889": It was built in 1889 by a firm from Lyon.'
-    assert shown[8] == "Row c of bad: 1 of 2 sentences judged supported"
-    assert shown[9].startswith("Unsupported Bob sells tea. (probability ")
-    assert shown[10] == "Nearest none; no passage that it is compared with shares a content word"
+    shown = [" ".join(line.split()) for line in out.splitlines()]
+    assert shown[0] == "In 2 of 4 answers a sentence is judged unsupported (probability below 0.51)"
+    assert shown[1].startswith("This judge of grounding errs often: of 3,545 sentences with known verdicts 41%")
+    assert shown[3] == "Not judged, as they state nothing: 1 declining"
+    assert shown[4] == "By system, of the answers that state something: bad 2 of 2, good 0 of 1"
+    assert shown[5] == "Read each sentence beside the passage under it: does the passage say so?"
+    assert shown[7] == "b of bad: 0 of 1 sentences judged supported"
+    assert shown[8].startswith("Contradicted The bridge was built in 1887. (probability 0.")
+    assert shown[9] == 'passage 1 says "1889": It was built in 1889 by a firm from Lyon.'
+    assert shown[11] == "c of bad: 1 of 2 sentences judged supported"
+    assert shown[-2].startswith("Unsupported Bob sells tea. (probability ")
+    assert shown[-1] == "passages none shares a content word with the sentence"
     assert "Hello" not in out
+    assert "grounding|" not in out  # the signature is on the page
     text = page.read_text(encoding="utf-8")
     assert '<b class="contradicted">contradicted</b>' in text
     assert "Bob sells tea." in text
@@ -57,16 +60,16 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
 
     out, _ = run("explain", rows, "-m", "grounding", "--worst", "1", "-o", lines)
     assert "(probability below 0.51); the worst 1 below" in " ".join(out.split())
-    assert out.count("Row  ") == 1
+    assert out.count("sentences judged supported") == 1
     assert [json.loads(line)["id"] for line in lines.read_text(encoding="utf-8").splitlines()] == ["b", "c"]
 
 
 def test_one_answer_shows_every_sentence():
     out, _ = run("explain", "", "--prediction", ROWS[2]["prediction"], "--context", PASSAGES[0])
     assert out.splitlines()[0] == "1 of 2 sentences judged supported, from a probability of 0.51"
-    labels = [line[:14].strip() for line in out.splitlines()[4:-1]]
-    assert list(filter(None, labels)) == ["Supported", "Evidence", "Unsupported", "Nearest"]
-    assert "passage 1: The old bridge has a length of 120 metres." in out
+    labels = [line[: unsupported.LABELS].strip() for line in out.splitlines()[5:]]
+    assert labels == ["Supported", "passage 1", "Unsupported", "passages"]
+    assert f"{'  passage 1':<{unsupported.LABELS}}The old bridge has a length of 120 metres." in out
     out, _ = run("explain", "Who?", "--prediction", "I don't know.", "--context", PASSAGES[0])
     assert out.startswith("The answer states nothing that a passage could support.")
 
@@ -100,11 +103,15 @@ def test_a_row_without_a_column_of_passages_is_named_or_skipped(tmp_path):
     assert "--on-error skip leaves bad rows out." in err
     assert not (tmp_path / "a.csv").exists()
     out, err = run("explain", path, "-m", "grounding", "--on-error", "skip")
-    assert out.startswith("In 1 of 1 answers")
+    assert "In 1 of 2 answers" in out
+    assert "Not judged, as they state nothing: 1 declining" in out
     assert "skipped 1 bad rows; 2 were read" in err
 
 
 def test_the_headline_of_two_answers():
     assert by_system(judged()) == ""
-    said = "In 1 of 2 answers that state something a sentence is judged unsupported (probability below 0.50)"
-    assert headline(judged()) == said
+    said = "In 1 of {} answers a sentence is judged unsupported (probability below 0.50)"
+    assert headline(judged()) == said.format(2)
+    more = replace(judged(), silent={"empty": 1, "declining": 2})
+    assert headline(more) == said.format(5)
+    assert not_judged(more) == "Not judged, as they state nothing: 2 declining, 1 empty"

@@ -71,7 +71,7 @@ def explain(
     """
     given = dict(locals())  # the arguments, by name
     from ...registry import scorer_class
-    from ...reports.report import say
+    from ...reports.report import WIDTH, say
 
     reading = [given[name] for name in terminal.READING]
     of_files = {name: given[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
@@ -99,7 +99,8 @@ def explain(
             terminal.check_outputs({"--html": html}, [idf])
         of_rows = {"columns": terminal.name_values("--column", column), "worst": worst or WORST}
         of_rows["on_error"] = on_error or "fail"
-    out = terminal.output_console(width=80)
+    out = terminal.output_console()
+    out.width = min(out.width, WIDTH)
     if by_passages:
         from .unsupported import one_answer, print_unsupported, unsupported_html
 

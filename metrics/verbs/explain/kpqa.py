@@ -218,7 +218,7 @@ _RARITY = "rarity in the given texts, 1 for the rarest piece of a text; the weig
 def print_explanation(explained: Explanation, console, legend: bool = True) -> None:
     """Print an explanation: with colours a heat map, without colours the weights as numbers.
 
-    With `legend` what the marks mean and the signature too.
+    With `legend` what the marks mean too.
     """
     from rich.text import Text
 
@@ -251,8 +251,6 @@ def print_explanation(explained: Explanation, console, legend: bool = True) -> N
     console.print()
     print_table(_score_table(explained), console)
     say(console, [_finding(explained)], "bold")
-    if legend:
-        console.print(Text(visible(explained.signature), "dim"), soft_wrap=True)
 
 
 def _print_legend(console, coloured: bool, rarity: bool) -> None:

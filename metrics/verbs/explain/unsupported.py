@@ -3,16 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...core.reading import the_first
+from ...core.answers import attempts
+from ...core.reading import one_line, the_first
 from ...core.scorer import Scorer
 from ...grounding.judging import WRONG_CITATION
 from ...registry import make_scorer
 from ...reports.report import as_sentence, print_field, say
-from ...reports.table import page, probability_and_threshold, render, visible
+from ...reports.table import page, probability_and_threshold, render
 from ...rows.errors import bad_usage
 from ...rows.reading import GOOD, Item, Message, Progress, Reading, Skips, check_columns, ignore
 from ...rows.sources import Source
@@ -72,6 +73,7 @@ class Grounded:
     signature: str  # what the numbers depend on
     single: bool = False  # it is one answer, of no file
     rows: int = 0  # good rows of the files, also those whose answers state nothing
+    silent: Mapping[str, int] = field(default_factory=dict)  # {kind: answers that state nothing}, see `_kind`
 
 
 def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[GroundedAnswer], Counter]:
@@ -95,6 +97,13 @@ def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[Grounded
             sentences.append(Judged(**told, nearest=item.contexts[place][slice(*span)] if span else None))
         values.append(GroundedAnswer(item, prediction, tuple(sentences)))
     return values, counts
+
+
+def _kind(answer: str) -> str:
+    """Return what an answer is that states nothing."""
+    if not any(map(str.isalnum, answer)):
+        return "empty"
+    return "asking or greeting" if attempts(answer) else "declining"
 
 
 def _of_judge(scorer: Scorer, counts: Counter) -> dict[str, Any]:
@@ -147,12 +156,13 @@ def unsupported_sentences(
     )
     windows = reading.windows(lambda row_kind: (window_predictions([scorer]), WINDOW_CHARACTERS))
     found: list[GroundedAnswer] = []
-    stating, unsupported, counts = Counter(), Counter(), Counter()
+    stating, unsupported, silent, counts = Counter(), Counter(), Counter(), Counter()
     with writer or nullcontext():
         for _, (answers, counts_of_window) in map_in_order(judge, windows, worker_count([scorer])):
             counts.update(counts_of_window)
             stating.update({answer.item.system: 0 for answer in answers})
             stating.update(answer.item.system for answer in answers if answer.sentences)
+            silent.update(_kind(answer.prediction) for answer in answers if not answer.sentences)
             bad = [answer for answer in answers if answer.unsupported]
             unsupported.update(answer.item.system for answer in bad)
             found += bad
@@ -161,8 +171,8 @@ def unsupported_sentences(
             if writer:
                 writer.write(_lines(bad))
     of_systems, rows = {system: unsupported[system] for system in stating}, reading.counts[GOOD]
-    of_judge = _of_judge(scorer, counts)
-    return Grounded(tuple(found), dict(stating), of_systems, reading.skips.skipped, **of_judge, rows=rows)
+    more = {**_of_judge(scorer, counts), "rows": rows, "silent": silent}
+    return Grounded(tuple(found), dict(stating), of_systems, reading.skips.skipped, **more)
 
 
 def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:
@@ -186,19 +196,26 @@ def headline(found: Grounded) -> str:
         if not answer.sentences:
             return "The answer states nothing that a passage could support."
         return f"{supported(answer)}, from a probability of {found.threshold:.2f}"
-    bad, of = sum(found.unsupported.values()), sum(found.stating.values())
-    below = f"probability below {found.threshold:.2f}"
-    said = f"In {bad:,} of {of:,} answers that state something a sentence is judged unsupported ({below})"
+    bad, silent = sum(found.unsupported.values()), sum(found.silent.values())
+    answers = f"{bad:,} of {sum(found.stating.values()) + silent:,} answers"
+    said = f"In {answers} a sentence is judged unsupported (probability below {found.threshold:.2f})"
     return f"{said}; the worst {len(found.answers):,} below" if len(found.answers) < bad else said
 
 
+def not_judged(found: Grounded) -> str:
+    """Return how many answers state nothing, by what they are; nothing where there are none."""
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(found.silent.items()))
+    return f"Not judged, as they state nothing: {kinds}" if kinds else ""
+
+
 def by_system(found: Grounded) -> str:
-    """Return how many answers of each system have such a sentence, most first; nothing for one system."""
+    """Return how many stating answers of each system have such a sentence, most first; nothing for one system."""
     if len(found.stating) < 2:
         return ""
     order = sorted(found.stating, key=lambda name: -found.unsupported[name] / max(found.stating[name], 1))
     counts = [f"{name} {found.unsupported[name]:,} of {found.stating[name]:,}" for name in order]
-    return f"By system: {the_first(counts, SYSTEMS)}"
+    stating = ", of the answers that state something" * bool(found.silent)
+    return f"By system{stating}: {the_first(counts, SYSTEMS)}"
 
 
 def supported(answer: GroundedAnswer) -> str:
@@ -207,29 +224,32 @@ def supported(answer: GroundedAnswer) -> str:
 
 
 def evidence(sentence: Judged) -> tuple[str, str] | None:
-    """Return a label, and the evidence or what is nearest to it; None where no passage was read."""
+    """Return which passage to read beside a sentence, and its part that is evidence or nearest to the sentence.
+
+    None where no passage was read.
+    """
     if sentence.passage is None:
         return None
-    label = "Nearest" if sentence.verdict == "unsupported" else "Evidence"
-    cites = label == "Nearest" and sentence.passage in sentence.citations
+    passage, cited = f"passage {sentence.passage}", sentence.passage in sentence.citations
     if sentence.nearest is None:
-        return label, f"none; no passage that it {'cites' if cites else 'is compared with'} shares a content word"
+        return "cited passages" if cited else "passages", "none shares a content word with the sentence"
+    if sentence.verdict == "unsupported":
+        return f"{passage}, {'cited' if cited else 'nearest'}", sentence.nearest
     if sentence.verdict == WRONG_CITATION:
-        cited = ", ".join(f"[{number}]" for number in sentence.citations)
-        return label, f"passage {sentence.passage} says it, not {cited}: {sentence.nearest}"
-    which = ", which it cites" if cites else _says(sentence.instead)
-    return label, f"passage {sentence.passage}{which}: {sentence.nearest}"
+        numbers = ", ".join(f"[{number}]" for number in sentence.citations)
+        return passage, f"says it, not {numbers}: {sentence.nearest}"
+    return passage, _says(sentence.instead) + sentence.nearest
 
 
 def _says(instead: str | None) -> str:
     """Return what a passage says in place of a part of a sentence.
 
     >>> _says("1889"), _says('"is not"'), _says('without "not"'), _says(None)
-    (' says "1889"', ' says "is not"', ' says it without "not"', '')
+    ('says "1889": ', 'says "is not": ', 'says it without "not": ', '')
     """
     if not instead:
         return ""
-    return f" says it {instead}" if instead.startswith("without") else f' says "{instead.strip(chr(34))}"'
+    return f"says it {instead}: " if instead.startswith("without") else f'says "{instead.strip(chr(34))}": '
 
 
 def _shown_answers(found: Grounded) -> list[dict[str, Any]]:
@@ -248,27 +268,30 @@ def _shown_answers(found: Grounded) -> list[dict[str, Any]]:
     ]
 
 
-LABELS = 16  # columns of the labels in the terminal
+LABELS = 22  # columns of the labels in the terminal
+HOW_TO_READ = "Read each sentence beside the passage under it: does the passage say so?"
 
 
 def print_unsupported(found: Grounded, console) -> None:
     """Print the answers with their sentences that no passage supports; of one answer all its sentences."""
-    from rich.text import Text
-
+    answers = _shown_answers(found)
     say(console, [headline(found)], "bold")
     say(console, [as_sentence(found.error_rate)], "bold yellow")
-    say(console, filter(None, [by_system(found)]), "")
-    for answer in _shown_answers(found):
+    read = HOW_TO_READ * any(answer["sentences"] for answer in answers)
+    say(console, filter(None, [not_judged(found), by_system(found), read]), "")
+    for answer in answers:
         console.print()
-        fields = [("Row", answer["heading"]), ("Question", answer["question"])]
-        for verdict, text, chance, more in answer["sentences"]:
-            fields += [(verdict.capitalize(), f"{text} (probability {chance})"), more or ("", "")]
+        say(console, filter(None, [answer["heading"]]), "bold")
+        fields = [("Question", answer["question"])]
+        for verdict, text, chance, passage in answer["sentences"]:
+            fields.append((verdict.capitalize(), f"{one_line(text)} (probability {chance})"))
+            fields += [(f"  {passage[0]}", passage[1])] if passage else []
         for label, text in fields:
             if text:
                 print_field(console, label, text, LABELS)
-    console.print()
+    if found.warnings:
+        console.print()
     say(console, [f"note: {warning}" for warning in found.warnings], "italic")
-    console.print(Text(visible(found.signature), "dim"), soft_wrap=True)
 
 
 def unsupported_html(found: Grounded, findings: bool = True) -> str:
@@ -280,7 +303,7 @@ def unsupported_html(found: Grounded, findings: bool = True) -> str:
         "unsupported.html",
         headline=headline(found) if findings else "",
         error_rate=as_sentence(found.error_rate),
-        by_system=by_system(found),
+        of_answers=list(filter(None, [not_judged(found), by_system(found)])),
         answers=_shown_answers(found),
         threshold=f"{found.threshold:.2f}",
         warnings=list(found.warnings),

@@ -108,7 +108,7 @@ LABELS = 12  # columns of the labels in the terminal
 def print_verdict(found: Verdict, console, legend: bool = True) -> None:
     """Print a verdict: words with background colours, or without colours the effects as numbers.
 
-    With `legend` what the marks mean, warnings and the signature too.
+    With `legend` what the marks mean and warnings too.
     """
     from rich.text import Text
 
@@ -135,7 +135,6 @@ def print_verdict(found: Verdict, console, legend: bool = True) -> None:
     else:
         print_field(console, "(+0.10)", f"counts for the answer, (-0.10) against it: {_LEGEND}", LABELS)
     say(console, [f"note: {warning}" for warning in found.warnings], "italic")
-    console.print(Text(visible(found.signature), "dim"), soft_wrap=True)
 
 
 _LEGEND = (
