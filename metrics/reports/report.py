@@ -300,6 +300,9 @@ TEXTS = {  # columns that hold names and texts
     "question": "What was asked.",
     "answer": "What the system answered.",
     "accepted answer": "What is right: the references of the row.",
+    "not asked": "Reference questions that no question of the set asks.",
+    "generated questions": "The set that the system asked.",
+    "reference questions": "What can be asked: the references of the row.",
 }
 
 

@@ -274,7 +274,7 @@ class ScoreReport(Report):
         beside = "passages" if any(answer.passages for answer in to_read.first) else "accepted answer"
         header, tables = ["row", "system", "why", "question", "answer", beside], []
         if self.found.sets:
-            header[3:] = ["not asked", "questions", "reference questions"]
+            header[3:] = ["not asked", "generated questions", "reference questions"]
         for kind in tally.SHARES:
             answers = [answer for answer in to_read.first if answer.kind == kind]
             rows, whole = [], {}
