@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from genqa_metrics.ava.explaining import reason
-from genqa_metrics.core.quantities import compare, quantities, readings, unsettled
+from genqa_metrics.core.quantities import quantities
+from genqa_metrics.core.quantity_readings import readings
+from genqa_metrics.core.same_quantity import compare, unsettled
 from genqa_metrics.grounding.judging import changed_claims
 
 from tests.factories.cases import with_cases

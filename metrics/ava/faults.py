@@ -12,8 +12,10 @@ import numpy as np
 
 from ..core.answers import attempts
 from ..core.judge_model import keys
-from ..core.quantities import compare, quantities, readings
+from ..core.quantities import quantities
+from ..core.quantity_readings import readings
 from ..core.reading import COMMON
+from ..core.same_quantity import compare
 from .judging import Rules
 
 LONGEST = 25  # content words of an answer

@@ -3,8 +3,9 @@
 import re
 from itertools import dropwhile
 
-from .quantities import NUMBER_WORD, compare, unsettled
+from .quantities import NUMBER_WORD
 from .reading import COMMON
+from .same_quantity import compare, unsettled
 
 MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds the time for a row
 _ITEM = re.compile(r"(?m)^[ \t]*\d{1,2}[.)][ \t]+(?=\S)")  # the number of an item of a list

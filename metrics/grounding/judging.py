@@ -12,9 +12,9 @@ import numpy as np
 from ..core.answers import extract_answer
 from ..core.causal_judge import claim_prompt
 from ..core.judge_model import PROMPT, STATEMENT, JudgeReader
-from ..core.quantities import in_one_notation
 from ..core.reading import readable
 from ..core.replacing import instead, parts
+from ..core.same_quantity import in_one_notation
 from .sentences import Sentence, sentences_of
 from .windows import (
     WINDOW,
