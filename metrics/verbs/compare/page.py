@@ -8,9 +8,9 @@ from ...reports.report import Report, meanings, of_faults
 from ...reports.table import html_table, number, p_value, page, render
 from ..explain.kpqa import heat_map_html, heat_map_legend, heat_map_style
 from .analysis import ACCURACY
-from .tables import Ranking, change_tables, name_of, pairs_table, shown_answers, slice_tables, systems_table, turned
+from .ranking import Ranking, turned
+from .tables import change_tables, name_of, pairs_table, shown_answers, slice_tables, systems_table
 
-MAX_NOTES = 5  # in the terminal
 UNFOLDED_NOTES = 3  # on the page
 MOST = 500  # questions that a page shows; files with all scores hold the rest
 ACCEPTED = "share that the judge accepts, not accuracy"

@@ -1,27 +1,21 @@
 """Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
-import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ...core.scorer import Scorer
-from ...registry import judge_among, scorer_class
-from ...reports.excerpt import nearest_part
-from ...reports.report import MOST_CHARACTERS, WIDTH, Report, briefly, either, of_faults, say
+from ...registry import judge_among
+from ...reports.report import Report, say
 from ...reports.table import (
     Table,
-    estimate,
     latex_table,
-    listed,
     markdown,
     markdown_code,
     markdown_table,
-    number,
     print_table,
     visible,
 )
@@ -32,25 +26,24 @@ from ...scale import options
 from ...scale.run import item_statistics
 from ...scale.tally import fault_counts, label_of, named_faults
 from ...statistics.estimation import LABELS, TOGETHER
-from ...statistics.intervals import CONFIDENCE, MIN_QUESTIONS, kish
-from ...statistics.resampling import CORRECTIONS, FEW, LEVEL, smallest_p
+from ...statistics.intervals import CONFIDENCE
+from ...statistics.resampling import CORRECTIONS, LEVEL
 from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import calibrated_on, judged_systems
 from ..labels import read_labels
-from . import analysis
-from .page import MAX_NOTES, comparison_page
+from . import analysis, notes
+from .findings import findings
+from .page import comparison_page
 from .rows import Matched, SystemRows
+from .screen import print_deciding_rows, print_short
 from .tables import (
     BEST,
     CLUSTERS,
     MAX_SLICE_TESTS,
-    Ranking,
     change_tables,
     name_of,
-    other_pairs,
     pairs_table,
-    short_table,
     shown_answers,
     slice_tables,
     systems_table,
@@ -58,7 +51,7 @@ from .tables import (
 from .two_runs import changes
 
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
-MOST_SHARES = 6  # systems that a sentence lists
+MAX_NOTES = 5  # in the terminal
 
 
 def compare(
@@ -159,16 +152,10 @@ def compare(
     sampling = resamples, seed, correction, asked, labelled
     numbers = analysis.analyse(matched.systems, scorers, statistics, *sampling)
     for metric, scorer in scorers.items():
-        main = scorer.significance_scores[0]
-        of_metric = statistics[metric]
+        main, of_metric = scorer.significance_scores[0], statistics[metric]
         by_row = labelled[metric].by_row if metric in labelled else analysis.row_scores(scorer, of_metric, main)
-        finer = statistics[judge][..., 1] if metric == judge else by_row
-        scores = numbers[metric]["scores"][next(iter(numbers[metric]["tests"]))]
-        best = analysis.closest_pair(scores, next(iter(numbers[metric]["tests"].values()))["pairs"])
-        two = [place for place, system in enumerate(matched.systems) if system in best]
-        chosen = analysis.most_different(by_row[:, two], rows, finer[:, two])
-        chosen = chosen or analysis.most_different(by_row, rows, finer)
-        numbers[metric]["rows"] = [matched.reported(row, by_row[row]) for row in chosen]
+        finer = of_metric[..., 1] if metric == judge else by_row
+        numbers[metric]["rows"] = _deciding_rows(matched, numbers[metric], by_row, finer, rows)
     if accuracy:
         numbers[judge]["accuracy"] = accuracy
         numbers[judge]["faults"] = _faults(matched, scorers[judge], statistics[judge])
@@ -208,15 +195,15 @@ def compare(
         slices=rounded(slices),
         changes=rounded(changes(matched, scorers, statistics, of_run)) if reading.runs else None,
         notes=[
-            *_length_notes(numbers, matched.systems),
+            *notes.length_notes(numbers, matched.systems),
             *slice_remarks,
-            *_skipped_notes(matched, skips),
+            *notes.skipped_notes(matched, skips),
             *label_notes,
             *calibrated_on(reading.scorers.values(), [*reading.sources, *label_sources]),
             *(accuracy["notes"] if accuracy else []),
-            *_question_notes(sizes),
-            *([] if some else _unreachable_notes(sizes, tests, resamples, correction)),
-            *_metric_warnings(matched, scorers, statistics, counts),
+            *notes.question_notes(sizes),
+            *([] if some else notes.unreachable_notes(sizes, tests, resamples, correction)),
+            *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
         _matched=matched,
         _scorers=scorers,
@@ -346,111 +333,7 @@ class CompareReport(Report):
     @cached_property
     def findings(self) -> list[str]:
         """Which systems are first by every metric, slices that say the opposite, and what changed."""
-        values = [self._finding(metric) for metric in self.metrics]
-        values += [line for metric in self.metrics for line in self._reversals(metric)]
-        return values + self._changed()
-
-    def _finding(self, metric: str) -> str:
-        """Return in one sentence which systems are first."""
-        by = Ranking(self, metric)
-        name, order, scores = by.name, by.order, [by.scores[system]["value"] for system in by.order]
-        first = [system for system in order if by.places[system]["cluster"] == 1]
-        if name == f"{metric}_{analysis.ACCURACY}":
-            name = f"{scorer_class(metric).title}'s verdicts"
-        if by.untold:
-            shares = [f"{system} {number(share, 2)}" for system, share in zip(order, scores, strict=True)]
-            listing = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)}"
-            behind = [pair for pair in by.pairs if pair["first"] == order[0] and self.is_clear(pair)]
-            if not behind:
-                untold = "Which system has more right answers cannot be told: the judge accepts"
-                return f"{untold} {listing}{self._further(by)}."
-            worse = [pair["second"] for pair in behind]
-            best = [system for system in order if system not in worse]
-            clear = {(pair["first"], pair["second"]) for pair in by.pairs if self.is_clear(pair)}
-            ahead = best if clear.issuperset(product(best, worse)) else best[:1]
-            said = f"{briefly(ahead)} {'is' if len(ahead) == 1 else 'are'} significantly ahead of {briefly(worse)}"
-            said += f" ({estimate(behind[0]['difference'])})" if len(worse) == len(ahead) == 1 else ""
-            further = self._further(by, set(product(ahead, worse))).removeprefix("; ")
-            said += f", {further}" if further else ""
-            said += f" ({either(best)}: not decided)" if len(best) > 1 else ""
-            return f"In the judge's verdicts {said}; how many answers are right cannot be told: it accepts {listing}."
-        if len(first) == 1:
-            others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
-            return f"{name}: {first[0]} is significantly better than {others}{self._further(by)}."
-        if scores[0] == scores[1]:
-            tied = [system for system, score in zip(order, scores, strict=True) if score == scores[0]]
-            rest = "" if len(tied) == len(order) else ", above the other" + "s" * (len(order) - len(tied) > 1)
-            names = listed(tied) if briefly(tied) == listed(tied) else f"{tied[0]} and {len(tied) - 1} others"
-            return f"{name}: {names} are tied, their scores are equal{rest}{self._further(by)}."
-        if len(first) == len(order) == 2:
-            return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
-        best, worse = by.best, [system for system in order if system not in by.best]
-        clear = {(pair["first"], pair["second"]) for pair in by.pairs if self.is_clear(pair)}
-        than_all = set(product(best, worse)) if clear.issuperset(product(best, worse)) else set()
-        near = [system for system in best if system != order[0]]
-        said = f"{name}: {order[0]} has the highest score; its lead over {briefly(near)} may be chance"
-        if worse:
-            than = briefly(best) if than_all else order[0]
-            said += f"; {briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse than {than}"
-            undecided = [pair for pair in product(near, worse) if pair not in clear]
-            said += f"; {either(undecided[0])}: not decided" if len(undecided) == 1 else ""
-        return f"{said}{self._further(by, than_all)}."
-
-    def _further(self, by: Ranking, known: Container[tuple[str, str]] = ()) -> str:
-        """Return which other systems than the first one are significantly ahead of which, with a semicolon before."""
-        pairs = [(pair["first"], pair["second"]) for pair in by.pairs if self.is_clear(pair)]
-        pairs = [pair for pair in pairs if pair[0] != by.order[0] and pair not in known]
-        said = " and ".join(f"{first} is significantly ahead of {second}" for first, second in pairs)
-        if len(said) > 2 * MOST_CHARACTERS:
-            said = f"{len(pairs):,} further pairs differ significantly"
-        return f"; {said}" if said else ""
-
-    def _reversals(self, metric: str) -> list[str]:
-        """Return a sentence for every slice in which a pair is significantly the other way round than overall."""
-        by = Ranking(self, metric)
-        if not self.slices or by.untold:
-            return []
-        pairs = self.metrics[metric]["tests"][by.name]["pairs"]
-        overall = {(pair["first"], pair["second"]): pair["difference"]["value"] for pair in pairs}
-        result = []
-        for slice_name, numbers in self.slices["metrics"][metric].items():
-            for pair in filter(self.is_clear, numbers["pairs"]):
-                here = pair["difference"]["value"]
-                if here * overall[(pair["first"], pair["second"])] < 0:
-                    better, worse = (pair["first"], pair["second"]) if here > 0 else (pair["second"], pair["first"])
-                    result.append(
-                        f"{by.name}: in {self.slices['column']} {slice_name}, {better} is significantly better than "
-                        f"{worse} ({abs(here):.3f}), which is ahead overall."
-                    )
-        return result
-
-    def _changed(self) -> list[str]:
-        """Return what changed between two runs; nothing where there are none."""
-        if not self.changes:
-            return []
-        runs, of_judges = self.changes["runs"], []
-        between = " and ".join(runs)
-        changed = self.changes["answers_changed"]
-        items = [f"answers: {changed:,} of {self.questions:,} differ between {between}."]
-        for metric, entry in self.changes["metrics"].items():
-            name = entry["score"]
-            values = [number(self.metrics[metric]["scores"][name][run]["value"]) for run in runs]
-            clear = "" if self.is_clear(self.metrics[metric]["tests"][name]["pairs"][0]) else "not "
-            items.append(
-                f"{name}: {len(entry['better']):,} got better, {len(entry['worse']):,} got worse, {entry['same']:,} "
-                f"are the same; {' -> '.join(values)}, {clear}significant."
-            )
-            differs = self.changes["judge"][metric]["differs"]
-            if differs is not None:
-                parts = ", ".join(f"{part} {how}" for part, how in differs.items())
-                how = f"were made differently: {parts}" if parts else "have the same signature"
-                of_judges.append(f"{metric}: the scores in the files of {between} {how}.")
-            if entry["recorded"]:
-                of_judges.append(
-                    f"{metric}: {len(entry['recorded']):,} recorded scores changed though the answer did not: the "
-                    "judge changed between the runs. The other numbers here are all by one judge."
-                )
-        return items + of_judges
+        return findings(self)
 
     def to_pandas(self, of: str = "systems"):
         """Return a `pandas.DataFrame` with one row per score and system, or per score and pair of systems.
@@ -536,27 +419,8 @@ class CompareReport(Report):
 
     def show(self, console) -> None:
         """Print the finding, one line a system, and the rows that decide; `show_all` prints everything."""
-        from rich.text import Text
-
         self._show_findings(console, self.title, MAX_NOTES)
-        for metric in self.metrics:
-            console.print()
-            print_table(short_table(self, metric), console)
-            say(console, other_pairs(self, metric))
-            if faults := of_faults(self.metrics[metric].get("faults", {})):
-                say(console, [*faults, ""])
-            scores_and_tests = slice_tables(self, metric, most=0)
-            for table in scores_and_tests[:1] if Ranking(self, metric).untold else scores_and_tests:
-                if table.rows:
-                    print_table(table, console)
-                else:
-                    say(console, [f"No difference within a {self.slices['column']} is significant.", ""])
-            if not self.changes:  # they have the rows
-                self._show_rows(console, metric)
-        for table in change_tables(self, self.settings["rows"]):
-            print_table(table, console)
-        console.print()
-        console.print(Text("All tests, what they rest on, and signatures: --verbose", style="dim"))
+        print_short(self, self._matched.rows, console)
 
     def show_all(self, console) -> None:
         """Print the whole comparison."""
@@ -566,51 +430,10 @@ class CompareReport(Report):
             for table in self._of_metric(metric, MAX_PAIRS):
                 print_table(table, console)
             if not self.changes:
-                self._show_rows(console, metric)
+                print_deciding_rows(self, metric, self._matched.rows, console)
         for table in change_tables(self):
             print_table(table, console)
         say(console, [CLUSTERS, *self.facts()])
-
-    def _show_rows(self, console, metric: str) -> None:
-        """Print the rows on which the systems differ most."""
-        from rich.text import Text
-
-        rows = self.rows[metric]
-        by = Ranking(self, metric)
-        between = f" between {listed(by.to_read)}" * (len(self.systems) > 2)
-        (read,) = (pair for pair in by.pairs if {pair["first"], pair["second"]} == set(by.to_read))
-        deciding = read["wins"] + read["losses"]
-        if len(self.systems) > 2:
-            first, second = read["first"], read["second"]
-            between += f": {first} is better in {read['wins']:,}, {second} in {read['losses']:,}"
-        between += f" ({len(rows):,} of {deciding:,} shown)" * (deciding > len(rows))
-        labelled = {
-            (row["row"], system): by.name == analysis.ACCURACY and answer.item.human[1] is not None
-            for row in rows
-            for system, answer in zip(self.systems, self._matched.rows[row["row"] - 1], strict=True)
-        }
-        mixed, seen = len(set(labelled.values())) > 1, ""
-        if "accuracy" in self.metrics[metric]:
-            by_labels = ", by people's labels" + " or the judge" * mixed
-            seen = by_labels if any(labelled.values()) else ", as the judge sees them, which may be wrong"
-        say(console, [f"Rows that decide{between}{seen}"] * bool(rows), "bold")
-        grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in self.metrics[metric] else {}
-        width = min(console.width, WIDTH)
-        for row in rows:
-            expected, id_ = " | ".join(row["references"]), f"{row['id']}  " * (row["id"] is not None)
-            name = id_ + nearest_part(row["text"] or f"row {row['row']}", width * 3 // 5)
-            wanted = nearest_part(expected, max(width - len(f"{name}  []"), 12))
-            console.print(Text.assemble(name, (f"  [{wanted}]", "dim")), no_wrap=True, overflow="crop")
-            answers = shown_answers(row)
-            of_name = max(len(visible(system)) for _, system, _ in answers)
-            if len(answers) > 3:
-                answers = [cells for cells in answers if cells[1] in by.to_read]
-            for score, system, answer in answers:
-                judged = " (judge)" * (mixed and not labelled[row["row"], system])
-                start = f"  {grades.get(score, score) + judged:<{len('right (judge)') if mixed else 0}}  "
-                shown = nearest_part(answer, width - len(start) - of_name - 2, expected)
-                named = (f"{visible(system):<{of_name}}", "bold")
-                console.print(Text.assemble(start, named, f"  {shown}"), no_wrap=True, overflow="crop")
 
     def to_html(self) -> str:
         """Return the comparison as one HTML page that needs no outside resource; see `comparison_page`."""
@@ -629,6 +452,18 @@ def _take_labels(matched: Matched, reading: SystemRows, sources: Sequence[Source
     if labels:
         labels.replace_those_of(items)
     return notes
+
+
+def _deciding_rows(
+    matched: Matched, numbers: Mapping[str, Any], by_row: np.ndarray, finer: np.ndarray, most: int
+) -> list[dict[str, Any]]:
+    """Return the rows on which the two closest systems differ most, or else all systems, by (rows, systems) scores."""
+    name, tests = next(iter(numbers["tests"].items()))
+    best = analysis.closest_pair(numbers["scores"][name], tests["pairs"])
+    two = [place for place, system in enumerate(matched.systems) if system in best]
+    chosen = analysis.most_different(by_row[:, two], most, finer[:, two])
+    chosen = chosen or analysis.most_different(by_row, most, finer)
+    return [matched.reported(row, by_row[row]) for row in chosen]
 
 
 def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict[str, int]]:
@@ -670,87 +505,3 @@ def _slices(
     told = {name for name, of in numbers if not all(np.isnan(ends["low"]) for ends in of["scores"].values())}
     notes = slice_notes(by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions", told)
     return {"column": by, "metrics": metrics}, notes
-
-
-def _question_notes(sizes: np.ndarray) -> list[str]:
-    """Return notes on repeated questions and on too few of them for intervals, from (questions,) numbers of rows."""
-    questions, rows, number = len(sizes), int(sizes.sum()), float(kish(sizes))
-    notes = []
-    if questions < rows:
-        notes.append(f"{rows:,} rows of {questions:,} questions: rows of one question count together")
-    if number < questions - 1 and number < FEW:
-        said = f"one question has {sizes.max():,} of {rows:,} rows: all count as about {number:.0f} equal questions"
-    else:
-        said = f"only {questions:,} questions" if questions > 1 else "only one question"
-    if number < MIN_QUESTIONS - 1e-9:
-        notes.append(f"{said}: too few for intervals, which need {MIN_QUESTIONS}")
-    elif number < FEW:
-        notes.append(f"{said}: only clear differences can be told from chance")
-    return notes
-
-
-def _unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction: str) -> list[str]:
-    """Return a note where no corrected p of so many tests can be below the level; none elsewhere."""
-    questions = float(kish(sizes))
-    times = tests if correction in ("holm", "bonferroni") else 1
-    asked = "one question" if len(sizes) == 1 else f"{len(sizes):,} questions"
-    with_tests = f" and {tests} tests" if times > 1 else ""
-    if smallest_p(questions) * times >= LEVEL:
-        return [f"with {asked}{with_tests} no p-value can be below {LEVEL:g}, whatever the scores are"]
-    if times / (1 + resamples) >= LEVEL:
-        return [
-            f"with {tests} tests and {resamples} bootstrap samples hardly a corrected p can be below {LEVEL:g}; use "
-            f"--resamples {math.ceil(2 * times / LEVEL)}"
-        ]
-    return []
-
-
-def _length_notes(metrics: Mapping[str, Mapping[str, Any]], systems: Sequence[str]) -> list[str]:
-    """Return notes on systems whose answers differ in length; see `options.length_note`."""
-    values = {
-        metric: {system: {name: of[system]["value"] for name, of in numbers["scores"].items()} for system in systems}
-        for metric, numbers in metrics.items()
-    }
-    return [note for metric, of_systems in values.items() if (note := options.length_note(metric, of_systems))]
-
-
-def _skipped_notes(matched: Matched, skips: Skips) -> list[str]:
-    """Return a note on bad rows, whose questions were left out for all systems."""
-    if not skips.skipped:
-        return []
-    text = ", ".join(f"{system} {rows:,}" for system, rows in skips.by_system.items())
-    return [
-        f"bad rows were skipped ({text or f'{skips.skipped:,} of no known system'}), and their questions for all "
-        f"systems: {len(matched.rows):,} questions are left, which may be easier than the others; "
-        'write "" for a system that gave no answer, which scores 0'
-    ]
-
-
-def _metric_warnings(
-    matched: Matched, scorers: Mapping[str, Scorer], statistics: Mapping[str, np.ndarray], counts: Mapping
-) -> list[str]:
-    """Return what the metrics warn of; what is the same for several systems once."""
-    notes = []
-    for metric, scorer in scorers.items():
-        sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
-        notes += [scorer.error_rate] * bool(scorer.error_rate)
-        warnings = scorer.warnings(sums, counts.get(metric, {}))
-        notes += [f"{metric}: {warning}" for warning in _gathered(warnings, matched.systems)]
-    return notes
-
-
-def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
-    """Write warnings that are the same for several systems once.
-
-    >>> _gathered(["a: too long", "b: too long", "b: too short"], ["a", "b"])
-    ['a, b: too long', 'b: too short']
-    """
-    of: dict[str, list[str]] = {}
-    for warning in warnings:
-        system = next((system for system in systems if warning.startswith(f"{system}: ")), "")
-        of.setdefault(warning.removeprefix(f"{system}: "), []).extend([system] * bool(system))
-    notes = []
-    for warning, names in of.items():
-        who = "all systems" if len(names) > 2 and len(names) == len(systems) else ", ".join(names)
-        notes.append(f"{who}: {warning}" if who else warning)
-    return notes

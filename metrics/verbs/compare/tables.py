@@ -9,7 +9,8 @@ from ...reports.table import Table, accuracy_cell, estimate, number, p_value, so
 from ...statistics.estimation import LABELS, NOTHING
 from ...statistics.intervals import MIN_QUESTIONS
 from ..judge_errors import METHODS, whose
-from .analysis import ACCURACY, closest_pair
+from .analysis import ACCURACY
+from .ranking import Ranking
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 6  # those of five systems without the first one
@@ -27,51 +28,6 @@ CLUSTERS = (
     "Significant: corrected p below 5%; the interval of the difference leaves out 0 then, and only then."
 )
 _TESTS = ("p", "corrected", "wins / ties / losses")
-
-
-def turned(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a test with the other system first."""
-    other = {"first": "second", "second": "first", "wins": "losses", "losses": "wins"}
-    ends = {"value": "value", "low": "high", "high": "low"}
-    difference = {end: None if (value := pair["difference"][of]) is None else -value for end, of in ends.items()}
-    return {**pair, **{name: pair[of] for name, of in other.items()}, "difference": difference}
-
-
-class Ranking:
-    """The systems by one score of a metric that was tested, without a name by the one that ranks.
-
-    `order` has the best system first, `pairs` the tests, the better system first, in this order; `judged`, of a judge
-    whose errors are counted, what `judge_errors.judged_systems` returns, and `accuracy` the same where every system
-    has an interval; `untold` is whether a judge accepts more or fewer answers, and how many are right cannot be told;
-    `to_read` are the two systems whose rows are shown; `best` is the best system and those that are not significantly
-    worse, all if untold.
-    """
-
-    def __init__(self, report: Report, metric: str, name: str | None = None):
-        numbers = report.metrics[metric]
-        self.report, self.metric, self.name = report, metric, name or next(iter(numbers["tests"]))
-        self.scores, tests = numbers["scores"][self.name], numbers["tests"][self.name]
-        self.order = sorted(self.scores, key=lambda system: -self.scores[system]["value"])
-        accuracy = numbers.get("accuracy")
-        self.judged = accuracy if accuracy and accuracy["errors_counted"] else None
-        told = self.judged and all(values["low"] is not None for values in self.judged["systems"].values())
-        self.accuracy = self.judged if told else None
-        self.untold = bool(self.judged) and self.name != ACCURACY and not told
-        self.places, place = tests["systems"], self.order.index
-        pairs = map(self.from_better, tests["pairs"])
-        self.pairs = sorted(pairs, key=lambda pair: (place(pair["first"]), place(pair["second"])))
-        worse = {pair["second"] for pair in self.pairs if pair["first"] == self.order[0] and report.is_clear(pair)}
-        self.to_read = closest_pair(self.scores, tests["pairs"])
-        self.best = [system for system in self.order if self.untold or system not in worse]
-
-    def from_better(self, pair: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a test with the system first that is better overall."""
-        return pair if self.order.index(pair["first"]) < self.order.index(pair["second"]) else turned(pair)
-
-    @property
-    def marked(self) -> set[int]:
-        """Places of the best systems."""
-        return {self.order.index(system) for system in self.best}
 
 
 def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:

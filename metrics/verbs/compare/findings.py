@@ -1,0 +1,112 @@
+"""Sentences on a comparison: which systems are first by each metric, slices that say the opposite, what changed."""
+
+from collections.abc import Container, Mapping
+from itertools import product
+from typing import Any
+
+from ...registry import scorer_class
+from ...reports.report import MOST_CHARACTERS, Report, briefly, either
+from ...reports.table import estimate, listed, number
+from .analysis import ACCURACY
+from .ranking import Ranking
+
+MOST_SHARES = 6  # systems that a sentence lists
+
+
+def findings(report: Report) -> list[str]:
+    """Return which systems are first by every metric, slices that say the opposite, and what changed."""
+    rankings = [Ranking(report, metric) for metric in report.metrics]
+    first = [_of_verdicts(by) if by.untold else _first_systems(by) for by in rankings]
+    opposite = [line for by in rankings if report.slices and not by.untold for line in _reversals(report, by)]
+    return [*first, *opposite, *(_changes(report, report.changes) if report.changes else [])]
+
+
+def _of_verdicts(by: Ranking) -> str:
+    """Return which systems' answers a judge accepts more often, where it cannot be told how many are right."""
+    shares = [f"{system} {number(by.scores[system]['value'], 2)}" for system in by.order]
+    accepts = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)}"
+    further = _further(by, by.all_ahead)
+    if not by.worse:
+        return f"Which system has more right answers cannot be told: the judge accepts {accepts}{further}."
+    said = f"{briefly(by.ahead)} {'is' if len(by.ahead) == 1 else 'are'} significantly ahead of {briefly(by.worse)}"
+    if len(by.worse) == len(by.ahead) == 1:
+        said += f" ({estimate(by.differences[by.ahead[0], by.worse[0]])})"
+    said += further.replace(";", ",", 1)
+    said += f" ({either(by.leaders)}: not decided)" if len(by.leaders) > 1 else ""
+    return f"In the judge's verdicts {said}; how many answers are right cannot be told: it accepts {accepts}."
+
+
+def _first_systems(by: Ranking) -> str:
+    """Return which systems have the highest score, and which are significantly worse."""
+    name, order = by.name, by.order
+    if name == f"{by.metric}_{ACCURACY}":
+        name = f"{scorer_class(by.metric).title}'s verdicts"
+    first = [system for system in order if by.places[system]["cluster"] == 1]
+    if len(first) == 1:
+        others = "the other system" if len(order) == 2 else f"each of the {len(order) - 1} others"
+        return f"{name}: {first[0]} is significantly better than {others}{_further(by)}."
+    tied = [system for system in order if by.scores[system]["value"] == by.scores[order[0]]["value"]]
+    if len(tied) > 1:
+        rest = "" if len(tied) == len(order) else ", above the other" + "s" * (len(order) - len(tied) > 1)
+        names = listed(tied) if briefly(tied) == listed(tied) else f"{tied[0]} and {len(tied) - 1} others"
+        return f"{name}: {names} are tied, their scores are equal{rest}{_further(by)}."
+    if len(first) == len(order) == 2:
+        return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
+    near = by.leaders[1:]
+    said = f"{name}: {order[0]} has the highest score; its lead over {briefly(near)} may be chance"
+    if by.worse:
+        said += f"; {briefly(by.worse)} {'is' if len(by.worse) == 1 else 'are'} significantly worse than "
+        said += briefly(by.ahead)
+        undecided = [pair for pair in product(near, by.worse) if pair not in by.significant]
+        said += f"; {either(undecided[0])}: not decided" if len(undecided) == 1 else ""
+    return f"{said}{_further(by, by.all_ahead)}."
+
+
+def _further(by: Ranking, known: Container[tuple[str, str]] = ()) -> str:
+    """Return which other systems than the first one are significantly ahead of which, with a semicolon before."""
+    pairs = [pair for pair in by.significant if pair[0] != by.order[0] and pair not in known]
+    said = " and ".join(f"{first} is significantly ahead of {second}" for first, second in pairs)
+    if len(said) > 2 * MOST_CHARACTERS:
+        said = f"{len(pairs):,} further pairs differ significantly"
+    return f"; {said}" if said else ""
+
+
+def _reversals(report: Report, by: Ranking) -> list[str]:
+    """Return a sentence for every slice in which a pair is significantly the other way round than overall."""
+    result = []
+    for slice_name, numbers in report.slices["metrics"][by.metric].items():
+        for pair in map(by.from_better, filter(report.is_clear, numbers["pairs"])):
+            systems, here = (pair["first"], pair["second"]), pair["difference"]["value"]
+            if here * by.differences[systems]["value"] < 0:
+                better, worse = systems if here > 0 else systems[::-1]
+                result.append(
+                    f"{by.name}: in {report.slices['column']} {slice_name}, {better} is significantly better than "
+                    f"{worse} ({abs(here):.3f}), which is ahead overall."
+                )
+    return result
+
+
+def _changes(report: Report, changes: Mapping[str, Any]) -> list[str]:
+    """Return what changed between two runs."""
+    runs, of_judges = changes["runs"], []
+    between = " and ".join(runs)
+    result = [f"answers: {changes['answers_changed']:,} of {report.questions:,} differ between {between}."]
+    for metric, entry in changes["metrics"].items():
+        name = entry["score"]
+        values = [number(report.scores[metric][name][run]["value"]) for run in runs]
+        clear = "" if report.is_clear(report.tests[metric][name]["pairs"][0]) else "not "
+        result.append(
+            f"{name}: {len(entry['better']):,} got better, {len(entry['worse']):,} got worse, {entry['same']:,} "
+            f"are the same; {' -> '.join(values)}, {clear}significant."
+        )
+        differs = changes["judge"][metric]["differs"]
+        if differs is not None:
+            parts = ", ".join(f"{part} {how}" for part, how in differs.items())
+            how = f"were made differently: {parts}" if parts else "have the same signature"
+            of_judges.append(f"{metric}: the scores in the files of {between} {how}.")
+        if entry["recorded"]:
+            of_judges.append(
+                f"{metric}: {len(entry['recorded']):,} recorded scores changed though the answer did not: the "
+                "judge changed between the runs. The other numbers here are all by one judge."
+            )
+    return result + of_judges

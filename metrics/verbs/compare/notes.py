@@ -1,0 +1,98 @@
+"""What a reader must know before the numbers of a comparison: few questions, long answers, skipped rows, warnings."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.scorer import Scorer
+from ...rows.reading import Skips
+from ...scale.options import length_note
+from ...statistics.intervals import MIN_QUESTIONS, kish
+from ...statistics.resampling import FEW, LEVEL, smallest_p
+from .rows import Matched
+
+
+def question_notes(sizes: np.ndarray) -> list[str]:
+    """Return notes on repeated questions and on too few of them for intervals, from (questions,) numbers of rows."""
+    questions, rows, number = len(sizes), int(sizes.sum()), float(kish(sizes))
+    notes = []
+    if questions < rows:
+        notes.append(f"{rows:,} rows of {questions:,} questions: rows of one question count together")
+    if number < questions - 1 and number < FEW:
+        said = f"one question has {sizes.max():,} of {rows:,} rows: all count as about {number:.0f} equal questions"
+    else:
+        said = f"only {questions:,} questions" if questions > 1 else "only one question"
+    if number < MIN_QUESTIONS - 1e-9:
+        notes.append(f"{said}: too few for intervals, which need {MIN_QUESTIONS}")
+    elif number < FEW:
+        notes.append(f"{said}: only clear differences can be told from chance")
+    return notes
+
+
+def unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction: str) -> list[str]:
+    """Return a note where no corrected p of so many tests can be below the level; none elsewhere."""
+    questions = float(kish(sizes))
+    times = tests if correction in ("holm", "bonferroni") else 1
+    asked = "one question" if len(sizes) == 1 else f"{len(sizes):,} questions"
+    with_tests = f" and {tests} tests" if times > 1 else ""
+    if smallest_p(questions) * times >= LEVEL:
+        return [f"with {asked}{with_tests} no p-value can be below {LEVEL:g}, whatever the scores are"]
+    if times / (1 + resamples) >= LEVEL:
+        return [
+            f"with {tests} tests and {resamples} bootstrap samples hardly a corrected p can be below {LEVEL:g}; use "
+            f"--resamples {math.ceil(2 * times / LEVEL)}"
+        ]
+    return []
+
+
+def length_notes(metrics: Mapping[str, Mapping[str, Any]], systems: Sequence[str]) -> list[str]:
+    """Return notes on systems whose answers differ in length; see `length_note`."""
+    values = {
+        metric: {system: {name: of[system]["value"] for name, of in numbers["scores"].items()} for system in systems}
+        for metric, numbers in metrics.items()
+    }
+    return [note for metric, of_systems in values.items() if (note := length_note(metric, of_systems))]
+
+
+def skipped_notes(matched: Matched, skips: Skips) -> list[str]:
+    """Return a note on bad rows, whose questions were left out for all systems."""
+    if not skips.skipped:
+        return []
+    text = ", ".join(f"{system} {rows:,}" for system, rows in skips.by_system.items())
+    return [
+        f"bad rows were skipped ({text or f'{skips.skipped:,} of no known system'}), and their questions for all "
+        f"systems: {len(matched.rows):,} questions are left, which may be easier than the others; "
+        'write "" for a system that gave no answer, which scores 0'
+    ]
+
+
+def metric_warnings(
+    matched: Matched, scorers: Mapping[str, Scorer], statistics: Mapping[str, np.ndarray], counts: Mapping
+) -> list[str]:
+    """Return what the metrics warn of; what is the same for several systems once."""
+    notes = []
+    for metric, scorer in scorers.items():
+        sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
+        notes += [scorer.error_rate] * bool(scorer.error_rate)
+        warnings = scorer.warnings(sums, counts.get(metric, {}))
+        notes += [f"{metric}: {warning}" for warning in _gathered(warnings, matched.systems)]
+    return notes
+
+
+def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
+    """Write warnings that are the same for several systems once.
+
+    >>> _gathered(["a: too long", "b: too long", "b: too short"], ["a", "b"])
+    ['a, b: too long', 'b: too short']
+    """
+    of: dict[str, list[str]] = {}
+    for warning in warnings:
+        system = next((system for system in systems if warning.startswith(f"{system}: ")), "")
+        of.setdefault(warning.removeprefix(f"{system}: "), []).extend([system] * bool(system))
+    notes = []
+    for warning, names in of.items():
+        who = "all systems" if len(names) > 2 and len(names) == len(systems) else ", ".join(names)
+        notes.append(f"{who}: {warning}" if who else warning)
+    return notes

@@ -1,0 +1,77 @@
+"""A comparison in the terminal."""
+
+from collections.abc import Sequence
+
+from ...reports.excerpt import nearest_part
+from ...reports.report import WIDTH, Report, of_faults, say
+from ...reports.table import listed, print_table, visible
+from .analysis import ACCURACY
+from .ranking import Ranking
+from .rows import SystemRow
+from .tables import change_tables, other_pairs, short_table, shown_answers, slice_tables
+
+
+def print_short(report: Report, answers: Sequence[Sequence[SystemRow]], console) -> None:
+    """Print one line a system, and the rows that decide; `answers` are those of all systems to each question."""
+    from rich.text import Text
+
+    for metric in report.metrics:
+        by = Ranking(report, metric)
+        console.print()
+        print_table(short_table(report, metric), console)
+        say(console, other_pairs(report, metric))
+        if faults := of_faults(report.metrics[metric].get("faults", {})):
+            say(console, [*faults, ""])
+        for table in slice_tables(report, metric, most=0)[: 1 if by.untold else None]:
+            if table.rows:
+                print_table(table, console)
+            else:
+                say(console, [f"No difference within a {report.slices['column']} is significant.", ""])
+        if not report.changes:  # they have the rows
+            print_deciding_rows(report, metric, answers, console)
+    for table in change_tables(report, report.settings["rows"]):
+        print_table(table, console)
+    console.print()
+    console.print(Text("All tests, what they rest on, and signatures: --verbose", style="dim"))
+
+
+def print_deciding_rows(report: Report, metric: str, answers: Sequence[Sequence[SystemRow]], console) -> None:
+    """Print the rows on which the systems differ most."""
+    from rich.text import Text
+
+    by, rows, metrics = Ranking(report, metric), report.rows[metric], report.metrics[metric]
+    labelled = {
+        (row["row"], system): by.name == ACCURACY and answer.item.human[1] is not None
+        for row in rows
+        for system, answer in zip(report.systems, answers[row["row"] - 1], strict=True)
+    }
+    mixed, source = len(set(labelled.values())) > 1, ""
+    if "accuracy" in metrics:
+        by_labels = ", by people's labels" + " or the judge" * mixed
+        source = by_labels if any(labelled.values()) else ", as the judge sees them, which may be wrong"
+    say(console, [f"Rows that decide{_between(by, len(rows))}{source}"] * bool(rows), "bold")
+    grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in metrics else {}
+    width = min(console.width, WIDTH)
+    for row in rows:
+        expected, id_ = " | ".join(row["references"]), f"{row['id']}  " * (row["id"] is not None)
+        name = id_ + nearest_part(row["text"] or f"row {row['row']}", width * 3 // 5)
+        wanted = nearest_part(expected, max(width - len(f"{name}  []"), 12))
+        console.print(Text.assemble(name, (f"  [{wanted}]", "dim")), no_wrap=True, overflow="crop")
+        shown = shown_answers(row)
+        of_name = max(len(visible(system)) for _, system, _ in shown)
+        for score, system, answer in shown if len(shown) <= 3 else [of for of in shown if of[1] in by.to_read]:
+            judged = " (judge)" * (mixed and not labelled[row["row"], system])
+            start = f"  {grades.get(score, score) + judged:<{len('right (judge)') if mixed else 0}}  "
+            text = nearest_part(answer, width - len(start) - of_name - 2, expected)
+            named = (f"{visible(system):<{of_name}}", "bold")
+            console.print(Text.assemble(start, named, f"  {text}"), no_wrap=True, overflow="crop")
+
+
+def _between(by: Ranking, shown: int) -> str:
+    """Return between which systems rows decide, and how many of those that do are shown."""
+    (test,) = (pair for pair in by.pairs if {pair["first"], pair["second"]} == set(by.to_read))
+    deciding, said = test["wins"] + test["losses"], ""
+    if len(by.order) > 2:
+        said = f" between {listed(by.to_read)}: {test['first']} is better in {test['wins']:,}, {test['second']} in "
+        said += f"{test['losses']:,}"
+    return said + f" ({shown:,} of {deciding:,} shown)" * (deciding > shown)
