@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from . import __version__, terminal
+from . import __version__
+from .terminal import run
 from .verbs.accuracy.command import accuracy
 from .verbs.agree.command import agree
 from .verbs.calibrate.command import calibrate
@@ -63,4 +64,4 @@ def _options(
 
 def main() -> None:
     """Run the command line."""
-    terminal.run(app)
+    run(app)

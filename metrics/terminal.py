@@ -10,12 +10,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from . import METRICS
+from .registry import SCORERS
 from .reports import report
 from .reports.table import visible
 from .rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
@@ -67,7 +68,7 @@ def _reading(name: str, metavar: str, help: str):
 
 
 def _metrics(default: str):
-    listed = f"{', '.join(METRICS)}; once for each. Default: {default}."
+    listed = f"{', '.join(SCORERS)}; once for each. Default: {default}."
     return repeated("--metric", "-m", metavar="NAME", help=listed, group=METRIC)
 
 
@@ -205,8 +206,8 @@ def read_settings(file: Path | None, pairs: Sequence[str] | None, metrics: Seque
     settings = {} if file is None else _settings_of(file, metrics)
     for name, text in name_values("--set", pairs).items():
         metric, dot, setting = name.partition(".")
-        if not dot or metric not in METRICS:
-            expected = f"METRIC.SETTING=VALUE with METRIC one of {', '.join(METRICS)}"
+        if not dot or metric not in SCORERS:
+            expected = f"METRIC.SETTING=VALUE with METRIC one of {', '.join(SCORERS)}"
             raise ValueError(f"--set: expected {expected}, got {name}={text}")
         settings.setdefault(metric, {})[setting] = _value(text)
     return settings
@@ -233,13 +234,13 @@ def _settings_of(file: Path, metrics: Sequence[str]) -> dict[str, dict]:
     if isinstance(content, dict) and isinstance(content.get("settings"), dict):  # what the fitting scripts write
         content = {content["metric"]: content["settings"]} if "metric" in content else content["settings"]
     if isinstance(content, dict):
-        if set(content) <= set(METRICS) and all(isinstance(values, dict) for values in content.values()):
+        if set(content) <= set(SCORERS) and all(isinstance(values, dict) for values in content.values()):
             return content
         if len(metrics) == 1:
             return {metrics[0]: content}
     raise ValueError(
         f'--settings: expected {{"METRIC": {{"SETTING": VALUE}}}} in {file}, with METRIC one of '
-        f"{', '.join(METRICS)}; for a file with the settings of one metric, name it with one --metric"
+        f"{', '.join(SCORERS)}; for a file with the settings of one metric, name it with one --metric"
     )
 
 
@@ -491,8 +492,6 @@ def carry_out(
     `scores`: --column may name columns of scores, and two folders are two runs. `demanded` gets arguments and sources
     and returns the names that --fail-under knows, None where they are known only afterwards. `after` gets the report.
     """
-    import genqa_metrics
-
     from .scale.parts import is_folder
 
     given = dict(arguments)
@@ -512,8 +511,8 @@ def carry_out(
         if "metric" in given:
             given["metrics"] = given.pop("metric") or []
             for name in given["metrics"]:
-                if name not in METRICS:
-                    raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, got {name!r}")
+                if name not in SCORERS:
+                    raise ValueError(f"--metric: expected one of {', '.join(SCORERS)}, got {name!r}")
             given["settings"] = read_settings(given.pop("settings_file"), pairs, given["metrics"])
         else:
             given["settings"] = read_settings_of("ava", pairs)
@@ -533,9 +532,8 @@ def carry_out(
         demands = read_demands(asked, demanded(given, [] if as_paths else sources)) if asked else {}
     with failures(verb), noted_warnings():
         with skipped_rows() as problem, progress_bars() as progress:
-            report = getattr(genqa_metrics, verb)(
-                by_run if runs else sources, **given, **more, problem=problem, progress=progress
-            )
+            compute = getattr(import_module(f"{__package__}.verbs.{verb}.report"), verb)
+            report = compute(by_run if runs else sources, **given, **more, problem=problem, progress=progress)
     say_forms(() if as_paths else sources)
     after(report)
     write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})

@@ -11,7 +11,7 @@ import torch
 from genqa_metrics.ava import judging, loading
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.core import checkpoints, inference, judge_model
-from genqa_metrics.core.judge_model import CONFIGURATIONS
+from genqa_metrics.core.ava_model import CONFIGURATIONS
 
 from tests.factories.ava import linear_judge, load, random_rows, saved
 from tests.factories.cases import with_cases

@@ -12,7 +12,7 @@ import pytest
 import torch
 from genqa_metrics.ava import loading
 from genqa_metrics.core import checkpoints, judge_model
-from genqa_metrics.core.judge_model import CONFIGURATIONS
+from genqa_metrics.core.ava_model import CONFIGURATIONS
 from safetensors.torch import load_file
 
 from tests.factories.ava import load, random_rows

@@ -2,8 +2,8 @@
 
 import evaluate
 from genqa_metrics.ava.scorer import AvaScorer
+from genqa_metrics.core.ava_model import CONFIGURATIONS
 from genqa_metrics.core.evaluate_module import CheckedModule
-from genqa_metrics.core.judge_model import CONFIGURATIONS
 
 _DESCRIPTION = """\
 AVA reads a question, one or several references and an answer, and gives the probability that the answer is correct.

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..core.judge_model import WORD, keys
 from ..core.quantities import quantities
 from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts
 from ..core.same_quantity import unsettled
 from ..core.scorer import UNSURE_FROM, UNSURE_TO
+from ..core.words import WORD, keys
 from .faults import ORDERED
 from .judging import Rules, said_quantity
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core.answers import attempts
-from ..core.judge_model import keys
 from ..core.quantities import quantities
 from ..core.quantity_readings import readings
 from ..core.reading import COMMON
 from ..core.same_quantity import compare
+from ..core.words import keys
 from .judging import Rules
 
 LONGEST = 25  # content words of an answer

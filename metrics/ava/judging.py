@@ -23,11 +23,12 @@ from ..core.answers import (
     without_demands,
     without_retracted,
 )
-from ..core.judge_model import LINEAR, PROMPT, JudgeReader, keys, words
+from ..core.judge_model import LINEAR, PROMPT, JudgeReader
 from ..core.quantities import NUMBER_IN_TEXT, is_number_word
 from ..core.quantity_readings import readings
 from ..core.reading import COMMON, passage, readable, readable_answer
 from ..core.same_quantity import compare
+from ..core.words import keys, words
 
 # What is taken off a text: wrapping and reasoning, what it takes back, what it says to the grader, repetitions,
 # words of the reference in no order, all but a passage of a long answer. And what is compared before the model.

@@ -1,4 +1,4 @@
-"""Runs models: devices, floating-point types, forked processes, and batches within a budget of tokens."""
+"""Runs models: devices, types of encoders and numbers, forked processes, and batches within a budget of tokens."""
 
 import os
 import sys
@@ -86,6 +86,24 @@ def checked_dtype(dtype: object) -> str:
     known = dtype in ("float32", "bfloat16", "float16")
     check_setting("dtype", known, "float32, bfloat16 or float16", dtype)
     return dtype
+
+
+# Encoder types in transformers; all have their class token first.
+ENCODERS = (
+    "albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert", "mpnet", "roberta",
+    "xlm-roberta",
+)  # fmt: skip
+CROSS_ATTENTION = ("bert", "camembert", "electra", "roberta", "xlm-roberta")  # types with cross attention
+
+
+def checked_encoder(kind: str, configuration: str, has_peers: bool) -> None:
+    """Raise a ValueError if an encoder's `model_type` is not tested, or cannot do what a configuration needs."""
+    possible = CROSS_ATTENTION if has_peers else ENCODERS
+    if kind not in possible:
+        why = "has no layers that read a peer" if kind in ENCODERS else "is not supported"
+        raise ValueError(
+            f"encoder: type {kind!r} {why}; for configuration {configuration} take one of {', '.join(possible)}"
+        )
 
 
 # How far a score can change with the other rows of its batch, whose length changes the order of rounding.

@@ -1,23 +1,20 @@
 """Judges of texts: what their models read, and how these are found, checked, loaded and run.
 
-A configuration (Vu & Moschitti 2021, section 4) is a list of pairs of segments over q (question), r (reference) and t
-(candidate); "qt" is q and t one after the other. Each pair is read by an encoder of its own; the classifier sees their
-pooled outputs side by side. Each distinct triple is run once, in batches.
+A judge is of a configuration of pairs of texts (see `ava_model`), linear, or reads one prompt (see `causal_judge`).
 """
 
 import math
 import os
-import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from difflib import SequenceMatcher
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
+from .ava_model import CONFIGURATIONS, PEER_ATTENTION, ava_classes
 from .causal_judge import PROMPT_VERSION, WINDOW, answer_prompt, load_causal, prompt_logits
 from .checkpoints import (
     GGUF,
@@ -44,6 +41,7 @@ from .inference import (
     checked_backend,
     checked_device,
     checked_dtype,
+    checked_encoder,
     dtype_facts,
     padded,
     run_in_forked_children,
@@ -51,47 +49,13 @@ from .inference import (
     warn_if_emulated,
 )
 from .onnx_backend import FastModel, FastTokenizer, fast_file
-from .quantities import NUMBER_WORDS, equal, quantities
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import UNSURE_FROM, UNSURE_TO, Stemmer, is_number, one_of, quiet, whole
+from .scorer import UNSURE_FROM, UNSURE_TO, is_number, one_of, quiet, whole
+from .words import MARKS, marked, word_marks, words
 
-WORD = re.compile(r"\w+")
-
-CONFIGURATIONS: dict[str, tuple[tuple[str, str], ...]] = {
-    "a0-qr": (("q", "r"),),
-    "a0-rt": (("r", "t"),),
-    "a0-qt": (("q", "t"),),
-    "a0-all": (("q", "r"), ("r", "t"), ("q", "t")),
-    "a1-q_rt": (("q", "rt"),),
-    "a1-r_qt": (("r", "qt"),),
-    "a1-t_qr": (("t", "qr"),),
-    "a1-q_rt-t_qr": (("q", "rt"), ("t", "qr")),
-    "a1-r_qt-t_qr": (("r", "qt"), ("t", "qr")),
-    "a1-r_qt-q_rt": (("r", "qt"), ("q", "rt")),
-    "a1-all": (("q", "rt"), ("r", "qt"), ("t", "qr")),
-    "a2": (("r", "qt"), ("t", "qr")),
-}
-LINEAR = "linear"
+LINEAR = "linear"  # a classifier of four features
 PROMPT = "prompt"  # one prompt through a causal language model, see `causal_judge`
-MARKS = {
-    "shared": 3,
-    "asked": 6,
-    "valued": 6,
-}  # number of token types, by kind of marks; see `word_marks`
 STATEMENT = "What is true?"  # read in the place of the question beside a text that stands alone
-LONG = 5  # least letters of a stem that may be misspelt
-ASKED = 3  # added to the mark of a word of the question
-LARGEST_WORD = 20  # number words up to this one equal their digits
-_STEMMER = Stemmer("porter")
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, without punctuation.
-
-    >>> words("In 1,905 B.C.")
-    ['in', '1', '905', 'b', 'c']
-    """
-    return WORD.findall(text.lower())
 
 
 def segments(configuration: str, question: str, reference: str, candidate: str) -> list[tuple[str, str]]:
@@ -152,105 +116,6 @@ def encoded(
     return columns
 
 
-@lru_cache(2**16)
-def _stem(word: str) -> str:
-    """Return the key shared by the forms of a word: its stem, or the digits of a number."""
-    ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th)", word)
-    if NUMBER_WORDS.get(word, LARGEST_WORD + 1) <= LARGEST_WORD:
-        return str(NUMBER_WORDS[word])
-    return ordinal[1] if ordinal else _STEMMER.stem(word)
-
-
-def keys(text: str) -> list[str]:
-    """Return the keys of the words of a text; forms of one word, and a number and its word, have one key.
-
-    >>> keys("Two cities"), keys("2 city")
-    (['2', 'citi'], ['2', 'citi'])
-    """
-    return [_stem(word) for word in words(text)]
-
-
-@lru_cache(2**12)
-def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, object]]:
-    """Return (key, start, end) of the words of a text, and its quantities by key; with "valued" these are words."""
-    same = str if marks == "shared" else _stem  # words that count as the same have one key
-    numbers = quantities(text) if marks == "valued" else []
-    taken = {place for number in numbers for place in range(number.start, number.end)}
-    values = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
-    values += [(number.key, number.start, number.end) for number in numbers]
-    return tuple(sorted(values, key=lambda word: word[1])), {number.key: number for number in numbers}
-
-
-def misspelt(word: str, other: str) -> bool:
-    """Return whether one of two words is the other with a letter more, fewer, changed, or two neighbours swapped.
-
-    >>> misspelt("digestve", "digestive"), misspelt("recieve", "receive"), misspelt("north", "south")
-    (True, True, False)
-    """
-    if abs(len(word) - len(other)) > 1:
-        return False
-    shorter, start, end = min(len(word), len(other)), 0, 0
-    while start < shorter and word[start] == other[start]:
-        start += 1
-    while end < shorter - start and word[-1 - end] == other[-1 - end]:
-        end += 1
-    left, right = word[start : len(word) - end], other[start : len(other) - end]
-    return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
-
-
-def word_marks(
-    question: str, reference: str, candidate: str, marks: str, longest: int | None = None
-) -> dict[str, int]:
-    """Return the marks of the words that are not 0, by the keys of `_keyed`.
-
-    1 is a word of both reference and candidate, 2 if it comes in the same order in both; except with "shared", 3 more
-    is a word of the question, and words of one stem and numbers of one value are the same. With "valued" numbers have
-    units, see `quantities.equal`, and long words may be `misspelt`. At most `longest` words are compared, since the
-    time grows with their square; a model's `max_length` loses none, as every word has a piece.
-
-    >>> word_marks("who won", "Ann Lee beat Bob.", "Bob lost: Ann Lee beat him", "shared")
-    {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1}
-    >>> word_marks("How many cats did Ann see?", "two cats", "She saw 2", "asked")["2"]
-    2
-    >>> word_marks("How long?", "two years", "24 months", "valued")
-    {'#24|months': 2, 'how': 3, 'long': 3}
-    """
-    (asked, _), (given, theirs), (said, own) = (_keyed(text, marks) for text in (question, reference, candidate))
-    first, second = ([key for key, *_ in value[:longest]] for value in (given, said))
-    alias = {}
-    for key in filter(own.get, dict.fromkeys(second)):
-        numbers = (other for other in first if other in theirs)
-        match = next((other for other in numbers if equal(own[key], theirs[other])), key)
-        alias |= {} if match == key else {key: match}
-    if marks == "valued":
-        long = [word for word in set(first).difference(second) if len(word) >= LONG and word.isalpha()]
-        for word in set(second).difference(first) if long else ():
-            if len(word) >= LONG and word.isalpha():
-                match = min((other for other in long if misspelt(word, other)), default=None)
-                alias |= {} if match is None else {word: match}
-    second = [alias.get(key, key) for key in second]
-    both = set(second)
-    value = {word: 1 for word in first if word in both}
-    if len(value) > 1:
-        for start, _, size in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
-            value.update(dict.fromkeys(first[start : start + size], 2))
-    else:
-        value = dict.fromkeys(value, 2)
-    value.update({key: value[match] for key, match in alias.items() if match in value})
-    if marks != "shared":
-        for word, *_ in asked:
-            value[word] = value.get(word, 0) % ASKED + ASKED
-    return value
-
-
-def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -> list[int]:
-    """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without one."""
-    words_of = [[word for word in _keyed(text, marks)[0] if word[0] in found] for text in pair]
-    places = [{place: found[key] for key, *span in spans for place in range(*span)} for spans in words_of]
-    pieces = zip(encoding.sequence_ids, encoding.offsets, strict=True)
-    return [0 if segment is None else places[segment].get(start, 0) for segment, (start, _) in pieces]
-
-
 class JudgeReader:
     """Runs a judge on triples of texts; `cut` are the triples so far of which the model could not read the end."""
 
@@ -306,25 +171,6 @@ class JudgeReader:
         return output.logits.float().cpu().numpy()
 
 
-PEER_ATTENTION = ("a2",)
-# Encoder types in transformers; all have their class token first.
-ENCODERS = (
-    "albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert", "mpnet", "roberta",
-    "xlm-roberta",
-)  # fmt: skip
-CROSS_ATTENTION = ("bert", "camembert", "electra", "roberta", "xlm-roberta")  # types with cross attention
-
-
-def checked_encoder(kind: str, configuration: str) -> None:
-    """Raise a ValueError if an encoder's `model_type` is not tested, or cannot do what a configuration needs."""
-    possible = CROSS_ATTENTION if configuration in PEER_ATTENTION else ENCODERS
-    if kind not in possible:
-        why = "has no layers that read a peer" if kind in ENCODERS else "is not supported"
-        raise ValueError(
-            f"encoder: type {kind!r} {why}; for configuration {configuration} take one of {', '.join(possible)}"
-        )
-
-
 NEW_HEAD = r"^(classifier|score)\."  # tensors that an adapter adds to an encoder
 POOLER = r"|(^|\.)(pooler|pre_classifier)\.|^head\."  # missing in some encoders; trained with the head
 
@@ -333,7 +179,8 @@ def judge_model(source, configuration: str, marks: str | None = None, new: str =
     """Return an untrained judge of (rows, 1) `logits`: a sequence classifier, or an `AvaModel` that takes `pairs`."""
     from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
-    checked_encoder(AutoConfig.from_pretrained(source, **NO_CODE).model_type, configuration)
+    kind = AutoConfig.from_pretrained(source, **NO_CODE).model_type
+    checked_encoder(kind, configuration, configuration in PEER_ATTENTION)
     if len(CONFIGURATIONS[configuration]) == 1:
         with quiet():
             model = whole_model(AutoModelForSequenceClassification, source, new, num_labels=1)
@@ -363,73 +210,6 @@ def _widen_types(encoder, count: int) -> None:
     weight[1:] += 0.02 * torch.randn_like(weight[1:])
     encoder.embeddings.token_type_embeddings = torch.nn.Embedding.from_pretrained(weight, freeze=False)
     encoder.config.type_vocab_size = count
-
-
-@cache
-def ava_classes() -> tuple[type, type]:
-    """Return the classes AvaConfig and AvaModel; made on first use, because importing torch takes seconds."""
-    import torch
-    from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
-    from transformers.modeling_outputs import SequenceClassifierOutput
-
-    class AvaConfig(PretrainedConfig):
-        """Configuration of a judge with several encoders: its name in CONFIGURATIONS and the encoder's own."""
-
-        model_type = "ava"
-
-        def __init__(self, configuration: str = "a1-all", encoder: dict | None = None, **kwargs):
-            self.configuration = configuration
-            self.encoder = encoder or {}
-            super().__init__(**kwargs)
-
-    class AvaModel(PreTrainedModel):
-        """A judge of several pairs of texts, each read by an encoder of its own (A0, A1) or in two rounds (A2)."""
-
-        config_class = AvaConfig
-
-        def __init__(self, config):
-            super().__init__(config)
-            count = len(CONFIGURATIONS[config.configuration])
-            checked_encoder(config.encoder["model_type"], config.configuration)
-
-            def encoder(**changes):
-                kind = dict(config.encoder)
-                return AutoModel.from_config(AutoConfig.for_model(kind.pop("model_type"), **{**kind, **changes}))
-
-            self.encoders = torch.nn.ModuleList(encoder() for _ in range(count))
-            self.peers = torch.nn.ModuleList()
-            if config.configuration in PEER_ATTENTION:
-                for _ in range(count):
-                    peer = encoder(is_decoder=True, add_cross_attention=True)
-                    peer.config.is_decoder = False  # reads its own text in both directions
-                    peer.config.use_cache = False
-                    for module in peer.modules():
-                        if hasattr(module, "is_causal"):
-                            module.is_causal = False
-                    self.peers.append(peer)
-            size = self.encoders[0].config.hidden_size
-            self.dropout = torch.nn.Dropout(0.1)
-            self.classifier = torch.nn.Linear(count * size, 1)
-            self.post_init()
-
-        def forward(self, pairs: Sequence[dict], labels=None) -> SequenceClassifierOutput:
-            outputs = [encoder(**inputs) for encoder, inputs in zip(self.encoders, pairs, strict=True)]
-            if self.peers:  # section 4.3: each text is read again with attention to the other
-                outputs = [
-                    peer(
-                        **inputs,
-                        encoder_hidden_states=other.last_hidden_state,
-                        encoder_attention_mask=other_inputs["attention_mask"],
-                    )
-                    for peer, inputs, other, other_inputs in zip(
-                        self.peers, pairs, outputs[::-1], pairs[::-1], strict=True
-                    )
-                ]
-            first = [output.last_hidden_state[:, 0] for output in outputs]
-            pooled = [output.get("pooler_output", own) for output, own in zip(outputs, first, strict=True)]
-            return SequenceClassifierOutput(logits=self.classifier(self.dropout(torch.cat(pooled, dim=-1))))
-
-    return AvaConfig, AvaModel
 
 
 _LOADING = threading.Lock()  # one thread loads, the others use its result

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..core.judge_model import keys
 from ..core.reading import COMMON, overlapping_runs, readable
+from ..core.words import keys
 from .sentences import sentence_spans
 
 WINDOW = 120  # words of a window at most

@@ -10,9 +10,11 @@ import numpy as np
 from genqa_metrics.ava.judging import SEPARATOR, joined_references
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core import judge_model
+from genqa_metrics.core.ava_model import CONFIGURATIONS
 from genqa_metrics.core.checkpoints import read_json
 from genqa_metrics.core.inference import padded, tensors
-from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, MARKS, encoded, linear_features, read_settings
+from genqa_metrics.core.judge_model import LINEAR, encoded, linear_features, read_settings
+from genqa_metrics.core.words import MARKS
 
 from training import cards
 from training.ava import triples as t

@@ -6,8 +6,9 @@ import shutil
 import tomllib
 from pathlib import Path
 
+from genqa_metrics.core.ava_model import CONFIGURATIONS
 from genqa_metrics.core.checkpoints import checkpoint_digest
-from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR, read_settings
+from genqa_metrics.core.judge_model import LINEAR, read_settings
 from genqa_metrics.core.scorer import quiet
 from genqa_metrics.kpqa.loading import checked_settings, load_token_classifier, write_settings
 

@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics.ava.judging import Judge
 from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.core.ava_model import CONFIGURATIONS
 from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
-from genqa_metrics.core.judge_model import CONFIGURATIONS, LINEAR
+from genqa_metrics.core.judge_model import LINEAR
 from genqa_metrics.kpqa.loading import load_models
 from genqa_metrics.statistics.correlation import resampled_auc
 from genqa_metrics.statistics.resampling import bootstrap_counts, interval

@@ -1,0 +1,123 @@
+"""Words and numbers of texts, keys that their forms share, and marks of those that two texts have in common."""
+
+import re
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from .quantities import NUMBER_WORDS, equal, quantities
+from .scorer import Stemmer
+
+WORD = re.compile(r"\w+")
+MARKS = {"shared": 3, "asked": 6, "valued": 6}  # number of token types, by kind of marks; see `word_marks`
+LONG = 5  # least letters of a stem that may be misspelt
+ASKED = 3  # added to the mark of a word of the question
+LARGEST_WORD = 20  # number words up to this one equal their digits
+_STEMMER = Stemmer("porter")
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without punctuation.
+
+    >>> words("In 1,905 B.C.")
+    ['in', '1', '905', 'b', 'c']
+    """
+    return WORD.findall(text.lower())
+
+
+@lru_cache(2**16)
+def _stem(word: str) -> str:
+    """Return the key shared by the forms of a word: its stem, or the digits of a number."""
+    ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th)", word)
+    if NUMBER_WORDS.get(word, LARGEST_WORD + 1) <= LARGEST_WORD:
+        return str(NUMBER_WORDS[word])
+    return ordinal[1] if ordinal else _STEMMER.stem(word)
+
+
+def keys(text: str) -> list[str]:
+    """Return the keys of the words of a text; forms of one word, and a number and its word, have one key.
+
+    >>> keys("Two cities"), keys("2 city")
+    (['2', 'citi'], ['2', 'citi'])
+    """
+    return [_stem(word) for word in words(text)]
+
+
+@lru_cache(2**12)
+def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dict[str, object]]:
+    """Return (key, start, end) of the words of a text, and its quantities by key; with "valued" these are words."""
+    same = str if marks == "shared" else _stem  # words that count as the same have one key
+    numbers = quantities(text) if marks == "valued" else []
+    taken = {place for number in numbers for place in range(number.start, number.end)}
+    values = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
+    values += [(number.key, number.start, number.end) for number in numbers]
+    return tuple(sorted(values, key=lambda word: word[1])), {number.key: number for number in numbers}
+
+
+def misspelt(word: str, other: str) -> bool:
+    """Return whether one of two words is the other with a letter more, fewer, changed, or two neighbours swapped.
+
+    >>> misspelt("digestve", "digestive"), misspelt("recieve", "receive"), misspelt("north", "south")
+    (True, True, False)
+    """
+    if abs(len(word) - len(other)) > 1:
+        return False
+    shorter, start, end = min(len(word), len(other)), 0, 0
+    while start < shorter and word[start] == other[start]:
+        start += 1
+    while end < shorter - start and word[-1 - end] == other[-1 - end]:
+        end += 1
+    left, right = word[start : len(word) - end], other[start : len(other) - end]
+    return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
+
+
+def word_marks(
+    question: str, reference: str, candidate: str, marks: str, longest: int | None = None
+) -> dict[str, int]:
+    """Return the marks of the words that are not 0, by the keys of `_keyed`.
+
+    1 is a word of both reference and candidate, 2 if it comes in the same order in both; except with "shared", 3 more
+    is a word of the question, and words of one stem and numbers of one value are the same. With "valued" numbers have
+    units, see `quantities.equal`, and long words may be `misspelt`. At most `longest` words are compared, since the
+    time grows with their square; a model's `max_length` loses none, as every word has a piece.
+
+    >>> word_marks("who won", "Ann Lee beat Bob.", "Bob lost: Ann Lee beat him", "shared")
+    {'ann': 2, 'lee': 2, 'beat': 2, 'bob': 1}
+    >>> word_marks("How many cats did Ann see?", "two cats", "She saw 2", "asked")["2"]
+    2
+    >>> word_marks("How long?", "two years", "24 months", "valued")
+    {'#24|months': 2, 'how': 3, 'long': 3}
+    """
+    (asked, _), (given, theirs), (said, own) = (_keyed(text, marks) for text in (question, reference, candidate))
+    first, second = ([key for key, *_ in value[:longest]] for value in (given, said))
+    alias = {}
+    for key in filter(own.get, dict.fromkeys(second)):
+        numbers = (other for other in first if other in theirs)
+        match = next((other for other in numbers if equal(own[key], theirs[other])), key)
+        alias |= {} if match == key else {key: match}
+    if marks == "valued":
+        long = [word for word in set(first).difference(second) if len(word) >= LONG and word.isalpha()]
+        for word in set(second).difference(first) if long else ():
+            if len(word) >= LONG and word.isalpha():
+                match = min((other for other in long if misspelt(word, other)), default=None)
+                alias |= {} if match is None else {word: match}
+    second = [alias.get(key, key) for key in second]
+    both = set(second)
+    value = {word: 1 for word in first if word in both}
+    if len(value) > 1:
+        for start, _, size in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
+            value.update(dict.fromkeys(first[start : start + size], 2))
+    else:
+        value = dict.fromkeys(value, 2)
+    value.update({key: value[match] for key, match in alias.items() if match in value})
+    if marks != "shared":
+        for word, *_ in asked:
+            value[word] = value.get(word, 0) % ASKED + ASKED
+    return value
+
+
+def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -> list[int]:
+    """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without one."""
+    words_of = [[word for word in _keyed(text, marks)[0] if word[0] in found] for text in pair]
+    places = [{place: found[key] for key, *span in spans for place in range(*span)} for spans in words_of]
+    pieces = zip(encoding.sequence_ids, encoding.offsets, strict=True)
+    return [0 if segment is None else places[segment].get(start, 0) for segment, (start, _) in pieces]
