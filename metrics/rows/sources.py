@@ -1,15 +1,11 @@
 """Opens what users name as input: files by their names and contents, a few rows at a time, folders, rows in memory."""
 
-import bz2
-import csv
-import gzip
 import hashlib
 import io
 import json
 import lzma
 import math
 import os
-import re
 import stat
 import sys
 import zlib
@@ -21,6 +17,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from .compression import COMPRESSIONS, decompressed
 from .errors import Advice, FileError, RowError
 from .formats import (
     TOOL_FORMATS,
@@ -34,23 +31,29 @@ from .formats import (
     rows_at,
 )
 from .formats.openai_evals import event_log_rows
-from .tables import MAX_COLUMNS, arrow_rows, check_columns, excel_rows, inspect_rows, parquet_rows
-from .values import WRITTEN, Row, without_mark
+from .tables import (
+    ENCODE,
+    MAX_COLUMNS,
+    arrow_rows,
+    check_columns,
+    csv_rows,
+    delimiter_of,
+    excel_rows,
+    inspect_rows,
+    load_dataset,
+    parquet_rows,
+)
+from .values import Row
 
 FORMATS = dict.fromkeys((".jsonl", ".ndjson", ".json"), "JSON lines")
 FORMATS |= {".csv": "CSV", ".tsv": "TSV", ".parquet": "Parquet"}
 # Those that are read; the others, `FORMATS`, are also written.
 READABLE = {**FORMATS, ".arrow": "Arrow", ".xlsx": "Excel", ".eval": "Inspect log"}
 PACKED = ("Parquet", "Arrow", "Excel", "Inspect log")  # no text, and compressed inside
-COMPRESSIONS = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
-CHUNK = 2**16  # bytes that are unpacked at once
 MAX_LINE = 2**25  # bytes, or characters of CSV: a line is read as a whole, and takes many times its size in memory
 MARK = "\ufeff".encode()  # of the byte order, at the start of a text
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 MAX_DOCUMENT = 2**28  # bytes of a JSON document, which is read as a whole
-MAX_CELL = 2**24  # characters; a quotation mark that is never closed must not read the whole file into one cell
-ENCODE = "name its encoding, for example --encoding cp1252 (Windows) or latin-1, or convert it with iconv"
-NAMED = {",": "commas", ";": "semicolons", "\t": "a tab"}
 NOTICE = 40  # letters at the start of a notice that tell it from others
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
 
@@ -264,12 +267,17 @@ class Source:
             return excel_rows(raw, name, after, self.options.sheet, self._sheets)
         if self.format in PACKED:
             return (arrow_rows if self.format == "Arrow" else inspect_rows)(raw, name, after)
-        stream = _decompressed(raw)
+        # By the first bytes, not by the name, so that wrong endings and compressed standard input work.
+        stream = decompressed(raw) if raw.peek(8).startswith((*COMPRESSIONS.values(),)) else raw
         if self.format == "JSON lines":
             place = self.options.rows_at
             whole = partial(rows_at, path=place, name=name) if place else document_rows
             return _json_rows(stream, after, whole, self.options.encoding)
-        return _csv_rows(stream, name, "\t" if self.format == "TSV" else None, after, self.options.encoding)
+        encoding = _encoding_of(stream, self.options.encoding) or "utf-8-sig"
+        delimiter = "\t" if self.format == "TSV" else delimiter_of(stream.peek(2**16), encoding)
+        errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"  # csv_rows reports what is not UTF-8
+        lines = _lines(io.TextIOWrapper(stream, encoding, errors, newline=""))
+        return csv_rows(lines, name, delimiter, after)
 
 
 def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[Source]:
@@ -291,7 +299,7 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
 
 def _file(path: str | os.PathLike, options: ReadOptions) -> Source:
     if _is_dataset(path):
-        return Source(options=options, memory=_load_dataset(path), name=Path(path).name, inputs=[path])
+        return Source(options=options, memory=load_dataset(path), name=Path(path).name, inputs=[path])
     if options.form in (None, "openai-evals") and os.path.isfile(path):
         with open(path, "rb") as file:
             if file.read(9) == b'{"spec": ':
@@ -346,36 +354,9 @@ def files_of_runs(paths: object) -> dict[str, list[str]] | None:
     return result
 
 
-def recorded_signatures(source: Source) -> dict[str, str]:
-    """Return what the scores in a Parquet file that `score --output` wrote depend on, by metric; none elsewhere."""
-    if source.format != "Parquet" or source.path is None or "://" in source.path:
-        return {}
-    import pyarrow.parquet
-
-    try:
-        content = json.loads((pyarrow.parquet.read_schema(source.path).metadata or {}).get(b"genqa_metrics", b"{}"))
-    except (OSError, ValueError):  # pyarrow's errors are ValueErrors; reading the rows reports a damaged file
-        return {}
-    return {str(metric): str(text) for metric, text in content.items()} if isinstance(content, dict) else {}
-
-
 def _is_dataset(path: str | os.PathLike) -> bool:
     """Return whether a path is a folder of `Dataset.save_to_disk`."""
     return any(os.path.isfile(os.path.join(path, name)) for name in ("state.json", "dataset_dict.json"))
-
-
-def _load_dataset(path: str | os.PathLike):
-    """Return the `datasets.Dataset` of a folder of `save_to_disk`."""
-    import datasets
-
-    try:
-        result = datasets.load_from_disk(str(path))
-    except Exception as error:  # datasets and pyarrow raise many kinds
-        raise FileError(f"{path}: not a data set that can be read: {error}") from error
-    if isinstance(result, datasets.DatasetDict):
-        splits = ", ".join(str(Path(path, name)) for name in result)
-        raise FileError(f"{path}: holds several splits; name one of {splits}")
-    return result
 
 
 def _event_log(path: str | os.PathLike, split: str) -> Source:
@@ -605,106 +586,6 @@ def _checked(values: object) -> tuple[dict | None, str]:
     if len(values) > MAX_COLUMNS:
         return None, f"has {len(values):,} columns, more than {MAX_COLUMNS:,}; leave some out"
     return values, ""
-
-
-def _delimiter(start: bytes, encoding: str) -> str:
-    """Return what separates the cells of a header: what stands in it most often, outside quotation marks.
-
-    >>> _delimiter(b'question;"a, b";prediction', "utf-8"), _delimiter(b"sep=;", "utf-8"), _delimiter(b"text", "utf-8")
-    (';', ';', ',')
-    """
-    header = re.split("[\r\n]", start.decode(encoding, "replace").lstrip("\ufeff"))[0]
-    bare = re.sub('"[^"]*"', "", header)
-    return max(",;\t", key=bare.count)
-
-
-def _csv_rows(stream: BinaryIO, path: str, delimiter: str | None, after: int, encoding: str | None) -> Iterator[Row]:
-    """Yield the rows of CSV behind row `after`; without a delimiter it is what the header has."""
-    encoding = _encoding_of(stream, encoding) or "utf-8-sig"
-    delimiter = delimiter or _delimiter(stream.peek(2**16), encoding)
-    # The limit is csv's own global; it is never lowered, so that it does no harm to other users of csv.
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
-    errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"
-    lines = _lines(io.TextIOWrapper(stream, encoding, errors, newline=""))
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    header, written = None, False
-    while True:
-        number, problem = reader.line_num + 1, ""  # where the row begins; a cell may have several lines
-        try:
-            cells = next(reader)
-            if not cells or (header is None and cells[0].startswith("sep=") and not any(cells[1:])):
-                continue  # Excel's note on the delimiter
-            if any("\udc80" <= letter <= "\udcff" for cell in cells if not cell.isascii() for letter in cell):
-                problem = Advice("not UTF-8", hint=ENCODE)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            number = reader.line_num
-            fix = "" if header is None else "; look for a stray or missing quotation mark above"
-            problem = f"not CSV: {error}{fix}"
-        if header is None and problem:
-            raise FileError(f"{path}, line {number}: the header is ", problem)
-        if header is None:
-            header, written = _column_names(cells), any(columns <= set(cells) for columns in WRITTEN)
-            check_columns(header, path, f", line {number}")
-        elif number > after:
-            if not problem and len(cells) != len(header):
-                problem = (
-                    f"expected {len(header)} cells as in the header, got {len(cells)}; put cells with "
-                    f"{NAMED[delimiter]} or line breaks into quotation marks"
-                )
-            cells = map(without_mark, cells) if written else cells
-            yield Row(number, None if problem else dict(zip(header, cells, strict=True)), problem)
-
-
-def _column_names(header: list[str]) -> list[str]:
-    """Return the names in a header; those that promptfoo writes for each prompt, such as Status, get a number."""
-    if len(header) > MAX_COLUMNS or not any(re.match(r"\[[^\]]+\] ", name) for name in header):
-        return header
-    before = [header[:place].count(name) for place, name in enumerate(header)]
-    return [f"{name} {number + 1}" if number else name for name, number in zip(header, before, strict=True)]
-
-
-def _decompressed(raw: BinaryIO) -> BinaryIO:
-    """Unpack by the first bytes, not by the name, so that wrong endings and compressed standard input work."""
-    start = raw.peek(8)
-    if start.startswith(COMPRESSIONS[".gz"]):
-        return gzip.GzipFile(fileobj=raw)
-    if start.startswith(COMPRESSIONS[".zst"]):
-        import pyarrow
-
-        return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"), CHUNK)
-    for ending, make in ((".bz2", bz2.BZ2Decompressor), (".xz", lzma.LZMADecompressor)):
-        if start.startswith(COMPRESSIONS[ending]):
-            return io.BufferedReader(_Streams(raw, make), CHUNK)
-    return raw
-
-
-class _Streams(io.RawIOBase):
-    """The content of compressed streams, one after the other; unlike bz2 and lzma it raises on corruption."""
-
-    def __init__(self, raw: BinaryIO, make: Callable):
-        self._raw, self._make, self._stream = raw, make, make()
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer) -> int:
-        """Fill a buffer as far as there is something; 0 at the end."""
-        content = b""
-        while not content:
-            packed = b""
-            if self._stream.eof:  # xz may pad between streams
-                packed = (self._stream.unused_data or self._raw.read(CHUNK)).lstrip(b"\0")
-                if not packed and not self._raw.peek(1):
-                    return 0
-                self._stream = self._make()
-            elif self._stream.needs_input and not (packed := self._raw.read(CHUNK)):
-                raise EOFError("the compressed file ends before its end-of-stream marker was reached")
-            content = self._stream.decompress(packed, len(buffer))
-        buffer[: len(content)] = content
-        return len(content)
 
 
 def _lines(text: IO) -> Iterator:

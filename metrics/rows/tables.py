@@ -1,17 +1,24 @@
-"""Binary tables: Parquet and Arrow files, Excel workbooks, logs of Inspect, folders of `datasets`."""
+"""Tables: CSV, Parquet and Arrow files, Excel workbooks, logs of Inspect, folders of `datasets`."""
 
+import csv
 import json
+import os
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from . import packed
-from .errors import FileError
-from .values import Row
+from .errors import Advice, FileError
+from .values import WRITTEN, Row, without_mark
 
 MAX_COLUMNS = 10_000
+MAX_CELL = 2**24  # characters; a quotation mark that is never closed must not read the whole file into one cell
+ENCODE = "name its encoding, for example --encoding cp1252 (Windows) or latin-1, or convert it with iconv"
+NAMED = {",": "commas", ";": "semicolons", "\t": "a tab"}
 
 
 def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
@@ -21,6 +28,60 @@ def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
     if len(set(names)) < len(names):
         double, _ = Counter(names).most_common(1)[0]
         raise FileError(f"{path}{where}: two columns are named {double!r}; rename one of them")
+
+
+def delimiter_of(start: bytes, encoding: str) -> str:
+    """Return what separates the cells of a header: what stands in it most often, outside quotation marks.
+
+    >>> [delimiter_of(start, "utf-8") for start in (b'question;"a, b";prediction', b"sep=;", b"text")]
+    [';', ';', ',']
+    """
+    header = re.split("[\r\n]", start.decode(encoding, "replace").lstrip("\ufeff"))[0]
+    bare = re.sub('"[^"]*"', "", header)
+    return max(",;\t", key=bare.count)
+
+
+def csv_rows(lines: Iterator[str], path: str, delimiter: str, after: int) -> Iterator[Row]:
+    """Yield the rows of CSV behind row `after`; bytes that are not UTF-8 are surrogates in the lines."""
+    # The limit is csv's own global; it is never lowered, so that it does no harm to other users of csv.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    header, written = None, False
+    while True:
+        number, problem = reader.line_num + 1, ""  # where the row begins; a cell may have several lines
+        try:
+            cells = next(reader)
+            if not cells or (header is None and cells[0].startswith("sep=") and not any(cells[1:])):
+                continue  # Excel's note on the delimiter
+            if any("\udc80" <= letter <= "\udcff" for cell in cells if not cell.isascii() for letter in cell):
+                problem = Advice("not UTF-8", hint=ENCODE)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            number = reader.line_num
+            fix = "" if header is None else "; look for a stray or missing quotation mark above"
+            problem = f"not CSV: {error}{fix}"
+        if header is None and problem:
+            raise FileError(f"{path}, line {number}: the header is ", problem)
+        if header is None:
+            header, written = _column_names(cells), any(columns <= set(cells) for columns in WRITTEN)
+            check_columns(header, path, f", line {number}")
+        elif number > after:
+            if not problem and len(cells) != len(header):
+                problem = (
+                    f"expected {len(header)} cells as in the header, got {len(cells)}; put cells with "
+                    f"{NAMED[delimiter]} or line breaks into quotation marks"
+                )
+            cells = map(without_mark, cells) if written else cells
+            yield Row(number, None if problem else dict(zip(header, cells, strict=True)), problem)
+
+
+def _column_names(header: list[str]) -> list[str]:
+    """Return the names in a header; those that promptfoo writes for each prompt, such as Status, get a number."""
+    if len(header) > MAX_COLUMNS or not any(re.match(r"\[[^\]]+\] ", name) for name in header):
+        return header
+    before = [header[:place].count(name) for place, name in enumerate(header)]
+    return [f"{name} {number + 1}" if number else name for name, number in zip(header, before, strict=True)]
 
 
 def _rows_of(batches: Iterable, number: int, after: int) -> Iterator[Row]:
@@ -119,3 +180,17 @@ def inspect_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
     except (*packed.DAMAGED, AttributeError, TypeError) as error:
         problem = f"{path}: not a log of Inspect that can be read: {error}; inspect log convert may help"
         raise FileError(problem) from error
+
+
+def load_dataset(path: str | os.PathLike):
+    """Return the `datasets.Dataset` of a folder of `save_to_disk`."""
+    import datasets
+
+    try:
+        result = datasets.load_from_disk(str(path))
+    except Exception as error:  # datasets and pyarrow raise many kinds
+        raise FileError(f"{path}: not a data set that can be read: {error}") from error
+    if isinstance(result, datasets.DatasetDict):
+        splits = ", ".join(str(Path(path, name)) for name in result)
+        raise FileError(f"{path}: holds several splits; name one of {splits}")
+    return result

@@ -12,7 +12,7 @@ import genqa_metrics
 import gradio as gr
 import pyarrow.parquet
 from genqa_metrics import registry
-from genqa_metrics.rows import errors, packed, reading, sources
+from genqa_metrics.rows import compression, errors, packed, reading, sources
 from genqa_metrics.rows.values import recognized
 from genqa_metrics.scale import options
 from gradio.processing_utils import save_file_to_cache
@@ -191,7 +191,7 @@ def checked_path(path: str | None) -> str:
             f"File: larger than {checks.MAX_FILE // 2**20} MB; upload a part, or use the command "
             "genqa-metrics on your machine."
         )
-    if any(start.startswith(magic) for magic in sources.COMPRESSIONS.values()):
+    if any(start.startswith(magic) for magic in compression.COMPRESSIONS.values()):
         raise checks.Problem("File: it is compressed; unpack it first.")  # a small one can unpack to gigabytes
     if start.startswith(b"PK"):  # a workbook is refused for its empty cells too
         try:

@@ -4,6 +4,7 @@ Both runs are scored by the same judge, so every difference of these scores come
 the files hold the scores of an earlier `score --output`, those tell whether the judge changed between the runs.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ...rows.errors import FileError
-from ...rows.sources import Source, recorded_signatures
+from ...rows.sources import Source
 from ...scale.run import differing_parts
 from .analysis import row_scores
 from .rows import Matched
@@ -89,3 +90,16 @@ def _judges(sources: Mapping[str, Sequence[Source]], scorers: Mapping[str, Score
         result[metric] = {"old": recorded[0], "new": recorded[1], "now": scorer.signature}
         result[metric]["differs"] = differing_parts(old, new) if old and new else None
     return result
+
+
+def recorded_signatures(source: Source) -> dict[str, str]:
+    """Return what the scores in a Parquet file that `score --output` wrote depend on, by metric; none elsewhere."""
+    if source.format != "Parquet" or source.path is None or "://" in source.path:
+        return {}
+    import pyarrow.parquet
+
+    try:
+        content = json.loads((pyarrow.parquet.read_schema(source.path).metadata or {}).get(b"genqa_metrics", b"{}"))
+    except (OSError, ValueError):  # pyarrow's errors are ValueErrors; reading the rows reports a damaged file
+        return {}
+    return {str(metric): str(text) for metric, text in content.items()} if isinstance(content, dict) else {}
