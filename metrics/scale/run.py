@@ -366,26 +366,9 @@ def _statistics_of_items(
     There is one row per prediction, or per item if the metric takes sets. Equal rows are scored once, and rows that
     the same scorer judged before not at all, unless reasons are asked for. Only metrics that recall have digests.
     """
-    rows: list[tuple] = []
-    records: list[Mapping | None] = []
-    for item in items:
-        reads = scorer.needs_question or "questions" in scorer.optional
-        asked, evidence = item.text if reads else None, tuple(getattr(item, scorer.evidence))
-        missing = "question: expected a string for {}, got null" if scorer.needs_question and asked is None else ""
-        if not evidence and scorer.evidence == "references":
-            missing = missing or "references: expected at least one text for {}, got none"
-        if missing:
-            fix = "drop the row, or leave the metric out"
-            raise FileError(f"{item.file}, line {item.line}: {missing.format(scorer.name)}; {fix}")
-        predictions = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
-        rows += [(asked, texts, evidence) for texts in predictions]
-        records += [None if explain else item.recorded.get(scorer.name)] * len(predictions)
-    known, counts, signature = {}, Counter(), scorer.signature if scorer.recalls else ""
-    for row, record in zip(rows, records, strict=True) if signature else ():
-        taken = _recalled(record or {}, scorer, signature, row)
-        counts[taken if isinstance(taken, str) else RECALLED] += 1
-        if not isinstance(taken, str):
-            known[row] = taken
+    rows = _rows_of_items(scorer, items)
+    signature = scorer.signature if scorer.recalls else ""
+    known, counts = _known_rows(scorer, signature, items, rows, explain) if signature else ({}, Counter())
     new = [row for row in dict.fromkeys(rows) if row not in known]
     parts, counts_of_row, reasons, missing = [], [], [], []
     if new:
@@ -394,23 +377,23 @@ def _statistics_of_items(
         scorer.ready()
         if current_thread().name.startswith(WORKERS) and (torch := sys.modules.get("torch")):
             torch.set_num_threads(1)  # a model that was loaded only now
-        statistics, found_counts, details, counts_of_row = scorer.statistics(checked, explain)
+        statistics, new_counts, details, counts_of_row = scorer.statistics(checked, explain)
         parts.append(np.asarray(statistics))
-        counts.update(found_counts)
+        counts.update(new_counts)
         reasons = scorer.reasons(parts[0], details) if explain else []
         missing = details[scorer.missing] if scorer.missing else []
     if known:
         values = np.array([scores for scores, _ in known.values()])
         scores = dict(zip(scorer.row_names, values.T, strict=True))
-        statistics, found_counts = scorer.recalled(_columns(scorer, known), scores)
+        statistics, known_counts = scorer.recalled(_columns(scorer, known), scores)
         parts.append(statistics)
-        counts_of_row = [*counts_of_row, *(counted for _, counted in known.values())]
-        for counted in (found_counts, *counts_of_row[len(new) :]):
-            counts.update(counted)
+        recorded = [of_row for _, of_row in known.values()]
+        counts_of_row = [*counts_of_row, *recorded]
+        for of_row in (known_counts, *recorded):
+            counts.update(of_row)
     places = {row: place for place, row in enumerate((*new, *known))}
     order = [places[row] for row in rows]
-    statistics = np.concatenate(parts)
-    digests = []
+    statistics, digests = np.concatenate(parts), []
     if signature:
         of_rows = scorer.row_scores(statistics)
         scores = np.column_stack([of_rows[name] for name in scorer.row_names]).tolist()
@@ -422,6 +405,44 @@ def _statistics_of_items(
     return statistics, counts, *whole
 
 
+def _rows_of_items(scorer: Scorer, items: Sequence[Item]) -> list[tuple]:
+    """Return what a scorer reads: question, answer or set of answers, evidence; raise where an item lacks it."""
+    rows: list[tuple] = []
+    for item in items:
+        asked = item.text if _reads_question(scorer) else None
+        evidence, missing = tuple(getattr(item, scorer.evidence)), ""
+        if scorer.needs_question and asked is None:
+            missing = f"question: expected a string for {scorer.name}, got null"
+        elif not evidence and scorer.evidence == "references":
+            missing = f"references: expected at least one text for {scorer.name}, got none"
+        if missing:
+            raise FileError(f"{item.file}, line {item.line}: {missing}; drop the row, or leave the metric out")
+        predictions = [tuple(item.predictions)] if scorer.takes_sets else item.predictions
+        rows += [(asked, texts, evidence) for texts in predictions]
+    return rows
+
+
+def _known_rows(
+    scorer: Scorer, signature: str, items: Sequence[Item], rows: Sequence[tuple], anew: bool
+) -> tuple[dict[tuple, tuple[list[float], dict[str, int]]], Counter]:
+    """Return rows that the scorer judged before, with scores and counts, and counts of these and of why not others."""
+    known, counts = {}, Counter()
+    records: list[Mapping] = []
+    for item in items:
+        record = {} if anew else item.recorded.get(scorer.name, {})
+        records += [record] * (1 if scorer.takes_sets else len(item.predictions))
+    for row, record in zip(rows, records, strict=True):
+        taken = _recalled(record, scorer, signature, row)
+        counts[taken if isinstance(taken, str) else RECALLED] += 1
+        if not isinstance(taken, str):
+            known[row] = taken
+    return known, counts
+
+
+def _reads_question(scorer: Scorer) -> bool:
+    return scorer.needs_question or "questions" in scorer.optional
+
+
 def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
     """Return what a scorer reads of rows, (question, answer or set of answers, evidence), as its columns."""
     asked, predictions, evidence = zip(*rows, strict=True)
@@ -429,7 +450,7 @@ def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
         "predictions": list(map(list, predictions)) if scorer.takes_sets else list(predictions),
         scorer.evidence: list(map(list, evidence)),
     }
-    if scorer.needs_question or "questions" in scorer.optional:
+    if _reads_question(scorer):
         columns["questions"] = [question or "" for question in asked]
     return columns
 
