@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from functools import cache
 from types import SimpleNamespace
 
@@ -168,11 +169,19 @@ def test_a_resumed_run_lists_the_same_answers(repository, tmp_path):
     assert len(first) == 8
 
 
-@pytest.mark.parametrize("metric", ["ava", "kpqa"])
+@pytest.mark.parametrize("metric", ["ava", "kpqa", "aev"])
 def test_explain_shows_why_the_first_answers_of_a_file_were_scored_so(repository, metric):
     path = repository / "metrics/examples/echo.jsonl"
     out, _ = run("explain", path, "-m", metric, "--worst", "2")
     assert out.count("Question  ") == 2
-    assert "e1-echo of Echo; label 0" in out or metric == "kpqa"
+    assert "e1-echo of Echo; label 0" in out or metric != "ava"
     told = run("explain", path, "-m", metric, "-o", "x.csv", status=2)[1]
     assert "--output: only grounding writes its sentences" in told
+
+
+def test_explain_says_why_sets_have_low_scores_and_that_one_answer_needs_another_metric(repository):
+    out, _ = run("explain", repository / "metrics/examples/questions.jsonl", "-m", "f_meta", "--worst", "1")
+    assert out.count("Generated  ") > 1
+    assert re.search(r"Reason +Covers \d of \d+ reference questions; not asked: ", out)
+    told = run("explain", "Who?", "-m", "f_meta", "--prediction", "Ann", "--reference", "Ann", status=2)[1]
+    assert "f_meta says why of rows of files" in told

@@ -11,7 +11,8 @@ from ... import terminal
 WORST = 10  # answers of files that are shown, as many as `score` lists
 _METRIC = (
     "ava: which words count for and against the answer. kpqa: what it weighs and matches. grounding: which sentences "
-    "no passage supports. Default: ava, as for score; kpqa with --idf; grounding with --context."
+    "no passage supports. aev, f_meta: of files, a sentence. Default: ava, as for score; kpqa with --idf; grounding "
+    "with --context."
 )
 _IDF = "kpqa: show beside the weights how rare each word piece is in the references of this file of rows."
 _CHECKPOINT = "Checkpoint of the metric: a folder, or its name on the Hub. Default: the one of the package."
@@ -27,7 +28,9 @@ def explain(
     context: terminal.repeated(
         "--context", metavar="TEXT", help="grounding: a retrieved passage, once for each.", group=None
     ) = None,
-    metric: terminal.option(Literal["kpqa", "ava", "grounding"] | None, "--metric", "-m", help=_METRIC) = None,
+    metric: terminal.option(
+        Literal["kpqa", "aev", "f_meta", "ava", "grounding"] | None, "--metric", "-m", help=_METRIC
+    ) = None,
     idf: terminal.option(Path | None, "--idf", metavar="FILE", help=_IDF) = None,
     html: terminal.SamePage = None,
     checkpoint: terminal.option(str | None, "--checkpoint", metavar="FOLDER_OR_ID", help=_CHECKPOINT) = None,
@@ -57,6 +60,8 @@ def explain(
     **grounding** prints the sentences of one answer, each with its probability and the evidence. Of files it prints
     the worst answers: the sentences that no passage supports, with the nearest sentence of a passage.
 
+    **aev** and **f_meta** say of files, in a sentence each, why the rows with the lowest scores have them.
+
     **Examples**
 
     - `genqa-metrics explain "Who won?" --prediction "It was Ann." --reference Ann`
@@ -71,7 +76,8 @@ def explain(
     """
     given = dict(locals())  # the arguments, by name
     from ...registry import scorer_class
-    from ...reports.report import WIDTH, say
+    from ...reports.report import WIDTH
+    from .report import METRICS
 
     reading = [given[name] for name in terminal.READING]
     of_files = {name: given[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
@@ -88,7 +94,10 @@ def explain(
             raise ValueError("--set: only grounding has settings here; leave it out, or add --metric grounding")
         if checkpoint and settings.setdefault("checkpoint", checkpoint) != checkpoint:
             raise ValueError("--checkpoint: given twice, as an option and as a setting; drop one of the two")
-        sources, texts_of_one = None, (prediction, context, reference)
+        sources, texts_of_one, alone = None, (prediction, context, reference), metric in METRICS
+        if not alone and (html or texts_of_one != (None, None, None) or not all(map(os.path.exists, texts))):
+            said = f"{metric} says why of rows of files, in the terminal"
+            raise ValueError(f"--metric: {said}; name files, without --prediction, --reference, --context and --html")
         if texts_of_one == (None, None, None) and (by_passages or all(map(os.path.exists, texts))):
             if output and not by_passages:
                 raise ValueError("--output: only grounding writes its sentences; leave it out, or see `score -o`")
@@ -116,6 +125,12 @@ def explain(
         shown, answers = "", [("", (texts[0], prediction, reference))]
         if sources:
             shown, answers = _answers_to_read(sources, of_rows, metric, checkpoint)
+        if not alone:
+            from .reasons import print_reason, reasons
+
+            explained = reasons([texts for _, texts in answers], metric, checkpoint) if answers else []
+            _print(shown, [heading for heading, _ in answers], explained, out, print_reason)
+            return
         corpus = _references_of(idf) if idf else None
         explain_one, show, as_html = _one_answer(judges, checkpoint)
         of_idf = {"corpus": corpus} if idf else {}
@@ -125,15 +140,23 @@ def explain(
             for place, (_, answer) in enumerate(answers):
                 progress("explaining", place, len(answers))
                 explained.append(explain_one(*answer, **of_idf))
+    if explained:
+        terminal.write_outputs({"--html": (html, lambda: as_html(*explained, headings=headings))})
+    _print(shown, headings, explained, out, lambda result, out: show(result, out, legend=result is explained[-1]))
+
+
+def _print(shown: str, headings: Sequence[str], explained: Sequence[Any], out: Any, show: Callable) -> None:
+    """Print explanations below their headings, and first how many are shown."""
+    from ...reports.report import say
+
     if not explained:
         terminal.say("no answer to read: none is judged wrong or unsure")
         return
-    terminal.write_outputs({"--html": (html, lambda: as_html(*explained, headings=headings))})
     say(out, [shown] * bool(shown), "bold")
     for heading, result in zip(headings, explained, strict=True):
         say(out, [""] * bool(shown))
         say(out, [heading] * bool(heading), "bold")
-        show(result, out, legend=result is explained[-1])
+        show(result, out)
 
 
 def _one_answer(judges: bool, checkpoint: str | None) -> tuple[Callable, Callable, Callable]:
