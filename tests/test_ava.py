@@ -10,7 +10,7 @@ import pytest
 import torch
 from genqa_metrics.ava import judging, loading
 from genqa_metrics.ava.judging import Judge
-from genqa_metrics.core import checkpoints, inference, judge_model
+from genqa_metrics.core import checkpoints, inference, judge_model, words
 from genqa_metrics.core.ava_model import CONFIGURATIONS
 
 from tests.factories.ava import linear_judge, load, random_rows, saved
@@ -82,9 +82,9 @@ def test_shared_words_are_marked_in_both_texts(judges):
     """West Germany comes before "beat" in both texts only once: the other shared words are in another order."""
     reference, candidate = "West Germany beat Hungary", "Hungary, I think, beat West  Germany."
     found = {"west": 2, "germany": 2, "beat": 1, "hungary": 1}
-    assert judge_model.word_marks("who won", reference, candidate, "shared") == found
-    assert judge_model.word_marks("Ann", "Ann", "ANN!", "shared") == {"ann": 2}
-    assert judge_model.word_marks("", "Ann", "Bob", "shared") == judge_model.word_marks("", "", "", "shared") == {}
+    assert words.word_marks("who won", reference, candidate, "shared") == found
+    assert words.word_marks("Ann", "Ann", "ANN!", "shared") == {"ann": 2}
+    assert words.word_marks("", "Ann", "Bob", "shared") == words.word_marks("", "", "", "shared") == {}
     tokenizer = loading.load_judge(judges()).tokenizer
     row = ("how many steps ?", "four steps", "it is four.")
     assert seen(tokenizer, row, "shared") == [("four", 2), ("four", 2)]
@@ -102,19 +102,19 @@ def test_words_that_no_model_reads_are_not_compared(monkeypatch):
     """The time for it grows with the square of the texts."""
     letters = str.maketrans("0123456789", "bcdfghjkmp")
     compared, texts = [], [" ".join(f"word{i}x" for i in range(s, s + 2000)).translate(letters) for s in (0, 5000)]
-    monkeypatch.setattr(judge_model, "misspelt", lambda *words: compared.append(words))
-    assert judge_model.word_marks("", texts[0], f"{texts[1]} wordcx", "valued", 64) == {}
-    assert judge_model.word_marks("", texts[0], f"wordcx {texts[1]}", "valued", 64) == {"wordcx": 2}
+    monkeypatch.setattr(words, "misspelt", lambda *pair: compared.append(pair))
+    assert words.word_marks("", texts[0], f"{texts[1]} wordcx", "valued", 64) == {}
+    assert words.word_marks("", texts[0], f"wordcx {texts[1]}", "valued", 64) == {"wordcx": 2}
     assert 0 < len(compared) <= 2 * 64**2
 
 
 def test_words_of_the_question_are_marked_too(judges):
     """And words count as the same by stem, numbers by value."""
     texts = "Who won the third game?", "Ann wins the 3rd game", "Ann is winning game 3."
-    marks = judge_model.word_marks(*texts, "asked")
+    marks = words.word_marks(*texts, "asked")
     assert marks == {"ann": 2, "win": 2, "3": 2, "game": 4, "who": 3, "won": 3, "the": 3, "third": 3}
-    assert judge_model.word_marks("", "on the 21st", "21, not two", "asked") == {"21": 2}
-    assert judge_model.word_marks("", "twelve, Two", "2 or 12", "asked") == {"12": 2, "2": 1}
+    assert words.word_marks("", "on the 21st", "21, not two", "asked") == {"21": 2}
+    assert words.word_marks("", "twelve, Two", "2 or 12", "asked") == {"12": 2, "2": 1}
     row = ("how many steps ?", "four steps", "it is four.")
     found = [("four", 2), ("steps", 3), ("how", 3), ("many", 3), ("steps", 3), ("four", 2)]
     assert seen(loading.load_judge(judges()).tokenizer, row, "asked") == found

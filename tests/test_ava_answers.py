@@ -6,7 +6,7 @@ import evaluate
 import numpy as np
 import pytest
 from genqa_metrics.ava import explaining, judging, loading
-from genqa_metrics.core import answers, judge_model, reading, replacing
+from genqa_metrics.core import answers, reading, replacing, words
 from genqa_metrics.core.quantities import quantities
 
 from tests.factories.cases import with_cases
@@ -28,10 +28,10 @@ def test_ranges_and_names_hold_no_negative_numbers():
 
 
 def test_marks_of_misspelt_words():
-    marks = judge_model.word_marks("", "a pool of digestive liquid", "digesttive liqiud", "valued")
+    marks = words.word_marks("", "a pool of digestive liquid", "digesttive liqiud", "valued")
     assert set(marks.values()) == {2}
     assert len(marks) == 4  # both spellings of both words
-    assert judge_model.word_marks("", "Mars 1944", "Marx 1945", "valued") == {}  # neither short words nor numbers
+    assert words.word_marks("", "Mars 1944", "Marx 1945", "valued") == {}  # neither short words nor numbers
 
 
 class Rules:
@@ -175,10 +175,10 @@ def long_answer(sentence):
 def test_of_a_long_answer_the_passage_about_the_question_is_read():
     sentence = "Its oldest painting was made by Anna Berg in 1712."
     question, references = "Who made the oldest painting?", ["Anna Berg"]
-    found = reading.passage(long_answer(sentence), question, references, judge_model.keys)
+    found = reading.passage(long_answer(sentence), question, references, words.keys)
     assert sentence in found
     assert len(found.split()) <= reading.PASSAGE
-    assert reading.passage(sentence, question, references, judge_model.keys) == sentence
+    assert reading.passage(sentence, question, references, words.keys) == sentence
 
 
 def test_passages_are_a_whole_answer_in_order():

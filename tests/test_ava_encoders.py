@@ -7,7 +7,7 @@ import torch
 import transformers
 from genqa_metrics.ava import loading
 from genqa_metrics.ava.judging import Judge
-from genqa_metrics.core import judge_model
+from genqa_metrics.core import inference, judge_model
 
 from tests.factories.ava import encoder_of_type
 
@@ -34,10 +34,10 @@ def judge(encoder, configuration, folder):
     return model.eval(), Judge(loading.load_judge(folder, device="cpu"))
 
 
-@pytest.mark.parametrize("kind", judge_model.ENCODERS)
+@pytest.mark.parametrize("kind", inference.ENCODERS)
 def test_every_text_counts_and_padding_does_not(kind, encoder, tmp_path):
     source = encoder(kind)
-    for configuration in ("a1-r_qt", "a0-all", *(["a2"] if kind in judge_model.CROSS_ATTENTION else [])):
+    for configuration in ("a1-r_qt", "a0-all", *(["a2"] if kind in inference.CROSS_ATTENTION else [])):
         _, judging = judge(source, configuration, tmp_path / configuration)
         alone = judging.logits([ROW])[0]
         logits = judging.logits([ROW, *CHANGED, (ROW[0], "long " * 9, ROW[2])])  # beside a longer row
@@ -45,7 +45,7 @@ def test_every_text_counts_and_padding_does_not(kind, encoder, tmp_path):
         assert (abs(logits[1:4] - alone) > 1e-3).all()
 
 
-@pytest.mark.parametrize("kind", judge_model.CROSS_ATTENTION)
+@pytest.mark.parametrize("kind", inference.CROSS_ATTENTION)
 def test_a_peer_is_read(kind, encoder, tmp_path):
     """Other states of the peer, the same of the text itself, give another output of the second round."""
     model, judging = judge(encoder(kind), "a2", tmp_path / "a2")
@@ -62,7 +62,7 @@ def test_a_peer_is_read(kind, encoder, tmp_path):
     assert (first - second).abs().max() > 1e-3
 
 
-@pytest.mark.parametrize("kind", sorted(set(judge_model.ENCODERS) - set(judge_model.CROSS_ATTENTION)))
+@pytest.mark.parametrize("kind", sorted(set(inference.ENCODERS) - set(inference.CROSS_ATTENTION)))
 def test_an_encoder_that_cannot_read_a_peer_is_refused(kind, encoder):
     with pytest.raises(ValueError, match=f"type '{kind}' has no layers that read a peer; for configuration a2 take"):
         judge_model.judge_model(encoder(kind), "a2")

@@ -17,7 +17,7 @@ import evaluate
 import genqa_metrics
 import numpy as np
 import pytest
-from genqa_metrics import cli, terminal
+from genqa_metrics import cli
 from genqa_metrics.aev.scorer import AevScorer
 from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.reading import language_counts, language_warnings
@@ -367,7 +367,6 @@ def test_a_fifth_metric_is_one_folder_and_one_line(tmp_path, monkeypatch, reposi
     (tmp_path / "toy" / "scorer.py").write_text(TOY)
     monkeypatch.setattr(genqa_metrics, "__path__", [*genqa_metrics.__path__, str(tmp_path)])
     monkeypatch.setitem(SCORERS, "toy", "ToyScorer")
-    monkeypatch.setattr(terminal, "METRICS", genqa_metrics.METRICS)
     answers = str(repository / "metrics" / "examples" / "answers.jsonl")
     resampled = "--resamples", "100"
     options = "--metric", "toy", "--set", "toy.lower=false", "--verbose"

@@ -8,7 +8,8 @@ import pytest
 from genqa_metrics.reports.table import MAX_CAPTION, listed
 from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.verbs.agree.report import against_best
-from genqa_metrics.verbs.compare.tables import Ranking, systems_table
+from genqa_metrics.verbs.compare.ranking import Ranking
+from genqa_metrics.verbs.compare.tables import systems_table
 
 CAPTION = re.compile(r"\\caption\{(.*)\}")
 

@@ -27,7 +27,7 @@ class Window:
     start: int  # its place in the passage, in characters
     end: int
     text: str
-    keys: frozenset[str]  # the words that show its topic, by `judge_model.keys`
+    keys: frozenset[str]  # the words that show its topic, by `words.keys`
 
     @property
     def read(self) -> str:

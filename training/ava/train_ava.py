@@ -34,7 +34,7 @@ class Arguments:
     """What is trained on what; settings of the optimiser are those of transformers.TrainingArguments."""
 
     configuration: str | None = option(
-        "one of judge_model.CONFIGURATIONS, or linear; default that of --start, else a1-r_qt", None
+        "one of ava_model.CONFIGURATIONS, or linear; default that of --start, else a1-r_qt", None
     )
     rows: list[str] = option(
         "files of labelled rows of your own, as genqa-metrics label writes them or of any form that it reads; a fifth "
