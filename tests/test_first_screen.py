@@ -107,6 +107,16 @@ def test_sets_that_ask_least_come_first_with_what_they_do_not_ask(tmp_path):
     assert not genqa_metrics.score(rows, "f_meta", {"f_meta": {"base": "bleu"}}).found.to_read.first  # counts nothing
 
 
+def test_a_score_beside_the_main_one_that_puts_another_system_first_is_named():
+    reference = "honey bees collect sweet pollen"
+    texts = {"short": reference.removesuffix(" pollen"), "long": f"{reference} daily crossing northern rivers"}
+    rows = [{"prediction": text, "references": [reference], "system": name} for name, text in texts.items()]
+    highest, beside = genqa_metrics.score(rows, "aev").findings
+    assert highest.startswith("short has the highest aev, 0.7")
+    assert beside == "By aev_recall long is first, 1.000: the order depends on the score."
+    assert not [finding for finding in genqa_metrics.score(rows[:1], "aev").findings if "is first" in finding]
+
+
 @with_cases
 def test_a_score_that_compares_no_systems_ranks_none(rows, metrics, says, ranks):
     report = genqa_metrics.score(rows, metrics)

@@ -17,8 +17,9 @@ class AevScorer(Scorer):
     name = "aev"
     title = "AEv"
     main = "aev"
-    measures = "n-grams that answer and reference share, between BLEU's precision and ROUGE's recall"
+    measures = "n-grams in answer and reference, between BLEU's precision and ROUGE's recall"
     shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
+    beside = ("aev_precision", "aev_recall")
     names = ("aev", *shown, "prediction_length", "reference_length")
     presets = PRESETS
     settings_class = Settings

@@ -265,6 +265,7 @@ class Scorer:
     verdict = ""  # score of a row that is 1 where the metric calls the answer correct, else 0; "" if it judges nothing
     graded = ""  # score of a row that says how good the answer is; default: the main one
     shown: tuple[str, ...] = ()  # parts of the score that tables show beside the tested ones
+    beside: tuple[str, ...] = ()  # scores that first screens show beside the main one, where the metric comes first
     only_in_files: tuple[str, ...] = ()  # scores that files and JSON have, and for which tables are too narrow
     faults: tuple[str, ...] = ()  # what `fault` returns of an answer that was judged wrong
     error_rate = ""  # how often its verdicts are wrong, in words, where scores alone do not say it

@@ -34,6 +34,7 @@ class FMetaScorer(Scorer):
     measures = "how well a set covers the reference questions, and asks nothing else"
     names = ("f_meta", "f_meta_precision", "f_meta_recall", "f_meta_conventional", *COUNTS[:2])
     shown = ("f_meta_precision", "f_meta_recall", "f_meta_covered")
+    beside = ("f_meta_covered",)
     presets = PRESETS
     takes_sets = True
 

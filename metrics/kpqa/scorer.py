@@ -28,7 +28,8 @@ class KpqaScorer(Scorer):
     name = "kpqa"
     title = "KPQA"
     main = "rougeL_kpqa"
-    measures = "the longest sequence of words that answer and reference share, key words weighing more"
+    measures = "words that answer and reference share in order, key words weighing more"
+    beside = ("rougeL",)  # without weights
     names = RESULTS
     significance_scores = ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")
     meta_evaluated = METRICS

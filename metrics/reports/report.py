@@ -155,6 +155,8 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
 
     >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
     'b has the highest accuracy, 0.700; its lead over c may be chance; a clearly behind it.'
+    >>> highest("aev", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")})
+    'b has the highest aev, 0.700, before c, 0.600 (not tested; `compare` tests it).'
     """
     if not systems:
         return ""
@@ -164,8 +166,12 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
     if len(systems) == 1:
         return f"The {score} of {first[0]} is {shown}."
     said = f"{listed(first)} {'has' if len(first) == 1 else 'have'} the highest {score}, {shown}"
-    if as_good is None or len(first) > 1:
-        return f"{said}{' (not tested; `compare` tests it)' if len(first) == 1 else ''}."
+    if len(first) > 1:
+        return f"{said}."
+    if as_good is None:
+        behind = max(value for value, _ in systems.values() if value < top)
+        second = [system for system, (value, _) in systems.items() if value == behind]
+        return f"{said}, before {briefly(second)}, {systems[second[0]][1]} (not tested; `compare` tests it)."
     near = [system for system in systems if system in as_good and system not in first]
     if not near:
         return f"{said}; chance is unlikely to explain it."

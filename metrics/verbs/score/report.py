@@ -236,7 +236,7 @@ class ScoreReport(Report):
         judged = found.sets or classes[0].evidence != "references" or any(known.verdict for known in classes)
         self.compares_words = not judged
         asked = any(answer.question for answer in found.to_read)
-        self._overlap = [OVERLAP + "; ava judges that from the question: --metric ava" * asked] * self.compares_words
+        self._overlap = [OVERLAP + "; ava judges that from the question: -m ava" * asked] * self.compares_words
         self.notes, self.warnings = found.notes, [*found.warnings, *self._overlap]
 
     def __repr__(self) -> str:
@@ -314,13 +314,11 @@ class ScoreReport(Report):
     def _systems_table(self) -> Table:
         """Return one line a system: its accuracy where there is a judge, and the main score of every other metric."""
         result, judged = self.found, self.accuracy["systems"] if self.accuracy else {}
-        columns = [
-            (metric, name)
-            for metric in result.scores
-            if metric != self.judge
-            for name in (scorer_class(metric).main, *scorer_class(metric).shown * scorer_class(metric).takes_sets)
-            if name in next(iter(result.scores[metric].values()))
-        ]
+        columns = [(metric, scorer_class(metric).main) for metric in result.scores if metric != self.judge]
+        first = next(iter(result.scores))
+        if first != self.judge:
+            known = next(iter(result.scores[first].values()))
+            columns[1:1] = [(first, name) for name in scorer_class(first).beside if name in known]
         labelled, rows = any(values["labelled"] for values in judged.values()), []
         for system in result.rows:
             row = [system]
@@ -407,7 +405,21 @@ class ScoreReport(Report):
             return [f"Do not rank these systems by {known.main}: the lengths of their answers differ."]
         if found.sets and not known.takes_sets:
             return [f"The {known.main} is of single questions; it does not count reference questions that none asks."]
-        return [highest(known.main, {system: (value, number(value)) for system, value in values.items()})]
+        said = [highest(known.main, {system: (value, number(value)) for system, value in values.items()})]
+        return said + self._other_orders(metric, list(values)) * (metric == next(iter(found.scores)))
+
+    def _other_orders(self, metric: str, systems: Sequence[str]) -> list[str]:
+        """Return which of the scores beside the main one put another system first."""
+        known, scores, firsts = scorer_class(metric), self.found.scores[metric], {}
+        for name in (known.main, *known.beside):
+            values = {system: scores[system][name] for system in systems if name in scores[system]}
+            firsts[name] = [system for system, value in values.items() if value == max(values.values())]
+        others = [
+            f"by {name} {briefly(first)} {'is' if len(first) == 1 else 'are'} first, {number(scores[first[0]][name])}"
+            for name, first in firsts.items()
+            if first and not {*first} & {*firsts[known.main]}
+        ]
+        return [as_sentence(f"{'; '.join(others)}: the order depends on the score")] * bool(others)
 
     @cached_property
     def leads(self) -> dict[str, tuple[float, float, float]]:
