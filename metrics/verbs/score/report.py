@@ -567,15 +567,14 @@ class ScoreReport(Report):
 
     def _more(self) -> str:
         """Return where the rest is, and which command says why the answers to read were scored so."""
-        first = self.found.to_read.first
-        if self.found.sets and first:
-            column = next((f"{name}_{scorer.missing}" for name, scorer in self._scorers.items() if scorer.missing), "")
-            return f"What any set does not ask: --output FILE, column {column}. All tables: --verbose"
-        metric = next((name for name in self.signatures if name in EXPLAINED), "") if first else ""
+        metrics = [name for name in self.signatures if name in EXPLAINED] or [*self.signatures]
+        metric, column = metrics[0] if self.found.to_read.first else "", ""
         if metric in ("", EXPLAINED[0]):
             why = "Why: genqa-metrics explain FILE. " * bool(metric)
             return f"{why}All tables and signatures: --verbose"
-        return f"Why: genqa-metrics explain FILE -m {metric}. All tables: --verbose"
+        if (scorer := self._scorers.get(metric)) and scorer.missing:
+            column = f" -o FILE writes {metric}_{scorer.missing}."
+        return f"Why: genqa-metrics explain FILE -m {metric}.{column} All tables: --verbose"
 
     def show_all(self, console: Any) -> None:
         """Print the notes, one table per metric with its signature, and the answers to read first."""
