@@ -289,7 +289,7 @@ def test_neither_terminal_nor_page_is_controlled_by_a_text(show, page, shown):
 def test_a_verdict_as_a_page():
     page = verdict_html(judged())
     assert '<span class="against2">1944<small>-0.50</small></span>' in page
-    assert "1945 <b>(decided)</b>" in page
+    assert "1945 <b>(judged by this one)</b>" in page
 
 
 ROWS = [

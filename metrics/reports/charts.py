@@ -182,9 +182,15 @@ def _axis(low: float, high: float) -> tuple[float, float, float]:
     return round(start * step, 10), round(max(stop, start + 1) * step, 10), round(step, 10)
 
 
-def forest_chart(estimates: Mapping[str, Mapping], first: Sequence[str], caption: str = ""):
-    """Return a chart of systems' scores with intervals (`markupsafe.Markup`), in which the `first` ones stand out."""
-    places = [e[end] for e in estimates.values() for end in ("value", "low", "high") if e[end] is not None]
+def forest_chart(
+    estimates: Mapping[str, Mapping], first: Sequence[str], caption: str = "", ends: Sequence[float] = ()
+):
+    """Return a chart of systems' scores with intervals (`markupsafe.Markup`), in which the `first` ones stand out.
+
+    `ends` are values that the axis holds, too.
+    """
+    values = (e[end] for e in estimates.values() for end in ("value", "low", "high") if e[end] is not None)
+    places = [*values, *ends]
     left, right, step = _axis(min(places), max(places))
     marks = [round(left + i * step, 10) for i in range(round((right - left) / step) + 1)]
     digits = len(f"{step:g}".partition(".")[2])

@@ -94,7 +94,8 @@ class Report:
         facts = self.facts()
         tables = self._html_tables(self.charts(), facts, self.open_tables)
         said = {"title": self.title, "headline": self.headline, "findings": self.findings}
-        said["notes"] = [note for note in (*self.warnings, *self.notes) if as_sentence(note) not in self.findings]
+        told = {*self.findings, *self.next_steps}
+        said["notes"] = [note for note in (*self.warnings, *self.notes) if as_sentence(note) not in told]
         places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
         if self.next_steps:
             places.insert(1, ("next", "How to go on"))
@@ -147,6 +148,19 @@ def as_sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:]}."
 
 
+UNTOLD = "cannot be told from these rows"
+
+
+def untold(notes: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the sentences of notes on why an accuracy cannot be told, and on what to do, which stand behind them.
+
+    >>> untold(["skipped: 2", f"the accuracy {UNTOLD}: too few", "more questions are needed"])
+    (['The accuracy cannot be told from these rows: too few.'], ['More questions are needed.'])
+    """
+    whys = [place for place, note in enumerate(notes) if UNTOLD in note]
+    return [as_sentence(notes[place]) for place in whys], [as_sentence(notes[place + 1]) for place in whys]
+
+
 def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Collection[str] | None = None) -> str:
     """Return a sentence on the system with the highest score; "" for no systems.
 
@@ -188,7 +202,7 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
     untold = [system for system, values in systems.items() if values["low"] is None]
     if untold:
         whose = f" of {briefly(untold)}" if len(untold) < len(systems) else ""
-        return f"The accuracy{whose} cannot be told from these rows."
+        return f"The accuracy{whose} {UNTOLD}."
     shown = {system: (values["accuracy"], accuracy_cell(values)) for system, values in systems.items()}
     return highest("accuracy", shown, list(shown) if as_good is None else as_good)
 
@@ -338,11 +352,12 @@ def judge_names(judge: str, header: Iterable[str], whose: str) -> dict[str, str]
     """Return what a table calls a judge's numbers, and the accuracy beside them, see `judge_errors.whose`.
 
     >>> judge_names("ava", ["system", "ava_wrong", "ava_accuracy", "accuracy"], "people")
-    {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: accuracy', 'accuracy': 'people: accuracy'}
+    {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: accepts', 'accuracy': 'people: accuracy'}
     """
     prefix = f"{judge}_"
     judged = [name for name in header if name.startswith(prefix) and name in QUANTITIES]
     names = {name: f"judge: {QUANTITIES[name].short or name.removeprefix(prefix)}" for name in judged}
+    names |= {name: "judge: accepts" for name in judged if name == f"{prefix}accuracy"}
     return names | ({"accuracy": f"{whose}: accuracy"} if whose and "accuracy" in header else {})
 
 

@@ -370,17 +370,26 @@ def _templates():
     return environment
 
 
+# A command in a sentence: its verb, options, files and placeholders; or an option that sets a value.
+_COMMAND = re.compile(
+    r"(?<![>\w-])(?:genqa-metrics [a-z]+(?: (?:--?[a-z][a-z-]*|[A-Z]+\b|[\w./-]+\.[a-z]+\b))*|--set [\w.]+=[\w.]*\w)"
+)
+
+
 def with_code(text: str):
-    """Return a sentence as HTML (`markupsafe.Markup`): `names` as code, and signatures that break at separators.
+    """Return a sentence as HTML (`markupsafe.Markup`): `names` and commands as code, signatures break at separators.
 
     A signature that is copied from the page is the signature: `<wbr>` is no character.
 
     >>> with_code("`compare` reads a|b:x+y|c"), with_code("<i> | `")
     (Markup('<code>compare</code> reads a|<wbr>b:x+<wbr>y|<wbr>c'), Markup('&lt;i&gt; | `'))
+    >>> with_code("genqa-metrics label FILE -o labels.jsonl, or --set ava.checkpoint=base (439 MB)")
+    Markup('<code>genqa-metrics label FILE -o labels.jsonl</code>, or <code>--set ava.checkpoint=base</code> (439 MB)')
     """
     from markupsafe import Markup, escape
 
     shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(visible(text))))
+    shown = _COMMAND.sub(r"<code>\g<0></code>", shown)
     words = (re.sub(r"[|+](?=.)", r"\g<0><wbr>", w) if w.count("|") > 1 else w for w in shown.split(" "))
     return Markup(" ".join(words))
 

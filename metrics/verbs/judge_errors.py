@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.scorer import Scorer
+from ..reports.report import UNTOLD, short_names
 from ..reports.table import Table, number
 from ..rows.reading import Skips, inputs_of
 from ..rows.sources import Source
@@ -211,7 +212,7 @@ class JudgeErrors:
             of = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
             several = len(by_reason) > 1
             why = [reason + f" ({', '.join(some)})" * several for reason, some in by_reason.items()]
-            notes += [f"{of} cannot be told from these rows: {'; '.join(why)}", fix]
+            notes += [f"{of} {UNTOLD}: {'; '.join(why)}", fix]
         return notes
 
 
@@ -283,7 +284,8 @@ def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], said: 
         counts = [values[name] for name in CONFUSION]
         shares = [number(values["agreement"]), number(values["kappa"])]
         rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
-    return Table(title, ["system", "labelled", "agreement", "kappa", *CONFUSION], rows, said)
+    header = ["system", "labelled", "agreement", "kappa", *CONFUSION]
+    return Table(title, header, rows, said, short=short_names(header))
 
 
 def measured_fact(measured: Mapping[str, Any], unlike: Sequence[str] = ()) -> str:

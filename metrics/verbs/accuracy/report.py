@@ -13,7 +13,7 @@ from ...core.answers import attempts
 from ...core.scorer import Scorer
 from ...registry import make_scorer
 from ...reports.charts import accuracy_chart
-from ...reports.report import Report, highest_accuracy, print_first_screen, short_names
+from ...reports.report import Report, as_sentence, highest_accuracy, print_first_screen, short_names, untold
 from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of, is_judged
@@ -245,7 +245,19 @@ class AccuracyReport(Report):
         told = [system for system, result in self.systems.items() if result["low"] is not None]
         first = max(told, key=lambda system: self.systems[system]["accuracy"], default=None)
         open_pairs = [(p["first"], p["second"]) for p in self.differences if not _is_clear(p["difference"])]
-        return [highest_accuracy(self.systems, [system for pair in open_pairs if first in pair for system in pair])]
+        why, _ = untold(self.notes)
+        return why or [
+            highest_accuracy(self.systems, [system for pair in open_pairs if first in pair for system in pair])
+        ]
+
+    @property
+    def next_steps(self) -> list[str]:
+        """What to do next: how to get an accuracy or a narrower interval, and to compare."""
+        _, steps = untold(self.notes)
+        if any("needed" in values for values in self.systems.values()):
+            steps += [as_sentence(step) for step in self._more_labels() if step]
+        compared = "Read the answers on which systems differ: genqa-metrics compare FILE --labels LABELS."
+        return [*steps, *[compared] * (len(self.systems) > 1 and bool(self.labels))]
 
     def help_of_judge(self) -> str:
         """Whether the judge helps beside the labels, in one sentence; "" without labels."""
@@ -313,12 +325,16 @@ class AccuracyReport(Report):
     def _systems(self) -> Table:
         ava = all("ava_accuracy" in result for result in self.systems.values())
         labelled = any(result["labelled"] for result in self.systems.values())
-        header = ["system", "accuracy", "from", "wrong", "declined", "accuracy_given_attempted", "answers"]
+        told = any(result["low"] is not None for result in self.systems.values())
+        header = ["system", "accuracy", *["from", "wrong"] * told, "declined"]
+        header += [*["accuracy_given_attempted"] * told, "answers"]
         header += ["ava_accuracy" if ava else "judged", *["labelled", "effective_sample_size"] * labelled]
         rows = [[system, *_cells(result, header[1:])] for system, result in self._ordered()]
-        said = f"Accuracy with its {self._percent()} interval; {methods(self.systems)}. "
-        said += f"The interval is of {self.settings['truth']}."
-        said += " Declined: gives no answer, such as 'I don't know'; attempted: the other answers."
+        said = "Judged: the share that the judge accepts, its errors included."
+        if told:
+            said = f"Accuracy with its {self._percent()} interval; {methods(self.systems)}. "
+            said += f"The interval is of {self.settings['truth']}."
+        said += f" Declined: gives no answer, such as 'I don't know'{'; attempted: the other answers' * told}."
         if labelled:
             said += " Worth: labels and judge give an interval as narrow as this many labels alone."
         return Table(SYSTEMS, header, rows, said, short=short_names(header) | {"ava_accuracy": "judged"})
@@ -366,6 +382,8 @@ class AccuracyReport(Report):
         return Table(f"Accuracy by {column}", header, rows, said if told else "")
 
     def _differences(self) -> Table | None:
+        if all(pair["difference"]["value"] is None for pair in self.differences):
+            return None
         rows = [
             [f"{pair['first']} - {pair['second']}", estimate(pair["difference"]), f"{pair['shared_questions']:,}"]
             for pair in self.differences
@@ -378,7 +396,7 @@ class AccuracyReport(Report):
             said += f", not corrected for the {len(rows):,} pairs"
         said += ". Bold: leaves out 0."
         header = ["pair", "difference of accuracy", "questions in common"]
-        return Table("Differences of systems", header, rows, said, marked) if rows else None
+        return Table("Differences of systems", header, rows, said, marked)
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.reading import one_line
 from ...core.scorer import Scorer, require_extra
 from ...registry import SCORERS
 from ...reports.charts import CORRELATIONS, curve_panels, forest_figure, group_figure, svg_of
@@ -282,7 +283,7 @@ class AgreeReport(Report):
         """What to do with the metric that agrees best, and with a judge."""
         best = ordered(self.metrics)[0]
         result = [
-            "Every other table below opens by a click on its title; paper and `--format json` have all of them.",
+            "Every other table below opens by a click on its title; print-outs and `--format json` have all of them.",
             f"Compare systems by the scores that agree with your humans ({best} first): `genqa-metrics compare ROWS`.",
         ]
         if any(self.worst.values()):
@@ -516,7 +517,7 @@ def _worst(report: AgreeReport, whole: bool) -> list[Table]:
         rows = []
         for row in worst:
             question, answer, references = row["question"] or "", row["prediction"], " | ".join(row["references"])
-            texts = [_name(row), question, answer or "(empty)", references]
+            texts = [_name(row), question, one_line(answer) or "(empty)", references]
             if not whole:
                 texts = [f"{_cut(question)} {_cut(answer)} [{_cut(references)}]"]
             rows.append([*texts, f"{row[name]:.3f}", f"{row['human']:g}"])

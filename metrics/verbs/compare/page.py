@@ -132,7 +132,8 @@ def _section(report: Report, metric: str, heat: Sequence[Mapping]) -> dict[str, 
             {
                 "name": name,
                 "charted": charted,
-                "chart": forest_chart(estimates, [] if by.untold else by.best),
+                # without intervals a part of the scale would make small differences look large
+                "chart": forest_chart(estimates, [] if by.untold else by.best, ends=(0, 1) if by.untold else ()),
                 "matrix": _matrix(by) if len(order) > 2 and not by.untold else None,
                 "pairs": html_table(pairs, [outcome_bar(pair) for pair in by.pairs]),
                 "said": pairs.explanation,

@@ -26,6 +26,7 @@ from ...reports.report import (
     print_first_screen,
     say,
     short_names,
+    untold,
 )
 from ...reports.table import (
     Table,
@@ -49,7 +50,7 @@ from ...scale.run import Run, Scores
 from ...statistics import estimation
 from ...statistics.intervals import newcombe
 from ..explain.report import METRICS as EXPLAINED
-from ..judge_errors import METHODS, calibrated_on, confusion_table, help_of_judge, judged_systems, whose
+from ..judge_errors import calibrated_on, confusion_table, help_of_judge, judged_systems, whose
 
 if TYPE_CHECKING:
     import pandas
@@ -282,7 +283,7 @@ class ScoreReport(Report):
                 why = why_to_read(answer, faults[answer], self._threshold)
                 cells = [answer.id or str(answer.line), answer.system, why]
                 texts = [answer.question or "; ".join(answer.missing), answer.prediction.strip() or "(empty)"]
-                texts.append("; ".join(answer.passages or answer.references))
+                texts.append(" | ".join(answer.passages or answer.references))
                 for column, text in enumerate(texts, len(cells)):
                     cells.append(_short(text))
                     whole |= {(number_, column): text} if cells[-1] != text else {}
@@ -343,7 +344,14 @@ class ScoreReport(Report):
         """Return what the first screen shows, and all tables below it."""
         tables = self.tables()
         reading = [table for table in tables if table.title.startswith(READ)]
-        return [self._systems_table(), *reading, *(table for table in tables if table not in reading)]
+        metrics = self.found.scores
+        named = [
+            replace(table, title=f"All scores of {self.found.titles.get(table.title) or table.title}")
+            if table.title in metrics
+            else table
+            for table in tables
+        ]
+        return [self._systems_table(), *reading, *(table for table in named if table not in reading)]
 
     @property
     def open_tables(self) -> int:
@@ -365,7 +373,10 @@ class ScoreReport(Report):
     @property
     def findings(self) -> list[str]:
         """Which system is better and whether that may be chance; what the accuracy rests on is a fact."""
-        accuracy = self._of_accuracy()[:-1] or [highest_accuracy(self.accuracy["systems"])] if self.accuracy else []
+        accuracy = []
+        if self.accuracy:
+            why, _ = untold(self.accuracy["notes"])
+            accuracy = why or self._of_accuracy()[:-1] or [highest_accuracy(self.accuracy["systems"])]
         return accuracy + [said for metric in self.found.scores for said in self._of_metric(metric)]
 
     def _of_accuracy(self) -> list[str]:
@@ -487,13 +498,15 @@ class ScoreReport(Report):
 
     @property
     def next_steps(self) -> list[str]:
-        """Why the accuracy cannot be told, and what to do; none where it is told."""
-        told = not self.accuracy or self.accuracy["method"] != METHODS[estimation.NOTHING]
-        return [] if told else list(map(as_sentence, self.accuracy["notes"][:2]))
+        """How to get an accuracy where it cannot be told, and how to see why answers were scored so."""
+        _, steps = untold(self.accuracy["notes"] if self.accuracy else ())
+        metric = self._explained
+        named = "" if metric == EXPLAINED[0] else f" -m {metric}"
+        return [*steps, *[f"See why answers were scored so: genqa-metrics explain FILE{named}."] * bool(metric)]
 
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
-        said = {step[1:-1] for step in self.next_steps}
+        said = {step[1:-1] for step in (*self.findings, *self.next_steps)}
         return [*self.signatures.values(), *(fact for fact in self._remarks() if fact[1:] not in said)]
 
     def _remarks(self) -> list[str]:
@@ -565,10 +578,15 @@ class ScoreReport(Report):
             partial(self._print_reading, console),
         )
 
+    @property
+    def _explained(self) -> str:
+        """The metric whose answers to read `explain` explains; "" where there is none to read."""
+        metrics = [name for name in self.signatures if name in EXPLAINED] or [*self.signatures]
+        return metrics[0] if self.found.to_read.first else ""
+
     def _more(self) -> str:
         """Return where the rest is, and which command says why the answers to read were scored so."""
-        metrics = [name for name in self.signatures if name in EXPLAINED] or [*self.signatures]
-        metric, column = metrics[0] if self.found.to_read.first else "", ""
+        metric, column = self._explained, ""
         if metric in ("", EXPLAINED[0]):
             why = "Why: genqa-metrics explain FILE. " * bool(metric)
             return f"{why}All tables and signatures: --verbose"
