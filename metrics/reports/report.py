@@ -49,6 +49,10 @@ class Report:
         """Return the tables as pages have them, which have more room than a terminal."""
         return self.tables()
 
+    def page_notes(self) -> list[str]:
+        """Return the notes as pages have them."""
+        return [*self.warnings, *self.notes]
+
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
         raise NotImplementedError
@@ -95,7 +99,7 @@ class Report:
         tables = self._html_tables(self.charts(), facts, self.open_tables)
         said = {"title": self.title, "headline": self.headline, "findings": self.findings}
         told = {*self.findings, *self.next_steps}
-        said["notes"] = [note for note in (*self.warnings, *self.notes) if as_sentence(note) not in told]
+        said["notes"] = [note for note in self.page_notes() if as_sentence(note) not in told]
         places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
         if self.next_steps:
             places.insert(1, ("next", "How to go on"))

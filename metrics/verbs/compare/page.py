@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...registry import SCORERS, scorer_class
 from ...reports.charts import forest_chart, outcome_bar
 from ...reports.report import Report, meanings, of_faults
 from ...reports.table import html_table, number, p_value, page, render
@@ -36,7 +37,7 @@ def comparison_page(report: Report, finding: bool = True) -> str:
     """
     explained = report.explanations()
     sections = [_section(report, metric, explained.get(metric, ())) for metric in report.metrics]
-    places = [*((f"metric-{i}", section["metric"]) for i, section in enumerate(sections, 1))]
+    places = [*((f"metric-{i}", section["title"]) for i, section in enumerate(sections, 1))]
     places += [("questions", "All questions"), ("facts", "What the numbers rest on")]
     body = render(
         "compare.html",
@@ -144,6 +145,7 @@ def _section(report: Report, metric: str, heat: Sequence[Mapping]) -> dict[str, 
     table, sliced = systems_table(report, metric, ranks=False), slice_tables(report, metric)
     return {
         "metric": metric,
+        "title": scorer_class(metric).title if metric in SCORERS else metric,
         "finding": report.findings[list(report.metrics).index(metric)],
         "scores": scores,
         "systems": html_table(table),

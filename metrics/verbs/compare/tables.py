@@ -39,10 +39,13 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     parts = [name for name in shown if name in scores]
     if names[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
         parts = [name for name in (f"{metric}_{ACCURACY}",) if name in scores] + parts
-    extra = [ACCURACY] if accuracy and names[0] != ACCURACY else []
+    told = accuracy and accuracy["method"] != METHODS[NOTHING]
+    extra = [ACCURACY] if told and names[0] != ACCURACY else []
     header = ["system", *(["ranks", "cluster"] if ranks else []), *extra, *names, *parts]
     # The bootstrap interval of the judge's verdicts ignores its errors: it is in the JSON only.
-    plain = {name for name in parts if name.endswith(WITHOUT_INTERVALS)} | set(names[:1] if extra else ())
+    plain = {name for name in parts if name.endswith(WITHOUT_INTERVALS)} | set(
+        names[:1] if accuracy and names[0] != ACCURACY else ()
+    )
 
     def cell(name: str, system: str) -> str:
         if name == ACCURACY and accuracy:
@@ -57,7 +60,6 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
         rows.append([system, *place, *(cell(name, system) for name in (*extra, *names, *parts))])
     said = "In brackets: 95% interval."
     if accuracy:
-        told = accuracy["method"] != METHODS[NOTHING]
         rests_on = f"has a 95% interval and comes from: {accuracy['method']}" if told else "cannot be told"
         measured = accuracy["measured"]
         more = f" {measured[0].upper()}{measured[1:]}." if measured else ""

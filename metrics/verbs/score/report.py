@@ -344,14 +344,14 @@ class ScoreReport(Report):
         """Return what the first screen shows, and all tables below it."""
         tables = self.tables()
         reading = [table for table in tables if table.title.startswith(READ)]
-        metrics = self.found.scores
-        named = [
-            replace(table, title=f"All scores of {self.found.titles.get(table.title) or table.title}")
-            if table.title in metrics
-            else table
-            for table in tables
-        ]
+        names = {metric: f"All scores of {self.found.titles.get(metric) or metric}" for metric in self.found.scores}
+        names[tally.LABELLED] = "The judge beside labels of people"
+        named = [replace(table, title=names.get(table.title, table.title)) for table in tables]
         return [self._systems_table(), *reading, *(table for table in named if table not in reading)]
+
+    def page_notes(self) -> list[str]:
+        """Return the notes, and what must be known of the accuracy."""
+        return [*super().page_notes(), *(self.accuracy["notes"] if self.accuracy else ())]
 
     @property
     def open_tables(self) -> int:
@@ -376,7 +376,11 @@ class ScoreReport(Report):
         accuracy = []
         if self.accuracy:
             why, _ = untold(self.accuracy["notes"])
-            accuracy = why or self._of_accuracy()[:-1] or [highest_accuracy(self.accuracy["systems"])]
+            accuracy = (
+                why
+                or [f"{said}." for said in self._of_accuracy()[:-1]]
+                or [highest_accuracy(self.accuracy["systems"])]
+            )
         return accuracy + [said for metric in self.found.scores for said in self._of_metric(metric)]
 
     def _of_accuracy(self) -> list[str]:
@@ -506,8 +510,8 @@ class ScoreReport(Report):
 
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
-        said = {step[1:-1] for step in (*self.findings, *self.next_steps)}
-        return [*self.signatures.values(), *(fact for fact in self._remarks() if fact[1:] not in said)]
+        noted = self.page_notes()
+        return [*self.signatures.values(), *(fact for fact in self._remarks() if fact not in noted)]
 
     def _remarks(self) -> list[str]:
         if not self.accuracy:
