@@ -12,9 +12,7 @@ from genqa_metrics.reports.table import probability_and_threshold
 TITLE = "AVA: is the answer right?"
 ABOUT = "A small judge reads a question, accepted answers and an answer, and gives a verdict with its reasons."
 MAX_ANSWER = 20_000  # characters; of a long answer the judge reads the most similar passage
-ERRS = (
-    "It can be wrong, above all on long answers: it compares texts and knows no facts. Numbers stand below: How far to trust it."
-)
+ERRS = "It can be wrong, above all on long answers: it compares texts and knows no facts (see How far to trust it)."
 LARGER = {"base": LARGE_MODEL, "large": CAUSAL_MODEL}
 
 
