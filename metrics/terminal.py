@@ -478,6 +478,28 @@ def check_demands(demands: Mapping[str, float], systems: Mapping[str, Mapping]) 
         raise typer.Exit(3)
 
 
+def _check_outputs_of_verb(files: Mapping[str, Path | None], output: str | None, inputs: Sequence) -> None:
+    """Check the files of options and --output, which may be a file, a folder of parts, an address or "-"."""
+    from .scale.parts import is_folder
+
+    folder = output if output and is_folder(output) else None
+    is_file = output not in (None, "-") and not folder and "://" not in output
+    check_outputs({"--output": output if is_file else None, **files}, inputs, folder)
+
+
+def _read_metrics(given: dict[str, Any]) -> None:
+    """Replace the options --metric, --set and --settings of a command by the arguments of its verb."""
+    pairs = given.pop("set_")
+    if "metric" not in given:
+        given["settings"] = read_settings_of("ava", pairs)
+        return
+    given["metrics"] = given.pop("metric") or []
+    for name in given["metrics"]:
+        if name not in SCORERS:
+            raise ValueError(f"--metric: expected one of {', '.join(SCORERS)}, got {name!r}")
+    given["settings"] = read_settings(given.pop("settings_file"), pairs, given["metrics"])
+
+
 def carry_out(
     verb: str,
     arguments: Mapping[str, Any],
@@ -492,30 +514,17 @@ def carry_out(
     `scores`: --column may name columns of scores, and two folders are two runs. `demanded` gets arguments and sources
     and returns the names that --fail-under knows, None where they are known only afterwards. `after` gets the report.
     """
-    from .scale.parts import is_folder
-
     given = dict(arguments)
     inputs, forms = given.pop("inputs"), ("json", "markdown", "latex", "html")
     files = {f"--{kind}": given.pop(kind) for kind in forms if kind in given}
-    verbose = given.pop("verbose", False)
-    form, reading = given.pop("form"), [given.pop(name, None) for name in READING]
-    column, pairs = given.pop("column"), given.pop("set_")
+    form, verbose = given.pop("form"), given.pop("verbose", False)
+    reading, column = [given.pop(name, None) for name in READING], given.pop("column")
     with usage(verb):
         runs = (files_of_runs(inputs) if scores else None) or {}
         inputs = [path for paths in runs.values() for path in paths] or inputs
         read = [*inputs, *(given.get("labels") or []), given.get("calibration"), given.get("settings_file")]
-        output = given.get("output")
-        folder = output if output and is_folder(output) else None
-        is_file = output not in (None, "-") and not folder and "://" not in output
-        check_outputs({"--output": output if is_file else None, **files}, read, folder)
-        if "metric" in given:
-            given["metrics"] = given.pop("metric") or []
-            for name in given["metrics"]:
-                if name not in SCORERS:
-                    raise ValueError(f"--metric: expected one of {', '.join(SCORERS)}, got {name!r}")
-            given["settings"] = read_settings(given.pop("settings_file"), pairs, given["metrics"])
-        else:
-            given["settings"] = read_settings_of("ava", pairs)
+        _check_outputs_of_verb(files, given.get("output"), read)
+        _read_metrics(given)
         of_metrics = [part if isinstance(part, Mapping) else {"": part} for part in given["settings"].values()]
         check_outputs(files, [value for part in of_metrics for value in part.values() if isinstance(value, str)])
         if scores:  # without '=' it is a column of scores

@@ -278,27 +278,7 @@ class RowReader:
                 by_system = {system: texts if texts[0].strip() else [NO_ANSWER] for system, texts in by_system.items()}
         ident = self.value(values, "id")[1]
         ident = None if ident in (MISSING, None) else checked_text("id", str(ident))
-        column, text = self.value(values, row_kind.text)
-        if "question" in needs and (text in (MISSING, None) or (isinstance(text, str) and not text.strip())):
-            got = "no such column" if text is MISSING else "null" if text is None else "an empty text"
-            raise RowError(
-                f"{column}: expected a question, which {needs['question']} reads, got {got}",
-                hint="drop the row, or name a metric that reads none, such as aev",
-            )
-        if text in (MISSING, None):
-            text = None
-        elif row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of them is welcome
-            text = json.dumps(text, default=str)
-        else:
-            text = checked_text(column, text)
-        contexts = self.contexts(values)
-        column, passages = self.value(values, "contexts")
-        if "contexts" in needs and not (is_given(passages) or isinstance(passages, list)):
-            got = "no such column" if passages is MISSING else "none"
-            problem = f"{column}: expected passages, which {needs['contexts']} reads, got {got}"
-            where = ("say where they are with ", name_column("contexts"), ", or ") if passages is MISSING else ("",)
-            hint = Advice(*where, "write [] where nothing was retrieved, or leave the row out")
-            raise RowError(problem, hint=hint)
+        text, contexts = self._asked(values, row_kind, needs), self._needed_contexts(values, needs)
         chance = as_number(values.get("probability"))
         chance = chance if 0 < chance <= 1 else None
         extra = self._extra(values, row_kind) if self.keeps else {}
@@ -307,6 +287,32 @@ class RowReader:
             Item(self.source.name, line, ident, system, text, predictions, *shared)
             for system, predictions in by_system.items()
         ]
+
+    def _asked(self, values: dict, row_kind: RowKind, needs: Mapping[str, str]) -> str | None:
+        """Return the question or the context of a row, which is an error where a metric needs one that is missing."""
+        column, text = self.value(values, row_kind.text)
+        if "question" in needs and (text in (MISSING, None) or (isinstance(text, str) and not text.strip())):
+            got = "no such column" if text is MISSING else "null" if text is None else "an empty text"
+            raise RowError(
+                f"{column}: expected a question, which {needs['question']} reads, got {got}",
+                hint="drop the row, or name a metric that reads none, such as aev",
+            )
+        if text in (MISSING, None):
+            return None
+        if row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of them is welcome
+            return json.dumps(text, default=str)
+        return checked_text(column, text)
+
+    def _needed_contexts(self, values: dict, needs: Mapping[str, str]) -> list[str]:
+        """Return the passages of a row; a row without a list of them is an error where a metric needs it."""
+        contexts = self.contexts(values)
+        column, passages = self.value(values, "contexts")
+        if "contexts" in needs and not (is_given(passages) or isinstance(passages, list)):
+            got = "no such column" if passages is MISSING else "none"
+            problem = f"{column}: expected passages, which {needs['contexts']} reads, got {got}"
+            where = ("say where they are with ", name_column("contexts"), ", or ") if passages is MISSING else ("",)
+            raise RowError(problem, hint=Advice(*where, "write [] where nothing was retrieved, or leave the row out"))
+        return contexts
 
     def _extra(self, values: dict, row_kind: RowKind) -> dict[str, object]:
         """Return the columns that the item holds in no other way."""
