@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -242,7 +242,7 @@ class AnswerToRead:
     label: float | None  # by people, 0 to 1
     verdict: int | None = None  # 1 right, 0 wrong; None of a metric that judges nothing
     passages: Sequence[str] = ()  # of a metric that reads passages in place of accepted answers
-    missing: Sequence[str] = ()  # of a set, whose `prediction` has a line for each of its texts: references it lacks
+    missing: Sequence[str] = field(default_factory=list)  # references that a set lacks; `prediction` has its lines
 
 
 class AnswersToRead:
