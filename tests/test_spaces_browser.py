@@ -228,7 +228,7 @@ def main_path(name: str, page: Page) -> None:
         page.wait_for_timeout(200)  # the cell would take the focus 50 ms after it is drawn
         expect(page.get_by_role("slider", name="alpha")).to_be_focused()
     elif name == "grounding":
-        result(page, "sentences that are supported")
+        result(page, "1 of 3 sentences judged supported")
         expect(framed(page).locator("li", has_text="1887")).to_contain_text("1889")
         example(page, "Nothing is stated")
         result(page, "The answer states nothing that a passage could support.")
