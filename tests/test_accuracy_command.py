@@ -117,7 +117,7 @@ def test_what_verdicts_are_worth_is_what_the_intervals_say(judged):
     assert said in " ".join(str(report).split())
     rated = [row | {"label": n % 2} for n, row in enumerate(rows)]
     every = estimated(rated)
-    assert every.help_of_judge().endswith("every answer has a label, so that its verdicts are not needed")
+    assert every.help_of_judge().endswith("every answer has a label, so its verdicts are not needed")
     assert estimated(rows, columns={"judge": "judge", "label": ""}).help_of_judge() == ""
 
 

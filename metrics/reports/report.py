@@ -172,9 +172,9 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
     was not looked at.
 
     >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
-    'b has the highest accuracy, 0.700; its lead over c may be chance; a clearly behind it.'
+    'b has the highest accuracy, 0.700; its lead over c may be chance; a is clearly behind it.'
     >>> highest("aev", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")})
-    'b has the highest aev, 0.700, before c, 0.600 (not tested; `compare` tests it).'
+    'b has the highest aev, 0.700, ahead of c, 0.600 (not tested; `compare` tests it).'
     """
     if not systems:
         return ""
@@ -189,12 +189,12 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
     if as_good is None:
         behind = max(value for value, _ in systems.values() if value < top)
         second = [system for system, (value, _) in systems.items() if value == behind]
-        return f"{said}, before {briefly(second)}, {systems[second[0]][1]} (not tested; `compare` tests it)."
+        return f"{said}, ahead of {briefly(second)}, {systems[second[0]][1]} (not tested; `compare` tests it)."
     near = [system for system in systems if system in as_good and system not in first]
     if not near:
         return f"{said}; chance is unlikely to explain it."
     behind = [system for system in systems if system not in [*first, *near]]
-    further = f"; {briefly(behind)} clearly behind it" if behind else ""
+    further = f"; {briefly(behind)} {'is' if len(behind) == 1 else 'are'} clearly behind it" if behind else ""
     return f"{said}; its lead over {briefly(near)} may be chance{further}."
 
 

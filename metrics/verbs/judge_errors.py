@@ -270,7 +270,7 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
     said = f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels"
     said += f" (a judge that accepts every answer: {right:,})"
     if all(values["labelled"] == values["rows"] for values in known):
-        return f"{said}; every answer has a label, so that its verdicts are not needed"
+        return f"{said}; every answer has a label, so its verdicts are not needed"
     if worth - labelled < 1:
         other = f"--set {stronger}, which erred less in our tests" if stronger else "another judge"
         return f"{said}; its verdicts make no interval narrower: label more, or take {other}"

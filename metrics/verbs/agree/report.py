@@ -319,7 +319,8 @@ class AgreeReport(Report):
         said += f" ... and {more:,} more: --verbose." if more > 0 else ""
         print_table(Table("", header, rows[:FIRST_METRICS], said, {*range(FIRST_METRICS)} & table.marked), console)
         for name, worst in self.worst.items():
-            more = f" ({FIRST_ROWS} of {len(worst)}; all: --verbose)" * (len(worst) > FIRST_ROWS)
+            every = sum(self.metrics[name]["verdicts"][kind] for kind in ("missed", "let_through"))
+            more = f" ({FIRST_ROWS} of {every:,}; more: --verbose)" * (len(worst) > FIRST_ROWS)
             say(console, [f"Where {name} and the humans differ most{more}"] * bool(worst), "bold")
             width = min(console.width, WIDTH)
             for row in worst[:FIRST_ROWS]:

@@ -400,7 +400,8 @@ class ScoreReport(Report):
             leads = f"{first} leads {system} by {value:.0f} points [{low:+.0f}, {high:+.0f}]"
             return [f"{leads}: {'this could be chance' if chance else 'chance is unlikely to explain it'}", rests_on]
         near = f"; its lead over {briefly(chance)} may be chance" if chance else ""
-        return [f"{first} is first{near}{f'; {briefly(behind)} clearly behind it' if behind else ''}", rests_on]
+        are = "is" if len(behind) == 1 else "are"
+        return [f"{first} is first{near}{f'; {briefly(behind)} {are} clearly behind it' if behind else ''}", rests_on]
 
     def _of_metric(self, metric: str) -> list[str]:
         """Return which system a metric puts first, or why it ranks none.
