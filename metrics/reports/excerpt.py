@@ -3,11 +3,13 @@
 import re
 from collections.abc import Sequence
 from itertools import accumulate, takewhile
+from textwrap import wrap
 
 from ..core.reading import COMMON, one_line
 from .table import visible
 
-LABELS = 10  # columns of the names of two lines
+LABELS = 10  # columns of the names of lines
+LONGEST_WORD = 12  # characters, so that a text of two lines less a word seldom needs a third
 _WORD = re.compile(r"\w+")
 
 
@@ -23,14 +25,16 @@ def excerpt(answer: str, beside: Sequence[str], room: int, name: str = "accepted
 
 
 def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "accepted") -> list[str]:
-    """Return an answer and the first of the texts that it is compared with, each on a line of so many characters.
+    """Return lines of so many characters: two at most of an answer, one of the first text that it is compared with.
 
     >>> excerpt_lines("An insect has eight legs.", ["An insect has six legs."], 60)
     ['answer    "An insect has eight legs."', 'accepted  "An insect has six legs."']
     """
-    other = beside[0] if beside else ""
-    lines = [("answer", answer, other), *[(name, other, answer)] * bool(beside)]
-    return [f"{label:<{LABELS}}{quoted(text, width - LABELS, against)}" for label, text, against in lines]
+    room, other = width - LABELS, beside[0] if beside else ""
+    said = wrap(quoted(answer, 2 * room - LONGEST_WORD, other), room, max_lines=2, placeholder='..."')
+    lines = list(zip(("answer", ""), said, strict=False))
+    lines += [(name, quoted(other, room, answer))] * bool(beside)
+    return [f"{label:<{LABELS}}{text}" for label, text in lines]
 
 
 def quoted(text: str, room: int, other: str = "") -> str:

@@ -50,7 +50,8 @@ def print_deciding_rows(report: Report, metric: str, answers: Sequence[Sequence[
         by_labels = ", by people's labels" + " or the judge" * mixed
         source = by_labels if any(labelled.values()) else ", as the judge sees them, which may be wrong"
     say(console, [f"Rows that decide{_between(by, len(rows))}{source}"] * bool(rows), "bold")
-    grades = {"1.000": "right", "0.000": "wrong"} if "accuracy" in metrics else {}
+    by_judge = "judged " * (not any(labelled.values()))
+    grades = {"1.000": f"{by_judge}right", "0.000": f"{by_judge}wrong"} if "accuracy" in metrics else {}
     width = min(console.width, WIDTH)
     for row in rows:
         expected, id_ = " | ".join(row["references"]), f"{row['id']}  " * (row["id"] is not None)
