@@ -9,6 +9,7 @@ from ..core.reading import COMMON, one_line
 from .table import visible
 
 LABELS = 10  # columns of the names of lines
+LEAST_ROOM = 20  # characters of a text, however narrow the terminal is
 LONGEST_WORD = 12  # characters, so that a text of two lines less a word seldom needs a third
 _WORD = re.compile(r"\w+")
 
@@ -29,8 +30,10 @@ def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "a
 
     >>> excerpt_lines("An insect has eight legs.", ["An insect has six legs."], 60)
     ['answer    "An insect has eight legs."', 'accepted  "An insect has six legs."']
+    >>> [line[:6] for line in excerpt_lines("Eight long legs and two wings.", ["Six"], 4)]  # of a narrow terminal
+    ['answer', '      ', 'accept']
     """
-    room, other = width - LABELS, beside[0] if beside else ""
+    room, other = max(width - LABELS, LEAST_ROOM), beside[0] if beside else ""
     said = wrap(quoted(answer, 2 * room - LONGEST_WORD, other), room, max_lines=2, placeholder='..."')
     lines = list(zip(("answer", ""), said, strict=False))
     lines += [(name, quoted(other, room, answer))] * bool(beside)
