@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from .rows.values import as_number
 from .rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10
+LONGEST_NAME = 60  # characters of the files in a command
 _WORDS = {"none": None, "true": True, "false": False, "inf": math.inf, "infinity": math.inf}
 _DEFAULT = (
     "ava, which judges an answer with its question, for rows with a question; f_meta and aev for sets of questions; "
@@ -421,10 +423,14 @@ def output_console(stream=None, width: int | None = None):
     return Console(stderr=stream is sys.stderr, width=None if (stream or sys.stdout).isatty() else width)
 
 
-def print_result(form: str, shown: report.Report, verbose: bool = False) -> None:
-    """Print a report in the form of --format: "table", "json" or "markdown"."""
+def print_result(
+    form: str, shown: report.Report, verbose: bool = False, names: Mapping[str, str] | None = None
+) -> None:
+    """Print a report in the form of --format: "table", "json" or "markdown"; `names` of files stand in commands."""
     if form == "table":
-        (shown.show_all if verbose else shown.show)(output_console())
+        console = output_console()
+        console.names = names or {}
+        (shown.show_all if verbose else shown.show)(console)
     else:
         text = shown.to_json() if form == "json" else shown.to_markdown()
         if form == "json":  # has a way to write what the encoding lacks
@@ -546,9 +552,20 @@ def carry_out(
     say_forms(() if as_paths else sources)
     after(report)
     write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})
-    print_result(form, report, verbose)
+    print_result(form, report, verbose, {} if any(reading) or column else _names_of(inputs, given))
     if demands:
         check_demands(demands, report.systems)
+
+
+def _names_of(inputs: Sequence[str], given: Mapping[str, Any]) -> dict[str, str]:
+    """Return what FILE and LABELS stand for in commands that go on with what a verb read or wrote.
+
+    >>> _names_of(["a.jsonl", "my b.jsonl"], {"labels": None, "output": None})
+    {'FILE': "a.jsonl 'my b.jsonl'"}
+    """
+    files = {"FILE": [given["output"]] if given.get("output") else inputs, "LABELS": given.get("labels") or []}
+    names = {name: shlex.join(map(str, paths)) for name, paths in files.items()}
+    return {name: shown for name, shown in names.items() if 0 < len(shown) <= LONGEST_NAME and shown != "-"}
 
 
 def _text(report: Any, option: str) -> str:

@@ -84,7 +84,7 @@ def test_a_report_says_how_many_labels_or_questions_5_points_need(judged):
     said = f"about {number:,} more labels of each system would give +-5 points"
     assert number > 0
     assert said in " ".join(str(of_a).split())
-    assert "+-5 points need about" in " ".join(str(of_b).split())
+    assert "+-5 points need labels on about" in " ".join(str(of_b).split())
     assert "more labels of each system" not in " ".join(str(of_b).split())
 
 

@@ -357,10 +357,10 @@ def untold_rows(**more):
 def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     report = genqa_metrics.compare(untold_rows(), resamples=200)
     assert report.findings == [
-        "Which system has more right answers cannot be told: the judge accepts good 1.00, bad 0.00."
+        "Which system has more right answers cannot be told: the judge accepts good 3, bad 0 of 3."
     ]
     assert "good is significantly better" not in report.to_html() + str(report)
-    assert "cannot tell (judged 1.00)" in str(report)
+    assert "cannot tell (judge accepts 3 of 3)" in str(report)
     page = report.to_html()
     assert "share that the judge accepts, not accuracy" in page
     assert '<line class="interval"' not in page
@@ -476,7 +476,7 @@ def test_the_screen_says_where_the_judge_does_not_help():
 
 
 @pytest.mark.parametrize(
-    ("labelled", "said"), [(20, ", by people's labels\n"), (14, ", by people's labels or the judge\n")]
+    ("labelled", "said"), [(20, ", by people's labels\n"), (14, ", by people's labels, else by the judge\n")]
 )
 def test_rows_say_whose_verdicts_they_show(labelled, said):
     answers = {"a": "four steps", "b": "seven steps"}

@@ -95,16 +95,19 @@ def test_columns_of_other_spelling_are_what_score_reads():
     assert any("column 'Answer' was read as the prediction" in note for note in report["notes"])
 
 
-def test_the_proposed_commands_read_the_file_as_it_was_read_here(tmp_path):
+def test_the_proposed_commands_read_the_file_as_it_was_read_here(tmp_path, monkeypatch):
     """A sheet and a place in a document are in the commands; where they are not named, the message names them."""
     (tmp_path / "runs.json").write_text(json.dumps({"data": {"runs": [{"items": [row(n) for n in range(4)]}]}}))
     out = run("doctor", tmp_path / "runs.json")[0]
     assert "rows stand at data.runs[*].items: add --rows-at 'data.runs[*].items'" in out
     assert "runs.json: JSON, 1 row\n" in out
     report = json.loads(run("doctor", tmp_path / "runs.json", "--rows-at", "data.runs[*].items", "-f", "json")[0])
-    assert report["can"]
-    assert all("--rows-at 'data.runs[*].items'" in entry["command"] for entry in report["can"])
-    run(*shlex.split(report["can"][0]["command"])[1:], "--metric", "aev")
+    first, *others = (entry["command"] for entry in report["can"])
+    assert first.endswith("--rows-at 'data.runs[*].items' -o judged.jsonl")
+    assert others
+    assert all(" judged.jsonl" in command and "--rows-at" not in command for command in others)
+    monkeypatch.chdir(tmp_path)
+    run(*shlex.split(first)[1:], "--metric", "aev")
     book = tmp_path / "book.xlsx"
     sheet = [["prediction", "references", "system"], ["a", "a", "x"], ["a", "b", "x"]]
     book.write_bytes(workbook(About=[["note"], ["mine"]], Answers=sheet))
@@ -120,14 +123,18 @@ def test_bad_rows_are_counted_and_the_commands_skip_them():
     report = found([row(1), {"prediction": 3}, row(2)])
     assert report["bad_rows"] == 1
     assert "row 2: " in report["first_bad"]
-    assert all("--on-error skip" in entry["command"] for entry in report["can"])
+    commands = [entry["command"] for entry in report["can"]]
+    assert commands[0].endswith("-o judged.jsonl --on-error skip")
+    assert all(" judged.jsonl" in command and "--on-error" not in command for command in commands[1:])
 
 
 def test_what_to_know_before():
     rows = [row(1, prediction="It was Ann who won that race " * 3), row(1, prediction="I don't know."), row(2)]
     rows.append(row(3, id="g3", prediction="Das Rennen wurde in jenem Jahr von Anna gewonnen."))
     notes = " ".join(found([{**one, "ava_label": 1.0, "contexts": ["Ann won."]} for one in rows])["notes"])
-    for part in "times as many words|decline or are empty: 1|repeat a question|retrieved|earlier run".split("|"):
+    for (
+        part
+    ) in "times as many words|1 of 4 answers decline or are empty|repeat a question|retrieved|earlier run".split("|"):
         assert part in notes
     assert "English (g3)" in notes
 

@@ -82,7 +82,7 @@ def test_the_judge_base_is_offered_with_its_size_where_it_can_tell_more(judge, r
     scorer = make_scorer("ava")
     errors = JudgeErrors.of(scorer, {"profiled": rows, "unsure": 0.8 * rows})
     values = {"basis": NOTHING, "rows": rows, "reason": errors.unknown}
-    base = f"--set ava.checkpoint=base ({ENCODERS[LARGE_MODEL].megabytes} MB, downloaded once), which erred less"
+    base = f"--set ava.checkpoint=base ({ENCODERS[LARGE_MODEL].megabytes} MB once; right on "
     why, what_to_do = errors.notes({"a": values})
     assert base not in why
     assert (base in what_to_do) is offered
@@ -115,8 +115,8 @@ def test_every_verb_says_the_same_of_a_system_with_few_labels(few_labels):
     """4 labels cannot give an interval, 6 can; both say how many they are."""
     for report in few_labels:
         lines = str(report).splitlines()
-        assert any("cannot tell (2 of 4 labelled right)" in line and "4 of 30 labels" in line for line in lines)
-        assert any("0.500 [" in line and "6 of 30 labels" in line for line in lines)
+        assert any("cannot tell (2 of 4 labelled right)" in line and "labels of 4 of 30" in line for line in lines)
+        assert any("0.500 [" in line and "labels of 6 of 30" in line for line in lines)
         assert "too few labels: the labels are of 4 questions" in report.to_markdown()
         assert not re.search(r"no interval(?!\s+narrower)", str(report) + report.to_html())
         assert "cannot tell; people" not in report.to_markdown()

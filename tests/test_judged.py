@@ -93,7 +93,7 @@ def test_a_frame_has_all_columns_and_is_not_judged_again(rows, judged):
     judged.clear()
     again, said = told(genqa_metrics.score, frame, "ava")
     assert not judged
-    assert said == ["ava, rows: 12 were judged before, by the same judge"]
+    assert said == ["ava: 12 rows judged before, by the same judge"]
     assert again.to_dict() == report.to_dict()
     pandas.testing.assert_frame_equal(again.to_pandas(), frame)
 
@@ -164,7 +164,7 @@ def test_every_verb_gives_the_numbers_of_the_rows_without_judging_again(tmp_path
         judged.clear()
         found, said = told(call, output)
         assert not judged, verb
-        assert said == [f"ava, rows: {SOME} were judged before, by the same judge"], verb
+        assert said == [f"ava: {SOME} rows judged before, by the same judge"], verb
         assert numbers(found) == numbers(expected), verb
 
 
@@ -177,8 +177,8 @@ def test_rows_are_judged_anew_where_a_text_or_a_score_was_changed(tmp_path, rows
     judged.clear()
     report, said = told(genqa_metrics.score, found, "ava")
     assert said == [
-        "ava, rows: 8 were judged before, by the same judge; 2 were judged anew: their texts were changed; "
-        "1 were judged anew: their recorded scores were changed; 1 were judged for the first time"
+        "ava: 8 rows judged before, by the same judge; 2 rows judged anew: their texts were changed; "
+        "1 row judged anew: their recorded scores were changed; 1 row judged for the first time"
     ]
     assert {triple[0] for triple in judged} <= {row["question"] for row in found[:4]}
     plain = [{name: value for name, value in row.items() if not name.startswith("ava_")} for row in found]
@@ -193,7 +193,7 @@ def test_rows_are_judged_anew_by_another_judge(tmp_path, rows, judged):
     judged.clear()
     report, said = told(genqa_metrics.score, output, "ava", {"threshold": 0.7})
     assert judged
-    assert said == ["ava, rows: 12 were judged anew: the judge differs (threshold 0.58 -> 0.7)"]
+    assert said == ["ava: 12 rows judged anew: the judge differs (threshold 0.58 -> 0.7)"]
     expected = genqa_metrics.score(rows[:12], "ava", {"threshold": 0.7})
     assert report.to_dict()["systems"] == expected.to_dict()["systems"]
 
@@ -237,7 +237,7 @@ def test_grounding_is_not_judged_again(tmp_path, judged):
     judged.clear()
     again, said = told(genqa_metrics.score, tmp_path / "judged.csv", ["grounding", "ava"])
     assert not judged
-    assert said == [f"{metric}, rows: 6 were judged before, by the same judge" for metric in ("grounding", "ava")]
+    assert said == [f"{metric}: 6 rows judged before, by the same judge" for metric in ("grounding", "ava")]
     for name in ("systems", "signatures"):
         assert again.to_dict()[name] == first.to_dict()[name]
     assert again.warnings == first.warnings

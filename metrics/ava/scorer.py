@@ -20,6 +20,8 @@ from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
 
+BASE_IS_RIGHT = "right on 72% of assistants' long answers, small on 62%"  # of 320, see README.md
+
 
 class AvaScorer(Scorer):
     """AVA of Vu & Moschitti (2021): the statistics of a row are its verdict, its probability, and whether it declines.
@@ -76,7 +78,7 @@ class AvaScorer(Scorer):
         self._size = f"{_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''}"
         is_small = (checkpoint or "small") == "small" and escalate is None
         size = ENCODERS[LARGE_MODEL].megabytes
-        self.stronger = f"ava.checkpoint=base ({size} MB, downloaded once)" if is_small else ""
+        self.stronger = f"ava.checkpoint=base ({size} MB once; {BASE_IS_RIGHT})" if is_small else ""
         self.second = None if escalate is None else load_judge(escalate, None, device, dtype, ready=False)
 
     def ready(self) -> Self:

@@ -255,7 +255,7 @@ class Scorer:
 
     name = ""  # of the metric and of its folder
     title = ""  # what people call it
-    stronger = ""  # NAME=VALUE of a setting with which it errs less and takes longer, and what is downloaded
+    stronger = ""  # NAME=VALUE of a setting with which it errs less and takes longer, and by how much
     names: tuple[str, ...] = ()  # of the scores of a corpus
     row_names: tuple[str, ...] = ()  # of the same scores of a single row, in the same order; default: `names`
     main = ""  # the score that ranks systems

@@ -4,6 +4,7 @@ A quantity has one name in tables, JSON, --fail-under, charts and Python.
 """
 
 import csv
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -27,6 +28,7 @@ from .table import (
 MOST_NAMED = 5  # in a sentence
 MOST_CHARACTERS = 80  # of the names that a sentence lists
 WIDTH, SCREEN = 100, 30  # columns and lines of a first screen at most
+_FILES = re.compile(r"(genqa-metrics [a-z]+ |--labels )(FILE|LABELS)\b")  # in commands that sentences name
 
 
 class Report:
@@ -211,17 +213,27 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
     return highest("accuracy", shown, list(shown) if as_good is None else as_good)
 
 
-def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return a sentence on what is wrong with how many answers judged wrong, by system; none where it is not known.
+def of_faults(faults: Mapping[str, Mapping[str, int]], judged: Mapping[str, Mapping]) -> list[str]:
+    """Return a sentence on what the judge finds wrong with how many answers, by system; none where it is not known.
 
-    >>> of_faults({"a": {"another value": 3, "lacks a part": 1}, "b": {"declines": 1}})
-    ['Why judged wrong, where known: another value (a 3); lacks a part (a 1); declines (b 1)']
+    `judged` has the rows of each system and the share that the judge accepts.
+
+    >>> judged = {"a": {"rows": 20, "judged": 0.5}, "b": {"rows": 20, "judged": 0.9}}
+    >>> of_faults({"a": {"another value": 3, "lacks a part": 1}, "b": {"declines": 1}}, judged)
+    ['Why the judge rejects answers (known for 5 of 12): another value (a 3); lacks a part (a 1); declines (b 1)']
     """
     shown = dict(list(faults.items())[:MOST_NAMED])
     names = dict.fromkeys(name for of in shown.values() for name in of)
     each = [f"{name} ({', '.join(f'{s} {of[name]:,}' for s, of in shown.items() if name in of)})" for name in names]
     more = f"; {len(faults) - MOST_NAMED} more systems" if len(faults) > MOST_NAMED else ""
-    return [f"Why judged wrong, where known: {'; '.join(each)}{more}"] if each else []
+    known = sum(sum(of.values()) for of in faults.values())
+    counts = f"known for {known:,} of {sum(map(rejected, judged.values())):,}"
+    return [f"Why the judge rejects answers ({counts}): {'; '.join(each)}{more}"] if each else []
+
+
+def rejected(values: Mapping) -> int:
+    """Return how many answers of a system the judge rejects, of its "rows" and the share that is "judged" right."""
+    return round((1 - values["judged"]) * values["rows"])
 
 
 def briefly(names: Sequence[str]) -> str:
@@ -272,13 +284,16 @@ def print_first_screen(
 def say(console, lines: Iterable[str], style: str = "dim", most: int | None = None) -> None:
     """Print lines of plain text, wrapped between words to `most` columns or the console's; each keeps its indentation.
 
-    A word that is wider than the console, such as a signature, is one that can be copied.
+    A word that is wider than the console, such as a signature, is one that can be copied. FILE and LABELS in commands
+    become the files that were read where the console has their `names`, see `terminal.print_result`.
     """
     from rich.cells import cell_len
     from rich.text import Text
 
     width = min(console.width, most or console.width)
-    for line in map(visible, lines):
+    names = getattr(console, "names", {})
+    for line in lines:
+        line = visible(_FILES.sub(lambda match: match[1] + names.get(match[2], match[2]), line))
         said = line.lstrip()
         indent = line[: len(line) - len(said)]
         room = width - len(indent)

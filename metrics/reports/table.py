@@ -109,8 +109,8 @@ def accuracy_cell(found: Mapping | None) -> str:
 
     >>> accuracy_cell({"accuracy": 0.5, "low": 0.4, "high": 0.61})
     '0.500 [0.400, 0.610]'
-    >>> accuracy_cell({"accuracy": None, "labelled": 0, "judged": 0.25})
-    'cannot tell (judged 0.25)'
+    >>> accuracy_cell({"accuracy": None, "labelled": 0, "judged": 0.25, "rows": 8})
+    'cannot tell (judge accepts 2 of 8)'
     >>> accuracy_cell({"accuracy": None, "labelled": 4, "labelled_right": 3, "judged": 0.25})
     'cannot tell (3 of 4 labelled right)'
     """
@@ -120,21 +120,21 @@ def accuracy_cell(found: Mapping | None) -> str:
         return estimate(found, name="accuracy")
     if found["labelled"]:
         return f"cannot tell ({found['labelled_right']:,} of {found['labelled']:,} labelled right)"
-    return f"cannot tell (judged {number(found['judged'], 2)})"
+    return f"cannot tell (judge accepts {round(found['judged'] * found['rows']):,} of {found['rows']:,})"
 
 
 def source_cell(found: Mapping | None) -> str:
     """Return in a few words what the accuracy of a system rests on; see `judge_errors.JudgeErrors.accuracy`.
 
     >>> source_cell({"source": "labels and judge", "labelled": 6, "rows": 20})
-    '6 of 20 labels and judge'
+    'labels of 6 of 20 and judge'
     >>> source_cell({"source": "judge, corrected", "labelled": 1, "rows": 20})
     'judge, corrected'
     """
     if found is None:
         return "-"
     source = "labels" if found["source"] == "-" and found["labelled"] else found["source"]
-    return f"{found['labelled']:,} of {found['rows']:,} {source}" if source.startswith("labels") else source
+    return source.replace("labels", f"labels of {found['labelled']:,} of {found['rows']:,}")
 
 
 # A line break is a space; what would control a terminal, turn the direction of writing, or is half a letter is shown.

@@ -699,19 +699,19 @@ def _recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
     """Return what became of the judgments in the rows, one sentence; None where they had none.
 
     >>> _recall_note("ava", {"recalled": 88, "judged anew: their texts were changed": 3})
-    'ava, rows: 88 were judged before, by the same judge; 3 were judged anew: their texts were changed'
+    'ava: 88 rows judged before, by the same judge; 3 rows judged anew: their texts were changed'
     >>> _recall_note("ava", {"judged first": 5})
     """
     anew = {name.removeprefix(ANEW): count for name, count in counts.items() if name.startswith(ANEW) and count}
     if not counts.get(RECALLED) and not anew:
         return None
     said = {
-        "were judged before, by the same judge": counts.get(RECALLED),
-        **{f"were judged anew: {why}": count for why, count in anew.items()},
-        "were judged for the first time": counts.get(FIRST),
+        "judged before, by the same judge": counts.get(RECALLED),
+        **{f"judged anew: {why}": count for why, count in anew.items()},
+        "judged for the first time": counts.get(FIRST),
     }
-    parts = [f"{count:,} {what}" for what, count in said.items() if count]
-    return f"{metric}, rows: {'; '.join(parts)}"
+    parts = [f"{count:,} row{'s' * (count > 1)} {what}" for what, count in said.items() if count]
+    return f"{metric}: {'; '.join(parts)}"
 
 
 def _warn_of_recorded(counts: Mapping[str, Mapping[str, int]]) -> None:

@@ -18,8 +18,6 @@ from typing import Any
 from ..core.scorer import Scorer
 from ..reports.report import UNTOLD, short_names
 from ..reports.table import Table, number
-from ..rows.reading import Skips, inputs_of
-from ..rows.sources import Source
 from ..scale.tally import CONFUSION
 from ..statistics import estimation
 from ..statistics.intervals import COUNTS, Counts, pooled, wilson
@@ -150,7 +148,7 @@ class JudgeErrors:
         totals = {name: sum(getattr(group, name) for group in measured.groups) for name in COUNTS}
         unlike = [*disagreements(totals, rows), *differences(_profile(measured.facts), rows)]
         stronger = scorer.stronger if rows.get("profiled", 0) >= LEAST_ROWS else ""
-        return cls(measured, UNLIKE if unlike else "", unlike=unlike, stronger=stronger)
+        return cls(measured, f"{UNLIKE} ({'; '.join(unlike)})" if unlike else "", unlike=unlike, stronger=stronger)
 
     def accuracy(self, sums: estimation.QuestionSums, **options: Any) -> tuple[dict, estimation.AccuracyEstimate]:
         """Return the accuracy of a system, as all reports have it, and the estimate, see `estimate_accuracy`.
@@ -202,7 +200,7 @@ class JudgeErrors:
         if self.measured and self.measured.method == "calibrated":  # then there are labels
             to_label = "labels of these rows settle it: genqa-metrics accuracy FILE --labels LABELS"
         if self.stronger and self.unlike:
-            to_label += f"; or judge again with --set {self.stronger}, which erred less in our tests"
+            to_label += f"; or judge again with --set {self.stronger}"
         for system in untold:
             reason = systems[system]["reason"]
             fix = "more questions are needed" if "too few questions" in reason else to_label
@@ -272,7 +270,7 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
     if all(values["labelled"] == values["rows"] for values in known):
         return f"{said}; every answer has a label, so its verdicts are not needed"
     if worth - labelled < 1:
-        other = f"--set {stronger}, which erred less in our tests" if stronger else "another judge"
+        other = f"--set {stronger}" if stronger else "another judge"
         return f"{said}; its verdicts make no interval narrower: label more, or take {other}"
     return f"{said}; with its verdicts the {labelled:,} labels give intervals as narrow as {worth:,.0f} labels alone"
 
@@ -334,18 +332,15 @@ def disagreements(measured: Mapping[str, float], rows: Mapping[str, float]) -> l
     return result
 
 
-def calibrated_on(scorers: Iterable[Scorer], sources: Sequence[Source]) -> list[str]:
-    """Return a note for each judge that was calibrated on one of these files, which are read where there is one."""
-    notes = []
+def calibrated_on(scorers: Iterable[Scorer], questions: Iterable[int]) -> list[str]:
+    """Return a note for each judge that was calibrated on answers to some of these `tally.question_key`s."""
+    notes, asked = [], {*questions}
     for scorer in scorers:
-        if (calibration := getattr(scorer, "calibration", None)) is None:
-            continue
-        digests = set(calibration.content.get("data", {}).values())
-        names = [source["name"] for source in inputs_of(sources, Skips()) if source["sha256"] in digests]
-        if names:
+        calibration = getattr(scorer, "calibration", None)
+        if calibration and (known := asked.intersection(calibration.content.get("question_keys", ()))):
             notes.append(
-                f"the judge was calibrated on {', '.join(names)}: its figures for these rows are too good; take their "
-                "labels, or rows that it was not calibrated on"
+                f"the judge was calibrated on answers to {len(known):,} of these {len(asked):,} questions: for the "
+                "same answers its figures are too good; their labels tell more (genqa-metrics accuracy)"
             )
     return notes
 
@@ -359,7 +354,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     >>> differences(measured, {"profiled": 50, "unsure": 5, "answer_words:1": 50})
     []
     >>> differences(measured, {"profiled": 50, "unsure": 30, "answer_words:6": 50})
-    ['100% of the answers have a length that is rare in those', 'it is unsure of 60%, there of 10%']
+    ['100% of the answers have a length that is rare there', 'it is unsure of 60%, there of 10%']
     """
     size, base = rows.get("profiled", 0), measured.get("profiled", 0)
     if not base:
@@ -371,7 +366,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         of_part = {name: count for name, count in rows.items() if name.startswith(f"{part}:")}
         unknown = sum(count for name, count in of_part.items() if measured.get(name, 0) < RARE * base)
         if unknown > RARE_SHARE * size:
-            result.append(f"{unknown / size:.0%} of the {what} have a length that is rare in those")
+            result.append(f"{unknown / size:.0%} of the {what} have a length that is rare there")
     if "unsure" not in measured:
         return result
     unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base

@@ -289,13 +289,12 @@ class AccuracyReport(Report):
             print_table(table, console)
 
     def _short(self) -> Table:
-        rows = [[name, *_cells(of, ("accuracy", "wrong", "of_rows"))] for name, of in self._ordered()]
-        if not any(values["low"] is not None for values in self.systems.values()):
-            rows = [[name, right, declined] for name, right, _, declined in rows]
-            return Table("", ["system", "right", "declined"], rows, "")
-        for row in rows:
-            row.insert(2, source_cell(self.systems[row[0]]))
-        return Table("", ["system", "right", "from", "wrong", "declined"], rows, "")
+        told = any(values["low"] is not None for values in self.systems.values())
+        rows = []
+        for name, of in self._ordered():
+            right, declined = _cells(of, ("accuracy", "of_rows"))
+            rows.append([name, right, *[source_cell(of)] * told, declined])
+        return Table("", ["system", "right", *["from"] * told, "declined"], rows, "")
 
     def _ordered(self) -> list[tuple[str, Mapping]]:
         return sorted(self.systems.items(), key=lambda item: -(item[1]["accuracy"] or 0))
@@ -308,7 +307,8 @@ class AccuracyReport(Report):
             most = max(needed, default=0)
             return [f"about {most:,} more labels of each system would give +-5 points"] if most else []
         questions = [values["questions_needed"]["0.05"] for values in planned]
-        more = "" if None in questions else f"+-5 points need about {rounded(max(questions))} questions of this kind"
+        each = "labels of every system" if len(planned) > 1 else "labels"
+        more = "" if None in questions else f"+-5 points need {each} on about {rounded(max(questions))} such questions"
         rows, labels = (sum(values[name] for values in self.systems.values()) for name in ("rows", "labelled"))
         widest = 100 * max(values["half_width_of_all"] for values in planned)
         of_all = f"labelling all {rows:,} rows gives about +-{widest:.0f} points" if labels < rows else ""
@@ -562,7 +562,7 @@ def judge_answers(
     scorer = make_scorer("ava", settings, ready=not is_judged(sources))
     sums, counts = item_statistics(items, {"ava": scorer}, progress)
     notes = scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-    notes += calibrated_on([scorer], sources)
+    notes += calibrated_on([scorer], map(question_key, items))
     errors = JudgeErrors.of(scorer, counts["ava"], ignore_judge_errors)
     return sums["ava"][:, 1], sums["ava"][:, 0], scorer, errors, notes
 

@@ -21,6 +21,7 @@ from ...rows.sources import Source
 from ...rows.values import Row
 from ...scale import options
 from ...scale.run import item_statistics
+from ...scale.tally import question_key
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import LEVEL, adjust_p_values
 from ..inputs import digested_sources, optional_texts, rounded, score_in_column, unscored_item
@@ -145,7 +146,8 @@ def agree(
         thresholds={name: limit for scorer in scorers.values() for name, limit in scorer.thresholds.items()},
     )
     result = analyse(judgments, gap, resamples, seed)
-    result["notes"] += [*notes, *warnings, *calibrated_on(scorers.values(), [*sources, *label_sources])]
+    asked = [question_key(row.item) for row in judged]
+    result["notes"] += [*notes, *warnings, *calibrated_on(scorers.values(), asked)]
     return AgreeReport(
         genqa_metrics=__version__,
         inputs=reading.inputs_of([*sources, *label_sources], skips),

@@ -19,6 +19,7 @@ from ...rows.reading import Message, Progress, Skips, ignore, inputs_of, is_judg
 from ...rows.sources import Source
 from ...rows.writing import output_path, write_text
 from ...scale.options import OnError, Settings, check_options, checked_columns
+from ...scale.tally import question_key
 from ...statistics.intervals import COUNTS
 from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources
@@ -189,10 +190,11 @@ class CalibrateReport(Report):
         said = f"with {after} of the labels on held-out questions, the judge as it is with {before}"
         if not self.helps:
             return [f"calibration does not help: it agrees {said}. Use the labels themselves: {self.instead}"]
-        score = f"genqa-metrics score FILE --calibration {shlex.quote(self.output)}" if self.output else ""
-        written = f"Written to {self.output}. For other answers: {score}; of these the labels say more: {self.instead}"
-        to_do = written if self.output else WRITE
+        score = f"genqa-metrics score OTHERS --calibration {shlex.quote(self.output)}" if self.output else ""
         test, answers = self.sign_test, self.calibration["answers"]
+        all_the_same = " all the same" * (test["p"] >= LEVEL)
+        written = f"Written{all_the_same} to {self.output}. For other answers: {score}; "
+        to_do = f"{written}of these the labels say more: {self.instead}" if self.output else WRITE
         unit = "questions" if self.calibration["questions"] < answers else "answers"
         helps, chance = ("may help", ", which can be chance") if test["p"] >= LEVEL else ("helps", "")
         counts = f"{test['better']:,} {unit} better, {test['worse']:,} worse, p {p_value(test['p'])}{chance}"
@@ -236,7 +238,7 @@ class CalibrateReport(Report):
             f"log-odds: {slope:.3f} times the judge's, {intercept:+.3f}",
             measured_fact(self.calibration),
             f"genqa-metrics {self.calibration['genqa_metrics']}",
-            *([f"Next: genqa-metrics score FILE --calibration {shlex.quote(self.output)}"] if self.output else []),
+            *([f"Next: genqa-metrics score OTHERS --calibration {shlex.quote(self.output)}"] if self.output else []),
         ]
 
 
@@ -272,6 +274,7 @@ def _fitted(
         "answers": len(items),
         "questions": len(set(questions)),
         "data": {},
+        "question_keys": sorted({question_key(item) for item in items}),
         "errors": effective_counts(verdicts, labels, weights, questions, systems),
         "systems": [
             {"system": name} | error_counts(verdicts[systems == name], labels[systems == name])

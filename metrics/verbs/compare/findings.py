@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 from ...registry import scorer_class
-from ...reports.report import MOST_CHARACTERS, Report, briefly, either
+from ...reports.report import MOST_CHARACTERS, Report, briefly, either, rejected
 from ...reports.table import estimate, listed, number
 from .analysis import ACCURACY
 from .ranking import Ranking
@@ -23,8 +23,9 @@ def findings(report: Report) -> list[str]:
 
 def _of_verdicts(by: Ranking) -> str:
     """Return which systems' answers a judge accepts more often, where it cannot be told how many are right."""
-    shares = [f"{system} {number(by.scores[system]['value'], 2)}" for system in by.order]
-    accepts = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)}"
+    answers = by.report.row_count
+    shares = [f"{system} {answers - rejected(by.judged['systems'][system]):,}" for system in by.order]
+    accepts = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)} of {answers:,}"
     further = _further(by, by.all_ahead)
     if not by.worse:
         return f"Which system has more right answers cannot be told: the judge accepts {accepts}{further}."

@@ -24,7 +24,7 @@ from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
 from ...scale import options
 from ...scale.run import item_statistics
-from ...scale.tally import fault_counts, label_of, named_faults
+from ...scale.tally import fault_counts, label_of, named_faults, question_key
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import CORRECTIONS, LEVEL
@@ -155,7 +155,8 @@ def compare(
         main, of_metric = scorer.significance_scores[0], statistics[metric]
         by_row = labelled[metric].by_row if metric in labelled else analysis.row_scores(scorer, of_metric, main)
         finer = of_metric[..., 1] if metric == judge else by_row
-        numbers[metric]["rows"] = _deciding_rows(matched, numbers[metric], by_row, finer, rows)
+        labelled_rows = ~np.isnan(labelled[metric].labels) if metric in labelled else np.ones_like(by_row, dtype=bool)
+        numbers[metric]["rows"] = _deciding_rows(matched, numbers[metric], by_row, finer, rows, labelled_rows)
     if accuracy:
         numbers[judge]["accuracy"] = accuracy
         numbers[judge]["faults"] = _faults(matched, scorers[judge], statistics[judge])
@@ -199,7 +200,7 @@ def compare(
             *slice_remarks,
             *notes.skipped_notes(matched, skips),
             *label_notes,
-            *calibrated_on(reading.scorers.values(), [*reading.sources, *label_sources]),
+            *calibrated_on(reading.scorers.values(), map(question_key, items)),
             *(accuracy["notes"] if accuracy else []),
             *notes.question_notes(sizes),
             *([] if some else notes.unreachable_notes(sizes, tests, resamples, correction)),
@@ -455,13 +456,24 @@ def _take_labels(matched: Matched, reading: SystemRows, sources: Sequence[Source
 
 
 def _deciding_rows(
-    matched: Matched, numbers: Mapping[str, Any], by_row: np.ndarray, finer: np.ndarray, most: int
+    matched: Matched,
+    numbers: Mapping[str, Any],
+    by_row: np.ndarray,
+    finer: np.ndarray,
+    most: int,
+    labelled: np.ndarray,
 ) -> list[dict[str, Any]]:
-    """Return the rows on which the two closest systems differ most, or else all systems, by (rows, systems) scores."""
+    """Return the rows on which the two closest systems differ most, or else all systems, by (rows, systems) scores.
+
+    Where some answers have labels, rows come first of which both answers have one.
+    """
     name, tests = next(iter(numbers["tests"].items()))
     best = analysis.closest_pair(numbers["scores"][name], tests["pairs"])
     two = [place for place, system in enumerate(matched.systems) if system in best]
-    chosen = analysis.most_different(by_row[:, two], most, finer[:, two])
+    both, chosen = labelled[:, two].all(axis=1), []
+    for rows in map(np.flatnonzero, (both, ~both)):
+        of_rows = analysis.most_different(by_row[rows][:, two], most - len(chosen), finer[rows][:, two])
+        chosen += rows[of_rows].tolist()
     chosen = chosen or analysis.most_different(by_row, most, finer)
     return [matched.reported(row, by_row[row]) for row in chosen]
 

@@ -20,8 +20,9 @@ def print_short(report: Report, answers: Sequence[Sequence[SystemRow]], console)
         console.print()
         print_table(short_table(report, metric), console)
         say(console, other_pairs(report, metric))
-        if faults := of_faults(report.metrics[metric].get("faults", {})):
-            say(console, [*faults, ""])
+        numbers = report.metrics[metric]
+        if faults := numbers.get("faults"):
+            say(console, [*of_faults(faults, numbers["accuracy"]["systems"]), ""])
         for table in slice_tables(report, metric, most=0)[: 1 if by.untold else None]:
             if table.rows:
                 print_table(table, console)
@@ -47,7 +48,7 @@ def print_deciding_rows(report: Report, metric: str, answers: Sequence[Sequence[
     }
     mixed, source = len(set(labelled.values())) > 1, ""
     if "accuracy" in metrics:
-        by_labels = ", by people's labels" + " or the judge" * mixed
+        by_labels = ", by people's labels" + ", else by the judge" * mixed
         source = by_labels if any(labelled.values()) else ", as the judge sees them, which may be wrong"
     say(console, [f"Rows that decide{_between(by, len(rows))}{source}"] * bool(rows), "bold")
     by_judge = "judged " * (not any(labelled.values()))
@@ -60,7 +61,8 @@ def print_deciding_rows(report: Report, metric: str, answers: Sequence[Sequence[
         console.print(Text.assemble(name, (f"  [{wanted}]", "dim")), no_wrap=True, overflow="crop")
         shown = shown_answers(row)
         of_name = max(len(visible(system)) for _, system, _ in shown)
-        for score, system, answer in shown if len(shown) <= 3 else [of for of in shown if of[1] in by.to_read]:
+        differ = len({score for score, system, _ in shown if system in by.to_read}) > 1
+        for score, system, answer in [of for of in shown if of[1] in by.to_read or not differ]:
             judged = " (judge)" * (mixed and not labelled[row["row"], system])
             start = f"  {grades.get(score, score) + judged:<{len('right (judge)') if mixed else 0}}  "
             text = nearest_part(answer, width - len(start) - of_name - 2, expected)

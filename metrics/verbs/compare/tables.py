@@ -9,17 +9,17 @@ from ...reports.table import Table, accuracy_cell, estimate, number, p_value, so
 from ...statistics.estimation import LABELS, NOTHING
 from ...statistics.intervals import MIN_QUESTIONS
 from ..judge_errors import METHODS, whose
-from .analysis import ACCURACY
+from .analysis import ACCURACY, BY_LABELS
 from .ranking import Ranking
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 6  # those of five systems without the first one
 MAX_SLICE_TESTS = 30  # in LaTeX; of more only those that are significant
 CORRECTED = {
-    "holm": "corrected by Holm's method for the {tests}, and so are the intervals",
-    "bonferroni": "corrected by Bonferroni's method for the {tests}, and so are the intervals",
-    "fdr": "corrected for the {tests} so that 5% of the findings may be false (Benjamini and Hochberg)",
-    "none": "not corrected for the {tests}",
+    "holm": "corrected for the {tests} tests (Holm), as are the intervals",
+    "bonferroni": "corrected for the {tests} tests (Bonferroni), as are the intervals",
+    "fdr": "corrected for the {tests} tests so that 5% of the findings may be false (Benjamini and Hochberg)",
+    "none": "not corrected for the {tests} tests",
 }
 BEST = "Bold: the best, and systems that are not significantly worse."
 CLUSTERS = (
@@ -91,7 +91,9 @@ def short_table(report: Report, metric: str) -> Table:
         rows.append([system, cell, *difference])
     header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
     of_verdicts = f"; the difference is of {by.name}" if by.accuracy and by.name != ACCURACY else ""
-    said = f"95% intervals; p is {_correction(report)}{of_verdicts}.{_labels_alone(by)}"
+    few_labels = by.name == ACCURACY and report.settings["interval"].endswith(BY_LABELS)
+    test = "Welch's t-test of the labels" if few_labels else "a paired bootstrap test"
+    said = f"95% intervals; p by {test}, {_correction(report)}{of_verdicts}.{_labels_alone(by)}"
     return Table("", header, rows, said, by.marked)
 
 
@@ -126,7 +128,7 @@ def pairs_table(report: Report, metric: str, name: str, most: int | None = None)
     """Return the tests of all pairs of systems by one score; if there are more than `most`, those of neighbours."""
     by = Ranking(report, metric, name)
     tests, pairs = len(by.pairs), by.pairs
-    said = f"Two-sided paired tests; p is {_correction(report)}. Wins, ties and losses: rows."
+    said = f"Two-sided paired tests; p {_correction(report)}. Wins, ties and losses: rows."
     if by.judged and name != ACCURACY:
         said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."
     if most is not None and tests > most:
@@ -229,4 +231,4 @@ def _correction(report: Report) -> str:
     tests = report.settings["tests"]
     if tests == 1:
         return "not corrected: there is one test"
-    return CORRECTED[report.settings["correction"]].format(tests=f"{tests:,} tests, of all pairs and metrics")
+    return CORRECTED[report.settings["correction"]].format(tests=f"{tests:,}")

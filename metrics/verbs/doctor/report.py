@@ -31,6 +31,7 @@ MIN_SLICE = 5  # mean rows of a slice
 MIN_JUDGED = 10  # values of a column that may be scores
 MIN_AGREE = 3  # rows with a human score that `agree` needs
 RECORDED = ("ava_label", "ava_score")  # what `score --output` writes
+JUDGED = "judged.jsonl"  # where it writes them, so that the other commands need not judge again
 
 
 def diagnose(
@@ -103,8 +104,6 @@ class DoctorReport(Report):
         from rich.text import Text
 
         say(console, self.facts())
-        console.print()
-        print_table(self.tables()[0], console)
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         say(console, ["", "what to run, in this order:"] * bool(self.can), "bold")
         for value in self.can:
@@ -113,6 +112,8 @@ class DoctorReport(Report):
         if self.cannot:
             say(console, ["", "missing:"], "bold")
         say(console, [f"  {value['what']}: {value['why']}" for value in self.cannot], "")
+        console.print()
+        print_table(self.tables()[0], console)
 
 
 @dataclass
@@ -210,9 +211,11 @@ def _supported(
     can: list[dict[str, str]] = []
     cannot: list[dict[str, str]] = []
 
+    files, reading = list(names), [*given]
+    skip = ["--on-error", "skip"] if facts.bad else []
+
     def add(what: str, why: str, verb: str, *more: str) -> None:
-        skip = ["--on-error", "skip"] if facts.bad and verb != "raters" else []
-        words = ["genqa-metrics", verb, *names, *(given if verb != "raters" else ()), *more, *skip]
+        words = ["genqa-metrics", verb, *files, *([*reading, *more, *skip] if verb != "raters" else more)]
         can.append({"what": what, "why": why, "command": shlex.join(words)})
 
     def lacks(what: str, why: str) -> None:
@@ -237,7 +240,12 @@ def _supported(
         return can, cannot
     kind = facts.kind
     if kind.has_references:
-        add("score the rows", f"default for such rows: {' and '.join(default_metrics(kind))}", "score")
+        metrics, written = default_metrics(kind), []
+        if "ava" in metrics and not {*RECORDED} & present:
+            written = ["-o", JUDGED]
+        add("score the rows", f"default for such rows: {' and '.join(metrics)}", "score", *written)
+        if written:  # has all rows that are good, in columns of usual names
+            files, reading, skip = [JUDGED], [], []
     else:  # grounding errs too often to be recommended where there is another way
         why = "passages and no references: only grounding reads such rows, and it errs often"
         add("score the rows", why, "score", "-m", "grounding")
@@ -331,7 +339,7 @@ def _notes(facts: _Facts) -> list[str]:
             "depend on that; ava reads the question"
         )
     if facts.declined:
-        notes.append(f"answers that decline or are empty: {facts.declined:,}; the column declined has their share")
+        notes.append(f"{facts.declined:,} of {facts.systems.total():,} answers decline or are empty")
     if facts.foreign and facts.kind.text == "question":
         count = len(facts.foreign)
         said = f"{count:,} answer{'s' * (count > 1)} seem{'s' * (count == 1)} not to be English"

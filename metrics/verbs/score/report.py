@@ -63,7 +63,7 @@ OVERLAP = "shared words do not show which answers are right"
 SYSTEMS = "Systems"
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     tally.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
-    tally.DISAGREE: "label and judge disagree: the label, the judge's probability",
+    tally.DISAGREE: "label and judge disagree, either can be wrong: the label, the judge's probability",
     tally.WRONG: "judged wrong, surest first",
 }
 _SHORT = 5  # systems in the short form
@@ -157,8 +157,8 @@ def score(
     except FileError as error:
         error.finished_parts = run.finished_parts
         raise
-    if engine != "ray":
-        found.notes[:0] = calibrated_on(run.scorers.values(), [source for source in run.sources if source.path != "-"])
+    asked = {key for totals in found.questions.values() for key in totals.keys.tolist()}
+    found.warnings[:0] = calibrated_on(run.scorers.values(), asked)
     judge, accuracy = judge_among(found.scores), None
     if judge and not found.sets:
         sums = {system: totals.question_sums for system, totals in found.questions.items()}
@@ -572,7 +572,8 @@ class ScoreReport(Report):
         findings = [*(self._of_accuracy() if self.accuracy else self.findings), *map(as_sentence, self._overlap)]
         main, systems = scorer_class(next(iter(result.scores))), self._systems_table()
         measures = [f"{main.measures} ({main.main}, 0 to 1)"] * bool(main.measures)
-        notes = [*measures, *accuracy["notes"], *result.notes, *of_faults(result.faults)]
+        faults = of_faults(result.faults, accuracy["systems"]) if result.faults else []
+        notes = [*measures, *accuracy["notes"], *result.notes, *faults]
         print_first_screen(
             console,
             self.headline,
