@@ -558,7 +558,7 @@ def carry_out(
 
 
 def _names_of(inputs: Sequence[str], given: Mapping[str, Any]) -> dict[str, str]:
-    """Return what FILE and LABELS stand for in commands that go on with what a verb read or wrote.
+    """Return what FILE and LABELS stand for in commands on what a verb read or wrote.
 
     >>> _names_of(["a.jsonl", "my b.jsonl"], {"labels": None, "output": None})
     {'FILE': "a.jsonl 'my b.jsonl'"}
