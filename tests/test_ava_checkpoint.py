@@ -72,7 +72,7 @@ def test_agreement_with_people(shared_data):
     judge = Judge(load_judge())
     rows = []
     for name in evaluate_ava.CALIBRATION:
-        rows += list(json_rows(shared_data / "judgments" / f"{name}.jsonl.gz"))[::4]
+        rows += list(json_rows(shared_data / "judgments" / f"{name}.jsonl.gz"))[::8]
     columns = [[row[name] for row in rows] for name in ("question", "references", "candidate")]
     probabilities = judge.probabilities(*columns)
     labels = np.array([row["label"] for row in rows])

@@ -165,6 +165,7 @@ def test_a_file_of_another_architecture_is_refused(base, monkeypatch):
         cj.load_causal(base)
 
 
+@pytest.mark.slow
 def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
     """The same rows again and again: the loss falls, the run resumes, and the checkpoint says what it was made of."""
     right = {"Capital of France?": "Paris", "Who wrote Emma?": "Austen", "How many legs?": "six"}

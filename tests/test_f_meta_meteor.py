@@ -30,6 +30,7 @@ def scored():
     return dict(zip(pairs, base_function("meteor").pairs(predictions, references), strict=True))
 
 
+@pytest.mark.slow
 @needs_java
 def test_example_of_the_paper(scored):
     """Appendix A: METEOR 0.3773 and F-METEOR 0.3516, as printed.
@@ -44,6 +45,7 @@ def test_example_of_the_paper(scored):
     assert round(f, 4) == 0.3516
 
 
+@pytest.mark.slow
 @needs_java
 def test_pairs_equal_pycocoevalcap(scored, monkeypatch):
     from pycocoevalcap.meteor import meteor

@@ -254,6 +254,7 @@ def test_vectors_below_the_first_layer_are_near_those_of_torch(tiny_encoder, tmp
         FastEmbedder(tmp_path)
 
 
+@pytest.mark.slow
 def test_an_exported_folder_is_enough_without_torch_and_transformers(fast_ava, fast_kpqa, tmp_path, repository):
     """Scores of a process that cannot import them are those of this one."""
     rows = repository / "metrics/examples/answers.jsonl"

@@ -103,8 +103,10 @@ def judged(rng, questions, alike):
     return (np.sqrt(alike) * of_question[questions] + np.sqrt(1 - alike) * own).T
 
 
-@pytest.mark.parametrize(("repeats", "least"), [(60, 0.85), pytest.param(200, 0.9, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("number", "rows"), [(10, 10), (20, 5), (40, 3)])
+@pytest.mark.parametrize(
+    ("number", "rows", "repeats", "least"),
+    [(10, 10, 60, 0.85), (40, 3, 60, 0.85), pytest.param(20, 5, 200, 0.9, marks=pytest.mark.slow)],
+)
 def test_intervals_of_correlations_hold_with_repeated_questions(number, rows, repeats, least):
     """By rows 55 to 60% of the intervals held."""
     large = judged(np.random.default_rng(99), np.arange(200_000), 0.0)

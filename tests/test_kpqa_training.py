@@ -199,6 +199,7 @@ def judgments(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_all_tables_and_their_result_file(monkeypatch, capsys, judgments, tmp_path):
     arguments = ["--judgments", judgments, "--checkpoints", "kpqa=", "again=", "--resamples", 20]
     result = run_study(monkeypatch, evaluate_kpqa, tmp_path, *arguments)

@@ -129,6 +129,7 @@ def test_no_label_is_lost_or_given_twice(open_page, tmp_path):
     assert [row["label"] for row in labels(tmp_path)] == [1, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
     """Buttons are there from the name to the last row, and favour none; rows labelled differently come once more."""
     window = open_page(ROWS[:2], "-n", "2")
@@ -169,6 +170,7 @@ def test_comments_agreement_and_a_second_pass(open_page, tmp_path):
     assert (settled["rater"], settled["label"]) == ("ann", 0)
 
 
+@pytest.mark.slow
 def test_question_sets_are_asked_three_things(open_page, tmp_path):
     page = open_page([SET], "--form", "questions")(390, "ann")
     for name, key in (("relevance", "5"), ("fluency", "4"), ("variety", "2")):

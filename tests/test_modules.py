@@ -58,6 +58,7 @@ def name(request):
     return request.param
 
 
+@pytest.mark.slow
 def test_three_ways_to_load_give_the_same(repository, tmp_path):
     """By the package, from the folder of the checkout, and from an assembled folder where there is no package."""
     for name in ROWS:
@@ -74,6 +75,7 @@ def test_three_ways_to_load_give_the_same(repository, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["ava", "f_meta"])  # one answer a row, and a set
 def test_two_processes_give_the_same_as_one(name, folder, tmp_path):
     rows = json.dumps(ROWS[name])
     command = [sys.executable, "-c", RANK, str(folder), str(tmp_path)]

@@ -40,6 +40,7 @@ def wheel(built):
     return path
 
 
+@pytest.mark.slow
 def test_building_warns_of_nothing(built):
     assert not re.findall(r"^.*(?:warning|deprecat).*$", built[1], re.IGNORECASE | re.MULTILINE)
 
@@ -101,6 +102,7 @@ def test_the_notice_names_what_the_bundled_weights_were_trained_on(repository, w
         assert [name for name in licensed if not re.search(rf"\b{name}\b", notice)] == [], f"NOTICE: sources of {card}"
 
 
+@pytest.mark.slow
 def test_the_wheel_works_alone(repository, wheel, tmp_path):
     """Unpacked into a folder, with the requirements installed, and no checkout near."""
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")

@@ -256,7 +256,7 @@ def test_progress_moves_with_every_batch_and_never_back(workers, passes):
         assert told == ([2, 4, 6, 8, 10, 10] if passes == 1 else [*range(1, 11), 10])
 
 
-@pytest.mark.parametrize("metric", ["ava", "kpqa"])
+@pytest.mark.parametrize("metric", [pytest.param("ava", marks=pytest.mark.slow), "kpqa"])
 def test_workers_give_the_numbers_of_none(tmp_path, monkeypatch, metric):
     monkeypatch.setitem(WINDOWS, "cpu", 8)
     rows = made_rows(30)

@@ -89,6 +89,7 @@ def downloaded(hub, name, tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_what_is_published_is_what_a_dry_run_writes_and_a_second_run_uploads_nothing(hub, tiny, run, tmp_path):
     lines = run("--dry-run")
     assert hub.requests == []
@@ -120,6 +121,7 @@ def test_an_interrupted_run_is_finished_by_the_next(hub, tiny, run):
     assert hub.repositories["space", "ns/ava"].tags
 
 
+@pytest.mark.slow
 def test_a_published_version_does_not_change(hub, tiny, run, monkeypatch, tmp_path):
     some = "--metrics", "aev", "f_meta"
     run(*some)

@@ -245,6 +245,7 @@ def test_states_of_words_are_means_over_their_pieces(tiny_encoder, tmp_path):
     assert np.array_equal(data.mean_states(tiny_encoder, texts, tmp_path), means)
 
 
+@pytest.mark.slow
 def test_a_tiny_run_goes_on_where_it_was_killed(made_up, tiny_encoder, tmp_path):
     """Killed in the middle of the second of two epochs, of 4 batches each."""
     more = "--latent 3 --patience 0 --eval_strategy no --save_strategy steps --save_steps 6".split()

@@ -42,7 +42,9 @@ def find_sort_and_open(page):
     assert "number 0" in shown.first.inner_text()
 
 
-@pytest.mark.parametrize("verb", PAGES)
+@pytest.mark.parametrize(
+    "verb", [pytest.param(verb, marks=[] if verb == "compare" else pytest.mark.slow) for verb in PAGES]
+)
 def test_pages_can_be_read_on_a_desktop_and_on_a_phone(verb, browser, tmp_path):
     """Nothing is cut or scrolls sideways, links lead somewhere, text in charts is large enough, axe is content."""
     path = tmp_path / "page.html"

@@ -22,13 +22,10 @@ expect.set_options(timeout=TIMEOUT)
 WIDTHS = {"desktop": 1280, "phone": 390}
 VIEWS = {f"{device}-{scheme}": (width, scheme) for device, width in WIDTHS.items() for scheme in ("light", "dark")}
 
-# Demos share their forms, and each takes long to start: `make test` looks at two of them, and at `ONE` where all are
-# looked at alike.
-ONE, TWO = ("ava",), ("ava", "aev")
-ONE_IS_QUICK, TWO_ARE_QUICK = (
-    [pytest.param(name, marks=[] if name in quick else pytest.mark.slow) for name in genqa_metrics.METRICS]
-    for quick in (ONE, TWO)
-)
+# Demos share their forms, and each takes long to start: `make test` looks at two of them.
+TWO_ARE_QUICK = [
+    pytest.param(name, marks=[] if name in ("ava", "aev") else pytest.mark.slow) for name in genqa_metrics.METRICS
+]
 
 # Whoever reads one of these as HTML, Markdown or a template sets window.hacked, or asks for an address.
 NASTY = (
@@ -256,7 +253,7 @@ def own_answers(page: Page) -> None:
     expect(field(page, "Questions")).to_be_visible()
 
 
-@pytest.mark.parametrize("view", ["desktop-light", "phone-dark"])
+@pytest.mark.parametrize("view", [pytest.param("desktop-light", marks=pytest.mark.slow), "phone-dark"])
 def test_systems_are_compared(view, visit):
     """The answer first, then the report; the fields are folded until somebody wants them."""
     page = visit("compare", *VIEWS[view])
@@ -340,14 +337,16 @@ FIELDS = tables(__name__)["fields"]
 RESULT = tables(__name__)["result"]
 
 
-@pytest.mark.parametrize("name", ONE_IS_QUICK)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_an_empty_field_is_a_message_and_a_link_shows_the_same(name, visit):
     """The address says what was scored."""
     typed, page = visit(name, *VIEWS["desktop-dark"]), visit(name)
     field(typed, FIELDS[name][name == "grounding"]).fill("")  # there the question may be left out
     typed.locator("button.primary:visible").first.click()
     says(typed, "this field is empty; fill it in.")
-    check_views(typed, "desktop-dark", "phone-light")
+    if name == "ava":  # the others have the same form
+        check_views(typed, "desktop-dark", "phone-light")
     texts = ["Where is it held?", "It is held in Rome.", "In Rome"][-len(FIELDS[name]) :]
     for label, text in zip(FIELDS[name], texts, strict=True):
         field(typed, label).fill(text)
@@ -413,6 +412,7 @@ def test_two_generators_ask(visit):
     says(page, "Sentence: this field is empty; fill it in.")
 
 
+@pytest.mark.slow
 def test_systems_of_a_file_that_people_have(visit, tmp_path):
     """Semicolons, names of columns of their own, one to be picked by hand, a bad row."""
     page = visit("ava", 390, "dark")
@@ -438,6 +438,7 @@ def test_systems_of_a_file_that_people_have(visit, tmp_path):
     check_accessibility(page)
 
 
+@pytest.mark.slow
 def test_long_work_is_stopped_by_a_click_and_by_a_reload(visit, tmp_path):
     """Who waits sees the place in the queue; the next one's turn begins when the work before it has ended."""
     rows = "".join(f"Who won race {i} of Ann {i % 89}?,As I know Bob {i} did.,Carl {i},one\n" for i in range(2000))
@@ -464,7 +465,8 @@ def test_long_work_is_stopped_by_a_click_and_by_a_reload(visit, tmp_path):
     expect(status(first).first).to_contain_text("Scoring", timeout=15_000)
 
 
-@pytest.mark.parametrize("name", ONE_IS_QUICK)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", genqa_metrics.METRICS)
 def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
     """In every field, in names of systems, columns and files; what `visit` looks at in the end says the rest."""
     page = visit(name)
@@ -561,6 +563,7 @@ def test_every_answer_has_the_policy_and_a_page_has_its_preview(name, address):
     assert large.status_code == 413
 
 
+@pytest.mark.slow
 def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, address, repository):
     """What the page opens with is hidden until the result of the link is there."""
     page = visit("ava")
@@ -576,6 +579,7 @@ def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, addr
     assert not [text for text in page.evaluate("window.seen") if "right. Prob" in text]
 
 
+@pytest.mark.slow
 def test_a_result_beside_an_edited_text_says_so(visit):
     """Whenever the text is edited: after a run, and between the reading of the fields and their sending."""
     page = visit("ava")

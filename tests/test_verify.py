@@ -61,6 +61,7 @@ def test_a_run_that_was_not_finished_is_not_verified(tmp_path):
     assert "is not complete" in run("verify", tmp_path / "parts", status=1)[1]
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_changes_a_value(folder):
     """Neither where all is verified, nor where a run is resumed and reads the parts that are there."""
     draw, part = random.Random(5), folder / "part-000001.parquet"
