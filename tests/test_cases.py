@@ -127,7 +127,7 @@ def test_predictions_beside_their_data_set(kind, tmp_path):
         assert found[0].references[0] == "in Kent"
         assert set(found[1].references) == {NO_ANSWER}
     report = diagnose(files([str(gold), str(answers)]))
-    assert shlex.split(report.can[0]["command"])[2:] == [str(gold), str(answers)]
+    assert shlex.split(report.can[0]["command"])[2:4] == [str(gold), str(answers)]
     assert "predictions alone" in run("score", answers, status=2)[1]
     assert "right answers alone" in run("score", gold, status=2)[1]
 
