@@ -146,11 +146,7 @@ def test_the_command_prints_both_judges_and_writes_the_file(tmp_path, settings):
     rows = save(tmp_path / "rows.jsonl", written(60))
     arguments = f"calibrate {rows} -o {tmp_path}/mine.json -s ava.checkpoint={settings['checkpoint']}".split()
     out, _ = run(*arguments)
-    for text in (
-        "as it is",
-        "calibration may help: it agrees",
-        "Written all the same to",
-    ):
+    for text in ("as it is", "calibration may help: it agrees", "Written all the same to"):
         assert text in out
     assert "questions better, " in " ".join(out.split())
     assert read_calibration(tmp_path / "mine.json").content["labels"] == 60
@@ -185,7 +181,7 @@ def test_weights_undo_the_draw():
     every = calibration.error_counts(verdicts, labels)
     some = calibration.effective_counts(
         verdicts[drawn], labels[drawn], weights, [name for name, own in zip(names, drawn, strict=True) if own],
-        ["x"] * int(drawn.sum()),
+        ["x"] * int(drawn.sum())
     )  # fmt: skip
     for hit, number in (("accepted", "correct"), ("rejected", "incorrect")):
         assert some[hit] / some[number] == pytest.approx(every[hit] / every[number], abs=0.03)

@@ -92,12 +92,7 @@ def test_a_part_of_another_run_is_refused(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content",
-    [
-        *("", "{", "[]", "[" * 9999, "{}"),
-        '{"settings": {}, "inputs": [1], "complete": true}',
-        None,
-    ],
+    "content", [*("", "{", "[]", "[" * 9999, "{}"), '{"settings": {}, "inputs": [1], "complete": true}', None]
 )
 def test_a_damaged_manifest_is_one_clear_error(folder, content):
     """None for one digit that is another."""
