@@ -243,7 +243,7 @@ def test_a_verdict_in_the_terminal():
     assert lines[:6] == [
         "Question    When?",
         "Answer      In 1944(-0.50).",
-        "Reference   1945  (decided)",
+        "Reference   1945  (decides the verdict)",
         "Reference   later",
         "Verdict     judged wrong: probability 0.12; 0.50 or more counts as right",
         "Reason      '1944' counts against it; accepted: '1945'.",
@@ -289,7 +289,7 @@ def test_neither_terminal_nor_page_is_controlled_by_a_text(show, page, shown):
 def test_a_verdict_as_a_page():
     page = verdict_html(judged())
     assert '<span class="against2">1944<small>-0.50</small></span>' in page
-    assert "1945 <b>(judged by this one)</b>" in page
+    assert "1945 <b>(decides the verdict)</b>" in page
 
 
 ROWS = [

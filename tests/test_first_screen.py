@@ -92,15 +92,15 @@ def test_a_metric_that_judges_nothing_lists_the_lowest_scores():
 
 def test_sets_that_ask_least_come_first_with_what_they_do_not_ask(tmp_path):
     references = ["Who won?", "When was the race?", "Why did she run?"]
-    sets = {"wide": ["who won ?", "when was the race ?", "why did she run ?"], "narrow": ["who won ?", "who won it ?"]}
+    sets = {"wide": ["who won ?", "when was the race ?", "why did she run ?"], "narrow": ["who won ?", "is it far ?"]}
     rows = [{"id": name, "references": references, "predictions": {"a": texts}} for name, texts in sets.items()]
     output = tmp_path / "scores.jsonl"
     settings = {"f_meta": {"base": "rouge", "threshold": 0.7}}
     report = genqa_metrics.score(rows, "f_meta", settings, output=str(output))
     (narrow,) = report.found.to_read.first
     assert (narrow.id, narrow.missing, why_to_read(narrow)) == ("narrow", references[1:], "asks 1 of 3")
-    shown = 'a  asks 1 of 3 with 2 questions; not asked: "When was the race?", "Why did she run?"'
-    assert f"  narrow  {shown}" in str(report)
+    shown = 'asks 1 of 3 with 2 questions; not asked:\n      "When was the race?", "Why did she run?"\n'
+    assert f'  context narrow  a  {shown}      asked besides: "is it far ?"\n' in str(report)
     assert "When was the race?; Why did she run?" in report.to_markdown()
     written = [json.loads(line)["f_meta_not_asked"] for line in output.read_text().splitlines()]
     assert written == [[], references[1:]] == report.to_pandas()["f_meta_not_asked"].tolist()
@@ -131,15 +131,16 @@ def test_a_judge_that_errs_often_ranks_no_system_and_quotes_the_sentence_it_flag
     passages = ["Plans can be cancelled at any time.", "No month is refunded."]
     rows = [
         {"question": "Can I cancel my plan?", "contexts": passages, "prediction": text, "system": text[:1]}
-        for text in (f"{passages[0]} We refund every month.", passages[0])
+        for text in (f"{passages[0]} We refund every month.", passages[0], "")
     ]
     report = genqa_metrics.score(rows, "grounding")
     assert [finding.partition(":")[0] for finding in report.findings] == [
         "This judge of grounding errs often",
-        "It flags 1 of 2 answers",
+        "It flags 1 of 3 answers, and 1 is empty",
     ]
     assert '"We refund every month."; passage "No month is refunded."' in str(report)
     assert str(report).count("errs often") == report.to_html().count("errs often") == 1
+    assert str(report).index("errs often") < str(report).index("\nsystem")
 
 
 @cache

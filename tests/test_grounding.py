@@ -33,6 +33,7 @@ def test_what_is_read_before_a_sentence():
     """The nearest sentence without a pronoun; "this" means the sentence before; a list item has the line above it."""
     found = sentences.sentences_of("Ann Lee won. She was 30. She left. This surprised Bob.")
     assert [sentence.before for sentence in found] == ["", "Ann Lee won.", "Ann Lee won.", "She left."]
+    assert judging.Verdict(found[1]).judged("She is 31.") == ("She is 31.", "Ann Lee won. She is 31.")
     listed = sentences.sentences_of("The causes were:\n- frost\n- rain\nBob agrees.")
     assert [sentence.before for sentence in listed] == ["", "The causes were:", "The causes were:", ""]
     numbered = sentences.sentences_of("The causes were:\n1. Frost.\n2. Rain.")

@@ -17,7 +17,10 @@ class AevScorer(Scorer):
     name = "aev"
     title = "AEv"
     main = "aev"
-    measures = "n-grams in answer and reference, between BLEU's precision and ROUGE's recall"
+    measures = (
+        "words and word sequences that answer and reference have in common, as a share of the answer's (precision) "
+        "and of the reference's (recall), averaged"
+    )
     shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
     beside = ("aev_precision", "aev_recall")
     names = ("aev", *shown, "prediction_length", "reference_length")

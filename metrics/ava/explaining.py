@@ -238,6 +238,19 @@ def reason_by_rule(rules: Rules, question: str, references: Sequence[str], outpu
     return f"{said} (checked by rule)."
 
 
+def without_references(reason: str, references: Sequence[str]) -> str:
+    """Return a reason for readers who see the references: without those that it cites whole, or by their beginning.
+
+    >>> without_references("'1944' counts against it; accepted: '1945' (checked by rule).", ["In 1945", "1945"])
+    "'1944' counts against it (checked by rule)."
+    >>> without_references("It has the words of the accepted answer in another order: 'Ann saw Bo'.", ["Ann saw Bo."])
+    'It has the words of the accepted answer in another order.'
+    """
+    cited = "|".join(re.escape(_short(reference)) for reference in references)
+    before = r"; accepted:|(none|order|negation|declines):|(accepted (?:answer|option|quantity))"
+    return re.sub(rf"(?:{before}) (?:{cited})(?=[.; ])", lambda match: match[1] or match[2] or "", reason)
+
+
 def _stands_in(part: str, reference: str) -> bool:
     """Return whether every word of a part of an answer stands in the reference, in any form.
 

@@ -124,7 +124,10 @@ class FMetaScorer(Scorer):
             for i, (matrix, texts, others) in enumerate(zip(matrices, predictions, references, strict=True)):
                 item = {"scores": matrix.tolist(), "predictions": texts, "references": others}
                 item |= {name: column[i] for name, column in details.items()}
-                item |= {} if self.threshold is None else {"matched": list(map(list, pairs[i]))}
+                if self.threshold is not None:
+                    asks = matrix.max(axis=1, initial=0.0) >= self.threshold
+                    besides = [text for text, one in zip(texts, asks, strict=True) if text.strip() and not one]
+                    item |= {"matched": list(map(list, pairs[i])), "asked_besides": besides}
                 explanations.append(item | {"reason": reason(item)})
             details["explanation"] = explanations
         counts = Counter()
@@ -138,12 +141,14 @@ class FMetaScorer(Scorer):
         return super().row_scores(np.asarray(statistics)[..., : len(self.names)])
 
     def remarks(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Return how many reference questions every system asks, and how far that may be off; see `Scorer.remarks`."""
+        """Return how many reference questions every system asks, and what the numbers mean; see `Scorer.remarks`."""
         if self.threshold is None or not totals:
             return []
         counts = [f"{system} {total[-2]:,.0f} of {total[-1]:,.0f}".strip() for system, total in totals.items()]
         measured = self.base.facts.get("base") == "same_question" and self.threshold == self.base.threshold
-        return [f"reference questions that are asked: {the_first(counts, SYSTEMS)}", *[_MEASURED] * measured]
+        told = "similar questions count in part for f_meta, and repeated ones again; covered counts each reference "
+        told += f"question once, from a similarity of {self.threshold:g} on"
+        return [f"reference questions that are asked: {the_first(counts, SYSTEMS)}", told, *[_MEASURED] * measured]
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return a warning if the tokenizer does not fit the texts; see `Scorer.warnings`."""

@@ -178,7 +178,9 @@ def coverage(matrix: np.ndarray, pairs: Sequence[tuple[int, int]], threshold: fl
 
 
 def reason(explained: Mapping) -> str:
-    """Return in words what a set of questions covers; with a threshold "not_asked" are the references without a match.
+    """Return in words what a set of questions covers.
+
+    With a threshold "not_asked" are the references without a match, "asked_besides" the questions that ask none.
 
     >>> reason({"references": ["Who won?", "When?", "Why?"], "scores": [], "not_asked": ["When?", "Why?"]})
     'Covers 1 of 3 reference questions; not asked: "When?", "Why?".'
@@ -188,7 +190,9 @@ def reason(explained: Mapping) -> str:
     references, missing = explained["references"], explained.get("not_asked")
     if missing is not None:
         count = f"Covers {len(references) - len(missing)} of {len(references)} reference questions"
-        return f"{count}; not asked: {the_first(list(map(_quoted, missing)), NAMED)}." if missing else f"{count}."
+        lists = {"not asked": missing, "asked besides": explained.get("asked_besides")}
+        told = [f"{name}: {the_first(list(map(_quoted, texts)), NAMED)}" for name, texts in lists.items() if texts]
+        return f"{'; '.join([count, *told])}."
     if not explained["scores"]:
         return "There are no questions."
     score, text = min(zip(map(max, zip(*explained["scores"], strict=True)), references, strict=True))

@@ -53,6 +53,14 @@ class Verdict:
     before: str = ""  # what is read as the question
     elsewhere: Window | None = None  # of a passage that it does not cite and that supports it, if one was looked for
 
+    def judged(self, claim: str) -> tuple[str, ...]:
+        """Return what is judged for a claim: the claim, and the claim behind the sentence that its pronoun refers to.
+
+        The less probable of both counts: alone "it" can be anything, and a true sentence before it makes a false claim
+        more probable.
+        """
+        return (claim, f"{self.sentence.before} {claim}") if self.sentence.before else (claim,)
+
     @property
     def nearest(self) -> list[tuple[Window, tuple[int, int]]]:
         """The sentences of the passages that share most words with it; of the judge's own window first."""
@@ -106,12 +114,16 @@ class Grounder:
                     continue
                 asked += self._readings(verdict, usable)
             result.append(verdicts)
-        logits = self._logits([(read, verdict.sentence.claim) for verdict, _, read in asked])
+        logits = self._logits([(read, verdict.judged(verdict.sentence.claim)) for verdict, _, read in asked])
         for (verdict, window, read), probability in zip(asked, self._probabilities(logits), strict=True):
             if verdict.window is None or probability > verdict.probability:
                 verdict.probability, verdict.window, verdict.read = float(probability), window, read
         owners = {id(verdict): row for row, verdicts in enumerate(result) for verdict in verdicts}
-        first = {(*read, verdict.sentence.claim): owners[id(verdict)] for verdict, _, read in reversed(asked)}
+        first = {
+            (*read, text): owners[id(verdict)]
+            for verdict, _, read in reversed(asked)
+            for text in verdict.judged(verdict.sentence.claim)
+        }
         self.cut_of_row = Counter(first[triple] for triple in self.reader.cut if triple in first)
         return result
 
@@ -127,10 +139,13 @@ class Grounder:
         """The judge reads all passages in one prompt."""
         return self.reader.loaded.configuration == PROMPT
 
-    def _logits(self, asked: Sequence[tuple[tuple[str, ...], str]]) -> np.ndarray:
-        """Return the logits of (what is read before a claim, claim); 1.500 and 1500 are written alike if they are."""
-        texts = [tuple(in_one_notation((*read, claim), " ".join((*read, claim)))) for read, claim in asked]
-        return (self.reader.prompt_logits if self.reads_prompts else self.reader.logits)(texts)
+    def _logits(self, asked: Sequence[tuple[tuple[str, ...], tuple[str, ...]]]) -> np.ndarray:
+        """Return the lowest logits of (what is read before, texts of `judged`); 1.500 and 1500 are written alike."""
+        pairs = [(*read, text) for read, texts in asked for text in texts]
+        texts = [tuple(in_one_notation(pair, " ".join(pair))) for pair in pairs]
+        logits = (self.reader.prompt_logits if self.reads_prompts else self.reader.logits)(texts)
+        starts = np.cumsum([0, *(len(texts) for _, texts in asked)])[:-1]
+        return np.minimum.reduceat(logits, starts) if len(starts) else logits
 
     def _probabilities(self, logits: Iterable[float]) -> np.ndarray:
         logits = np.asarray(logits, dtype=float)
@@ -147,7 +162,7 @@ class Grounder:
         asked = [
             reading for verdict in unsupported if verdict.others for reading in self._readings(verdict, verdict.others)
         ]
-        logits = self._logits([(read, verdict.sentence.claim) for verdict, _, read in asked])
+        logits = self._logits([(read, verdict.judged(verdict.sentence.claim)) for verdict, _, read in asked])
         for (verdict, window, _), probability in zip(asked, self._probabilities(logits), strict=True):
             if probability >= threshold and verdict.elsewhere is None:  # the nearest window comes first
                 verdict.elsewhere = window
@@ -158,7 +173,7 @@ class Grounder:
                     evidence = readable(window.text[start - window.start : end - window.start])
                     read = verdict.read if self.reads_prompts else (verdict.before, window.read)
                     changes = changed_claims(verdict.sentence.claim, evidence)
-                    asked += [(verdict, window, change, (read, claim)) for claim, change in changes]
+                    asked += [(verdict, window, change, (read, verdict.judged(claim))) for claim, change in changes]
         best: dict[int, float] = {}
         logits = self._logits([pair for *_, pair in asked])
         for (verdict, window, change, _), probability in zip(asked, self._probabilities(logits), strict=True):
@@ -168,8 +183,9 @@ class Grounder:
 
 
 def _wanted(verdict: Verdict) -> frozenset[str]:
-    """Return the content words of a sentence and of what is read before it."""
-    return content_keys(f"{'' if verdict.before is STATEMENT else verdict.before} {verdict.sentence.claim}")
+    """Return the content words of what is judged for a sentence, and of its question."""
+    question = "" if verdict.before is STATEMENT else verdict.before
+    return content_keys(f"{question} {verdict.sentence.before} {verdict.sentence.claim}")
 
 
 def _prompt(verdict: Verdict, windows: Sequence[Window]) -> str:
@@ -194,10 +210,9 @@ def _without_overlap(windows: Sequence[Window]) -> Iterator[str]:
 
 
 def _read_before(sentence: Sentence, question: str, sentences: int) -> str:
-    """Return what is read as the question: what a pronoun refers to, or the question itself for a short answer."""
-    if sentence.before:
-        return sentence.before
-    return readable(question) if question and (sentences == 1 or len(sentence.claim.split()) <= SHORT) else STATEMENT
+    """Return what is read as the question: the question itself for a short answer."""
+    short = not sentence.before and (sentences == 1 or len(sentence.claim.split()) <= SHORT)
+    return readable(question) if question and short else STATEMENT
 
 
 def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:

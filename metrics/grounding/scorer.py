@@ -13,6 +13,7 @@ from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, RowStatistics, Scorer
 from .judging import WINDOWS, Grounder, answer_of, explained
 from .loading import load_judge
 
+READING_VERSION = 2  # what the judge reads; 2: a sentence with a pronoun alone, and behind the one that it refers to
 MOST_WINDOWS = 100
 # Of sentences with known verdicts, on none of which it was trained, by training/grounding/results/bundled.json.
 MEASURED_CHECKPOINT = "fe2717909557"  # first digits of its digest
@@ -30,7 +31,7 @@ class GroundingScorer(Scorer):
     name = "grounding"
     title = "Grounding"
     main = "grounding"
-    measures = "share of the sentences of an answer that its passages support"
+    measures = "share of an answer's sentences that the passages they cite support, or any passage if they cite none"
     names = ("grounding", "grounding_answers", "grounding_score", "grounding_answer_rate")
     significance_scores = ("grounding", "grounding_answers")
     meta_evaluated = ("grounding_score",)
@@ -71,8 +72,11 @@ class GroundingScorer(Scorer):
         self.threshold = self.loaded.threshold if threshold is None else float(threshold)
         self.thresholds = {"grounding_score": self.threshold}
         self.windows, self.citations = windows, citations
+        if not citations:
+            self.measures = "share of an answer's sentences that a passage supports"
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "windows": str(windows)}
         self.facts["citations"] = "read" if citations else "ignored"
+        self.facts["reading"] = str(READING_VERSION)
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
         """Return statistics, see the class, counts, explanations, and how much of a row the judge could not read."""
@@ -117,7 +121,8 @@ class GroundingScorer(Scorer):
     def _counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return the counts of rows that their texts and statistics show."""
         predictions, contexts = columns["predictions"], columns["contexts"]
-        counts = Counter(silent=int((statistics[:, 3] == 0).sum()))
+        counted, states = statistics[:, 3] > 0, statistics[:, 4] > 0
+        counts = Counter(silent=int((~counted).sum()), empty=int((counted & ~states).sum()))
         counts["bare"] = sum(not any(text.strip() for text in passages) for passages in contexts)
         questions = columns.get("questions") or [""] * len(predictions)
         return counts + language_counts({"questions": questions, "predictions": predictions, "references": contexts})
@@ -158,7 +163,10 @@ class GroundingScorer(Scorer):
     def remarks(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return how often the judge errs, and how many answers the means leave out; see `Scorer.remarks`."""
         silent, rows = counts.get("silent", 0), counts.get("rows", 0)
-        left_out = f"the grounding leaves out {silent:,} of {rows:,} answers, which decline, ask or greet"
+        answers = f"{silent:,} of {rows:,} answers"
+        left_out = f"{answers} are left out of grounding: they decline, ask or greet"
+        if silent == 1:
+            left_out = f"{answers} is left out of grounding: it declines, asks or greets"
         return [self.error_rate, *[left_out] * (0 < silent < rows)]
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:

@@ -28,7 +28,10 @@ class KpqaScorer(Scorer):
     name = "kpqa"
     title = "KPQA"
     main = "rougeL_kpqa"
-    measures = "words that answer and reference share in order, key words weighing more"
+    measures = (
+        "share of the words that answer and reference have in common, in the same order; words that answer the "
+        "question count more, in rougeL all alike"
+    )
     beside = ("rougeL",)  # without weights
     names = RESULTS
     significance_scores = ("rougeL_kpqa", "bleu1_kpqa", "bertscore_kpqa")

@@ -261,16 +261,18 @@ def print_first_screen(
     notes: Iterable[str],
     last: str,
     print_rows: Callable[[int], None] = lambda room: None,
+    caution: Iterable[str] = (),
 ) -> None:
     """Print what a person sees first: a headline, a table, its findings, and notes that must be read with them.
 
-    `print_rows` prints rows that a person should read, and is told how many lines the screen has left; `last` says
-    where the rest is.
+    `caution` is what must be known before the numbers. `print_rows` prints rows that a person should read, and is told
+    how many lines the screen has left; `last` says where the rest is.
     """
     systems = tuple(f"{row[0]}:" for row in table.rows)  # names are not capitalized
     said = [note if note.startswith(systems) else note[:1].upper() + note[1:] for note in dict.fromkeys(notes)]
     with console.capture() as captured:  # to count its lines
         say(console, [headline], "bold", WIDTH)
+        say(console, caution, "bold yellow", WIDTH)
         console.print()
         print_table(table, console)
         say(console, [f"-> {finding}" for finding in findings], "bold", WIDTH)

@@ -39,6 +39,7 @@ class Verdict:
 
 def verdict(question: str, answer: str, references: Sequence[str], settings: Mapping | None = None) -> Verdict:
     """Return why AVA judged an answer as it did."""
+    from ...ava.explaining import without_references
     from ...registry import make_scorer
 
     scorer = make_scorer("ava", settings)
@@ -53,7 +54,7 @@ def verdict(question: str, answer: str, references: Sequence[str], settings: Map
         probability=explained["probability"],
         threshold=scorer.threshold,
         words=tuple(Word(start, end, effect) for _, effect, start, end in explained["words"]),
-        reason=explained["reason"],
+        reason=without_references(explained["reason"], columns["references"][0]),
         warnings=tuple(scorer.warnings(dict(enumerate(statistics.sum(axis=0))), counts)),
         signature=scorer.signature,
     )
@@ -120,7 +121,8 @@ def print_verdict(found: Verdict, console, legend: bool = True) -> None:
         answer.append(visible(text), f"#000000 on {colour}" if coloured and step else "")
         if not coloured and step:
             answer.append(f"({effect:+.2f})")
-    references = [("Reference", f"{text}  (decided)" if decided else text) for text, decided in _references(found)]
+    marks = {True: "  (decides the verdict)", False: ""}
+    references = [("Reference", f"{text}{marks[decides]}") for text, decides in _references(found)]
     answer = answer if answer.plain.strip() else Text("(empty)", "italic")
     fields = [("Question", found.question), ("Answer", answer), *references]
     for label, text in [*fields, ("Verdict", headline(found)), ("Reason", found.reason)]:
@@ -138,8 +140,9 @@ def print_verdict(found: Verdict, console, legend: bool = True) -> None:
 
 
 _LEGEND = (
-    "without the word the probability is that much lower or higher; a wrong number or name is replaced with the "
-    f"reference's. Effects below {UNSEEN:.2f} and those of words such as 'and' are not shown."
+    "without the word the judge's probability is that much lower or higher, which says nothing of whether the word is "
+    "true. A wrong number or name is replaced with the reference's. "
+    f"Effects below {UNSEEN:.2f} and those of words such as 'and' are not shown."
 )
 
 

@@ -412,9 +412,12 @@ class ScoreReport(Report):
         values = {system: scores[known.main] for system, scores in found.scores[metric].items()}
         values.pop(found.total, None)
         if error_rate := metric in self._scorers and self._scorers[metric].error_rate:
-            flagged, answers = sum(found.to_read.counts.values()), sum(map(found.predictions.get, values))
-            said = f"It flags {flagged:,} of {answers:,} answers: read them; it ranks no system, and overlooks errors."
-            return [as_sentence(error_rate), *[said] * bool(flagged and metric == next(iter(found.scores)))]
+            low, answers = sum(found.to_read.counts.values()), sum(map(found.predictions.get, values))
+            empty = found.counts.get(metric, {}).get("empty", 0)
+            blank = f", and {empty:,} {'is' if empty == 1 else 'are'} empty" * bool(empty)
+            said = f"It flags {low - empty:,} of {answers:,} answers{blank}: read them; "
+            said += "it ranks no system, and overlooks errors."
+            return [as_sentence(error_rate), *[said] * bool(low and metric == next(iter(found.scores)))]
         if metric == self.judge or len(values) < 2:
             return []
         if length_note(metric, found.scores[metric]):
@@ -502,6 +505,15 @@ class ScoreReport(Report):
         return dict(zip(first, scorer.weakest(columns), strict=True))
 
     @property
+    def _asked_besides(self) -> list[list[str]]:
+        """The questions of each set to read that ask no reference."""
+        first, scorer = self.found.to_read.first, next(scorer for scorer in self._scorers.values() if scorer.missing)
+        columns = {"predictions": [one.prediction.splitlines() for one in first]}
+        columns["references"] = [one.references for one in first]
+        explained = scorer.ready().statistics(columns, explain=True).details["explanation"]
+        return [of_set["asked_besides"] for of_set in explained]
+
+    @property
     def next_steps(self) -> list[str]:
         """How to get an accuracy where it cannot be told, and how to see why answers were scored so."""
         _, steps = untold(self.accuracy["notes"] if self.accuracy else ())
@@ -570,7 +582,9 @@ class ScoreReport(Report):
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         result, accuracy = self.found, self.accuracy or {"notes": []}
         findings = [*(self._of_accuracy() if self.accuracy else self.findings), *map(as_sentence, self._overlap)]
-        main, systems = scorer_class(next(iter(result.scores))), self._systems_table()
+        first = next(iter(result.scores))
+        main, systems = self._scorers.get(first) or scorer_class(first), self._systems_table()
+        caution = [as_sentence(scorer.error_rate) for scorer in self._scorers.values() if scorer.error_rate]
         measures = [f"{main.measures} ({main.main}, 0 to 1)"] * bool(main.measures)
         faults = of_faults(result.faults, accuracy["systems"]) if result.faults else []
         notes = [*measures, *accuracy["notes"], *result.notes, *faults]
@@ -578,10 +592,11 @@ class ScoreReport(Report):
             console,
             self.headline,
             replace(systems, title="", header=systems.headings, short={}),
-            findings,
-            [note for note in notes if as_sentence(note) not in findings],
+            [finding for finding in findings if finding not in caution],
+            [note for note in notes if as_sentence(note) not in (*findings, *caution)],
             self._more(),
             partial(self._print_reading, console),
+            caution,
         )
 
     @property
@@ -622,7 +637,7 @@ class ScoreReport(Report):
             every = sum(to_read.counts.values())
             width = min(console.width, WIDTH)
             if self.found.sets:
-                answers = _lines_of_sets(to_read.first, width)
+                answers = _lines_of_sets(to_read.first, width, self._asked_besides)
             else:
                 answers = _reading_lines(to_read, width, self._threshold, self.faults, self._weakest)
             lengths = np.cumsum([len(lines) for lines in answers])
@@ -705,20 +720,23 @@ def _reading_lines(
     return result
 
 
-def _lines_of_sets(sets: Sequence[tally.AnswerToRead], width: int) -> list[list[str]]:
-    """Return the lines of each set of questions: how many references it asks, and those that it does not ask."""
-    names = [visible(one.id or f"line {one.line}") for one in sets]
+def _lines_of_sets(
+    sets: Sequence[tally.AnswerToRead], width: int, besides: Sequence[Sequence[str]]
+) -> list[list[str]]:
+    """Return the lines of each set: how many references it asks, those that it does not ask, and what else it asks."""
+    names = [visible(f"context {one.id}" if one.id else f"line {one.line}") for one in sets]
     systems = [visible(one.system) for one in sets]
-    of_name, of_system = (min(max(map(len, texts)), 12) for texts in (names, systems))
+    of_name, of_system = (min(max(map(len, texts)), most) for texts, most in ((names, 20), (systems, 12)))
     result = []
-    for one, name, system in zip(sets, names, systems, strict=True):
+    for one, name, system, others in zip(sets, names, systems, besides, strict=True):
         asked = len(one.prediction.splitlines())
         line = f"  {name[:of_name]:<{of_name}}  {system[:of_system]:<{of_system}}  {why_to_read(one)} with {asked:,} "
         line += f"question{'s' * (asked != 1)}; not asked:"
         lines, texts = [f"{line} {_fitted(one.missing, 10**6)}"], " " * 6
         if len(lines[0]) > width:
             lines = [line, texts + _fitted(one.missing, width - len(texts))]
-        result.append(lines)
+        label = f"{texts}asked besides: "
+        result.append(lines + [label + _fitted(others, width - len(label))] * bool(others))
     return result
 
 
