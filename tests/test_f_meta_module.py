@@ -207,6 +207,7 @@ def test_text_that_is_not_in_tokens_is_warned_of(question, settings, warned):
 def test_score_says_how_many_references_every_system_asks():
     sets = {"one": ["Who won?", "Who won it?"], "two": ["Who won?", "Why?"]}
     rows = [{"references": ["who won ?", "why ?", "when ?"], "predictions": sets}]
-    asked, covered = genqa_metrics.score(rows, "f_meta", settings={"f_meta": {"base": "rouge", "threshold": 0.5}}).notes
+    settings = {"f_meta": {"base": "rouge", "threshold": 0.5}}
+    asked, covered = genqa_metrics.score(rows, "f_meta", settings=settings).notes
     assert asked == "reference questions that are asked: one 1 of 3, two 2 of 3"
     assert covered.endswith("covered counts each reference question once, from a similarity of 0.5 on")
