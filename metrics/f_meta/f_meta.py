@@ -39,8 +39,8 @@ Returns:
         ...], "references": [{"prediction": index, "score": s}, ...]}.
     not_asked_per_example (with per_example=True and a threshold): per context the references that are not asked.
     explanation (with explain=True): per context {"scores": predictions x references, "best_match" and "not_asked" as
-        above, "matched": [[prediction, reference], ...], "reason": a sentence, and the texts as "predictions" and
-        "references"}.
+        above, "asked_besides" (questions that ask no reference), "matched": [[prediction, reference], ...], "reason":
+        a sentence, and the texts as "predictions" and "references"}.
 Examples:
     >>> f_meta = evaluate.load("metrics/f_meta")
     >>> results = f_meta.compute(
