@@ -109,8 +109,6 @@ Encoding = _reading("--encoding", "NAME", "Encoding of text files, such as cp125
 READING = ("from_", "systems", "encoding", "rows_at", "sheet", "split_references")  # a command has all of them
 Set = _set("METRIC.SETTING=VALUE, once for each: aev.alpha=0.3, f_meta.base=bleu.")
 SetOfAva = _set("ava.SETTING=VALUE, once for each: ava.checkpoint=base, ava.threshold=0.6.")
-_GROUNDING = "grounding.SETTING=VALUE, once for each: grounding.threshold=0.6, grounding.windows=1."
-SetOfGrounding = repeated("--set", "-s", metavar="KEY=VALUE", help=_GROUNDING, group=METRIC)
 _SETTINGS = 'The same from a file: {"aev": {"alpha": 0.3}}. --set wins.'
 SettingsFile = option(Path | None, "--settings", metavar="FILE.json", help=_SETTINGS, group=METRIC)
 Json = _file("--json", "everything, with all tests, as JSON")

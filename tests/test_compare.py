@@ -487,5 +487,6 @@ def test_rows_say_whose_verdicts_they_show(labelled, said):
         for system, text in answers.items()
     ]
     shown = str(genqa_metrics.compare(rows, "ava", resamples=200, rows=20))
+    assert "(judge)" not in "".join(shown.partition("Rows that decide")[2].splitlines()[:4]), "people's labels first"
     assert f"Rows that decide{said}" in shown
     assert ("(judge)  b" in shown) == (labelled < 20)

@@ -345,7 +345,15 @@ def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path)
     assert any(said in note for note in genqa_metrics.accuracy(str(rows), settings=own["ava"]).notes)
     assert any(said in note for note in genqa_metrics.compare(str(rows), "ava", own, resamples=100).notes)
     scored = genqa_metrics.score(str(rows), "ava", own)
-    assert any(said in warning for warning in scored.warnings)
+    assert str(scored).index(said.capitalize()) < str(scored).index("\nsystem")
+    assert said in scored.to_markdown()
+    out, _ = run(
+        "score", rows, "-s", f"ava.checkpoint={settings['checkpoint']}", "--calibration", tmp_path / "mine.json"
+    )
+    why = re.search(r"Why: genqa-metrics (explain .*?)\. All", " ".join(out.split()))[1]
+    assert f"ava.calibration={tmp_path}/mine.json" in why
+    explained, _ = run(*shlex.split(why.replace("FILE", str(rows))), "--worst", 1)
+    assert "0.50 or more counts as right" in explained, "the threshold of the calibration, as in the scores"
     threshold = f"mine.json; the judge's {report.to_dict()['threshold_after']:.2f} is the threshold, 0.50 here"
     assert threshold in " ".join(str(scored).split())
     other = save(

@@ -55,6 +55,7 @@ WHAT_TO_DO = (
     "label {number} answers of every system (genqa-metrics label FILE -o labels.jsonl), then run genqa-metrics "
     "accuracy FILE --labels labels.jsonl"
 )
+CALIBRATED = "the judge was calibrated on"
 UNLIKE = "they may be unlike those that the judge was measured on"
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
@@ -339,7 +340,7 @@ def calibrated_on(scorers: Iterable[Scorer], questions: Iterable[int]) -> list[s
         calibration = getattr(scorer, "calibration", None)
         if calibration and (known := asked.intersection(calibration.content.get("question_keys", ()))):
             notes.append(
-                f"the judge was calibrated on answers to {len(known):,} of these {len(asked):,} questions: for the "
+                f"{CALIBRATED} answers to {len(known):,} of these {len(asked):,} questions: for the "
                 "same answers its figures are too good; their labels tell more (genqa-metrics accuracy)"
             )
     return notes

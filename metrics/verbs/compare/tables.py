@@ -9,7 +9,7 @@ from ...reports.table import Table, accuracy_cell, estimate, number, p_value, so
 from ...statistics.estimation import LABELS, NOTHING
 from ...statistics.intervals import MIN_QUESTIONS
 from ..judge_errors import METHODS, whose
-from .analysis import ACCURACY, BY_LABELS
+from .analysis import ACCURACY
 from .ranking import Ranking
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
@@ -91,8 +91,9 @@ def short_table(report: Report, metric: str) -> Table:
         rows.append([system, cell, *difference])
     header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
     of_verdicts = f"; the difference is of {by.name}" if by.accuracy and by.name != ACCURACY else ""
-    few_labels = by.name == ACCURACY and report.settings["interval"].endswith(BY_LABELS)
-    test = "Welch's t-test of the labels" if few_labels else "a paired bootstrap test"
+    of_each = by.judged["systems"].values() if by.judged and by.name == ACCURACY else ()
+    some_labelled = any(of["labelled"] < of["rows"] for of in of_each)
+    test = "Welch's t-test of the labels" if some_labelled else "a paired bootstrap test"
     said = f"95% intervals; p by {test}, {_correction(report)}{of_verdicts}.{_labels_alone(by)}"
     return Table("", header, rows, said, by.marked)
 

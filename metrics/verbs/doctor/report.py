@@ -339,7 +339,7 @@ def _notes(facts: _Facts) -> list[str]:
             "depend on that; ava reads the question"
         )
     if facts.declined:
-        notes.append(f"{facts.declined:,} of {facts.systems.total():,} answers decline or are empty")
+        notes.append(f"answers that decline or are empty: {facts.declined:,} of {facts.systems.total():,}")
     if facts.foreign and facts.kind.text == "question":
         count = len(facts.foreign)
         said = f"{count:,} answer{'s' * (count > 1)} seem{'s' * (count == 1)} not to be English"

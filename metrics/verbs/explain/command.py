@@ -34,7 +34,7 @@ def explain(
     idf: terminal.option(Path | None, "--idf", metavar="FILE", help=_IDF) = None,
     html: terminal.SamePage = None,
     checkpoint: terminal.option(str | None, "--checkpoint", metavar="FOLDER_OR_ID", help=_CHECKPOINT) = None,
-    set_: terminal.SetOfGrounding = None,
+    set_: terminal.Set = None,
     worst: terminal.option(
         int | None, "--worst", metavar="N", help=f"Files: answers to show, worst first. Default: {WORST}.", min=1
     ) = None,
@@ -89,9 +89,7 @@ def explain(
         judges = bool(scorer_class(metric).verdict)
         if idf and (judges or by_passages):
             raise ValueError("--idf: only kpqa weighs word pieces; leave it out, or take --metric kpqa")
-        settings = terminal.read_settings_of("grounding", set_)
-        if settings and not by_passages:
-            raise ValueError("--set: only grounding has settings here; leave it out, or add --metric grounding")
+        settings = terminal.read_settings_of(metric, set_)
         if checkpoint and settings.setdefault("checkpoint", checkpoint) != checkpoint:
             raise ValueError("--checkpoint: given twice, as an option and as a setting; drop one of the two")
         sources, texts_of_one, alone = None, (prediction, context, reference), metric in METRICS
@@ -124,15 +122,15 @@ def explain(
     with terminal.failures("explain" if sources else ""):
         shown, answers = "", [("", (texts[0], prediction, reference))]
         if sources:
-            shown, answers = _answers_to_read(sources, of_rows, metric, checkpoint)
+            shown, answers = _answers_to_read(sources, of_rows, metric, settings)
         if not alone:
             from .reasons import print_reason, reasons
 
-            explained = reasons([texts for _, texts in answers], metric, checkpoint) if answers else []
+            explained = reasons([texts for _, texts in answers], metric, settings) if answers else []
             _print(shown, [heading for heading, _ in answers], explained, out, print_reason)
             return
         corpus = _references_of(idf) if idf else None
-        explain_one, show, as_html = _one_answer(judges, checkpoint)
+        explain_one, show, as_html = _one_answer(judges, settings)
         of_idf = {"corpus": corpus} if idf else {}
         headings = [heading for heading, _ in answers]
         explained = []
@@ -159,21 +157,21 @@ def _print(shown: str, headings: Sequence[str], explained: Sequence[Any], out: A
         show(result, out)
 
 
-def _one_answer(judges: bool, checkpoint: str | None) -> tuple[Callable, Callable, Callable]:
+def _one_answer(judges: bool, settings: Mapping[str, Any]) -> tuple[Callable, Callable, Callable]:
     """Return what explains an answer by its references, what prints that, and what makes a page of it."""
     if judges:
         from .verdict import print_verdict, verdict, verdict_html
 
-        settings = {"checkpoint": checkpoint} if checkpoint else None
         return partial(verdict, settings=settings), print_verdict, verdict_html
-    from ...kpqa.loading import load_models
+    from ...registry import make_scorer
     from .kpqa import explanation, explanation_html, print_explanation
 
-    return partial(explanation, models=load_models(checkpoint)), print_explanation, explanation_html
+    scorer: Any = make_scorer("kpqa", settings)
+    return partial(explanation, models=scorer.models, beta=scorer.beta), print_explanation, explanation_html
 
 
 def _answers_to_read(
-    sources: Sequence[Any], of_rows: Mapping[str, Any], metric: str, checkpoint: str | None
+    sources: Sequence[Any], of_rows: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
 ) -> tuple[str, list[tuple[str, tuple[str, str, list[str]]]]]:
     """Return how many answers of files are shown, and which: each with its question, itself and its references."""
     from ...rows.errors import bad_usage
@@ -183,7 +181,7 @@ def _answers_to_read(
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("scoring", 0, None)  # while models are loaded
         with bad_usage():
-            run = Run(sources, [metric], {metric: {"checkpoint": checkpoint}} if checkpoint else None, **of_rows)
+            run = Run(sources, [metric], {metric: settings}, **of_rows)
         to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
     terminal.say_forms(sources)
     first, every = to_read.first, sum(to_read.counts.values())

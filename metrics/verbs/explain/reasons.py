@@ -1,7 +1,7 @@
 """Says in a sentence why aev and f_meta scored answers of files, or sets of questions, as they did."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ...registry import make_scorer
 from ...reports.report import print_field
@@ -19,9 +19,11 @@ class Reason(NamedTuple):
     reason: str
 
 
-def reasons(rows: Sequence[tuple[str, str, list[str]]], metric: str, checkpoint: str | None) -> list[Reason]:
+def reasons(
+    rows: Sequence[tuple[str, str, list[str]]], metric: str, settings: Mapping[str, Any] | None = None
+) -> list[Reason]:
     """Return why a metric scored rows as it did, each with its question, its predictions line by line, references."""
-    scorer = make_scorer(metric, {"checkpoint": checkpoint} if checkpoint else None)
+    scorer = make_scorer(metric, settings)
     given = [[text] if not scorer.takes_sets else text.splitlines() for _, text, _ in rows]
     predictions = given if scorer.takes_sets else [text for (text,) in given]
     columns = scorer.checked({"predictions": predictions, "references": [texts for *_, texts in rows]})

@@ -1,5 +1,7 @@
 """Scores systems and shows the scores: what `genqa-metrics score` prints and `genqa_metrics.score` returns."""
 
+import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property, partial
@@ -50,7 +52,7 @@ from ...scale.run import Run, Scores
 from ...statistics import estimation
 from ...statistics.intervals import newcombe
 from ..explain.report import METRICS as EXPLAINED
-from ..judge_errors import calibrated_on, confusion_table, help_of_judge, judged_systems, whose
+from ..judge_errors import CALIBRATED, calibrated_on, confusion_table, help_of_judge, judged_systems, whose
 
 if TYPE_CHECKING:
     import pandas
@@ -158,12 +160,12 @@ def score(
         error.finished_parts = run.finished_parts
         raise
     asked = {key for totals in found.questions.values() for key in totals.keys.tolist()}
-    found.warnings[:0] = calibrated_on(run.scorers.values(), asked)
+    found.notes[:0] = calibrated_on(run.scorers.values(), asked)
     judge, accuracy = judge_among(found.scores), None
     if judge and not found.sets:
         sums = {system: totals.question_sums for system, totals in found.questions.items()}
         accuracy = judged_systems(sums, run.scorers[judge], ignore_judge_errors, found.counts.get(judge))
-    return ScoreReport(found, accuracy, run.scorers)
+    return ScoreReport(found, accuracy, run.scorers, run.settings)
 
 
 def why_to_read(answer: tally.AnswerToRead, fault: str = "", threshold: float = 0.5) -> str:
@@ -220,10 +222,14 @@ class ScoreReport(Report):
     styles = ("forest.css",)
 
     def __init__(
-        self, found: Scores, accuracy: Mapping[str, Any] | None = None, scorers: Mapping[str, Scorer] | None = None
+        self,
+        found: Scores,
+        accuracy: Mapping[str, Any] | None = None,
+        scorers: Mapping[str, Scorer] | None = None,
+        settings: Mapping[str, Any] | None = None,
     ):
         self.found, self.accuracy = found, accuracy
-        self._scorers = scorers or {}
+        self._scorers, self._settings = scorers or {}, settings or {}
         self.systems = found.systems
         for system, ends in (accuracy or {"systems": {}})["systems"].items():
             self.systems[system] |= {name: ends[name] for name in ("accuracy", "low", "high")}
@@ -416,7 +422,7 @@ class ScoreReport(Report):
             empty = found.counts.get(metric, {}).get("empty", 0)
             blank = f", and {empty:,} {'is' if empty == 1 else 'are'} empty" * bool(empty)
             said = f"It flags {low - empty:,} of {answers:,} answers{blank}: read them; "
-            said += "it ranks no system, and overlooks errors."
+            said += "it ranks no system, and answers that it does not flag can be wrong too."
             return [as_sentence(error_rate), *[said] * bool(low and metric == next(iter(found.scores)))]
         if metric == self.judge or len(values) < 2:
             return []
@@ -517,9 +523,7 @@ class ScoreReport(Report):
     def next_steps(self) -> list[str]:
         """How to get an accuracy where it cannot be told, and how to see why answers were scored so."""
         _, steps = untold(self.accuracy["notes"] if self.accuracy else ())
-        metric = self._explained
-        named = "" if metric == EXPLAINED[0] else f" -m {metric}"
-        return [*steps, *[f"See why answers were scored so: genqa-metrics explain FILE{named}."] * bool(metric)]
+        return [*steps, *[f"See why answers were scored so: {self._why}."] * bool(self._explained)]
 
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
@@ -585,6 +589,7 @@ class ScoreReport(Report):
         first = next(iter(result.scores))
         main, systems = self._scorers.get(first) or scorer_class(first), self._systems_table()
         caution = [as_sentence(scorer.error_rate) for scorer in self._scorers.values() if scorer.error_rate]
+        caution += [as_sentence(note) for note in result.notes if note.startswith(CALIBRATED)]
         measures = [f"{main.measures} ({main.main}, 0 to 1)"] * bool(main.measures)
         faults = of_faults(result.faults, accuracy["systems"]) if result.faults else []
         notes = [*measures, *accuracy["notes"], *result.notes, *faults]
@@ -605,15 +610,23 @@ class ScoreReport(Report):
         metrics = [name for name in self.signatures if name in EXPLAINED] or [*self.signatures]
         return metrics[0] if self.found.to_read.first else ""
 
+    @property
+    def _why(self) -> str:
+        """The command that says why answers were scored so, with the settings that they were scored with."""
+        metric = self._explained
+        command = ["genqa-metrics", "explain", "FILE", *(["-m", metric] if metric != EXPLAINED[0] else [])]
+        for name, value in self._settings.get(metric, {}).items():
+            command += ["--set", f"{metric}.{name}={value if isinstance(value, str) else json.dumps(value)}"]
+        return shlex.join(command)
+
     def _more(self) -> str:
         """Return where the rest is, and which command says why the answers to read were scored so."""
         metric, column = self._explained, ""
         if metric in ("", EXPLAINED[0]):
-            why = "Why: genqa-metrics explain FILE. " * bool(metric)
-            return f"{why}All tables and signatures: --verbose"
+            return f"{f'Why: {self._why}. ' if metric else ''}All tables and signatures: --verbose"
         if (scorer := self._scorers.get(metric)) and scorer.missing:
             column = f" -o FILE writes {metric}_{scorer.missing}."
-        return f"Why: genqa-metrics explain FILE -m {metric}.{column} All tables: --verbose"
+        return f"Why: {self._why}.{column} All tables: --verbose"
 
     def show_all(self, console: Any) -> None:
         """Print the notes, one table per metric with its signature, and the answers to read first."""
