@@ -1,11 +1,13 @@
 """The f_meta module of `evaluate`: loading, settings, other modules as bases, errors, batches."""
 
+import json
+
 import evaluate
 import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.core import scorer as core_scorer
-from genqa_metrics.f_meta.scorer import FMetaScorer
+from genqa_metrics.f_meta.scorer import MEASURED, FMetaScorer
 
 from tests.factories.cases import with_cases
 from tests.test_f_meta import R1, R2, P, exact
@@ -32,6 +34,8 @@ def expected(path):
 
 MODULE = """
 import datasets
+import json
+
 import evaluate
 
 class {name}(evaluate.Metric):
@@ -209,5 +213,12 @@ def test_score_says_how_many_references_every_system_asks():
     rows = [{"references": ["who won ?", "why ?", "when ?"], "predictions": sets}]
     settings = {"f_meta": {"base": "rouge", "threshold": 0.5}}
     asked, covered = genqa_metrics.score(rows, "f_meta", settings=settings).notes
-    assert asked == "reference questions that are asked: one 1 of 3, two 2 of 3"
+    assert asked == "reference questions asked: one 1 of 3 (1 repeat), two 2 of 3"
     assert covered.endswith("covered counts each reference question once, from a similarity of 0.5 on")
+
+
+def test_how_far_a_count_is_off_is_what_was_measured(repository):
+    file = repository / "training/studies/question_similarity/results/coverage.json"
+    of_sets = [bases["same_question"]["covered_error"] for bases in json.loads(file.read_text())["results"].values()]
+    least, most = (round(10 * error(of_sets)) for error in (min, max))
+    assert f"{least} to {most} questions too many or too few in ten sets" in MEASURED

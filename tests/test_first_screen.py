@@ -107,14 +107,20 @@ def test_sets_that_ask_least_come_first_with_what_they_do_not_ask(tmp_path):
     assert not genqa_metrics.score(rows, "f_meta", {"f_meta": {"base": "bleu"}}).found.to_read.first  # counts nothing
 
 
-def test_a_score_beside_the_main_one_that_puts_another_system_first_is_named():
+def test_that_the_order_depends_on_the_score_comes_first_and_the_lengths_of_answers_next():
     reference = "honey bees collect sweet pollen"
     texts = {"short": reference.removesuffix(" pollen"), "long": f"{reference} daily crossing northern rivers"}
     rows = [{"prediction": text, "references": [reference], "system": name} for name, text in texts.items()]
-    highest, beside = genqa_metrics.score(rows, "aev").findings
-    assert highest.startswith("short has the highest aev, 0.7")
-    assert beside == "By aev_recall long is first, 1.000: the order depends on the score."
-    assert not [finding for finding in genqa_metrics.score(rows[:1], "aev").findings if "is first" in finding]
+    order, pick, overlap = genqa_metrics.score(rows, "aev").findings
+    assert order.startswith("The order depends on the score: short is first by aev, 0.7")
+    assert order.endswith("; long is first by aev_recall, 1.000.")
+    pick_none = "Do not pick a system by these scores alone: "
+    assert pick.startswith(f"{pick_none}answers differ in length (words on average: long 9, short 4), and words that")
+    assert genqa_metrics.score(rows[:1], "aev").findings == [overlap]
+    worse = {**rows[0], "system": "worse", "prediction": "honey bees eat sweet"}  # as long
+    pick, highest = genqa_metrics.score([rows[0], worse], "aev").findings
+    assert pick == pick_none + overlap[:1].lower() + overlap[1:]
+    assert re.fullmatch(r"short has .*, ahead of worse, 0.\d+ \(1 row is too few to test\)\.", highest)
 
 
 @with_cases

@@ -14,7 +14,7 @@ from .bases import Base
 
 NAMES = ("f_meta_precision", "f_meta_recall", "f_meta", "f_meta_conventional")
 NAMED = 5  # references that a sentence names
-COUNTS = ("f_meta_covered", "f_meta_relevant", "asked", "references")  # shares of R and of P, numbers of asked r and R
+COUNTS = ("f_meta_covered", "f_meta_relevant", "asked", "references", "repeats")  # shares of R and of P, then numbers
 
 
 def _checked_scores(base: Base, scores: object, predictions: list[str], references: list) -> np.ndarray:
@@ -166,15 +166,17 @@ def matched(matrix: np.ndarray, threshold: float) -> list[tuple[int, int]]:
     return sorted((row, column) for column, row in rows.items())
 
 
-def coverage(matrix: np.ndarray, pairs: Sequence[tuple[int, int]], threshold: float) -> tuple[float, float, int, int]:
+def coverage(matrix: np.ndarray, pairs: Sequence[tuple[int, int]], threshold: float) -> tuple[float, ...]:
     """Return what `COUNTS` names of one context, from |P| x |R| scores and the pairs of `matched`.
 
+    Repeats are the questions that ask a reference which another question of the set asks.
+
     >>> coverage(np.array([[0.9, 0.8], [0.95, 0.8], [0.2, 0.7], [0.1, 0.3]]), [(1, 0), (2, 1)], 0.6)
-    (1.0, 0.75, 2, 2)
+    (1.0, 0.75, 2, 2, 1)
     """
     predictions, references = matrix.shape
     relevant = int((matrix >= threshold).any(axis=1).sum())
-    return len(pairs) / references, relevant / max(predictions, 1), len(pairs), references
+    return len(pairs) / references, relevant / max(predictions, 1), len(pairs), references, relevant - len(pairs)
 
 
 def reason(explained: Mapping) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from ..core.reading import the_first
+from ..core.scorer import Scorer
 from .table import (
     Table,
     accuracy_cell,
@@ -19,6 +21,7 @@ from .table import (
     markdown,
     markdown_code,
     markdown_table,
+    number,
     page,
     print_table,
     render,
@@ -167,11 +170,16 @@ def untold(notes: Sequence[str]) -> tuple[list[str], list[str]]:
     return [as_sentence(notes[place]) for place in whys], [as_sentence(notes[place + 1]) for place in whys]
 
 
-def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Collection[str] | None = None) -> str:
+def highest(
+    score: str,
+    systems: Mapping[str, tuple[float, str]],
+    as_good: Collection[str] | None = None,
+    untested: str = "",
+) -> str:
     """Return a sentence on the system with the highest score; "" for no systems.
 
     `systems` has each value, and the text that shows it; `as_good` those whose lower score may be chance; None if that
-    was not looked at.
+    is not tested, and `untested` why.
 
     >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
     'b has the highest accuracy, 0.700; its lead over c may be chance; a is clearly behind it.'
@@ -191,13 +199,59 @@ def highest(score: str, systems: Mapping[str, tuple[float, str]], as_good: Colle
     if as_good is None:
         behind = max(value for value, _ in systems.values() if value < top)
         second = [system for system, (value, _) in systems.items() if value == behind]
-        return f"{said}, ahead of {briefly(second)}, {systems[second[0]][1]} (not tested; `compare` tests it)."
+        why = untested or "not tested; `compare` tests it"
+        return f"{said}, ahead of {briefly(second)}, {systems[second[0]][1]} ({why})."
     near = [system for system in systems if system in as_good and system not in first]
     if not near:
         return f"{said}; chance is unlikely to explain it."
     behind = [system for system in systems if system not in [*first, *near]]
     further = f"; {briefly(behind)} {'is' if len(behind) == 1 else 'are'} clearly behind it" if behind else ""
     return f"{said}; its lead over {briefly(near)} may be chance{further}."
+
+
+def differing_orders(scorer: type[Scorer], systems: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return a sentence where another of the scores that are shown beside the main one puts another system first.
+
+    `systems` are {system: {score: value}}.
+    """
+    firsts: dict[str, list[str]] = {}
+    for name in (scorer.main, *scorer.beside):
+        values = {system: scores[name] for system, scores in systems.items() if name in scores}
+        firsts[name] = [system for system, value in values.items() if value == max(values.values())]
+    top = firsts[scorer.main]
+    others = {name: first for name, first in firsts.items() if first and not {*first} & {*top}}
+    each = [
+        f"{briefly(first)} {'is' if len(first) == 1 else 'are'} first by {name}, {number(systems[first[0]][name])}"
+        for name, first in {scorer.main: top, **others}.items()
+    ]
+    return [f"The order depends on the score: {'; '.join(each)}."] * bool(others)
+
+
+OVERLAP = "shared words do not show which answers are right"
+LONGER = 1.25  # from so many times the words of another system on, its answers are longer
+
+
+def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
+    """Return what to do with scores of shared words, and why, by the words that each system's answers have on average.
+
+    `asked` is whether the answers are to questions.
+
+    >>> caution_of_words({"a": 19.0, "b": 25.2}, False)[0][44:]
+    'answers differ in length (words on average: b 25, a 19), and words that the reference lacks count as errors'
+    >>> caution_of_words({"a": 19.0, "b": 22.4}, False)
+    ['do not pick a system by these scores alone: shared words do not show which answers are right']
+    """
+    overlap = OVERLAP + "; ava judges that from the question: -m ava" * asked
+    if len(words) < 2:
+        return [overlap]
+    lengths = dict(sorted(words.items(), key=lambda of_system: -of_system[1]))
+    most, *_, least = lengths.values()
+    pick = "do not pick a system by these scores alone: "
+    if most < least * LONGER or most < least + 1:
+        return [pick + overlap]
+    shown = the_first([f"{system} {mean:.0f}" for system, mean in lengths.items()], MOST_NAMED)
+    why = f"answers differ in length (words on average: {shown}), and words that the reference lacks count as errors"
+    return [pick + why, overlap]
 
 
 def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | None = None) -> str:

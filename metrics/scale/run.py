@@ -65,6 +65,7 @@ from .tally import (
     FAULTS,
     LABELLED,
     TOGETHER,
+    WORDS,
     AnswersToRead,
     QuestionTotals,
     Tally,
@@ -103,6 +104,7 @@ class Scores:
     faults: dict[str, dict[str, int]] = field(default_factory=dict)  # {system: {fault: answers}}, see `fault_counts`
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)  # {metric: of `Scorer.statistics`}
     questions: dict[str, QuestionTotals] = field(default_factory=dict, repr=False, compare=False)
+    words: dict[str, float] = field(default_factory=dict, repr=False)  # {system: words of its answers, on average}
     to_read: AnswersToRead = field(default_factory=AnswersToRead, repr=False, compare=False)
     titles: dict[str, str] = field(default_factory=dict, repr=False)  # {metric: name and judge}
 
@@ -338,6 +340,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Count
         faults=named_faults(judge, overall.sums[FAULTS]) if FAULTS in overall.sums else {},
         counts=dict(overall.warning_counts),
         questions=overall.questions,
+        words={system: float(of[0]) / overall.rows[system] for system, of in overall.sums.get(WORDS, {}).items()},
         to_read=overall.to_read,
         titles={metric: scorer.title for metric, scorer in scorers.items()},
     )
@@ -562,6 +565,8 @@ def scored(
     elif worst and not row_kind.sets:
         tally.to_read = answers_to_read(columns, worst, judge or next(iter(scorers.values())))
     counted = {TOGETHER: cell_counts(columns), LABELLED: counts_of_rows(columns)}
+    if not row_kind.sets:
+        counted[WORDS] = np.array([[len(text.split())] for text in columns["prediction"]], dtype=float)
     if judge and judge.faults and not row_kind.sets:
         counted[FAULTS] = fault_counts(columns, judge)
     for name, counts in counted.items():

@@ -143,6 +143,7 @@ def agreement(counts: Sequence[float]) -> dict[str, float | None]:
     }
 
 
+WORDS = "words"  # the name of the numbers of words of answers among those of the metrics
 FAULTS = "faults"  # the name of these counts among those of the metrics
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ...core.reading import one_line
-from ...core.scorer import UNSURE_FROM, UNSURE_TO, Scorer
+from ...core.scorer import ASKED, UNSURE_FROM, UNSURE_TO, Scorer
 from ...registry import judge_among, scorer_class
 from ...reports.charts import accuracy_chart
 from ...reports.excerpt import excerpt, excerpt_lines, quoted
@@ -21,6 +21,8 @@ from ...reports.report import (
     Report,
     as_sentence,
     briefly,
+    caution_of_words,
+    differing_orders,
     highest,
     highest_accuracy,
     judge_names,
@@ -50,7 +52,7 @@ from ...scale.options import OnError, Settings, length_note
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...statistics import estimation
-from ...statistics.intervals import newcombe
+from ...statistics.intervals import MIN_QUESTIONS, newcombe
 from ..explain.report import METRICS as EXPLAINED
 from ..judge_errors import CALIBRATED, calibrated_on, confusion_table, help_of_judge, judged_systems, whose
 
@@ -61,7 +63,6 @@ LONG = 200  # characters of an answer in a table
 READ = "Read these first"
 FEW, LEAST_LINES = 10, 9  # so few answers are printed as far as the screen has room, and in that many lines
 LEAST_CUT = 24  # characters of a cut text that a list of texts shows beside others
-OVERLAP = "shared words do not show which answers are right"
 SYSTEMS = "Systems"
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     tally.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
@@ -243,8 +244,8 @@ class ScoreReport(Report):
         judged = found.sets or classes[0].evidence != "references" or any(known.verdict for known in classes)
         self.compares_words = not judged
         asked = any(answer.question for answer in found.to_read)
-        self._overlap = [OVERLAP + "; ava judges that from the question: -m ava" * asked] * self.compares_words
-        self.notes, self.warnings = found.notes, [*found.warnings, *self._overlap]
+        self._words = caution_of_words(found.words, asked) if self.compares_words else []
+        self.notes, self.warnings = found.notes, [*found.warnings, *self._words]
 
     def __repr__(self) -> str:
         shown = []
@@ -387,7 +388,12 @@ class ScoreReport(Report):
                 or [f"{said}." for said in self._of_accuracy()[:-1]]
                 or [highest_accuracy(self.accuracy["systems"])]
             )
-        return accuracy + [said for metric in self.found.scores for said in self._of_metric(metric)]
+        first = next(iter(self.found.scores))
+        scores = {system: of for system, of in self.found.scores[first].items() if system != self.found.total}
+        orders = differing_orders(scorer_class(first), scores) * (first != self.judge)
+        words, further = map(as_sentence, self._words[:1]), map(as_sentence, self._words[1:])
+        of_metrics = [said for metric in self.found.scores for said in self._of_metric(metric, bool(orders))]
+        return [*accuracy, *orders, *words, *of_metrics, *further]
 
     def _of_accuracy(self) -> list[str]:
         """Return which system is better and whether that may be chance, and what the accuracy rests on."""
@@ -409,7 +415,7 @@ class ScoreReport(Report):
         are = "is" if len(behind) == 1 else "are"
         return [f"{first} is first{near}{f'; {briefly(behind)} {are} clearly behind it' if behind else ''}", rests_on]
 
-    def _of_metric(self, metric: str) -> list[str]:
+    def _of_metric(self, metric: str, orders_differ: bool) -> list[str]:
         """Return which system a metric puts first, or why it ranks none.
 
         Nothing for one system, and for the judge of answers, whose accuracy is told.
@@ -427,24 +433,17 @@ class ScoreReport(Report):
         if metric == self.judge or len(values) < 2:
             return []
         if length_note(metric, found.scores[metric]):
-            return [f"Do not rank these systems by {known.main}: the lengths of their answers differ."]
+            said = f"Do not rank these systems by {known.main}: the lengths of their answers differ."
+            return [said] * (not self.compares_words)
         if found.sets and not known.takes_sets:
             return [f"The {known.main} is of single questions; it does not count reference questions that none asks."]
-        said = [highest(known.main, {system: (value, number(value)) for system, value in values.items()})]
-        return said + self._other_orders(metric, list(values)) * (metric == next(iter(found.scores)))
-
-    def _other_orders(self, metric: str, systems: Sequence[str]) -> list[str]:
-        """Return which of the scores beside the main one put another system first."""
-        known, scores, firsts = scorer_class(metric), self.found.scores[metric], {}
-        for name in (known.main, *known.beside):
-            values = {system: scores[system][name] for system in systems if name in scores[system]}
-            firsts[name] = [system for system, value in values.items() if value == max(values.values())]
-        others = [
-            f"by {name} {briefly(first)} {'is' if len(first) == 1 else 'are'} first, {number(scores[first[0]][name])}"
-            for name, first in firsts.items()
-            if first and not {*first} & {*firsts[known.main]}
-        ]
-        return [as_sentence(f"{'; '.join(others)}: the order depends on the score")] * bool(others)
+        asked = [as_sentence(note) for note in found.notes if known.takes_sets and note.startswith(ASKED)]
+        if orders_differ and metric == next(iter(found.scores)):
+            return asked
+        fewest, unit = min(map(found.rows.get, values)), "context" if found.sets else "row"
+        few = f"{fewest} {unit}{'s are' if fewest != 1 else ' is'} too few to test" * (fewest < MIN_QUESTIONS)
+        shown = {system: (value, number(value)) for system, value in values.items()}
+        return [*asked, highest(known.main, shown, untested=few)]
 
     @cached_property
     def leads(self) -> dict[str, tuple[float, float, float]]:
@@ -585,7 +584,7 @@ class ScoreReport(Report):
     def show(self, console: Any) -> None:
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         result, accuracy = self.found, self.accuracy or {"notes": []}
-        findings = [*(self._of_accuracy() if self.accuracy else self.findings), *map(as_sentence, self._overlap)]
+        findings = self._of_accuracy() if self.accuracy else self.findings
         first = next(iter(result.scores))
         main, systems = self._scorers.get(first) or scorer_class(first), self._systems_table()
         caution = [as_sentence(scorer.error_rate) for scorer in self._scorers.values() if scorer.error_rate]
