@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import genqa_metrics
 import pytest
 from genqa_metrics.scale.run import Run
-from genqa_metrics.scale.tally import DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
+from genqa_metrics.scale.tally import APART, DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
 from genqa_metrics.verbs.score.report import _reading_lines, why_to_read
 
 from tests.factories.cases import with_cases
@@ -36,7 +36,7 @@ def test_every_kind_has_its_share_and_the_worst_comes_first():
     expected = {"q0": DISAGREE, "q1": DISAGREE, "q2": UNSURE, "q3": WRONG, "q5": WRONG}
     assert {answer.id: answer.kind for answer in found.first} == expected
     assert [answer.id for answer in found.first] == list(expected)
-    assert found.counts == {DISAGREE: 2, WRONG: 2, UNSURE: 1, LOWEST: 0}
+    assert found.counts == {DISAGREE: 2, WRONG: 2, UNSURE: 1, LOWEST: 0, APART: 0}
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,16 @@ def test_a_probability_in_the_list_shows_on_which_side_of_the_threshold_it_is():
     assert why_to_read(found.first[1], "", 0.58) == "unsure, judged wrong 0.5796"
 
 
-def test_a_metric_that_judges_nothing_lists_the_lowest_scores():
-    rows = [{"prediction": text, "references": ["four steps"]} for text in ("four steps", "six legs", "four legs")]
-    report = genqa_metrics.score(rows, "aev", worst=2)
-    assert [(answer.prediction, answer.kind) for answer in report.found.to_read.first] == [
-        ("six legs", LOWEST),
-        ("four legs", LOWEST),
-    ]
+def test_a_metric_of_words_lists_the_lowest_scores_and_those_that_are_far_apart_in_turns():
+    texts = ("four steps", "six legs", "four legs", "four steps make all the difference here")
+    rows = [{"prediction": text, "references": ["four steps"], "system": "s"} for text in texts]
+    report = genqa_metrics.score(rows, "aev", worst=3)
+    kinds = [(answer.prediction, answer.kind) for answer in report.found.to_read.first]
+    assert kinds == [(texts[1], LOWEST), (texts[3], APART), (texts[2], LOWEST)]
+    lines = str(report).partition("Read these first\n")[2].splitlines()
+    assert lines[0] == '  line 2  s  aev 0.00  "six legs"; accepted "four steps"'
+    assert re.match(r"  line 4  s  aev_precision 0\.\d+, aev_recall 1\.00  \"four steps make", lines[1])
+    assert report.to_html().count("aev_recall 1.00") == 1
 
 
 def test_sets_that_ask_least_come_first_with_what_they_do_not_ask(tmp_path):
@@ -112,10 +115,9 @@ def test_that_the_order_depends_on_the_score_comes_first_and_the_lengths_of_answ
     texts = {"short": reference.removesuffix(" pollen"), "long": f"{reference} daily crossing northern rivers"}
     rows = [{"prediction": text, "references": [reference], "system": name} for name, text in texts.items()]
     order, pick, overlap = genqa_metrics.score(rows, "aev").findings
-    assert order.startswith("The order depends on the score: short is first by aev, 0.7")
-    assert order.endswith("; long is first by aev_recall, 1.000.")
+    assert order == "The order depends on the score: short is first by aev; long by aev_recall."
     pick_none = "Do not pick a system by these scores alone: "
-    assert pick.startswith(f"{pick_none}answers differ in length (words on average: long 9, short 4), and words that")
+    assert pick.startswith(f"{pick_none}answers differ in length (on average long 9, short 4 words), and words that")
     assert genqa_metrics.score(rows[:1], "aev").findings == [overlap]
     worse = {**rows[0], "system": "worse", "prediction": "honey bees eat sweet"}  # as long
     pick, highest = genqa_metrics.score([rows[0], worse], "aev").findings
@@ -129,7 +131,6 @@ def test_a_score_that_compares_no_systems_ranks_none(rows, metrics, says, ranks)
     text = " ".join(str(report).split())
     assert says in text
     assert "Aev:" not in text
-    assert ("Read these first" in str(report) + report.to_html()) == ("f_meta" in metrics)  # what no set asks
     assert [line.split(", ")[0].split()[-1] for line in report.findings if "highest" in line] == ranks
 
 

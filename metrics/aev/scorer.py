@@ -18,8 +18,8 @@ class AevScorer(Scorer):
     title = "AEv"
     main = "aev"
     measures = (
-        "words and word sequences that answer and reference have in common, as a share of the answer's (precision) "
-        "and of the reference's (recall), averaged"
+        "words and word sequences in common: their share of the answer (precision) and of the reference (recall), "
+        "averaged"
     )
     shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
     beside = ("aev_precision", "aev_recall")

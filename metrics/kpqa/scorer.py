@@ -29,8 +29,8 @@ class KpqaScorer(Scorer):
     title = "KPQA"
     main = "rougeL_kpqa"
     measures = (
-        "share of the words that answer and reference have in common, in the same order; words that answer the "
-        "question count more, in rougeL all alike"
+        "words in common, in the same order, as a share of both texts; words that answer the question count more, in "
+        "rougeL all alike"
     )
     beside = ("rougeL",)  # without weights
     names = RESULTS

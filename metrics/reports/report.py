@@ -21,7 +21,6 @@ from .table import (
     markdown,
     markdown_code,
     markdown_table,
-    number,
     page,
     print_table,
     render,
@@ -220,11 +219,9 @@ def differing_orders(scorer: type[Scorer], systems: Mapping[str, Mapping[str, fl
         firsts[name] = [system for system, value in values.items() if value == max(values.values())]
     top = firsts[scorer.main]
     others = {name: first for name, first in firsts.items() if first and not {*first} & {*top}}
-    each = [
-        f"{briefly(first)} {'is' if len(first) == 1 else 'are'} first by {name}, {number(systems[first[0]][name])}"
-        for name, first in {scorer.main: top, **others}.items()
-    ]
-    return [f"The order depends on the score: {'; '.join(each)}."] * bool(others)
+    are = f"{briefly(top)} {'is' if len(top) == 1 else 'are'} first by {scorer.main}"
+    each = [f"{briefly(first)} by {name}" for name, first in others.items()]
+    return [f"The order depends on the score: {'; '.join([are, *each])}."] * bool(others)
 
 
 OVERLAP = "shared words do not show which answers are right"
@@ -237,7 +234,7 @@ def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
     `asked` is whether the answers are to questions.
 
     >>> caution_of_words({"a": 19.0, "b": 25.2}, False)[0][44:]
-    'answers differ in length (words on average: b 25, a 19), and words that the reference lacks count as errors'
+    'answers differ in length (on average b 25, a 19 words), and words that the reference lacks count as errors'
     >>> caution_of_words({"a": 19.0, "b": 22.4}, False)
     ['do not pick a system by these scores alone: shared words do not show which answers are right']
     """
@@ -250,7 +247,7 @@ def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
     if most < least * LONGER or most < least + 1:
         return [pick + overlap]
     shown = the_first([f"{system} {mean:.0f}" for system, mean in lengths.items()], MOST_NAMED)
-    why = f"answers differ in length (words on average: {shown}), and words that the reference lacks count as errors"
+    why = f"answers differ in length (on average {shown} words), and words that the reference lacks count as errors"
     return [pick + why, overlap]
 
 

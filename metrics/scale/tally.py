@@ -218,12 +218,14 @@ def totals_by_system(items: Sequence[Item], judged: np.ndarray, verdicts: np.nda
 
 
 DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged wrong", "lowest score"
+APART = "scores far apart"  # of an answer by one metric
 # What people and judge disagree about is read beside the rest, 4 to 3. Of the rest what is nearest to the threshold
 # comes first: of 60 answers without labels the ten then hold 3.2 to 5.2 of the judge's errors, and 2.2 to 4.1 where
 # five of them are the surest wrong ones.
-SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, LOWEST: 10}
+SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, LOWEST: 6, APART: 4}
 _OF_ROW = ("file", "line", "id", "system", "prediction", "references", "label")
 BEST = 1.0  # no answer with this score need be read
+FAR = 0.3  # between two scores of an answer that are far apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +245,7 @@ class AnswerToRead:
     label: float | None  # by people, 0 to 1
     verdict: int | None = None  # 1 right, 0 wrong; None of a metric that judges nothing
     passages: Sequence[str] = ()  # of a metric that reads passages in place of accepted answers
+    scores: Mapping[str, float] = field(default_factory=dict)  # of a metric of words, two of them if far apart
     missing: Sequence[str] = field(default_factory=list)  # references that a set lacks; `prediction` has its lines
 
 
@@ -276,7 +279,10 @@ class AnswersToRead:
 
     @property
     def first(self) -> list[AnswerToRead]:
-        """The answers to read first, by kind; disagreements and the rest take turns, unsure before wrong ones."""
+        """The answers to read first, by kind; disagreements and the rest take turns, unsure before wrong ones.
+
+        Without a judge they are in turns: lowest scores, and scores far apart.
+        """
         kinds = list(SHARES)
         before = {WRONG: len(self.by_kind[UNSURE])}
         turns = [
@@ -285,7 +291,8 @@ class AnswersToRead:
             for place, answer in enumerate(some, before.get(kind, 0))
         ]
         chosen = sorted(turns, key=lambda turn: turn[:3])[: self.number]
-        return [answer for *_, answer in sorted(chosen, key=lambda turn: turn[1:3])]
+        judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG))
+        return [answer for *_, answer in (sorted(chosen, key=lambda turn: turn[1:3]) if judged else chosen)]
 
 
 def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer) -> AnswersToRead:
@@ -293,10 +300,15 @@ def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer
     answers = []
     score, threshold = next(iter(scorer.thresholds.items())) if scorer.verdict else (scorer.main, None)
     questions = columns.get("question") or [None] * len(columns["prediction"])
+    names = [scorer.main, *scorer.beside] if not scorer.verdict and scorer.beside else []
     for place, value in enumerate(columns[score]):
         label, judged = columns["label"][place], int(columns[scorer.verdict][place]) if scorer.verdict else None
-        if judged is None:
-            kind, rank = LOWEST, value
+        scores = {name: round(float(columns[name][place]), 6) for name in names}
+        low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
+        if high - low >= FAR:
+            kind, rank, scores = APART, low - high, {name: of for name, of in scores.items() if of in (low, high)}
+        elif judged is None:
+            kind, rank, scores = LOWEST, value, {name: scores[name] for name in names[:1]}
             if value >= BEST:
                 continue
         elif label in (0, 1) and label != judged:
@@ -310,7 +322,7 @@ def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer
         of_row = {name: columns[name][place] for name in _OF_ROW} | {"question": questions[place]}
         of_row["passages"] = list(columns[scorer.evidence][place]) if scorer.evidence != "references" else []
         numbers = {"rank": round(float(rank), 6), "score": round(float(value), 6), "verdict": judged}
-        answers.append(AnswerToRead(kind, **numbers, **of_row))
+        answers.append(AnswerToRead(kind, **numbers, **of_row, scores=scores))
     return AnswersToRead(answers, number)
 
 

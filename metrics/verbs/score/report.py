@@ -179,6 +179,8 @@ def why_to_read(answer: tally.AnswerToRead, fault: str = "", threshold: float = 
     score, _ = probability_and_threshold(answer.score, threshold)
     if answer.kind == tally.DISAGREE:
         return f"label {_grade(answer)}, judged {score}"
+    if answer.kind == tally.APART:
+        return _scores(answer)
     if answer.kind == tally.LOWEST and answer.missing:
         return f"asks {len(answer.references) - len(answer.missing)} of {len(answer.references)}"
     kind = {tally.UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
@@ -216,7 +218,7 @@ class ScoreReport(Report):
         warnings: scores that mean less than they seem to, one sentence each.
         accuracy: with ava, the accuracy of every system with its interval, see `judge_errors.judged_systems`.
         found: everything, see `Scores`.
-        compares_words: whether shared words alone are counted, of which a low number is no sign of a wrong answer.
+        compares_words: whether shared words alone are counted, which do not show what answers are right.
     """
 
     title = "Scores"
@@ -277,8 +279,6 @@ class ScoreReport(Report):
     def _reading_tables(self) -> list[Table]:
         """Return the answers to read first as tables for pages and Markdown, one of each kind."""
         to_read, faults = self.found.to_read, self.faults
-        if self.compares_words:
-            return []
         beside = "passages" if any(answer.passages for answer in to_read.first) else "accepted answer"
         header, tables = ["row", "system", "why", "question", "answer", beside], []
         if self.found.sets:
@@ -645,7 +645,7 @@ class ScoreReport(Report):
         from rich.text import Text
 
         to_read = self.found.to_read
-        if to_read.first and not self.compares_words:
+        if to_read.first:
             every = sum(to_read.counts.values())
             width = min(console.width, WIDTH)
             if self.found.sets:
@@ -696,21 +696,21 @@ def _reading_lines(
     if all(system in names[answer] for answer, system in systems.items()):
         systems = dict.fromkeys(answers, "")
     of_name, of_system = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
-    scores = {answer: number(answer.score, 2) for answer in answers}
+    scores = {answer: _scores(answer) for answer in answers}
     for answer in answers:
-        if answer.kind != tally.LOWEST:
+        if answer.verdict is not None:
             chance, _ = probability_and_threshold(answer.score, threshold)
             scores[answer] = chance.replace("below ", "<").replace("above ", ">")
-    of_score = max(map(len, scores.values()))
+    of_score = max(len(scores[answer]) for answer in answers if len(answer.scores) < 2) if answers else 0
     result, kind = [], ""
     for answer in answers:
         lines = []
-        if answer.kind != kind:
+        if answer.kind != kind and answer.verdict is not None:
             kind = answer.kind
             counts = f" ({to_read.counts[kind]:,})"
             if kind == tally.UNSURE:
                 counts += f"; right from {threshold:g}"
-            lines += [f" {HEADINGS.get(kind, kind)}{counts}"] * (kind != tally.LOWEST)
+            lines.append(f" {HEADINGS.get(kind, kind)}{counts}")
         result.append(lines)
         line = f"  {names[answer][:of_name]:<{of_name}}  "
         line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
@@ -766,6 +766,11 @@ def _fitted(texts: Sequence[str], room: int) -> str:
             return f"{shown}; {len(texts) - place + 1} more"
         shown += f"{', ' * bool(shown)}{said}"
     return shown
+
+
+def _scores(answer: tally.AnswerToRead) -> str:
+    """Return the score of an answer, of a metric of words by name, or its two that are far apart."""
+    return ", ".join(f"{name} {number(value, 2)}" for name, value in answer.scores.items()) or number(answer.score, 2)
 
 
 def _grade(answer: tally.AnswerToRead) -> str:
