@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,12 @@ def content_digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
+def answer_key(question: str, answer: str) -> int:
+    """Return a number for an answer to a question: the same for equal texts; case and white space do not matter."""
+    normal = "\n".join(" ".join(text.split()).casefold() for text in (question, answer))
+    return int.from_bytes(hashlib.blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=7).digest())
+
+
 @dataclass(frozen=True)
 class Calibration:
     """What `calibrate` found of a judge."""
@@ -56,6 +63,11 @@ class Calibration:
     threshold: float  # scaled probability from which an answer counts as correct
     judge: Mapping[str, str]  # the parts of the judge's signature that it holds for
     content: Mapping[str, Any]  # all that the file says
+
+    @cached_property
+    def answer_keys(self) -> frozenset[int]:
+        """The `answer_key`s of the answers that it is from."""
+        return frozenset(self.content.get("answer_keys", ()))
 
     @property
     def digest(self) -> str:

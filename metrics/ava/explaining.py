@@ -24,6 +24,7 @@ from .judging import Rules, said_quantity
 STRONG = 0.02  # effect of a sentence from which it decides
 TELLING = 0.2  # effect of a word from which a reason names it; smaller ones name "A" and "is" of written answers
 TELLING_IF_UNSURE = 0.4  # the same near the threshold, where leaving out nearly any word changes the verdict
+NO_NEGATION = "the accepted answer has a negation, and this one has none"
 NEAR = 0.2  # distance of a probability from the threshold up to which the judge is called unsure
 NAMED = 2  # the most words that a reason names
 LONG_ANSWER = 40  # words of an answer from which a reason begins with the sentence that decides
@@ -146,6 +147,7 @@ def reason(
     named = named[:NAMED]
     missing = "" if right or unsure else _missing_items(reference, answer)
     in_order, said_in_order = keys(reference), keys(answer)
+    lacks_negation = _NEGATION.search(reference) and not _NEGATION.search(answer)
     if not words:
         text = "the answer has no words"
     elif right and named:
@@ -158,14 +160,16 @@ def reason(
         if all((probability - effect >= threshold) == right for _, effect, *_ in words):
             but_for = ", and no single word decides"
         start, text = "", f"the judge is unsure{but_for}: read it; accepted: {_short(reference)}"
+        if not right and lacks_negation:
+            text = f"the judge is unsure: read it; {NO_NEGATION}: {_short(reference)}"
     elif right:
         start, text = "", f"no single word decides; the judge takes it for the accepted answer {_short(reference)}"
     elif named:
         text = f"missing: {missing}; " if missing else ""
         counts = "moved it towards wrong" if unsure else f"{_verb(named, 'count')} against it"
         text += f"{_quoted(named)} {counts}; {_contrast(reference, answer, named)}"
-    elif _NEGATION.search(reference) and not _NEGATION.search(answer):
-        text = f"the accepted answer has a negation, and this one has none: {_short(reference)}"
+    elif lacks_negation:
+        text = f"{NO_NEGATION}: {_short(reference)}"
     elif in_order != said_in_order and sorted(in_order) == sorted(said_in_order) and len(in_order) >= ORDERED:
         text = f"it has the words of the accepted answer in another order: {_short(reference)}"
     else:

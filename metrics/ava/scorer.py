@@ -14,7 +14,7 @@ from ..core.inference import check_fork
 from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
 from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer
-from .calibration import AGAIN, CALIBRATION_FILE, log_odds, read_calibration
+from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration
 from .explaining import explanations, reason_by_rule
 from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
@@ -171,7 +171,7 @@ class AvaScorer(Scorer):
         unsure = np.flatnonzero((self.second is not None) & (scores > low) & (scores < high))
         if len(unsure):
             scores[unsure] = self._by_second(*_taken(rows, unsure))
-        like = profile(columns["references"], columns["predictions"], scores)
+        like = self._profile(columns, scores)
         scores = self._scaled(scores)
         correct = scores >= self.threshold
         declined = [not right and not attempts(text) for right, text in zip(correct, rows[2], strict=True)]
@@ -189,7 +189,15 @@ class AvaScorer(Scorer):
         if self.calibration is not None:
             own = np.array([self.calibration.unscaled(score) for score in own.tolist()])
         statistics = np.stack([scores[name] for name in self.row_names], axis=1)
-        return statistics, language_counts(columns) + profile(columns["references"], columns["predictions"], own)
+        return statistics, language_counts(columns) + self._profile(columns, own)
+
+    def _profile(self, columns: Mapping[str, list], probabilities: np.ndarray) -> Counter:
+        """Return the `profile` of rows, and how many of them the judge was "calibrated" on."""
+        result = profile(columns["references"], columns["predictions"], probabilities)
+        if self.calibration is not None:
+            keys = map(answer_key, columns["questions"], columns["predictions"])
+            result["calibrated"] = sum(key in self.calibration.answer_keys for key in keys)
+        return result
 
     def _explained(self, rows: tuple, unsure: np.ndarray) -> dict[str, list]:
         judge = self._judge(self.loaded)

@@ -350,6 +350,7 @@ _BESIDE = re.compile(
         |try|trying|refer|reach|rephrase|rephrasing|see|visit|visiting|let|look|call|email)\b[\w\ '@/.-]*
     | (?:can|could|may|would)\ (?:i|you)\ (?:please\ )?(?:tell|give|send|share|have|provide|confirm)\b[\w\ '/-]*
     | (?:let\ me\ know|is\ there\ anything\ else|thank\ you|thanks|can\ i\ help|if\ you)\b[\w\ '-]*
+    | (?:so\ )?that\ i\ (?:can|could|may)\ (?:check|help|look|find|see)\b[\w\ '-]*
     | (?:therefore|so|thus|hence|however|and|or)
     )\Z"""
 )

@@ -139,12 +139,11 @@ class Report:
             print_table(table, console)
         say(console, self.facts())
 
-    def _show_findings(self, console, title: str, most: int) -> None:
-        """Print a title, the findings and so many of the notes; an only other one is printed too."""
+    def show_notes(self, console, most: int) -> None:
+        """Print so many of the notes, as sentences below a table; an only other one is printed too."""
         most += len(self.notes) == most + 1
-        say(console, [title, *(f"-> {finding}" for finding in self.findings)], "bold")
-        notes, more = [f"note: {note}" for note in self.notes[:most]], len(self.notes) - most
-        say(console, [*notes, *[f"note: ... and {more} more: --verbose"] * (more > 0)], "yellow")
+        notes, more = [f"   {as_sentence(note)}" for note in self.notes[:most]], len(self.notes) - most
+        say(console, [*notes, *[f"   ... and {more} more notes: --verbose"] * (more > 0)], "dim", WIDTH)
 
     def show_all(self, console) -> None:
         """Print everything: all tables, and what the numbers rest on."""
@@ -291,17 +290,6 @@ def briefly(names: Sequence[str]) -> str:
     """Return names as one phrase, or how many there are where they would be too many for a sentence."""
     few = len(names) == 1 or (len(names) <= MOST_NAMED and len(listed(names)) <= MOST_CHARACTERS)
     return listed(names) if few else f"{len(names)} others"
-
-
-def either(names: Sequence[str]) -> str:
-    """Return names as alternatives, or the first one and how many others there are where they would be too many.
-
-    >>> either(["a", "b", "c"]), either([f"system {n}" for n in range(20)])
-    ('a, b or c', 'system 0 or one of 19 others')
-    """
-    if len(names) > 2 and briefly(names) != listed(names):
-        return f"{names[0]} or one of {len(names) - 1} others"
-    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def print_first_screen(

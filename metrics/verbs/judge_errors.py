@@ -11,7 +11,7 @@ see that, the judge alone tells nothing.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,12 +55,11 @@ WHAT_TO_DO = (
     "label {number} answers of every system (genqa-metrics label FILE -o labels.jsonl), then run genqa-metrics "
     "accuracy FILE --labels labels.jsonl"
 )
-CALIBRATED = "the judge was calibrated on"
 UNLIKE = "they may be unlike those that the judge was measured on"
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
 RARE = 0.02  # a length is rare in the measured data below this share of their rows
-RARE_SHARE = 0.25  # rows of such lengths, above which rows are unlike the measured ones
+RARE_SHARE = 0.25  # rows of such lengths, or that calibrated the judge, above which its measured errors do not count
 LEAST_ROWS = 20  # below this, what rows are like is not known
 LEAST_LABELS = 8  # correct, or incorrect, answers with a label in the rows, from which they are compared
 Z = 2.576  # of 99% intervals, which must not overlap
@@ -148,6 +147,8 @@ class JudgeErrors:
             return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
         totals = {name: sum(getattr(group, name) for group in measured.groups) for name in COUNTS}
         unlike = [*disagreements(totals, rows), *differences(_profile(measured.facts), rows)]
+        if known := calibrated_on(rows):
+            return cls(measured, known[0])
         stronger = scorer.stronger if rows.get("profiled", 0) >= LEAST_ROWS else ""
         return cls(measured, f"{UNLIKE} ({'; '.join(unlike)})" if unlike else "", unlike=unlike, stronger=stronger)
 
@@ -201,7 +202,7 @@ class JudgeErrors:
         if self.measured and self.measured.method == "calibrated":  # then there are labels
             to_label = "labels of these rows settle it: genqa-metrics accuracy FILE --labels LABELS"
         if self.stronger and self.unlike:
-            to_label += f"; or judge again with --set {self.stronger}"
+            to_label += f". The larger judge errs less, but does not replace labels: --set {self.stronger}"
         for system in untold:
             reason = systems[system]["reason"]
             fix = "more questions are needed" if "too few questions" in reason else to_label
@@ -333,17 +334,15 @@ def disagreements(measured: Mapping[str, float], rows: Mapping[str, float]) -> l
     return result
 
 
-def calibrated_on(scorers: Iterable[Scorer], questions: Iterable[int]) -> list[str]:
-    """Return a note for each judge that was calibrated on answers to some of these `tally.question_key`s."""
-    notes, asked = [], {*questions}
-    for scorer in scorers:
-        calibration = getattr(scorer, "calibration", None)
-        if calibration and (known := asked.intersection(calibration.content.get("question_keys", ()))):
-            notes.append(
-                f"{CALIBRATED} answers to {len(known):,} of these {len(asked):,} questions: for the "
-                "same answers its figures are too good; their labels tell more (genqa-metrics accuracy)"
-            )
-    return notes
+def calibrated_on(rows: Mapping[str, float]) -> list[str]:
+    """Return in words that a judge was calibrated on many of these rows, by counts of `ava.scorer.profile`; else [].
+
+    >>> calibrated_on({"profiled": 60, "calibrated": 40})
+    ['the judge was calibrated on 40 of these 60 answers, and errs less on them than on others']
+    """
+    known, size = rows.get("calibrated", 0), rows.get("profiled", 0)
+    of = f"{known:,.0f} of these {size:,.0f} answers"
+    return [f"the judge was calibrated on {of}, and errs less on them than on others"] * (known > RARE_SHARE * size)
 
 
 def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[str]:

@@ -15,11 +15,11 @@ from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good
 from ..rows.sources import Source
 from ..rows.values import Row
 from ..statistics.estimation import cluster_sums
+from ..statistics.intervals import wilson
 from .inputs import plan_of, read_answers, share_of
 from .raters.report import COLUMNS
 
 LABELS_TO_BEGIN = 30  # of a system: the one number that every verb proposes, and below which it says "rough"
-WHAT_THEY_GIVE = f"{LABELS_TO_BEGIN} give about +-15 points"  # Wilson's interval of 30 where 8 of 10 answers are right
 COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of the rows when labelling was finished
 SELECTED = 3.5  # standard errors from the judge's mean of all rows, above which labels look selected
 DIFFERENT_ROWS = 4.0  # standard errors of the sum of 1 / probability, above which labels are of other rows
@@ -45,6 +45,16 @@ class Labels:
         for item, label, chance in zip(items, self.mean, self.probability, strict=True):
             item.human = item.human[0], None if np.isnan(label) else float(label)
             item.chance = None if np.isnan(chance) else float(chance)
+
+
+def what_labels_give(number: int) -> str:
+    """Return in words how narrow an interval is by labels of so many answers, where 8 of 10 are right.
+
+    >>> what_labels_give(30)
+    '30 labels of a system give about +-14 points'
+    """
+    low, high = wilson(0.8, number, 1.96)
+    return f"{number:,} labels of a system give about +-{50 * (high - low):.0f} points"
 
 
 def _drawn_by_chance(systems: Mapping[object, str], rows: Counter) -> dict:

@@ -23,8 +23,8 @@ from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_count
 from ...statistics import estimation
 from ...statistics.intervals import newcombe
 from ..inputs import digested_sources, places_of, read_answers, slice_notes
-from ..judge_errors import JudgeErrors, calibrated_on, confusion_table, help_of_judge, measured_fact, methods
-from ..labels import Labels, agreement_fact, read_labels, selection_notes
+from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, measured_fact, methods
+from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes, what_labels_give
 
 POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
 SYSTEMS = "Accuracy of the systems"  # a table
@@ -273,6 +273,8 @@ class AccuracyReport(Report):
         told = [values["low"] is not None for values in systems]
         rests_on = [f"right: {methods(self.systems)}, {self._percent()} interval"] * any(told)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
+        if not labels:
+            rests_on += [what_labels_give(min([LABELS_TO_BEGIN, *(values["rows"] for values in systems)]))]
         print_first_screen(
             console,
             f"{of}, judged by {self.judged_by}, {f'{labels:,} labelled' if labels else 'without labels'}",
@@ -562,7 +564,6 @@ def judge_answers(
     scorer = make_scorer("ava", settings, ready=not is_judged(sources))
     sums, counts = item_statistics(items, {"ava": scorer}, progress)
     notes = scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-    notes += calibrated_on([scorer], map(question_key, items))
     errors = JudgeErrors.of(scorer, counts["ava"], ignore_judge_errors)
     return sums["ava"][:, 1], sums["ava"][:, 0], scorer, errors, notes
 

@@ -21,7 +21,6 @@ from ...rows.sources import Source
 from ...rows.values import Row
 from ...scale import options
 from ...scale.run import item_statistics
-from ...scale.tally import question_key
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import LEVEL, adjust_p_values
 from ..inputs import digested_sources, optional_texts, rounded, score_in_column, unscored_item
@@ -146,8 +145,7 @@ def agree(
         thresholds={name: limit for scorer in scorers.values() for name, limit in scorer.thresholds.items()},
     )
     result = analyse(judgments, gap, resamples, seed)
-    asked = [question_key(row.item) for row in judged]
-    result["notes"] += [*notes, *warnings, *calibrated_on(scorers.values(), asked)]
+    result["notes"] += [*notes, *warnings]
     return AgreeReport(
         genqa_metrics=__version__,
         inputs=reading.inputs_of([*sources, *label_sources], skips),
@@ -260,7 +258,8 @@ class AgreeReport(Report):
                 found = metric["verdicts"]
                 share, equal = _shown(found["agreement"]), found["accepted"] + found["rejected"]
                 by_count = f"{name}: the judge agrees with {equal:,} of {self.rows:,} labels, {share}"
-                by_count += f" (a judge that accepts every answer: {found['accepted'] + found['missed']:,})."
+                by_count += f" (a judge that accepts every answer: {found['accepted'] + found['missed']:,}); wrong "
+                by_count += f"answers accepted: {found['let_through']:,}, right ones rejected: {found['missed']:,}."
                 by_share = f"{name} and the humans give the same verdict on {share} of the answers."
                 verdicts.append(by_count if labelled else by_share)
         return [*verdicts, *self._correlated()] if labelled else [*self._correlated(), *verdicts]
@@ -278,7 +277,8 @@ class AgreeReport(Report):
             return [f"No metric is shown to agree with the humans: Pearson r of {best} {_shown(pearson)}."]
         if p:
             return [f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {said}."]
-        return [f"{best} agrees with the humans: Pearson r {_shown(pearson)}."]
+        by_verdicts = "verdicts" in self.metrics[best] and self.human["correct"].endswith(" = 1")
+        return [f"{best} agrees with the humans: Pearson r {_shown(pearson)}."] * (not by_verdicts)
 
     @property
     def next_steps(self) -> list[str]:
@@ -307,7 +307,7 @@ class AgreeReport(Report):
         from rich.text import Text
 
         title = f"{self.title}: {self.rows:,} answers to {self.questions:,} questions"
-        self._show_findings(console, title, FIRST_NOTES)
+        say(console, [title, *(f"-> {finding}" for finding in self.findings)], "bold")
         console.print()
         table = _correlations(self)
         kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]
@@ -320,6 +320,8 @@ class AgreeReport(Report):
         more = len(rows) - FIRST_METRICS
         said += f" ... and {more:,} more: --verbose." if more > 0 else ""
         print_table(Table("", header, rows[:FIRST_METRICS], said, {*range(FIRST_METRICS)} & table.marked), console)
+        self.show_notes(console, FIRST_NOTES)
+        console.print()
         for name, worst in self.worst.items():
             every = sum(self.metrics[name]["verdicts"][kind] for kind in ("missed", "let_through"))
             more = f" ({FIRST_ROWS} of {every:,}; more: --verbose)" * (len(worst) > FIRST_ROWS)
@@ -332,7 +334,11 @@ class AgreeReport(Report):
                 for text in lines:
                     console.print(Text(text), no_wrap=True, overflow="crop")
             say(console, [""] * bool(worst))
-        console.print(Text("All tables, what they rest on, and signatures: --verbose", style="dim"))
+        files = "FILE" + " --labels LABELS" * ("LABELS" in getattr(console, "names", {}))
+        fits = f"Next: genqa-metrics calibrate {files} fits the judge to these labels; "
+        fits += f"genqa-metrics accuracy {files} tells how many answers are right."
+        judges = any("verdicts" in metric for metric in self.metrics.values())
+        say(console, [*[fits] * judges, "All tables, what they rest on, and signatures: --verbose"], "dim", WIDTH)
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -620,6 +626,7 @@ def _scores(
     sums, counts = item_statistics(items, scorers, progress)
     for metric, scorer in scorers.items():
         warnings += [f"{metric}: {warning}" for warning in scorer.warnings({}, counts[metric])]
+        warnings += calibrated_on(counts[metric])
         statistics = sums[metric][:, :-1]  # of one answer, or of one set
         by_row = scorer.row_scores(statistics)
         for name in scorer.meta_evaluated:

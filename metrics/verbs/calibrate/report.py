@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ava.calibration import Calibration, content_digest
+from ...ava.calibration import Calibration, answer_key, content_digest
 from ...ava.scorer import profile
 from ...registry import make_scorer
 from ...reports.report import Report, print_first_screen
@@ -19,7 +19,6 @@ from ...rows.reading import Message, Progress, Skips, ignore, inputs_of, is_judg
 from ...rows.sources import Source
 from ...rows.writing import output_path, write_text
 from ...scale.options import OnError, Settings, check_options, checked_columns
-from ...scale.tally import question_key
 from ...statistics.intervals import COUNTS
 from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources
@@ -274,7 +273,7 @@ def _fitted(
         "answers": len(items),
         "questions": len(set(questions)),
         "data": {},
-        "question_keys": sorted({question_key(item) for item in items}),
+        "answer_keys": sorted({answer_key(item.text or "", item.predictions[0]) for item in items}),
         "errors": effective_counts(verdicts, labels, weights, questions, systems),
         "systems": [
             {"system": name} | error_counts(verdicts[systems == name], labels[systems == name])

@@ -5,8 +5,8 @@ from itertools import product
 from typing import Any
 
 from ...registry import scorer_class
-from ...reports.report import MOST_CHARACTERS, Report, briefly, either, rejected
-from ...reports.table import estimate, listed, number
+from ...reports.report import MOST_CHARACTERS, Report, briefly, rejected
+from ...reports.table import listed, number
 from .analysis import ACCURACY
 from .ranking import Ranking
 
@@ -24,17 +24,19 @@ def findings(report: Report) -> list[str]:
 def _of_verdicts(by: Ranking) -> str:
     """Return which systems' answers a judge accepts more often, where it cannot be told how many are right."""
     answers = by.report.row_count
-    shares = [f"{system} {answers - rejected(by.judged['systems'][system]):,}" for system in by.order]
-    accepts = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)} of {answers:,}"
+    accepts = {system: answers - rejected(by.judged["systems"][system]) for system in by.order}
     further = _further(by, by.all_ahead)
     if not by.worse:
-        return f"Which system has more right answers cannot be told: the judge accepts {accepts}{further}."
-    said = f"{briefly(by.ahead)} {'is' if len(by.ahead) == 1 else 'are'} significantly ahead of {briefly(by.worse)}"
-    if len(by.worse) == len(by.ahead) == 1:
-        said += f" ({estimate(by.differences[by.ahead[0], by.worse[0]])})"
-    said += further.replace(";", ",", 1)
-    said += f" ({either(by.leaders)}: not decided)" if len(by.leaders) > 1 else ""
-    return f"In the judge's verdicts {said}; how many answers are right cannot be told: it accepts {accepts}."
+        shares = [f"{system} {accepts[system]:,}" for system in by.order]
+        said = f"{', '.join(shares[:MOST_SHARES])}{', ...' * (len(shares) > MOST_SHARES)} of {answers:,}"
+        return f"Which system has more right answers cannot be told: the judge accepts {said}{further}."
+    more, fewer = (
+        briefly([f"{system} ({accepts[system]:,})" for system in systems]) for systems in (by.ahead, by.worse)
+    )
+    said = f"Of {answers:,} answers each the judge accepts more of {more} than of {fewer}: more than chance explains"
+    said += further
+    said += f"; between {briefly(by.leaders)} it does not decide" if len(by.leaders) > 1 else ""
+    return f"{said}. It can err more on one system than on another, so how many are right cannot be told."
 
 
 def _first_systems(by: Ranking) -> str:
@@ -59,7 +61,7 @@ def _first_systems(by: Ranking) -> str:
         said += f"; {briefly(by.worse)} {'is' if len(by.worse) == 1 else 'are'} significantly worse than "
         said += briefly(by.ahead)
         undecided = [pair for pair in product(near, by.worse) if pair not in by.significant]
-        said += f"; {either(undecided[0])}: not decided" if len(undecided) == 1 else ""
+        said += f"; between {listed(undecided[0])} this does not decide" if len(undecided) == 1 else ""
     return f"{said}{_further(by, by.all_ahead)}."
 
 

@@ -24,13 +24,13 @@ from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
 from ...scale import options
 from ...scale.run import item_statistics
-from ...scale.tally import fault_counts, label_of, named_faults, question_key
+from ...scale.tally import fault_counts, label_of, named_faults
 from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import CORRECTIONS, LEVEL
 from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
-from ..judge_errors import calibrated_on, judged_systems
+from ..judge_errors import judged_systems
 from ..labels import read_labels
 from . import analysis, notes
 from .findings import findings
@@ -51,7 +51,6 @@ from .tables import (
 from .two_runs import changes
 
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
-MAX_NOTES = 5  # in the terminal
 
 
 def compare(
@@ -200,7 +199,6 @@ def compare(
             *slice_remarks,
             *notes.skipped_notes(matched, skips),
             *label_notes,
-            *calibrated_on(reading.scorers.values(), map(question_key, items)),
             *(accuracy["notes"] if accuracy else []),
             *notes.question_notes(sizes),
             *([] if some else notes.unreachable_notes(sizes, tests, resamples, correction)),
@@ -420,7 +418,7 @@ class CompareReport(Report):
 
     def show(self, console) -> None:
         """Print the finding, one line a system, and the rows that decide; `show_all` prints everything."""
-        self._show_findings(console, self.title, MAX_NOTES)
+        say(console, [self.title, *(f"-> {finding}" for finding in self.findings)], "bold")
         print_short(self, self._matched.rows, console)
 
     def show_all(self, console) -> None:

@@ -10,6 +10,8 @@ from .ranking import Ranking
 from .rows import SystemRow
 from .tables import change_tables, other_pairs, short_table, shown_answers, slice_tables
 
+MAX_NOTES = 5  # on the first screen
+
 
 def print_short(report: Report, answers: Sequence[Sequence[SystemRow]], console) -> None:
     """Print one line a system, and the rows that decide; `answers` are those of all systems to each question."""
@@ -20,9 +22,16 @@ def print_short(report: Report, answers: Sequence[Sequence[SystemRow]], console)
         console.print()
         print_table(short_table(report, metric), console)
         say(console, other_pairs(report, metric))
+        if metric == next(iter(report.metrics)):
+            report.show_notes(console, MAX_NOTES)
         numbers = report.metrics[metric]
         if faults := numbers.get("faults"):
-            say(console, [*of_faults(faults, numbers["accuracy"]["systems"]), ""])
+            say(
+                console,
+                [*(f"   {said}." for said in of_faults(faults, numbers["accuracy"]["systems"])), ""],
+                "dim",
+                WIDTH,
+            )
         for table in slice_tables(report, metric, most=0)[: 1 if by.untold else None]:
             if table.rows:
                 print_table(table, console)

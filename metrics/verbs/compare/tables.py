@@ -82,7 +82,7 @@ def short_table(report: Report, metric: str) -> Table:
         of_each = [by.judged["systems"][system] for system in by.order]
         rows = [[system, accuracy_cell(of), source_cell(of)] for system, of in zip(by.order, of_each, strict=True)]
         header = ["system", "right", *["from"] * any(of["labelled"] for of in of_each)]
-        return Table("", header, [row[: len(header)] for row in rows], "Tests of the judge's verdicts: --verbose.")
+        return Table("", header, [row[: len(header)] for row in rows])
     rows = []
     for system in by.order:
         cell = accuracy_cell(by.accuracy["systems"][system]) if by.accuracy else estimate(by.scores[system])

@@ -12,8 +12,12 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
+from ...ava.scorer import profile
 from ...core.answers import attempts
 from ...core.reading import language_counts
+from ...registry import make_scorer
 from ...reports.report import Report, say
 from ...reports.table import Table, listed, print_table, visible
 from ...rows.errors import FileError, in_command
@@ -21,13 +25,15 @@ from ...rows.reading import RowError, RowReader
 from ...rows.sources import Source
 from ...rows.values import COLUMNS, recognized
 from ...scale.options import LONG, default_metrics
+from ...statistics.resampling import FEW
 from ..inputs import MAX_SLICES, as_number
-from ..labels import LABELS_TO_BEGIN, WHAT_THEY_GIVE
+from ..judge_errors import LEAST_ROWS, JudgeErrors
+from ..labels import LABELS_TO_BEGIN, what_labels_give
 
 MAX_ROWS = 10_000  # that are read of each file
 LANGUAGE_ROWS = 1000  # whose language is looked for
 FEW_VALUES = 20  # values of a column that makes slices
-MIN_SLICE = 5  # mean rows of a slice
+MIN_SLICE = 5  # mean answers of a system in a slice
 MIN_JUDGED = 10  # values of a column that may be scores
 MIN_AGREE = 3  # rows with a human score that `agree` needs
 RECORDED = ("ava_label", "ava_score")  # what `score --output` writes
@@ -133,6 +139,7 @@ class _Facts:
     labels: int = 0  # by people, 0 or 1
     scores: list[float] = field(default_factory=list)  # by people
     contexts: int = 0  # rows with retrieved passages
+    profile: Counter = field(default_factory=Counter)  # of rows that ava reads, see `ava.scorer.profile`
     foreign: list[str] = field(default_factory=list)  # rows that seem not to be English, of the first `LANGUAGE_ROWS`
     kind: Any = None  # of the rows; None if none is good
 
@@ -172,6 +179,8 @@ def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Fa
             facts.labels += label in (0.0, 1.0)
             facts.scores += [score] if score is not None else []
             facts.contexts += bool(item.contexts)
+            if item.text and item.references and len(item.predictions) == 1:
+                facts.profile += profile([item.references], item.predictions, np.zeros(1))
 
 
 def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any]:
@@ -188,6 +197,7 @@ def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any
     texts = Counter(map(str, filled))
     numbers = [as_number(value) for value in filled]
     few = 1 < len(texts) <= FEW_VALUES and len(filled) >= MIN_SLICE * len(texts)
+    slices = few and len(filled) >= MIN_SLICE * len(texts) * len(facts.systems)
     if all(map(math.isfinite, numbers)):
         low, high = min(numbers), max(numbers)
         result["values"] = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
@@ -197,7 +207,7 @@ def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any
     if few:
         some = ", ".join(text[:20] for text, _ in texts.most_common(3))
         result["values"] = f"{len(texts)} values: {some}{' ...' if len(texts) > 3 else ''}"
-        result["use"] = None if result["read_as"] else "slices"
+        result["use"] = "slices" if slices and not result["read_as"] else None
         return result
     words = sum(count * len(text.split()) for text, count in texts.items()) / len(filled)
     length = f"texts of {words:.1f} words" if words > 1 else "single words"
@@ -276,11 +286,13 @@ def _supported(
             "measure how well metrics agree with people",
             "no human scores; label rows, or add a column 'score' or 'label'",
         )
-    sliced = [column["name"] for column in columns if column["use"] == "slices"]
+    sliced = {c["name"]: len({*facts.columns[c["name"]]}) for c in columns if c["use"] == "slices"}
     verb = "compare" if len(facts.systems) > 1 and shared else "accuracy" if answers else None
     if sliced and verb:
+        name, each = next(iter(sliced)), facts.systems.total() / len(facts.systems) / next(iter(sliced.values()))
         why = f"columns with few values: {', '.join(sliced)}"
-        add(f"the same by {sliced[0]}", why, verb, *by_labels, "--by", sliced[0])
+        why += f"; {each:.0f} answers of a system each: only large differences will show" * (each < FEW)
+        add(f"the same by {name}", why, verb, *by_labels, "--by", name)
     return can, cannot
 
 
@@ -306,7 +318,7 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
         what = f"label {number} answers of every system{', or all that it has' * (least < number)}"
         if whole:
             what = f"label all {total:,} answers{each}" if total > 1 else "label the answer"
-        why = "one key each" if whole else f"one key each; {WHAT_THEY_GIVE}"
+        why = f"one key each; {what_labels_give(number)}"
         add(what, why, "label", "--number", str(number), "-o", "labels.jsonl")
         add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")
     judges = [column["name"] for column in columns if column["use"] == "judge"]
@@ -351,6 +363,12 @@ def _notes(facts: _Facts) -> list[str]:
     if facts.contexts:
         way = "score -m grounding says which answers they support, and errs often"
         notes.append(f"{facts.contexts:,} rows have the passages that were retrieved: {way}")
+    if facts.profile["profiled"] >= LEAST_ROWS and facts.labels < 2 and facts.kind.text == "question":
+        unlike = JudgeErrors.of(make_scorer("ava", {}, ready=False), facts.profile).unlike
+        told = (
+            f"only labels tell the accuracy: the rows are unlike those that ava was measured on ({'; '.join(unlike)})"
+        )
+        notes += [told] * bool(unlike)
     if set(RECORDED) & set(facts.columns):
         notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
     if len(facts.systems) > MAX_SLICES:

@@ -54,7 +54,7 @@ from ...scale.run import Run, Scores
 from ...statistics import estimation
 from ...statistics.intervals import MIN_QUESTIONS, newcombe
 from ..explain.report import METRICS as EXPLAINED
-from ..judge_errors import CALIBRATED, calibrated_on, confusion_table, help_of_judge, judged_systems, whose
+from ..judge_errors import confusion_table, help_of_judge, judged_systems, whose
 
 if TYPE_CHECKING:
     import pandas
@@ -160,8 +160,6 @@ def score(
     except FileError as error:
         error.finished_parts = run.finished_parts
         raise
-    asked = {key for totals in found.questions.values() for key in totals.keys.tolist()}
-    found.notes[:0] = calibrated_on(run.scorers.values(), asked)
     judge, accuracy = judge_among(found.scores), None
     if judge and not found.sets:
         sums = {system: totals.question_sums for system, totals in found.questions.items()}
@@ -588,7 +586,6 @@ class ScoreReport(Report):
         first = next(iter(result.scores))
         main, systems = self._scorers.get(first) or scorer_class(first), self._systems_table()
         caution = [as_sentence(scorer.error_rate) for scorer in self._scorers.values() if scorer.error_rate]
-        caution += [as_sentence(note) for note in result.notes if note.startswith(CALIBRATED)]
         measures = [f"{main.measures} ({main.main}, 0 to 1)"] * bool(main.measures)
         faults = of_faults(result.faults, accuracy["systems"]) if result.faults else []
         notes = [*measures, *accuracy["notes"], *result.notes, *faults]
