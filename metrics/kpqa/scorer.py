@@ -177,14 +177,7 @@ class KpqaScorer(Scorer):
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
         """Say which keyphrases of the reference that counted the answer has and lacks, and which it adds."""
         explained = details["explanation"]
-        prediction = _words(explained["prediction"])
-        reference = _words(explained["references"][details["rougeL_kpqa_reference"]])
-        has, lacks = _keyphrases(reference, prediction, True), _keyphrases(reference, prediction, False)
-        adds = _keyphrases(prediction, reference, False)
-        sentence = " and ".join(f"{verb} {words}" for verb, words in (("has", has), ("lacks", lacks)) if words)
-        parts = [f"of the reference's keyphrases it {sentence}"] * bool(sentence) + [f"it adds {adds}"] * bool(adds)
-        text = "; ".join(parts) or "no word of the answer or the reference is a keyphrase"
-        return text[0].upper() + text[1:] + "."
+        return keyphrase_reason(explained["prediction"], explained["references"][details["rougeL_kpqa_reference"]])
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Say how many rows are not English, and how many texts were truncated."""
@@ -202,6 +195,17 @@ def _checked_corpus(idf: object) -> list[str]:
     if not texts:
         raise ValueError("idf: expected True, False or at least one text, got an empty list")
     return texts
+
+
+def keyphrase_reason(prediction: Sequence[Sequence], reference: Sequence[Sequence]) -> str:
+    """Return which keyphrases of a reference an answer has, lacks and adds, of word pieces as in `_words`."""
+    words, others = _words(prediction), _words(reference)
+    has, lacks = _keyphrases(others, words, True), _keyphrases(others, words, False)
+    adds = _keyphrases(words, others, False)
+    sentence = " and ".join(f"{verb} {named}" for verb, named in (("has", has), ("lacks", lacks)) if named)
+    parts = [f"of the reference's keyphrases it {sentence}"] * bool(sentence) + [f"it adds {adds}"] * bool(adds)
+    text = "; ".join(parts) or "no word of the answer or the reference is a keyphrase"
+    return text[0].upper() + text[1:] + "."
 
 
 def _words(pieces: Sequence[Sequence]) -> dict[str, float]:

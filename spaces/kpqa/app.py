@@ -56,7 +56,7 @@ def page(question: str, answer: str, references: str) -> list:
     warnings = language_warnings(language_counts(asked))
     if explained.cut_texts:
         warnings.append("a text is longer than the model can read; its end is ignored")
-    told = (*summary(scores), explanations.heaviest_piece(explained))
+    told = (*summary(scores), explanations.keyphrases(explained))
     status = html.headline(*told, *(f"Note: {text}." for text in warnings), DEMO.note(values))
     code = sharing.metric_code("kpqa", questions=[question], predictions=[answer], references=[lines])
     report = explanations.explanation_html(explained, findings=False)

@@ -5,10 +5,11 @@ The numbers are those of the module; only its siblings without `evaluate` are us
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from ...reports.report import print_field, say
-from ...reports.table import Table, html_table, number, page, print_table, render, visible
+from ...reports.report import as_sentence, print_field, say
+from ...reports.table import Table, html_table, listed, number, page, print_table, render, visible
 
 
 class Segment(NamedTuple):
@@ -164,11 +165,23 @@ def _step(weight: float) -> int:
     return sum(weight >= lower for lower, _ in STEPS)
 
 
-def _reference(explained: Explanation, number: int) -> str:
-    """Heading of one of several references: its number and the scores that it gave."""
-    won = [_name(metric) for metric, score in explained.scores.items() if score.reference == number]
-    listed = "every score" if len(won) == len(explained.scores) else ", ".join(won) or "no score"
-    return f"Reference {number + 1}: best for {listed}"
+def _texts(explained: Explanation, pairs: Sequence[tuple[list[Segment], list[Segment]]]) -> dict[str, list[Segment]]:
+    """Return the prediction, marked against the reference that gave ROUGE-L-KPQA, and every reference."""
+    several = len(pairs) > 1
+    references = {f"Reference {place}" if several else "Reference": there for place, (_, there) in enumerate(pairs, 1)}
+    return {"Prediction": pairs[explained.scores["rougeL_kpqa"].reference][0], **references}
+
+
+def _best(explained: Explanation) -> str:
+    """Return which of several references gave which scores, and with which the marks compare the prediction."""
+    if len(explained.pairs) == 1:
+        return ""
+    won: dict[int, list[str]] = {}
+    for metric, score in explained.scores.items():
+        won.setdefault(score.reference + 1, []).append(_name(metric))
+    gave = "; ".join(f"reference {place} gives {listed(names)}" for place, names in sorted(won.items()))
+    gave = gave if len(won) > 1 else f"reference {min(won)} gives every score"
+    return as_sentence(f"{gave}; marks compare the prediction with {explained.scores['rougeL_kpqa'].reference + 1}")
 
 
 def _name(metric: str) -> str:
@@ -177,33 +190,31 @@ def _name(metric: str) -> str:
 
 
 def _score_table(explained: Explanation) -> Table:
-    several = len(explained.pairs) > 1
-    header, rows = ["", "KPQA", *["from reference"] * several, "unweighted", *["from reference"] * several], []
+    header, rows = ["", "KPQA", "precision", "recall", "unweighted", "precision", "recall"], []
     for base, name in NAMES.items():
-        scores = explained.scores[f"{base}_kpqa"], explained.scores[base]
-        for part in ("value", "precision", "recall") if scores[0].precision is not None else ("value",):
-            rows.append([name if part == "value" else f"  {part}"])
-            for score in scores:
-                reference = str(score.reference + 1) if part == "value" else ""
-                rows[-1] += [number(getattr(score, part), 4), *[reference] * several]
+        both = explained.scores[f"{base}_kpqa"], explained.scores[base]
+        parts = [part for score in both for part in (score.value, score.precision, score.recall)]
+        rows.append([name, *("" if part is None else number(part) for part in parts)])
     return Table("", header, rows)
 
 
 def _finding(explained: Explanation) -> str:
-    """Return what the weights do to ROUGE-L, and the heaviest piece of the answer."""
+    """Return what the weights do to ROUGE-L, and which keyphrases the answer has, lacks and adds."""
     weighted, plain = explained.scores["rougeL_kpqa"], explained.scores["rougeL"]
     said = f"ROUGE-L is {number(weighted.value, 2)} with these weights and {number(plain.value, 2)} without."
-    return f"{said} {heaviest_piece(explained)}".rstrip()
+    return f"{said} {keyphrases(explained)}"
 
 
-def heaviest_piece(explained: Explanation) -> str:
-    """Return whether the heaviest piece of the answer is in the reference; "" for an answer without pieces."""
-    prediction = explained.pairs[explained.scores["rougeL_kpqa"].reference][0]
-    if not any(part.weights for part in prediction):
-        return ""
-    heaviest = max(prediction, key=lambda part: max(part.weights, default=-1.0))
-    where = "is in the reference too" if heaviest.found else "is not in the reference"
-    return f"The heaviest piece of the answer, '{heaviest.text}' ({number(max(heaviest.weights), 2)}), {where}."
+def keyphrases(explained: Explanation) -> str:
+    """Return which keyphrases of the reference that gave ROUGE-L-KPQA the answer has and lacks, and which it adds."""
+    from ...kpqa.scorer import keyphrase_reason
+
+    texts = []
+    for parts in explained.pairs[explained.scores["rougeL_kpqa"].reference]:
+        ends = [0, *accumulate(len(part.text) for part in parts)]
+        placed = zip(parts, pairwise(ends), strict=True)
+        texts.append([(part.text, max(part.weights), *ends) for part, ends in placed if part.weights])
+    return keyphrase_reason(*texts)
 
 
 def _cut_note(explained: Explanation) -> str:
@@ -232,25 +243,25 @@ def print_explanation(explained: Explanation, console, legend: bool = True) -> N
             styles += ["underline"] * part.found + ["bold"] * part.in_order
             line.append(visible(part.text), " ".join(styles) if coloured else "")
             if part.weights and not coloured:
-                numbers = [*(f"{weight:.2f}" for weight in part.weights), "B" * part.found + "L" * part.in_order]
-                line.append(f"({' '.join(filter(None, numbers))})")
+                numbers = [f"{weight:.2f}" for weight in part.weights if _step(weight)]
+                marks = " ".join(filter(None, [*numbers, "B" * part.found + "L" * part.in_order]))
+                line.append(f"({marks})" if marks else "")
         return line if line.plain.strip() else Text("(empty)", "italic")
 
-    print_field(console, "Question", explained.question, len("Question  "))
-    for place, pair in enumerate(explained.pairs):
-        console.print()
-        if len(explained.pairs) > 1:
-            say(console, [_reference(explained, place)], "bold")
-        rarity = explained.rarity[place] if explained.rarity else ()
-        labels = ("Prediction  ", "Reference   ", "IDF, prediction  ", "IDF, reference   ")
-        for label, text in zip(labels, (*pair, *rarity), strict=False):
-            print_field(console, label, heat_map(text), len(label))
-    if legend:
-        _print_legend(console, coloured, bool(explained.rarity))
-    say(console, [_cut_note(explained)] if explained.cut_texts else [], "italic")
+    texts = _texts(explained, explained.pairs)
+    if explained.rarity:
+        rare = _texts(explained, explained.rarity)
+        texts |= {f"IDF, {label.lower()}": parts for label, parts in rare.items()}
+    columns = max(map(len, texts)) + 2
+    print_field(console, "Question", explained.question, columns)
+    for label, parts in texts.items():
+        print_field(console, label, heat_map(parts), columns)
+    print_field(console, "Reason", _finding(explained), columns)
     console.print()
     print_table(_score_table(explained), console)
-    say(console, [_finding(explained)], "bold")
+    say(console, filter(None, [_best(explained), _cut_note(explained) if explained.cut_texts else ""]), "italic")
+    if legend:
+        _print_legend(console, coloured, bool(explained.rarity))
 
 
 def _print_legend(console, coloured: bool, rarity: bool) -> None:
@@ -264,7 +275,8 @@ def _print_legend(console, coloured: bool, rarity: bool) -> None:
         scale.append(f" and above; no colour: below {STEPS[0][0]:.2f}")
         marks = [("Weight", scale), (Text("underline", "underline"), _FOUND), (Text("bold", "bold"), _IN_ORDER)]
     else:
-        marks = [("(0.00)", "weight of the word piece before it, from 0 to 1"), ("B", _FOUND), ("L", _IN_ORDER)]
+        weight = f"weight of the word piece before it, from 0 to 1; none below {STEPS[0][0]:.2f}"
+        marks = [("(0.50)", weight), ("B", _FOUND), ("L", _IN_ORDER)]
     for mark, meaning in [*marks, *[("IDF", _RARITY)] * rarity]:
         print_field(console, mark, meaning, 11 if coloured else 8)
 
@@ -301,21 +313,20 @@ def explanation_html(*answers: Explanation, headings: Sequence[str] = ("",), fin
 
     Headings say which answers they are; with `findings` the page says what the numbers show.
     """
-    last, sides = answers[-1], ("Prediction", "Reference")
-    shown = []
+    last, shown = answers[-1], []
     for name, explained in zip(headings, answers, strict=True):
-        pairs = []
-        for i, (prediction, reference) in enumerate(explained.pairs):
-            rare = explained.rarity[i] if explained.rarity else ()
-            rarity = [(side, heat_map_html(text)) for side, text in zip(sides, rare, strict=False)]
-            heading = _reference(explained, i) if len(explained.pairs) > 1 else "Answer"
-            pairs.append((heading, heat_map_html(prediction), heat_map_html(reference), rarity))
+        texts, rare = (
+            {label: heat_map_html(parts) for label, parts in _texts(explained, pairs).items()} if pairs else {}
+            for pairs in (explained.pairs, explained.rarity)
+        )
         shown.append(
             {
                 "heading": name,
                 "finding": _finding(explained) if findings else "",
                 "question": explained.question,
-                "pairs": pairs,
+                "texts": texts,
+                "rarity": rare,
+                "best": _best(explained),
                 "cut": _cut_note(explained) if explained.cut_texts else "",
                 "scores": html_table(_score_table(explained)),
             }
