@@ -287,6 +287,20 @@ def test_figure_1_of_kpqa(aev):
     assert got["aev"] == pytest.approx(math.sqrt(4 / 5 * 3 / 4))
 
 
+def test_a_reason_names_shared_words_and_why_they_score_nothing():
+    answers = ["Six members can share it.", "None.", "Up to six people may."]
+    rows = [{"prediction": text, "references": ["up to six people", "6"]} for text in answers]
+    said = genqa_metrics.score(rows, "aev", explain=True).to_pandas()["aev_reason"].tolist()
+    lengths = "it has {} words that count, the reference {}"
+    no_pair = f"In common with a reference: 'Six'; no sequence of 2 words, so the score is 0; {lengths.format(3, 2)}."
+    none = f"No word that counts is in a reference; {lengths.format(1, 1)}."
+    assert said == [
+        no_pair,
+        none,
+        f"In common with a reference: 'six', 'people'; {lengths.format(2, 2)}: precision 1.00, recall 0.82.",
+    ]
+
+
 def test_settings_of_load(repository, tmp_path):
     path = tmp_path / "fit.json"
     path.write_text('{"settings": {"alpha": 0.0, "max_order": 1, "stop_words": null}, "other": 1}')

@@ -1,14 +1,18 @@
 """The scorer of AEv: settings, statistics per row, scores, warnings, signature."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..core.reading import readable
+from ..core.reading import readable, the_first
 from ..core.scorer import RowStatistics, Scorer, column_sums
-from .scoring import GRID_ORDERS, Settings, grid_scores, readers, scores, statistics, warnings_for
+from .scoring import COUNTS, GRID_ORDERS, Settings, grid_scores, readers, scores, statistics, warnings_for
 
 PRESETS = {"paper": {"effective_order": False}}  # section 3: every order counts, also one without n-grams
+
+NAMED = 5  # words that a reason names
+_WORDS = re.compile(r"\w+(?:'\w+)*")
 
 
 class AevScorer(Scorer):
@@ -35,7 +39,18 @@ class AevScorer(Scorer):
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
         """Return the n-gram statistics of every row; see `Scorer.statistics`."""
-        return RowStatistics.of(statistics(*_texts(columns), self.settings, read=self._read).astype(float))
+        texts = _texts(columns)
+        rows = statistics(*texts, self.settings, read=self._read).astype(float)
+        details = {"shared_words": list(map(self._shared_words, *texts))} if explain else {}
+        if explain:
+            details["unmatched_order"] = [_unmatched_order(row, self.settings.max_order) for row in rows]
+        return RowStatistics.of(rows, details=details)
+
+    def _shared_words(self, prediction: str, references: Sequence[str]) -> list[str]:
+        """Return the words of an answer that are in a reference too, as they are counted."""
+        read = next((read for read in self._read if all(map(read, references))), self._read[-1])
+        theirs = {term for text in references for term in read(text)}
+        return list({word.lower(): word for word in _WORDS.findall(prediction) if theirs & {*read(word)}}.values())
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of single rows; orders for which a row is too short are left out (effective order)."""
@@ -54,16 +69,27 @@ class AevScorer(Scorer):
         ]
 
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
-        """Name precision, recall and the lengths that they depend on."""
-        return (
-            f"Its precision is {scores['aev_precision']:.2f} and its recall {scores['aev_recall']:.2f}; it has "
-            f"{scores['prediction_length']:g} words that count, the reference {scores['reference_length']:g}."
-        )
+        """Name the words that answer and references have in common, the lengths, and precision and recall."""
+        lengths = f"it has {scores['prediction_length']:g} words that count, the reference "
+        lengths += f"{scores['reference_length']:g}"
+        if not (words := details["shared_words"]):
+            return f"No word that counts is in a reference; {lengths}."
+        shared = f"In common with a reference: {the_first([repr(word) for word in words], NAMED)}; "
+        if (order := details["unmatched_order"]) and not scores["aev"]:
+            return f"{shared}no sequence of {order} words, so the score is 0; {lengths}."
+        return f"{shared}{lengths}: precision {scores['aev_precision']:.2f}, recall {scores['aev_recall']:.2f}."
 
     def grid_scores(self, columns: Mapping[str, list]) -> dict[str, list]:
         """Return AEv of a corpus for every alpha and N of a grid; see `scoring.grid_scores`."""
         rows = statistics(*_texts(columns), self.settings, max(GRID_ORDERS), self._read)
         return grid_scores(column_sums(rows), self.settings)
+
+
+def _unmatched_order(row: np.ndarray, orders: int) -> int:
+    """Return the length of word sequences, from 2 on, of which an answer and its references share none; else 0."""
+    counts = row[COUNTS:].reshape(-1, 4)[:orders]
+    none = (counts[:, 1] > 0) & (counts[:, 0] == 0) & (counts[0, 0] > 0)
+    return int(none.argmax()) + 1 if none.any() else 0
 
 
 def _texts(columns: Mapping[str, list]) -> tuple[list[str], list[list[str]]]:
