@@ -117,8 +117,9 @@ def test_that_the_order_depends_on_the_score_comes_first_and_the_lengths_of_answ
     order, pick, overlap = genqa_metrics.score(rows, "aev").findings
     assert order == "The order depends on the score: short is first by aev; long by aev_recall."
     pick_none = "Do not pick a system by these scores alone: "
-    assert pick.startswith(f"{pick_none}answers differ in length (on average long 9, short 4 words), and words that")
+    assert pick.startswith(f"{pick_none}answers differ in length (on average long 9, short 4 words), and extra words")
     assert genqa_metrics.score(rows[:1], "aev").findings == [overlap]
+    assert genqa_metrics.compare(rows, "aev", resamples=100).findings[1:] == [order, pick, overlap]
     worse = {**rows[0], "system": "worse", "prediction": "honey bees eat sweet"}  # as long
     pick, highest = genqa_metrics.score([rows[0], worse], "aev").findings
     assert pick == pick_none + overlap[:1].lower() + overlap[1:]

@@ -207,7 +207,7 @@ def highest(
     return f"{said}; its lead over {briefly(near)} may be chance{further}."
 
 
-def differing_orders(scorer: type[Scorer], systems: Mapping[str, Mapping[str, float]]) -> list[str]:
+def differing_orders(scorer: Scorer | type[Scorer], systems: Mapping[str, Mapping[str, float]]) -> list[str]:
     """Return a sentence where another of the scores that are shown beside the main one puts another system first.
 
     `systems` are {system: {score: value}}.
@@ -233,7 +233,7 @@ def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
     `asked` is whether the answers are to questions.
 
     >>> caution_of_words({"a": 19.0, "b": 25.2}, False)[0][44:]
-    'answers differ in length (on average b 25, a 19 words), and words that the reference lacks count as errors'
+    'answers differ in length (on average b 25, a 19 words), and extra words count as errors'
     >>> caution_of_words({"a": 19.0, "b": 22.4}, False)
     ['do not pick a system by these scores alone: shared words do not show which answers are right']
     """
@@ -246,7 +246,7 @@ def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
     if most < least * LONGER or most < least + 1:
         return [pick + overlap]
     shown = the_first([f"{system} {mean:.0f}" for system, mean in lengths.items()], MOST_NAMED)
-    why = f"answers differ in length (on average {shown} words), and words that the reference lacks count as errors"
+    why = f"answers differ in length (on average {shown} words), and extra words count as errors"
     return [pick + why, overlap]
 
 

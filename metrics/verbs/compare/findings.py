@@ -1,11 +1,20 @@
 """Sentences on a comparison: which systems are first by each metric, slices that say the opposite, what changed."""
 
 from collections.abc import Container, Mapping
-from itertools import product
+from itertools import chain, product
+from statistics import mean
 from typing import Any
 
 from ...registry import scorer_class
-from ...reports.report import MOST_CHARACTERS, Report, briefly, rejected
+from ...reports.report import (
+    MOST_CHARACTERS,
+    Report,
+    as_sentence,
+    briefly,
+    caution_of_words,
+    differing_orders,
+    rejected,
+)
 from ...reports.table import listed, number
 from .analysis import ACCURACY
 from .ranking import Ranking
@@ -18,7 +27,21 @@ def findings(report: Report) -> list[str]:
     rankings = [Ranking(report, metric) for metric in report.metrics]
     first = [_of_verdicts(by) if by.untold else _first_systems(by) for by in rankings]
     opposite = [line for by in rankings if report.slices and not by.untold for line in _reversals(report, by)]
-    return [*first, *opposite, *(_changes(report, report.changes) if report.changes else [])]
+    return [*first, *_of_words(report), *opposite, *(_changes(report, report.changes) if report.changes else [])]
+
+
+def _of_words(report: Report) -> list[str]:
+    """Return what to do with scores of shared words, where no other scores are compared."""
+    scorers, rows = list(report._scorers.values()), report._matched.rows
+    judged = any(scorer.takes_sets or scorer.verdict or scorer.evidence != "references" for scorer in scorers)
+    if judged or report.changes or any(len(row.item.predictions) != 1 for row in chain.from_iterable(rows)):
+        return []
+    counts = [[len(row.item.predictions[0].split()) for row in question] for question in rows]
+    words = dict(zip(report.systems, map(mean, zip(*counts, strict=True)), strict=True))
+    scores = report.metrics[scorers[0].name]["scores"].items()
+    systems = {system: {name: of[system]["value"] for name, of in scores} for system in report.systems}
+    caution = caution_of_words(words, any(row.item.text for row in rows[0]))
+    return [*differing_orders(scorers[0], systems), *map(as_sentence, caution)]
 
 
 def _of_verdicts(by: Ranking) -> str:

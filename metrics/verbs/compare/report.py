@@ -107,8 +107,8 @@ def compare(
     >>> asked = [{"question": f"q{i}", "references": ["four steps"]} for i in range(40)]
     >>> answers = {"a": "four steps", "b": "seven steps"}
     >>> rows = {name: [{**row, "prediction": text} for row in asked] for name, text in answers.items()}
-    >>> compare(rows, ["aev"], {"aev": {"max_order": 1}}, resamples=200).findings
-    ['aev: a is significantly better than the other system.']
+    >>> compare(rows, ["aev"], {"aev": {"max_order": 1}}, resamples=200).findings[0]
+    'aev: a is significantly better than the other system.'
     """
     from ... import __version__
 
