@@ -6,7 +6,7 @@ import shutil
 
 import genqa_metrics
 import pytest
-from genqa_metrics.core.checkpoints import ENCODERS, LARGE_MODEL
+from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import NOTHING
@@ -77,18 +77,20 @@ def test_a_judge_that_was_not_measured_so_tells_no_accuracy(judge, rows):
 
 
 @pytest.mark.parametrize(("rows", "offered"), [(50, True), (10, False)])
-def test_the_judge_base_is_offered_with_its_size_where_it_can_tell_more(judge, rows, offered):
+def test_the_judge_large_is_offered_with_its_size_where_it_can_tell_more(judge, rows, offered):
     """Not where the rows are too few for any judge, nor to who has chosen a judge."""
     scorer = make_scorer("ava")
     errors = JudgeErrors.of(scorer, {"profiled": rows, "unsure": 0.8 * rows})
     values = {"basis": NOTHING, "rows": rows, "reason": errors.unknown}
-    base = f"--set ava.checkpoint=base ({ENCODERS[LARGE_MODEL].megabytes} MB once; right on "
+    large = (
+        f"--set ava.checkpoint=large ({ENCODERS[CAUSAL_MODEL].megabytes:,} MB once, about a row a second; right on "
+    )
     why, what_to_do = errors.notes({"a": values})
-    assert base not in why
-    assert (base in what_to_do) is offered
+    assert large not in why
+    assert (large in what_to_do) is offered
     labelled = {"effective_sample_size": 20, "low": 0.1, "labelled": 20, "rows": 100}
     confusion = dict.fromkeys(("accepted", "rejected", "missed", "let_through"), 5)
-    assert base in help_of_judge({"a": labelled}, confusion, scorer.stronger)
+    assert large in help_of_judge({"a": labelled}, confusion, scorer.stronger)
     assert make_scorer("ava", {"checkpoint": str(judge)}).stronger == ""
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ..core.answers import attempts
-from ..core.checkpoints import ENCODERS, LARGE_MODEL
+from ..core.checkpoints import CAUSAL_MODEL, ENCODERS
 from ..core.inference import check_fork
 from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
@@ -20,7 +20,7 @@ from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
 from .loading import load_judge
 
-BASE_IS_RIGHT = "right on 72% of assistants' long answers, small on 62%"  # of 320, see README.md
+RIGHT_ON_LONG = {"small": "64%", "base": "72%", "large": "88%"}  # of 160 long answers of assistants, see README.md
 
 
 class AvaScorer(Scorer):
@@ -76,9 +76,10 @@ class AvaScorer(Scorer):
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)
         self._size = f"{_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''}"
-        is_small = (checkpoint or "small") == "small" and escalate is None
-        size = ENCODERS[LARGE_MODEL].megabytes
-        self.stronger = f"ava.checkpoint=base ({size} MB once; {BASE_IS_RIGHT})" if is_small else ""
+        size, name = ENCODERS[CAUSAL_MODEL].megabytes, str(checkpoint or "small")
+        right = f"right on {RIGHT_ON_LONG['large']} of assistants' long answers, {name} on {RIGHT_ON_LONG.get(name)}"
+        is_smaller = name in ("small", "base") and escalate is None
+        self.stronger = f"ava.checkpoint=large ({size:,} MB once, about a row a second; {right})" if is_smaller else ""
         self.second = None if escalate is None else load_judge(escalate, None, device, dtype, ready=False)
 
     def ready(self) -> Self:

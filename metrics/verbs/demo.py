@@ -34,6 +34,7 @@ def demo(every: terminal.option(bool, "--all", help="Print all tables, with rema
 
 def overview(answers, questions, passages) -> str:
     """Return what a newcomer should see, of three `ScoreReport`s; a line that begins with a digit is a heading."""
+    from ..ava.scorer import RIGHT_ON_LONG
     from ..grounding.scorer import MEASURED
     from ..scale.tally import CONFUSION
 
@@ -58,6 +59,7 @@ def overview(answers, questions, passages) -> str:
         supported=", ".join(
             f"{system} {values['grounding']:.0%}" for system, values in passages.found.scores["grounding"].items()
         ),
+        long_right=RIGHT_ON_LONG["small"],
         errs=MEASURED["wrong"],
         repetitive=questions.found.scores["f_meta"]["repetitive"],
     )

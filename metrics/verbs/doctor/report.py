@@ -364,11 +364,10 @@ def _notes(facts: _Facts) -> list[str]:
         way = "score -m grounding says which answers they support, and errs often"
         notes.append(f"{facts.contexts:,} rows have the passages that were retrieved: {way}")
     if facts.profile["profiled"] >= LEAST_ROWS and facts.labels < 2 and facts.kind.text == "question":
-        unlike = JudgeErrors.of(make_scorer("ava", {}, ready=False), facts.profile).unlike
-        told = (
-            f"only labels tell the accuracy: the rows are unlike those that ava was measured on ({'; '.join(unlike)})"
-        )
-        notes += [told] * bool(unlike)
+        errors = JudgeErrors.of(make_scorer("ava", {}, ready=False), facts.profile)
+        told = "only labels tell the accuracy: the rows are unlike those that ava was measured on "
+        told += f"({'; '.join(errors.unlike)}); a larger judge errs less: score --set {errors.stronger}"
+        notes += [told] * bool(errors.unlike)
     if set(RECORDED) & set(facts.columns):
         notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
     if len(facts.systems) > MAX_SLICES:
