@@ -92,7 +92,9 @@ def forest_figure(metrics: Mapping, names: Sequence[str]):
             axes.plot(metric["value"], height, marker, color=colour, markersize=5, label=None if place else title)
     axes.set_yticks(range(len(names)), map(_label, names))
     axes.axvline(0, color="#888888", linewidth=0.8)
-    axes.set_xlabel("correlation with the humans, 95% intervals")
+    axes.set_ylim(-0.5, len(names) - 0.5)
+    bars = any(metrics[name][kind]["low"] is not None for name in names for kind in CORRELATIONS)
+    axes.set_xlabel("correlation with the humans" + ", 95% intervals" * bars)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(CORRELATIONS), frameon=False)
     _without_frame(axes, "x")
     return figure

@@ -372,7 +372,8 @@ def _templates():
 
 # A command in a sentence: its verb, options, files and placeholders; or an option that sets a value.
 _COMMAND = re.compile(
-    r"(?<![>\w-])(?:genqa-metrics [a-z]+(?: (?:--?[a-z][a-z-]*|[A-Z]+\b|[\w./-]+\.[a-z]+\b))*|--set [\w.]+=[\w.]*\w)"
+    r"(?<![>\w-])(?:genqa-metrics [a-z]+(?: (?:-m \w+|--metric \w+|--?[a-z][a-z-]*|[A-Z]+\b|[\w./-]+\.[a-z]+\b))*"
+    r"|(?:-m|--metric) [a-z_]+|--set [\w.]+=[\w.]*\w)"
 )
 
 
@@ -398,7 +399,7 @@ def with_lines(text: str):
     """Return a text as HTML (`markupsafe.Markup`) with its line breaks, for an element that keeps them."""
     from markupsafe import Markup, escape
 
-    return Markup("\n").join(escape(visible(line)) for line in text.splitlines())
+    return Markup("\n").join(escape(visible(line)) for line in re.split(r"\r\n?|\n", text))
 
 
 def render(name: str, **values):

@@ -71,7 +71,8 @@ def matches_html(explained: dict, side: str) -> Markup:
     header = ["", "question", *[which] * ("matched" in explained), "best match", "score"]
     rows = []
     for i, (place, score) in enumerate(map(dict.values, explained["best_match"][side])):
-        asked = [same.get(i, "none")] * ("matched" in explained)
+        again = f"{other}{place + 1}, again" if this == "G" and score >= explained.get("threshold", 2) else "none"
+        asked = [same.get(i, again)] * ("matched" in explained)
         rows.append([f"{this}{i + 1}", explained[side][i], *asked, f"{other}{place + 1}", f"{score:.3f}"])
     title = "Generated questions" if this == "G" else "Reference questions"
     return html.table(header, rows, title, {len(header) - 1})

@@ -418,13 +418,14 @@ def _correlations(report: AgreeReport) -> Table:
         columns[head] = [_shown(metrics[name][kind]) for name in names]
     if any("classifier" in metric for metric in metrics.values()):
         columns["AUC"] = [_shown(metrics[name]["classifier"]["auc"]) for name in names]
+    said = "With 95% intervals. " * any("[" in cell for column in [*columns.values()][1:] for cell in column)
     if not tests:
-        return _table(AGREEMENT, columns, "With 95% intervals.")
+        return _table(AGREEMENT, columns, said.strip())
     for head, p in (("p", "permutation_p"), ("p corrected", "permutation_p_holm")):
         columns[head] = [p_value(tests[name][p]) if name in tests else "" for name in names]
     as_good = {names.index(name) for name, test in tests.items() if (test["permutation_p_holm"] or 0.0) >= LEVEL}
     explanation = (
-        "With 95% intervals. p: permutation test of the difference between this Pearson r and the first one; "
+        f"{said}p: permutation test of the difference between this Pearson r and the first one; "
         "corrected (Holm) for the tests shown. Bold: the first one, and those that do not differ from it at 5%."
     )
     return _table(AGREEMENT, columns, explanation, {0} | as_good)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlencode
 
-from ...reports.table import render
+from ...reports.report import as_sentence
+from ...reports.table import markdown, render
 from ..labelling import FORMS, OF_SETS, Session, Task, marked_words
 from .guard import Guard, only_here
 
@@ -209,17 +210,19 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
             undo = gr.Button("u · undo the last label", elem_classes="key", size="sm", visible=False)
         outputs = [shown, asked, progress, answering, skip, undo, settle, comment, naming, guidelines]
 
-        def view(state: State, starts: bool) -> list:
+        def view(state: State, starts: bool, problem: str) -> list:
             """Return the values of all outputs; from the start on guidelines are open when a rater opens them."""
             begun, differ = state.session is not None, state.disagreements()
+            task, question = state.shown()
             more = f"{differ:,} rows are labelled differently by another rater: look at them again"
             return [
-                *state.shown(),
+                task,
+                f"**{markdown(as_sentence(problem))}** {question}" if problem else question,
                 state.progress(),
                 *[gr.update(visible=state.task is not None)] * 2,
                 gr.update(visible=begun and not state.second_pass, value=f"u · undo {state.undone()}"),
                 gr.update(visible=differ > 0, value=more if differ != 1 else more.replace("rows are", "row is")),
-                gr.skip() if state.values else "",
+                gr.skip() if state.values or problem else "",
                 gr.update(visible=not begun),
                 gr.update(open=False) if starts else gr.skip(),
             ]
@@ -228,12 +231,12 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
             """Run a change of a rater's state at an event, with what a box holds; a ValueError is a message."""
 
             def run(written: str | None, request: gr.Request):
-                state = of(request)
+                state, problem = of(request), ""
                 try:
                     change(state, written or "")
-                except ValueError as error:
-                    raise gr.Error(str(error)) from error
-                return view(state, starts=change is State.start)
+                except ValueError as error:  # as `gradio.Error` it would hide the fields until it is closed
+                    problem = str(error)
+                return view(state, change is State.start and not problem, problem)
 
             # "multiple": or gradio drops clicks that come before it has closed the last event; label_keys.html guards.
             event(run, box, outputs, api_name=False, trigger_mode="multiple")

@@ -287,7 +287,9 @@ class ScoreReport(Report):
             for number_, answer in enumerate(answers):
                 why = why_to_read(answer, faults[answer], self._threshold)
                 cells = [answer.id or str(answer.line), answer.system, why]
-                texts = [answer.question or "; ".join(answer.missing), answer.prediction.strip() or "(empty)"]
+                said = answer.prediction.strip() or "(empty)"
+                texts = [answer.question or " | ".join(answer.missing)]
+                texts.append(" | ".join(said.splitlines()) if self.found.sets else said)
                 texts.append(" | ".join(answer.passages or answer.references))
                 for column, text in enumerate(texts, len(cells)):
                     cells.append(_short(text))
