@@ -384,13 +384,14 @@ def with_code(text: str):
 
     >>> with_code("`compare` reads a|b:x+y|c"), with_code("<i> | `")
     (Markup('<code>compare</code> reads a|<wbr>b:x+<wbr>y|<wbr>c'), Markup('&lt;i&gt; | `'))
-    >>> with_code("genqa-metrics label FILE -o labels.jsonl, or --set ava.checkpoint=base (439 MB)")
-    Markup('<code>genqa-metrics label FILE -o labels.jsonl</code>, or <code>--set ava.checkpoint=base</code> (439 MB)')
+    >>> with_code("genqa-metrics label FILE -o labels.jsonl, or -m ava")
+    Markup('<code>genqa-metrics label FILE -o labels.jsonl</code>, or <code>-m ava</code>')
     """
     from markupsafe import Markup, escape
 
     shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(visible(text))))
     shown = _COMMAND.sub(r"<code>\g<0></code>", shown)
+    shown = re.sub(r"(?<=[ >])--[a-z-]+", r'<span class="option">\g<0></span>', shown)  # on one line
     words = (re.sub(r"[|+](?=.)", r"\g<0><wbr>", w) if w.count("|") > 1 else w for w in shown.split(" "))
     return Markup(" ".join(words))
 

@@ -126,7 +126,8 @@ def score_tab(
         rows = read(path, dict(zip(columns, values, strict=False)), metric, registry.scorer_class(metric).takes_sets)
         found = []
         results = kept("scores.csv", lambda file: found.append(scored(tick, rows.rows(), metric, chosen, file)))
-        status = html.headline(". ".join(said.rstrip(".") for said in found[0].findings), f"{found[0].headline}.")
+        said = " ".join(found[0].findings).replace("`", "")  # sentences
+        status = html.headline(said, f"{found[0].headline}.")
         report = found[0].to_html()
         return [status + rows.problems_html(), html.frame("Report", report), results, saved("report.html", report)]
 
@@ -321,7 +322,7 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     except errors.FileError as error:
         raise checks.Problem(_plain(error, path)) from error
     if not found:
-        raise checks.Problem(bad[0] if bad else NO_ROWS)
+        raise checks.Problem(f"{bad[0]} Choose the columns above, or another file." if bad else NO_ROWS)
     return Rows(found, bad, sets, reader == "grounding")
 
 

@@ -303,7 +303,7 @@ def unsupported_html(found: Grounded, findings: bool = True) -> str:
         "unsupported.html",
         headline=headline(found) if findings else "",
         error_rate=as_sentence(found.error_rate),
-        of_answers=list(filter(None, [not_judged(found), by_system(found)])),
+        of_answers=list(filter(None, [not_judged(found), by_system(found), HOW_TO_READ * (not found.single)])),
         answers=_shown_answers(found),
         threshold=f"{found.threshold:.2f}",
         warnings=list(found.warnings),

@@ -30,7 +30,7 @@ def table(errors: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
     """Return the Markdown table of `errors_by_kind`, on both sides the most frequent ones first.
 
     >>> print(table({SIDES[0]: {"name": (1, 3), "number": (2, 3)}, SIDES[1]: {"typo": (0, 2)}}))
-    | wrong answers judged right |  | right answers judged wrong |  |
+    | wrong answers | judged right | right answers | judged wrong |
     | --- | --- | --- | --- |
     | another number | 2 of 3 | typing errors | 0 of 2 |
     | another name | 1 of 3 |  |  |
@@ -42,7 +42,7 @@ def table(errors: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
         counts = sorted(errors[side].items(), key=lambda item: (-item[1][0] / item[1][1], item[0]))
         columns.append([(titles[kind], f"{wrong} of {count}") for kind, (wrong, count) in counts])
     rows = [[*left, *right] for left, right in zip_longest(*columns, fillvalue=("", ""))]
-    return markdown_table([SIDES[0], "", SIDES[1], ""], rows)
+    return markdown_table(["wrong answers", "judged right", "right answers", "judged wrong"], rows)
 
 
 def text(result: dict) -> str:
