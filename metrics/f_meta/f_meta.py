@@ -49,7 +49,7 @@ Examples:
     ...     explain=True,
     ... )
     >>> print(results["f_meta_covered"], results["f_meta_relevant"], results["explanation"][0]["reason"])
-    0.5 1.0 Covers 1 of 2 reference questions; not asked: "Where was the final played?".
+    0.5 1.0 Covers 1 of 2 reference questions, with 1 repeat; not asked: "Where was the final played?".
 """
 
 _CITATION = """\

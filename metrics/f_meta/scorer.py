@@ -150,7 +150,7 @@ class FMetaScorer(Scorer):
             said = f" ({repeats:,} repeat{'s' * (repeats > 1)})" * bool(repeats)
             counts.append(f"{system} {asked:,} of {references:,}{said}".strip())
         measured = self.base.facts.get("base") == "same_question" and self.threshold == self.base.threshold
-        told = "similar questions count in part for f_meta, and repeated ones again; covered counts each reference "
+        told = "in f_meta similar questions count in part, and repeats cost nothing; covered counts each reference "
         told += f"question once, from a similarity of {self.threshold:g} on"
         return [f"{ASKED}: {the_first(counts, SYSTEMS)}", told, *[MEASURED] * measured]
 

@@ -182,7 +182,8 @@ def coverage(matrix: np.ndarray, pairs: Sequence[tuple[int, int]], threshold: fl
 def reason(explained: Mapping) -> str:
     """Return in words what a set of questions covers.
 
-    With a threshold "not_asked" are the references without a match, "asked_besides" the questions that ask none.
+    With a threshold "not_asked" are the references without a match, "asked_besides" the questions that ask none; the
+    other questions are those of "matched", and repeats.
 
     >>> reason({"references": ["Who won?", "When?", "Why?"], "scores": [], "not_asked": ["When?", "Why?"]})
     'Covers 1 of 3 reference questions; not asked: "When?", "Why?".'
@@ -192,6 +193,9 @@ def reason(explained: Mapping) -> str:
     references, missing = explained["references"], explained.get("not_asked")
     if missing is not None:
         count = f"Covers {len(references) - len(missing)} of {len(references)} reference questions"
+        said = sum(bool(text.strip()) for text in explained.get("predictions", ()))
+        repeats = said - len(explained.get("matched", ())) - len(explained.get("asked_besides", ()))
+        count += f", with {repeats} repeat{'s' * (repeats > 1)}" * (repeats > 0)
         lists = {"not asked": missing, "asked besides": explained.get("asked_besides")}
         told = [f"{name}: {the_first(list(map(_quoted, texts)), NAMED)}" for name, texts in lists.items() if texts]
         return f"{'; '.join([count, *told])}."

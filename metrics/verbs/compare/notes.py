@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.scorer import Scorer
+from ...core.scorer import ASKED, Scorer
 from ...rows.reading import Skips
 from ...scale.options import length_note
 from ...statistics.intervals import MIN_QUESTIONS, kish
@@ -76,6 +76,7 @@ def metric_warnings(
     for metric, scorer in scorers.items():
         sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
         notes += [scorer.error_rate] * bool(scorer.error_rate)
+        notes += [note for note in scorer.remarks(sums, counts.get(metric, {})) if note.startswith(ASKED)]
         warnings = scorer.warnings(sums, counts.get(metric, {}))
         notes += [f"{metric}: {warning}" for warning in _gathered(warnings, matched.systems)]
     return notes

@@ -174,6 +174,7 @@ def _answers_to_read(
     sources: Sequence[Any], of_rows: Mapping[str, Any], metric: str, settings: Mapping[str, Any]
 ) -> tuple[str, list[tuple[str, tuple[str, str, list[str]]]]]:
     """Return how many answers of files are shown, and which: each with its question, itself and its references."""
+    from ...registry import scorer_class
     from ...rows.errors import bad_usage
     from ...scale.run import Run
     from ..inputs import name_of_row
@@ -188,7 +189,8 @@ def _answers_to_read(
     names = [name_of_row(a) + ("" if a.label is None else f"; label {a.label:g}") for a in first]
     texts = [(answer.question or "", answer.prediction, answer.references) for answer in first]
     more = f"; --worst {every} shows all" * (every > len(first))
-    title = f"Why the answers to read first were scored so ({len(first)} of {every:,}{more})"
+    kind = "sets" if scorer_class(metric).takes_sets else "answers"
+    title = f"Why the {kind} to read first were scored so ({len(first)} of {every:,}{more})"
     return title, list(zip(names, texts, strict=True))
 
 
