@@ -22,10 +22,12 @@ def compared(paths, *arguments):
 
 def test_identical_systems_are_tied(tmp_path):
     said = compared(systems(tmp_path, 20, a=[0.0, 1.0], b=[0.0, 1.0]), "--format", "markdown")
-    assert "a and b are tied, their scores are equal." in said
+    assert "a and b have the same score, 0.500." in said
     assert "ahead" not in said
+    few = compared(systems(tmp_path, 4, a=[0.0, 1.0], b=[1.0, 0.0], c=[0.0]), "--format", "markdown")
+    assert "a and b have the same score, 0.500; that c has less may be chance." in few
     three = compared(systems(tmp_path, 20, a=[0.0, 1.0], b=[1.0, 0.0], c=[0.0]), "--format", "markdown")
-    assert "a and b are tied, their scores are equal, above the other; b is significantly ahead of c." in three
+    assert "a and b have the same score, 0.500; c is significantly worse." in three
 
 
 @pytest.mark.parametrize("count", [1, 3])

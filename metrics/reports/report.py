@@ -181,6 +181,8 @@ def highest(
 
     >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
     'b has the highest accuracy, 0.700; its lead over c may be chance; a is clearly behind it.'
+    >>> highest("accuracy", {"a": (0.7, "0.700"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["b", "c"])
+    'a and b have the highest accuracy, 0.700; their lead over c may be chance.'
     >>> highest("aev", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")})
     'b has the highest aev, 0.700, ahead of c, 0.600 (not tested; `compare` tests it).'
     """
@@ -192,7 +194,7 @@ def highest(
     if len(systems) == 1:
         return f"The {score} of {first[0]} is {shown}."
     said = f"{listed(first)} {'has' if len(first) == 1 else 'have'} the highest {score}, {shown}"
-    if len(first) > 1:
+    if len(first) == len(systems) or (len(first) > 1 and as_good is None):
         return f"{said}."
     if as_good is None:
         behind = max(value for value, _ in systems.values() if value < top)
@@ -203,8 +205,9 @@ def highest(
     if not near:
         return f"{said}; chance is unlikely to explain it."
     behind = [system for system in systems if system not in [*first, *near]]
-    further = f"; {briefly(behind)} {'is' if len(behind) == 1 else 'are'} clearly behind it" if behind else ""
-    return f"{said}; its lead over {briefly(near)} may be chance{further}."
+    its, it = ("its", "it") if len(first) == 1 else ("their", "them")
+    further = f"; {briefly(behind)} {'is' if len(behind) == 1 else 'are'} clearly behind {it}" if behind else ""
+    return f"{said}; {its} lead over {briefly(near)} may be chance{further}."
 
 
 def differing_orders(scorer: Scorer | type[Scorer], systems: Mapping[str, Mapping[str, float]]) -> list[str]:

@@ -73,9 +73,13 @@ def _first_systems(by: Ranking) -> str:
         return f"{name}: {first[0]} is significantly better than {others}{_further(by)}."
     tied = [system for system in order if by.scores[system]["value"] == by.scores[order[0]]["value"]]
     if len(tied) > 1:
-        rest = "" if len(tied) == len(order) else ", above the other" + "s" * (len(order) - len(tied) > 1)
         names = listed(tied) if briefly(tied) == listed(tied) else f"{tied[0]} and {len(tied) - 1} others"
-        return f"{name}: {names} are tied, their scores are equal{rest}{_further(by)}."
+        said = f"{name}: {names} have the same score, {number(by.scores[order[0]]['value'])}"
+        worse = [system for system in order if {*product(tied, [system])} <= {*by.significant}]
+        near = [system for system in order if system not in (*tied, *worse)]
+        said += f"; that {briefly(near)} {'has' if len(near) == 1 else 'have'} less may be chance" if near else ""
+        said += f"; {briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse" if worse else ""
+        return f"{said}{_further(by, {*product(tied, worse)})}."
     if len(first) == len(order) == 2:
         return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
     near = by.leaders[1:]
