@@ -144,9 +144,10 @@ def test_a_judge_that_errs_often_ranks_no_system_and_quotes_the_sentence_it_flag
     report = genqa_metrics.score(rows, "grounding")
     assert [finding.partition(":")[0] for finding in report.findings] == [
         "This judge of grounding errs often",
-        "It flags 1 of 3 answers, and 1 is empty",
+        "Read the 1 flagged and 1 empty answers; the others can be unsupported too, so these counts rank no system.",
     ]
-    assert '"We refund every month."; passage "No month is refunded."' in str(report)
+    assert '1 of 2 supported  "We refund every month."; passage 2 "No month is refunded."' in str(report)
+    assert report.found.flagged == {"grounding": {"P": "1 of 2", "rows": "0 of 0"}}
     assert str(report).count("errs often") == report.to_html().count("errs often") == 1
     assert str(report).index("errs often") < str(report).index("\nsystem")
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from genqa_metrics.ava import loading as ava_loading
 from genqa_metrics.grounding import judging, loading, sentences, windows
-from genqa_metrics.grounding.scorer import MEASURED, MEASURED_CHECKPOINT, GroundingScorer
+from genqa_metrics.grounding.scorer import MEASURED, SETS, SMALL, GroundingScorer
 from genqa_metrics.scale.tally import CELLS
 
 from tests.factories.cases import tables, with_cases
+from training.studies import pages
 
 PASSAGES = [
     "The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.",
@@ -141,18 +142,17 @@ def test_the_order_of_passages_and_irrelevant_ones_change_nothing(grounding):
     assert np.ptp(probabilities, axis=0) == pytest.approx(0, abs=1e-4)
 
 
-def test_the_error_rate_is_that_of_the_results(repository, grounding):
-    """It is said of the bundled judge with its own threshold, and of no other."""
-    result = json.loads((repository / "training/grounding/results/bundled.json").read_text())
-    sets = [judges["judge of grounding"] for judges in result["scores"]["rows"].values()]
-    sentences, accuracy = sum(one["rows"] for one in sets), [one["accuracy"] for one in sets]
-    wrong = 1 - sum(one["rows"] * one["accuracy"] for one in sets) / sentences
-    auc = [one["auc"] for one in sets]
-    assert result["scores"]["digests"]["checkpoint"].startswith(MEASURED_CHECKPOINT)
-    found = {"sentences": sentences, "sets": len(sets), "wrong": wrong, "least": 1 - max(accuracy)}
-    found |= {"most": 1 - min(accuracy), "auc": (min(auc), max(auc))}
-    assert {name: pytest.approx(value, abs=0.005) for name, value in found.items()} == MEASURED
-    assert "41% were judged wrongly" in GroundingScorer().error_rate
+def test_the_error_rate_is_that_of_the_results(repository):
+    """It is said of the bundled judges with their own thresholds, and of no other."""
+    sizes = json.loads((repository / "training/ava/results/sizes.json").read_text())
+    errors = {digest[:12]: pages.grounding_errors(sizes)[size] for size, digest in sizes["grounding"].items()}
+    assert next(iter(MEASURED)) == SMALL
+    for digest, measured in MEASURED.items():
+        assert len(errors[digest]) == SETS
+        shares = np.array([*errors[digest].values()])[:, 1:].T
+        expected = [(of.mean(), of.min(), of.max()) for of in shares]
+        assert np.array(measured) == pytest.approx(np.array(expected), abs=0.005)
+    assert "it passed" in GroundingScorer().error_rate
     assert "was not measured" in GroundingScorer(threshold=0.3).error_rate
 
 
@@ -195,6 +195,10 @@ def test_the_nearest_sentence_is_that_of_any_passage_with_most_shared_words():
     assert locked["passage"] == 1
     assert passages[1][slice(*locked["nearest"])] == "All rooms are locked with doors of steel."
     assert (cat["passage"], cat["nearest"]) == (0, None)
+    verdicts = judged_by(passages, answer)
+    for verdict in verdicts:  # it cites the first passage, which shares no word with it
+        verdict.windows, verdict.others = verdict.windows[:1], verdict.windows[1:]
+    assert judging.explained(answer, verdicts, passages, 0.5)["sentences"][0] == locked
 
 
 def test_only_the_nearest_sentence_can_contradict(monkeypatch):

@@ -57,6 +57,9 @@ def test_a_judge_of_answers_is_measured_and_calibrated(data, judges, tmp_path, m
     found = json.loads((tmp_path / "r.json").read_text())
     expected = {*evaluate_grounding.JUDGED, *evaluate_grounding.PAIRS, evaluate_grounding.PLAIN}
     assert set(found["scores"]["rows"]) == expected
+    for of in found["scores"]["rows"].values():
+        counts = of["judge of grounding"]
+        assert counts["overlooked"][1] + counts["doubted"][1] == counts["rows"]
     assert "| judge of grounding |" in (final / "README.md").read_text()
     settings = json.loads((final / "ava_config.json").read_text())
     assert {name: settings[name] for name in found["settings"]} == found["settings"]

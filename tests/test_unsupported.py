@@ -29,7 +29,7 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
     assert err == ""
     shown = [" ".join(line.split()) for line in out.splitlines()]
     assert shown[0] == "In 2 of 4 answers a sentence is judged unsupported (probability below 0.51)"
-    assert shown[1].startswith("This judge of grounding errs often: of 3,545 sentences with known verdicts 41%")
+    assert shown[1].startswith("This judge of grounding errs often: in 7 data sets with known verdicts it passed")
     assert shown[3] == "Not judged, as they state nothing: 1 declining"
     assert shown[4] == "By system, of the answers that state something: bad 2 of 2, good 0 of 1"
     assert shown[5] == "Read each sentence beside the passage under it: does the passage say so?"
@@ -70,6 +70,9 @@ def test_one_answer_shows_every_sentence():
     labels = [line[: unsupported.LABELS].strip() for line in out.splitlines()[5:]]
     assert labels == ["Supported", "passage 1", "Unsupported", "passages"]
     assert f"{'  passage 1':<{unsupported.LABELS}}The old bridge has a length of 120 metres." in out
+    words = "--prediction", "Bob keeps roses [1].", "--context", "It is old.", "--context", PASSAGES[1]
+    labels = [line[: unsupported.LABELS].strip() for line in run("explain", "", *words)[0].splitlines()[5:]]
+    assert labels == ["Unsupported", "cited passages", "passage 2, uncited"]
     out, _ = run("explain", "Who?", "--prediction", "I don't know.", "--context", PASSAGES[0])
     assert out.startswith("The answer states nothing that a passage could support.")
 

@@ -260,7 +260,7 @@ class Scorer:
     names: tuple[str, ...] = ()  # of the scores of a corpus
     row_names: tuple[str, ...] = ()  # of the same scores of a single row, in the same order; default: `names`
     main = ""  # the score that ranks systems
-    measures = ""  # what the main score is, from 0 to 1, in a phrase; "" where its name says it
+    measures = ""  # what the main score is, from 0 to 1, or what is `flagged`; "" where its name says it
     significance_scores: tuple[str, ...] = ()  # differences between systems are tested; default: the main one
     meta_evaluated: tuple[str, ...] = ()  # compared with human judgments; default: the main one
     verdict = ""  # score of a row that is 1 where the metric calls the answer correct, else 0; "" if it judges nothing
@@ -468,6 +468,14 @@ class Scorer:
             counts: the counts of `statistics`, over all rows.
         """
         return []
+
+    def flagged(self, totals: np.ndarray) -> str:
+        """Return how many answers the metric flags for reading, where that says more than its mean, as "2 of 5".
+
+        Args:
+            totals: (k,) sum of statistics.
+        """
+        return ""
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return warnings about the scores, one sentence each.

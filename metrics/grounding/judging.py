@@ -67,6 +67,11 @@ class Verdict:
         found = nearest_sentences(content_keys(self.sentence.claim), self.windows)
         return sorted(found, key=lambda pair: pair[0] != self.window)
 
+    @property
+    def to_read(self) -> list[tuple[Window, tuple[int, int]]]:
+        """The nearest sentences; those of uncited passages where the cited ones share no word with it."""
+        return self.nearest or nearest_sentences(content_keys(self.sentence.claim), self.others)
+
 
 def _plain(text: str) -> str:
     return " ".join(readable(text).casefold().split()).strip(' ."')
@@ -262,7 +267,8 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
 
     "passage" is the index of the one that supports or contradicts a sentence, also of one that it does not cite, else
     of the one with the nearest sentence; "span" the place of the evidence in it; "nearest", of an unsupported
-    sentence, which has no evidence, the place of the sentence that shares most words with it. All can be None.
+    sentence, which has no evidence, the place of the sentence that shares most words with it, see `Verdict.to_read`.
+    All can be None.
     """
     answer, sentences = answer_of(prediction), []
     for verdict in verdicts:
@@ -272,7 +278,7 @@ def explained(prediction: str, verdicts: Sequence[Verdict], passages: Sequence[s
         if name == WRONG_CITATION:
             window = verdict.elsewhere
         if name == "unsupported":
-            window, nearest = next(iter(verdict.nearest), (window, None))
+            window, nearest = next(iter(verdict.to_read), (window, None))
         elif window is not None:
             span = evidence_span(content_keys(f"{own.claim} {verdict.change}"), window, passages[window.passage])
         sentences.append(

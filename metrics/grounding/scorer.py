@@ -15,9 +15,13 @@ from .loading import load_judge
 
 READING_VERSION = 2  # what the judge reads; 2: a sentence with a pronoun alone, and behind the one that it refers to
 MOST_WINDOWS = 100
-# Of sentences with known verdicts, on none of which it was trained, by training/grounding/results/bundled.json.
-MEASURED_CHECKPOINT = "fe2717909557"  # first digits of its digest
-MEASURED = {"sentences": 3545, "sets": 7, "wrong": 0.41, "least": 0.18, "most": 0.55, "auc": (0.41, 0.86)}
+SETS = 7  # data sets with known verdicts, on whose rows no judge was trained
+SMALL = "fe2717909557"  # first digits of a checkpoint's digest
+# Shares of the unsupported texts that pass and of the supported ones that are flagged: mean, least and most of the
+# sets, by training/ava/results/sizes.json.
+MEASURED = {
+    SMALL: ((0.46, 0.04, 0.89), (0.38, 0.08, 0.92)),
+}
 
 
 class GroundingScorer(Scorer):
@@ -31,7 +35,7 @@ class GroundingScorer(Scorer):
     name = "grounding"
     title = "Grounding"
     main = "grounding"
-    measures = "share of an answer's sentences that the passages they cite support, or any passage if they cite none"
+    measures = "flagged: a sentence is judged unsupported by the passages that it cites, or by all if it cites none"
     names = ("grounding", "grounding_answers", "grounding_score", "grounding_answer_rate")
     significance_scores = ("grounding", "grounding_answers")
     meta_evaluated = ("grounding_score",)
@@ -73,7 +77,7 @@ class GroundingScorer(Scorer):
         self.thresholds = {"grounding_score": self.threshold}
         self.windows, self.citations = windows, citations
         if not citations:
-            self.measures = "share of an answer's sentences that a passage supports"
+            self.measures = "flagged: a sentence is judged unsupported by all passages"
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "windows": str(windows)}
         self.facts["citations"] = "read" if citations else "ignored"
         self.facts["reading"] = str(READING_VERSION)
@@ -102,21 +106,27 @@ class GroundingScorer(Scorer):
             details["explanation"] = [explained(*row, self.threshold) for row in texts]
         return RowStatistics(statistics, counts, details, of_row)
 
-    def weakest(self, columns: Mapping[str, list]) -> list[tuple[str, str]]:
-        """Return the least supported sentence of every answer, and the nearest one of its passages; "" for none."""
+    def weakest(self, columns: Mapping[str, list]) -> list[tuple[str, str, str, str]]:
+        """Return of every answer "1 of 2 supported", its least supported sentence, "passage 1", and what that says.
+
+        All are "" for an answer that states nothing, the last two where no passage shares a word with the sentence.
+        """
         questions, predictions, contexts = (columns[name] for name in ("questions", "predictions", "contexts"))
         grounder = Grounder(self.ready().loaded, self.batch_tokens, self.windows, self.citations)
-        pairs = []
+        result = []
         for prediction, verdicts in zip(predictions, grounder.verdicts(questions, predictions, contexts), strict=True):
             stating = [verdict for verdict in verdicts if verdict.sentence.states]
-            sentence = evidence = ""
+            supported = sentence = name = evidence = ""
             if stating:
                 verdict = min(stating, key=lambda verdict: verdict.probability)
+                right = sum(verdict.probability >= self.threshold for verdict in stating)
+                supported = f"{right} of {len(stating)} supported"
                 sentence = answer_of(prediction)[verdict.sentence.start : verdict.sentence.end]
-                for window, (start, end) in verdict.nearest[:1]:
+                for window, (start, end) in verdict.to_read[:1]:
+                    name = f"passage {window.passage + 1}"
                     evidence = readable(window.text[start - window.start : end - window.start])
-            pairs.append((sentence, evidence))
-        return pairs
+            result.append((supported, sentence, name, evidence))
+        return result
 
     def _counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return the counts of rows that their texts and statistics show."""
@@ -151,14 +161,18 @@ class GroundingScorer(Scorer):
     @property
     def error_rate(self) -> str:
         """How often the judge's verdicts are wrong, in a sentence without its point."""
-        if not self.facts["checkpoint"].startswith(MEASURED_CHECKPOINT) or self.threshold != self.loaded.threshold:
+        measured = MEASURED.get(self.facts["checkpoint"].partition("-")[0])
+        if measured is None or self.threshold != self.loaded.threshold:
             return "how often this judge of grounding errs was not measured; check its verdicts"
-        low, high = MEASURED["auc"]
+        overlooked, doubted = (f"{mean:.0%} ({least:.0%} to {most:.0%})" for mean, least, most in measured)
         return (
-            f"this judge of grounding errs often: of {MEASURED['sentences']:,} sentences with known verdicts "
-            f"{MEASURED['wrong']:.0%} were judged wrongly ({MEASURED['least']:.0%} to {MEASURED['most']:.0%} in "
-            f"{MEASURED['sets']} data sets; AUC {low:.2f} to {high:.2f})"
+            f"this judge of grounding errs often: in {SETS} data sets with known verdicts it passed {overlooked} of "
+            f"the unsupported texts and flagged {doubted} of the supported ones"
         )
+
+    def flagged(self, totals: np.ndarray) -> str:
+        """Return how many of the answers that state something have an unsupported sentence; see `Scorer.flagged`."""
+        return f"{totals[4] - totals[1]:,.0f} of {totals[4]:,.0f}"
 
     def remarks(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return how often the judge errs, and how many answers the means leave out; see `Scorer.remarks`."""

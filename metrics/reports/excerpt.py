@@ -33,11 +33,12 @@ def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "a
     >>> [line[:6] for line in excerpt_lines("Eight long legs and two wings.", ["Six"], 4)]  # of a narrow terminal
     ['answer', '      ', 'accept']
     """
-    room, other = max(width - LABELS, LEAST_ROOM), beside[0] if beside else ""
+    labels = max(LABELS, len(name) + 2)
+    room, other = max(width - labels, LEAST_ROOM), beside[0] if beside else ""
     said = wrap(quoted(answer, 2 * room - LONGEST_WORD, other), room, max_lines=2, placeholder='..."')
     lines = list(zip(("answer", ""), said, strict=False))
     lines += [(name, quoted(other, room, answer))] * bool(beside)
-    return [f"{label:<{LABELS}}{text}" for label, text in lines]
+    return [f"{label:<{labels}}{text}" for label, text in lines]
 
 
 def quoted(text: str, room: int, other: str = "") -> str:

@@ -378,6 +378,7 @@ TEXTS = {  # columns that hold names and texts
     "system": "Who answered.",
     "right": "Estimated share of right answers, with its 95% interval; 'cannot tell': these rows do not show it.",
     "from": "What the accuracy comes from; of labels how many there are of how many rows.",
+    "flagged": "Answers with a sentence that is judged unsupported, of those that state something.",
     "row": "Id of the row, else its line in the file.",
     "why": "Why a person should read the answer.",
     "question": "What was asked.",

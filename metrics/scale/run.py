@@ -107,6 +107,7 @@ class Scores:
     words: dict[str, float] = field(default_factory=dict, repr=False)  # {system: words of its answers, on average}
     to_read: AnswersToRead = field(default_factory=AnswersToRead, repr=False, compare=False)
     titles: dict[str, str] = field(default_factory=dict, repr=False)  # {metric: name and judge}
+    flagged: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)  # {metric: {system: "2 of 5"}}
 
     @property
     def systems(self) -> dict[str, dict[str, float]]:
@@ -301,7 +302,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Count
     _warn_of_recorded(overall.warning_counts)
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     name = None if not total else "all systems" if "all" in overall.rows else "all"
-    scores, warnings, notes = {}, [], []
+    scores, flagged, warnings, notes = {}, {}, [], []
 
     def with_total(values: Mapping) -> dict:
         return {**values, name: sum(values.values())} if total and values else dict(values)
@@ -314,6 +315,8 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Count
             system: scorer.corpus_scores(values[:-1], int(values[-1]))
             for system, values in with_total(overall.sums[metric]).items()
         }
+        counts_of = {system: scorer.flagged(values) for system, values in with_total(totals).items()}
+        flagged |= {metric: counts_of} if any(counts_of.values()) else {}
     skipped = skipped_of(counts)
     notes += [length_note(metric, of_metric) for metric, of_metric in scores.items()]
     if len({skipped.get(system, 0) for system in (*overall.rows, *skipped)}) > 1:
@@ -343,6 +346,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Count
         words={system: float(of[0]) / overall.rows[system] for system, of in overall.sums.get(WORDS, {}).items()},
         to_read=overall.to_read,
         titles={metric: scorer.title for metric, scorer in scorers.items()},
+        flagged=flagged,
     )
 
 

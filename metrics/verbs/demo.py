@@ -35,7 +35,7 @@ def demo(every: terminal.option(bool, "--all", help="Print all tables, with rema
 def overview(answers, questions, passages) -> str:
     """Return what a newcomer should see, of three `ScoreReport`s; a line that begins with a digit is a heading."""
     from ..ava.scorer import RIGHT_ON_LONG
-    from ..grounding.scorer import MEASURED
+    from ..grounding.scorer import MEASURED, SMALL
     from ..scale.tally import CONFUSION
 
     labels_of, scores = answers.labels, answers.found.scores
@@ -56,11 +56,9 @@ def overview(answers, questions, passages) -> str:
         lead=answers.findings[0],
         steps=_steps(),
         counts={name: sum(labels[name] for labels in labels_of.values()) for name in CONFUSION},
-        supported=", ".join(
-            f"{system} {values['grounding']:.0%}" for system, values in passages.found.scores["grounding"].items()
-        ),
+        flagged=", ".join(f"{system} {count}" for system, count in passages.found.flagged["grounding"].items()),
         long_right=RIGHT_ON_LONG["small"],
-        errs=MEASURED["wrong"],
+        errs=[f"{mean:.0%}" for mean, *_ in MEASURED[SMALL]],
         repetitive=questions.found.scores["f_meta"]["repetitive"],
     )
 

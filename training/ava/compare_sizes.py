@@ -6,6 +6,7 @@ Scale and threshold of a judge are one for all sets, by Platt scaling, each set 
 """
 
 import random
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,12 @@ from pathlib import Path
 import numpy as np
 from genqa_metrics import load
 from genqa_metrics.ava.loading import checkpoint_folder
-from genqa_metrics.core.checkpoints import file_digest
+from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
 from genqa_metrics.core.judge_model import read_settings
 from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
+from genqa_metrics.grounding.judging import answer_of
+from genqa_metrics.grounding.loading import checkpoint_folder as grounding_folder
+from genqa_metrics.grounding.sentences import sentences_of
 from genqa_metrics.statistics.thresholds import calibration
 from scipy.special import expit, logit
 from scipy.stats import pearsonr
@@ -24,13 +28,16 @@ from sklearn.metrics import roc_auc_score
 
 from training.ava.evaluate_ava import half, write_calibration
 from training.ava.triples import as_claim, truth
-from training.common import json_rows, named_file, option, write_json
+from training.common import command_line, json_rows, named_file, option, write_json
 from training.studies.harness import Output, Study, filled, read
 
-FOLDERS = ("judgments", "judgments_more", "written", "grounding", "sentence_pairs")
+FOLDERS = (  # below --data; the last one lies beside these scripts
+    *("judgments", "judgments_more", "written", "grounding", "sentence_pairs"),
+    Path(__file__).parents[1] / "grounding",
+)
 VERDICTS = "assistant written evouna_nq evouna_tq financebench truthfulqa scientsbank beetle saf_german".split()
 GRADES = "ar_asag kpqa_marco kpqa_avsd".split()
-CLAIMS = "condaqa wice factcheck_gpt q_squared begin summedits".split()
+CLAIMS = "condaqa wice factcheck_gpt q_squared begin summedits plain_passages".split()
 
 
 @dataclass
@@ -71,6 +78,8 @@ def measured(checkpoint: str, data: Path, most: int, names: list[str], **setting
         rows = map(as_claim, json_rows(path)) if name in CLAIMS else json_rows(path)
         rows = [row for row in rows if truth(row) is not None]
         rows = random.Random(0).sample(rows, min(most, len(rows)))
+        if name in CLAIMS:  # grounding leaves out what states nothing
+            rows = [row for row in rows if any(text.states for text in sentences_of(answer_of(row["candidate"])))]
         probabilities, seconds = judged(checkpoint, name, rows, **settings)
         digests[f"{name}.dev"] = file_digest(path)
         sets[name] = {
@@ -143,9 +152,10 @@ tables = filled(  # of all judges
 
 
 def study(args: Arguments) -> dict:
-    """Measure judges, one after the other; those that the result file has are kept."""
+    """Measure judges, one after the other; what else the result file has is kept, also the earlier commands."""
     result = read(args.json) if args.json and Path(args.json).is_file() else {"data": {}, "judges": {}}
-    result.pop("command", None)
+    if "command" in result:
+        result["command"] += f"; {command_line(__spec__.name, sys.argv[1:])}"
     for checkpoint in args.checkpoints:
         first, _, second = checkpoint.partition("+")
         name, digests = Path(checkpoint).name, {}
@@ -154,6 +164,8 @@ def study(args: Arguments) -> dict:
         else:
             settings = {"device": args.device, "dtype": args.dtype, "batch_tokens": args.batch_tokens}
             sets, digests = measured(checkpoint, Path(args.data), args.rows, args.sets, **settings)
+            if {*sets} & {*CLAIMS}:
+                result.setdefault("grounding", {})[name] = checkpoint_digest(grounding_folder(checkpoint))
         result["data"] |= digests
         result["judges"][name] = result["judges"].get(name, {}) | sets
         if args.json:

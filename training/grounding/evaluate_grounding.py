@@ -1,7 +1,9 @@
 """Measure a judge of grounding on human verdicts, beside word overlap; fit its calibration.
 
 An answer is as probable as its least probable sentence, a sentence as its best window. Accuracy and calibration error
-are cross-fitted: scaling and threshold for one half of the passages come from the other half, for every method.
+are cross-fitted: scaling and threshold for one half of the passages come from the other half, for every method. How
+many unsupported texts a judge overlooks and how many supported ones it doubts is counted at its own threshold. Texts
+that state nothing are left out, as by the metric.
 """
 
 import sys
@@ -13,8 +15,9 @@ import numpy as np
 from genqa_metrics.ava.loading import checkpoint_folder as judge_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
 from genqa_metrics.core.judge_model import SETTINGS_FILE
-from genqa_metrics.grounding.judging import Grounder
+from genqa_metrics.grounding.judging import Grounder, answer_of
 from genqa_metrics.grounding.loading import checkpoint_folder, load_judge
+from genqa_metrics.grounding.sentences import sentences_of
 from genqa_metrics.grounding.windows import content_keys
 from genqa_metrics.statistics.thresholds import calibration
 from scipy.special import expit as sigmoid
@@ -39,7 +42,7 @@ class Arguments(Output):
     """Which judge is measured on what."""
 
     data: str = option("folder with grounding and sentence_pairs")
-    checkpoint: str | None = option("folder of the judge; default: the bundled one", None)
+    checkpoint: str | None = option("small, base, large or a folder; default: the bundled one", None)
     rows: int | None = option("rows of every file at most, the first ones; default all", None)
     calibrate: bool = option(f"write the fit to the checkpoint's {SETTINGS_FILE}, and the table to its card", False)
 
@@ -51,8 +54,8 @@ def dev_file(data: Path, name: str) -> Path:
     return data / ("sentence_pairs" if name in PAIRS else "grounding") / f"{name}.jsonl.gz"
 
 
-def judge_scores(folder: Path) -> Callable[[Sequence[dict]], np.ndarray]:
-    """Return the method that judges rows with a checkpoint: from rows to (rows,) logits, not calibrated."""
+def judge_scores(folder: Path) -> tuple[Callable[[Sequence[dict]], np.ndarray], float]:
+    """Return a checkpoint's method, from rows to (rows,) logits that are not calibrated, and its threshold there."""
     grounder = Grounder(load_judge(folder, device="cpu"))
     loaded = grounder.reader.loaded
 
@@ -63,7 +66,7 @@ def judge_scores(folder: Path) -> Callable[[Sequence[dict]], np.ndarray]:
         calibrated = logit(np.clip(lowest, 1e-9, 1 - 1e-9))
         return np.clip((calibrated - loaded.intercept) / loaded.slope, -DECIDED, DECIDED)
 
-    return scores
+    return scores, float((logit(loaded.threshold) - loaded.intercept) / loaded.slope)
 
 
 def overlap(rows: Sequence[dict]) -> np.ndarray:
@@ -86,13 +89,22 @@ def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> 
     return probabilities, verdicts
 
 
-def measured(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
-    """Return accuracy, AUC and calibration error of a method on a file."""
+def measured(rows: Sequence[dict], scores: np.ndarray, threshold: float | None = None) -> dict:
+    """Return accuracy, AUC and calibration error of a method on a file.
+
+    With its own `threshold` also how many of the unsupported texts it overlooks, and how many of the supported ones it
+    doubts: (count, of how many).
+    """
     labels = np.array([row["label"] for row in rows], dtype=float)
     halves = np.array([half(row["context"]) for row in rows])
     probabilities, verdicts = cross_fitted(scores, labels, halves)
     accuracy, error = float((verdicts == labels).mean()), calibration(probabilities, labels == 1)["ece"]
-    return {"accuracy": accuracy, "auc": float(roc_auc_score(labels, scores)), "calibration_error": error}
+    result = {"accuracy": accuracy, "auc": float(roc_auc_score(labels, scores)), "calibration_error": error}
+    if threshold is not None:
+        passes, right = scores >= threshold, labels == 1
+        result["overlooked"] = [int((passes & ~right).sum()), int((~right).sum())]
+        result["doubted"] = [int((~passes & right).sum()), int(right.sum())]
+    return result
 
 
 def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
@@ -122,8 +134,8 @@ def table(scores: dict[str, dict[str, dict]]) -> str:
 
 def study(args: Arguments) -> dict:
     """Measure, calibrate."""
-    data, folder = Path(args.data), Path(args.checkpoint) if args.checkpoint else checkpoint_folder()
-    methods = {"token overlap": overlap}
+    data, folder = Path(args.data), checkpoint_folder(args.checkpoint)
+    methods = {"token overlap": (overlap, None)}
     if checkpoint_digest(folder) != checkpoint_digest(judge_folder()):
         methods["judge of answers"] = judge_scores(judge_folder())
     methods["judge of grounding"] = judge_scores(folder)
@@ -131,9 +143,13 @@ def study(args: Arguments) -> dict:
     everything, logits = [], []
     for name in (*JUDGED, *PAIRS, PLAIN):
         rows = [row for row in map(as_claim, json_rows(dev_file(data, name))) if row["label"] is not None]
+        rows = [row for row in rows if any(text.states for text in sentences_of(answer_of(row["candidate"])))]
         rows = [row | {"question": row["question"] or "", "label": int(row["label"])} for row in rows[: args.rows]]
-        by_method = {method: score(rows) for method, score in methods.items()}
-        scores[name] = {how: {"rows": len(rows), **measured(rows, result)} for how, result in by_method.items()}
+        by_method = {method: score(rows) for method, (score, _) in methods.items()}
+        scores[name] = {
+            how: {"rows": len(rows), **measured(rows, by_method[how], threshold)}
+            for how, (_, threshold) in methods.items()
+        }
         everything += [row | {"file": name} for row in rows]
         logits.append(by_method["judge of grounding"])
         print(table({name: scores[name]}), file=sys.stderr, flush=True)

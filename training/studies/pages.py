@@ -2,27 +2,41 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+from genqa_metrics.core.judge_model import read_settings
+from genqa_metrics.grounding.loading import HUB_CHECKPOINTS, checkpoint_folder
+
 from training.ava import compare_sizes, evaluate_ava
 from training.kpqa import evaluate_kpqa
 from training.studies.harness import Table, filled, rendered
 
 
-def cell(scores: Mapping[str, float] | None, digits: int = 3) -> str:
-    """Return accuracy and AUC of a set of verdicts, Pearson's r of one of grades; nothing where none was measured.
+def grounding_errors(sizes: Mapping) -> dict[str, dict[str, tuple]]:
+    """Return {size: {set: (AUC, share of the unsupported texts that pass, of the supported that are flagged)}}."""
+    judges = {}
+    for size in HUB_CHECKPOINTS:
+        threshold, scores = read_settings(checkpoint_folder(size))["threshold"], {}
+        sets = sizes["judges"][size]
+        for name, of in compare_sizes.scores(sets).items():
+            if name in compare_sizes.CLAIMS:
+                passes = np.array(sets[name]["probabilities"]) >= threshold
+                right = np.array(sets[name]["labels"]) == 1
+                scores[name] = of["AUC"], passes[~right].mean(), 1 - passes[right].mean()
+        judges[size] = scores
+    return judges
 
-    >>> cell({"accuracy": 0.9464, "auc": 0.97})
-    '.946 / .970'
-    """
-    values = [scores[key] for key in ("accuracy", "auc", "r") if key in scores] if scores else []
-    return " / ".join(f"{value:.{digits}f}".removeprefix("0") for value in values)
 
-
-def grounding(small: Mapping, base: Mapping) -> str:
+def grounding(bundled: Mapping, sizes: Mapping) -> str:
     """Return the table of the card of `grounding`."""
-    return rendered("cards/grounding.md.j2", cell=cell, small=small, base=base)
+    overlap = {name.removesuffix(".dev"): of["token overlap"]["auc"] for name, of in bundled["scores"]["rows"].items()}
+    overlap["mean"] = np.mean([*overlap.values()])
+    judges = grounding_errors(sizes)
+    for scores in judges.values():
+        scores |= {"mean": np.mean([*scores.values()], axis=0)} if len(scores) == len(compare_sizes.CLAIMS) else {}
+    rows = {name: len(of["labels"]) for name, of in sizes["judges"]["small"].items()}
+    return rendered("cards/grounding.md.j2", judges=judges, overlap=overlap, rows=rows)
 
 
-BASE = filled("cards/base_grounder.md.j2", cell=cell)
 KEYPHRASES = filled("cards/keyphrases.md.j2", WEIGHTED=evaluate_kpqa.WEIGHTED)
 TABLES = [
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "metrics/ava/checkpoint_large/README.md"),
@@ -31,6 +45,5 @@ TABLES = [
     Table("scores", "ava/results/bundled", evaluate_ava.text),
     Table("scores", "ava/results/bundled", evaluate_ava.text, "metrics/ava/checkpoint/README.md"),
     Table("best", "kpqa/results/agreement", KEYPHRASES, "training/kpqa/README.md"),
-    Table("base", "grounding/results/base", BASE, "training/grounding/README.md"),
-    Table("judges", "grounding/results/bundled grounding/results/base", grounding, "metrics/grounding/README.md"),
+    Table("judges", "grounding/results/bundled ava/results/sizes", grounding, "metrics/grounding/README.md"),
 ]

@@ -11,6 +11,7 @@ from ...core.answers import attempts
 from ...core.reading import one_line, the_first
 from ...core.scorer import Scorer
 from ...grounding.judging import WRONG_CITATION
+from ...grounding.windows import passage_numbers
 from ...registry import make_scorer
 from ...reports.report import as_sentence, print_field, say
 from ...reports.table import page, probability_and_threshold, render
@@ -37,7 +38,8 @@ class Judged(NamedTuple):
     passage: int | None  # number of the passage of the evidence or the nearest sentence, from 1
     nearest: str | None  # the sentence of the passages that shares most words with it
     instead: str | None  # what the passage says in place of a number, name or word, or the negation that differs
-    citations: Sequence[int] = ()  # numbers of passages
+    citations: Sequence[int] = ()  # numbers that it cites
+    cited: Sequence[int] = ()  # numbers of the passages that these mean, from 1
 
 
 @dataclass(frozen=True)
@@ -87,13 +89,14 @@ def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[Grounded
     _, counts, details, _ = scorer.statistics(columns, explain=True)
     values = []
     for (item, prediction), explained in zip(texts, details["explanation"], strict=True):
-        sentences = []
+        sentences, numbers = [], passage_numbers(item.contexts)
         for sentence in explained["sentences"]:
             if sentence["verdict"] == "states nothing":
                 continue
             place, span = sentence["passage"], sentence["span"] or sentence["nearest"]
             told = {name: sentence[name] for name in ("text", "verdict", "probability", "instead", "citations")}
             told["passage"] = None if place is None else place + 1
+            told["cited"] = [numbers[number] + 1 for number in sentence["citations"] if number in numbers]
             sentences.append(Judged(**told, nearest=item.contexts[place][slice(*span)] if span else None))
         values.append(GroundedAnswer(item, prediction, tuple(sentences)))
     return values, counts
@@ -223,22 +226,23 @@ def supported(answer: GroundedAnswer) -> str:
     return f"{len(answer.sentences) - len(answer.unsupported)} of {len(answer.sentences)} sentences judged supported"
 
 
-def evidence(sentence: Judged) -> tuple[str, str] | None:
-    """Return which passage to read beside a sentence, and its part that is evidence or nearest to the sentence.
+def evidence(sentence: Judged) -> list[tuple[str, str]]:
+    """Return which passages to read beside a sentence, and their parts that are evidence or nearest to the sentence.
 
     None where no passage was read.
     """
     if sentence.passage is None:
-        return None
-    passage, cited = f"passage {sentence.passage}", sentence.passage in sentence.citations
+        return []
+    passage, no_word = f"passage {sentence.passage}", "none shares a content word with the sentence"
     if sentence.nearest is None:
-        return "cited passages" if cited else "passages", "none shares a content word with the sentence"
+        return [("passages", no_word)]
     if sentence.verdict == "unsupported":
-        return f"{passage}, {'cited' if cited else 'nearest'}", sentence.nearest
+        role = "cited" if sentence.passage in sentence.cited else "uncited" if sentence.cited else "nearest"
+        return [*[("cited passages", no_word)] * (role == "uncited"), (f"{passage}, {role}", sentence.nearest)]
     if sentence.verdict == WRONG_CITATION:
         numbers = ", ".join(f"[{number}]" for number in sentence.citations)
-        return passage, f"says it, not {numbers}: {sentence.nearest}"
-    return passage, _says(sentence.instead) + sentence.nearest
+        return [(passage, f"says it, not {numbers}: {sentence.nearest}")]
+    return [(passage, _says(sentence.instead) + sentence.nearest)]
 
 
 def _says(instead: str | None) -> str:
@@ -283,9 +287,9 @@ def print_unsupported(found: Grounded, console) -> None:
         console.print()
         say(console, filter(None, [answer["heading"]]), "bold")
         fields = [("Question", answer["question"])]
-        for verdict, text, chance, passage in answer["sentences"]:
+        for verdict, text, chance, passages in answer["sentences"]:
             fields.append((verdict.capitalize(), f"{one_line(text)} (probability {chance})"))
-            fields += [(f"  {passage[0]}", passage[1])] if passage else []
+            fields += [(f"  {label}", said) for label, said in passages]
         for label, text in fields:
             if text:
                 print_field(console, label, text, LABELS)

@@ -335,9 +335,11 @@ class ScoreReport(Report):
                 row += [source_cell(judged.get(system))] * labelled
                 declined = result.scores[self.judge][system][f"{self.judge}_declined"]
                 row.append(f"{round(declined * result.predictions[system]):,} of {result.predictions[system]:,}")
-            rows.append([*row, *(f"{result.scores[metric][system][name]:.3f}" for metric, name in columns)])
+            of_metrics = (f"{result.scores[metric][system][name]:.3f}" for metric, name in columns)
+            flagged = [result.flagged.get(metric, {}).get(system) for metric, _ in columns]
+            rows.append([*row, *(count or score for count, score in zip(flagged, of_metrics, strict=True))])
         header = ["system", *(["right", *["from"] * labelled, "declined"] if judged else [])]
-        header += [name for _, name in columns]
+        header += ["flagged" if metric in result.flagged else name for metric, name in columns]
         marked = {place for place, row in enumerate(rows) if row[0] in self.best}
         return Table(SYSTEMS, header, rows, "", marked, short=short_names(header))
 
@@ -424,11 +426,10 @@ class ScoreReport(Report):
         values = {system: scores[known.main] for system, scores in found.scores[metric].items()}
         values.pop(found.total, None)
         if error_rate := metric in self._scorers and self._scorers[metric].error_rate:
-            low, answers = sum(found.to_read.counts.values()), sum(map(found.predictions.get, values))
-            empty = found.counts.get(metric, {}).get("empty", 0)
-            blank = f", and {empty:,} {'is' if empty == 1 else 'are'} empty" * bool(empty)
-            said = f"It flags {low - empty:,} of {answers:,} answers{blank}: read them; "
-            said += "it ranks no system, and answers that it does not flag can be wrong too."
+            low, empty = sum(found.to_read.counts.values()), found.counts.get(metric, {}).get("empty", 0)
+            kinds = [f"{low - empty:,} flagged"] * (low > empty) + [f"{empty:,} empty"] * bool(empty)
+            said = f"Read the {' and '.join(kinds)} answer{'s' * (low != 1)}; "
+            said += "the others can be unsupported too, so these counts rank no system."
             return [as_sentence(error_rate), *[said] * bool(low and metric == next(iter(found.scores)))]
         if metric == self.judge or len(values) < 2:
             return []
@@ -497,8 +498,8 @@ class ScoreReport(Report):
         return faults
 
     @cached_property
-    def _weakest(self) -> dict[tally.AnswerToRead, tuple[str, str]]:
-        """The least supported sentence of answers to read that are compared with passages, and the nearest there."""
+    def _weakest(self) -> dict[tally.AnswerToRead, tuple[str, str, str, str]]:
+        """What `GroundingScorer.weakest` says of answers to read that are compared with passages."""
         first, scorer = self.found.to_read.first, self._scorers.get("grounding")
         if not scorer or next(iter(self.found.scores)) != "grounding":
             return {}
@@ -588,7 +589,8 @@ class ScoreReport(Report):
         first = next(iter(result.scores))
         main, systems = self._scorers.get(first) or scorer_class(first), self._systems_table()
         caution = [as_sentence(scorer.error_rate) for scorer in self._scorers.values() if scorer.error_rate]
-        measures = [f"{main.measures} ({main.main}, 0 to 1)"] * bool(main.measures)
+        of_main = "" if first in result.flagged else f" ({main.main}, 0 to 1)"
+        measures = [main.measures + of_main] * bool(main.measures)
         faults = of_faults(result.faults, accuracy["systems"]) if result.faults else []
         notes = [*measures, *accuracy["notes"], *result.notes, *faults]
         print_first_screen(
@@ -686,7 +688,7 @@ def _reading_lines(
     width: int,
     threshold: float,
     faults: Mapping[tally.AnswerToRead, str],
-    weakest: Mapping[tally.AnswerToRead, tuple[str, str]],
+    weakest: Mapping[tally.AnswerToRead, tuple[str, str, str, str]],
 ) -> list[list[str]]:
     """Return the lines of each answer to read first, below the reason to read them, in so many columns."""
     answers = to_read.first
@@ -696,6 +698,7 @@ def _reading_lines(
         systems = dict.fromkeys(answers, "")
     of_name, of_system = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
     scores = {answer: _scores(answer) for answer in answers}
+    scores |= {answer: supported for answer, (supported, *_) in weakest.items()}
     for answer in answers:
         if answer.verdict is not None:
             chance, _ = probability_and_threshold(answer.score, threshold)
@@ -718,8 +721,8 @@ def _reading_lines(
         line += f"{faults[answer]}: " if faults[answer] else ""
         said, beside, name = answer.prediction, answer.references, "accepted"
         if answer in weakest:
-            said, evidence = weakest[answer]
-            beside, name = [evidence] * bool(evidence), "passage"
+            _, said, name, evidence = weakest[answer]
+            beside = [evidence] * bool(evidence)
         texts = excerpt(said, beside, 10**6, name)
         if len(line) + len(texts) <= width:
             lines.append(line + texts)
