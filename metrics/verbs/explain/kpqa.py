@@ -319,6 +319,8 @@ def explanation_html(*answers: Explanation, headings: Sequence[str] = ("",), fin
             {label: heat_map_html(parts) for label, parts in _texts(explained, pairs).items()} if pairs else {}
             for pairs in (explained.pairs, explained.rarity)
         )
+        scores = _score_table(explained)
+        header, *rows = map(list, zip(scores.header, *scores.rows, strict=True))  # for narrow pages
         shown.append(
             {
                 "heading": name,
@@ -328,7 +330,7 @@ def explanation_html(*answers: Explanation, headings: Sequence[str] = ("",), fin
                 "rarity": rare,
                 "best": _best(explained),
                 "cut": _cut_note(explained) if explained.cut_texts else "",
-                "scores": html_table(_score_table(explained)),
+                "scores": html_table(Table("", header, rows)),
             }
         )
     facts = {"legend": heat_map_legend(), "idf": _RARITY if last.rarity else "", "signature": last.signature}
