@@ -304,9 +304,9 @@ def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer
     for place, value in enumerate(columns[score]):
         label, judged = columns["label"][place], int(columns[scorer.verdict][place]) if scorer.verdict else None
         scores = {name: round(float(columns[name][place]), 6) for name in names}
-        low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
-        if high - low >= FAR:
-            kind, rank, scores = APART, low - high, {name: of for name, of in scores.items() if of in (low, high)}
+        ends = sorted(names[::-1], key=scores.get)  # of equal scores not the main one
+        if ends and (gap := scores[ends[-1]] - scores[ends[0]]) >= FAR:
+            kind, rank, scores = APART, -gap, {name: scores[name] for name in names if name in (ends[0], ends[-1])}
         elif judged is None:
             kind, rank, scores = LOWEST, value, {name: scores[name] for name in names[:1]}
             if value >= BEST:
