@@ -301,10 +301,11 @@ def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer
     score, threshold = next(iter(scorer.thresholds.items())) if scorer.verdict else (scorer.main, None)
     questions = columns.get("question") or [None] * len(columns["prediction"])
     names = [scorer.main, *scorer.beside] if not scorer.verdict and scorer.beside else []
+    from_last = names[::-1]
     for place, value in enumerate(columns[score]):
         label, judged = columns["label"][place], int(columns[scorer.verdict][place]) if scorer.verdict else None
         scores = {name: round(float(columns[name][place]), 6) for name in names}
-        ends = sorted(names[::-1], key=scores.get)  # of equal scores not the main one
+        ends = sorted(from_last, key=scores.get)  # of equal scores not the main one
         if ends and (gap := scores[ends[-1]] - scores[ends[0]]) >= FAR:
             kind, rank, scores = APART, -gap, {name: scores[name] for name in names if name in (ends[0], ends[-1])}
         elif judged is None:
