@@ -257,7 +257,7 @@ def own_answers(page: Page) -> None:
 def test_systems_are_compared(view, visit):
     """The answer first, then the report; the fields are folded until somebody wants them."""
     page = visit("compare", *VIEWS[view])
-    result(page, "it accepts own words 8, echo 0 of 8")
+    result(page, "the judge accepts more of own words (8) than of echo (0)")
     box = page.locator(".headline:visible").bounding_box()
     assert box["y"] + box["height"] < 900, "the headline is on the first screen"
     look_at_rows(framed(page))
