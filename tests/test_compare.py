@@ -403,15 +403,7 @@ def compared(means, **options):
     return genqa_metrics.compare(rows, score_columns="points", **options), scores
 
 
-@pytest.mark.parametrize(
-    ("means", "said"),
-    [
-        ((0.51, 0.5, 0.2), "its lead over b may be chance; c is significantly worse than a and b."),
-        ((0.9, 0.5, 0.2), "a is significantly better than each of the 2 others; b is significantly ahead of c."),
-        ((0.51, 0.5, 0.505), "a has the highest score; its lead over c and b may be chance."),
-        ((0.51, 0.5, 0.2, 0), "c and d are significantly worse than a and b; c is significantly ahead of d."),
-    ],
-)
+@with_cases
 def test_a_finding_names_what_is_decided_and_what_is_not(means, said):
     assert compared(dict(zip("abcd", means, strict=False)))[0].findings[0].endswith(said)
 

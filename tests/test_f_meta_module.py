@@ -184,15 +184,7 @@ def test_which_result_is_the_score(f_meta, module):
     assert f_meta.compute(**rows, base_key="first")["f_meta"] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("features", "inputs"),
-    [
-        ('{"predictions": datasets.Value("int32"), "references": datasets.Value("int32")}', "predictions, references"),
-        ('{"questions": text, "predictions": text, "references": text}', "questions, predictions, references"),
-        ('{"predictions": datasets.Sequence(text), "references": text}', "predictions, references"),
-    ],
-    ids=["numbers", "more inputs", "lists"],
-)
+@with_cases
 def test_modules_that_do_not_score_pairs_of_texts(f_meta, module, features, inputs):
     base = module("Other", features, 'return {"score": [1.0] * len(predictions)}', inputs)
     with pytest.raises(ValueError, match="base 'other': expected a module with the inputs predictions and references"):
