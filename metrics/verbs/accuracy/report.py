@@ -271,7 +271,8 @@ class AccuracyReport(Report):
         answers, labels = (sum(values[name] for values in systems) for name in ("rows", "labelled"))
         of = f"{answers:,} answer{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
         told = [values["low"] is not None for values in systems]
-        rests_on = [f"right: {methods(self.systems)}, {self._percent()} interval"] * any(told)
+        interval = f"{self._percent()} interval for {self.settings['truth']}"
+        rests_on = [f"right: {methods(self.systems)}, {interval}"] * any(told)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
         if not labels:
             rests_on += [what_labels_give(min([LABELS_TO_BEGIN, *(values["rows"] for values in systems)]))]
