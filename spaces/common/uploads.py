@@ -126,7 +126,7 @@ def score_tab(
         rows = read(path, dict(zip(columns, values, strict=False)), metric, registry.scorer_class(metric).takes_sets)
         found = []
         results = kept("scores.csv", lambda file: found.append(scored(tick, rows.rows(), metric, chosen, file)))
-        said = " ".join(found[0].findings).replace("`", "")  # sentences
+        said = "".join(found[0].findings[:1]).replace("`", "")  # the report has all
         status = html.headline(said, f"{found[0].headline}.")
         report = found[0].to_html()
         return [status + rows.problems_html(), html.frame("Report", report), results, saved("report.html", report)]
