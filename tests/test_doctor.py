@@ -3,7 +3,6 @@
 import json
 import shlex
 
-import pytest
 from genqa_metrics.rows.sources import Source
 from genqa_metrics.verbs.doctor.report import diagnose
 
@@ -69,16 +68,7 @@ def test_rows_without_labels_are_compared_by_those_that_it_proposes_to_make():
     assert any(note.startswith(said) for note in report["notes"])
 
 
-@pytest.mark.parametrize(
-    ("answers", "what", "number"),
-    [
-        ({"a": 4, "b": 4}, "label all 8 answers, 4 of each system", 4),
-        ({"a": 1, "b": 2}, "label all 3 answers", 2),
-        ({"a": 4}, "label all 4 answers", 4),
-        ({"a": 5, "b": 40}, "label 30 answers of every system, or all that it has", 30),
-        ({"a": 40, "b": 50}, "label 30 answers of every system", 30),
-    ],
-)
+@with_cases
 def test_it_says_how_many_answers_there_are_to_label(answers, what, number):
     report = found([row(n, system) for system, count in answers.items() for n in range(count)])
     (entry,) = [entry for entry in report["can"] if " label " in entry["command"]]
