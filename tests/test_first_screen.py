@@ -104,7 +104,7 @@ def test_sets_that_ask_least_come_first_with_what_they_do_not_ask(tmp_path):
     assert (narrow.id, narrow.missing, why_to_read(narrow)) == ("narrow", references[1:], "asks 1 of 3")
     shown = 'asks 1 of 3 with 2 questions; not asked:\n      "When was the race?", "Why did she run?"\n'
     assert f'  context narrow  a  {shown}      asked besides: "is it far ?"\n' in str(report)
-    assert "When was the race?; Why did she run?" in report.to_markdown()
+    assert r"When was the race? \| Why did she run?" in report.to_markdown()
     written = [json.loads(line)["f_meta_not_asked"] for line in output.read_text().splitlines()]
     assert written == [[], references[1:]] == report.to_pandas()["f_meta_not_asked"].tolist()
     assert not genqa_metrics.score(rows, "f_meta", {"f_meta": {"base": "bleu"}}).found.to_read.first  # counts nothing
