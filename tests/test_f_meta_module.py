@@ -212,5 +212,4 @@ def test_score_says_how_many_references_every_system_asks():
 def test_how_far_a_count_is_off_is_what_was_measured(repository):
     file = repository / "training/studies/question_similarity/results/coverage.json"
     of_sets = [bases["same_question"]["covered_error"] for bases in json.loads(file.read_text())["results"].values()]
-    least, most = (round(10 * error(of_sets)) for error in (min, max))
-    assert f"{least} to {most} questions too many or too few in ten sets" in MEASURED
+    assert f"off by {min(of_sets):.1f} to {max(of_sets):.1f} questions a set" in MEASURED

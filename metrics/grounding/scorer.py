@@ -177,11 +177,12 @@ class GroundingScorer(Scorer):
 
     def remarks(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return how often the judge errs, and how many answers the means leave out; see `Scorer.remarks`."""
-        silent, rows = counts.get("silent", 0), counts.get("rows", 0)
+        silent, rows, empty = (counts.get(name, 0) for name in ("silent", "rows", "empty"))
         answers = f"{silent:,} of {rows:,} answers"
-        left_out = f"{answers} are left out of grounding: they decline, ask or greet"
+        left_out = f"{answers} state nothing and are left out: they decline, ask or greet"
         if silent == 1:
-            left_out = f"{answers} is left out of grounding: it declines, asks or greets"
+            left_out = f"{answers} states nothing and is left out: it declines, asks or greets"
+        left_out += f"; {empty:,} more {'is' if empty == 1 else 'are'} empty" * bool(empty)
         return [self.error_rate, *[left_out] * (0 < silent < rows)]
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:

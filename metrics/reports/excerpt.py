@@ -10,7 +10,8 @@ from .table import visible
 
 LABELS = 10  # columns of the names of lines
 LEAST_ROOM = 20  # characters of a text, however narrow the terminal is
-LONGEST_WORD = 12  # characters, so that a text of two lines less a word seldom needs a third
+MOST_LINES = 3  # of an answer
+LONGEST_WORD = 12  # characters, so that a text of three lines less a word seldom needs a fourth
 _WORD = re.compile(r"\w+")
 
 
@@ -26,7 +27,7 @@ def excerpt(answer: str, beside: Sequence[str], room: int, name: str = "accepted
 
 
 def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "accepted") -> list[str]:
-    """Return lines of so many characters: two at most of an answer, one of the first text that it is compared with.
+    """Return lines of so many characters: three at most of an answer, one of the first text that it is compared with.
 
     >>> excerpt_lines("An insect has eight legs.", ["An insect has six legs."], 60)
     ['answer    "An insect has eight legs."', 'accepted  "An insect has six legs."']
@@ -35,8 +36,11 @@ def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "a
     """
     labels = max(LABELS, len(name) + 2)
     room, other = max(width - labels, LEAST_ROOM), beside[0] if beside else ""
-    said = wrap(quoted(answer, 2 * room - LONGEST_WORD, other), room, max_lines=2, placeholder='..."')
-    lines = list(zip(("answer", ""), said, strict=False))
+    said = wrap(quoted(answer, 10**6), room)
+    if len(said) > MOST_LINES:
+        cut = quoted(answer, MOST_LINES * room - LONGEST_WORD, other)
+        said = wrap(cut, room, max_lines=MOST_LINES, placeholder='..."')
+    lines = list(zip(("answer", "", ""), said, strict=False))
     lines += [(name, quoted(other, room, answer))] * bool(beside)
     return [f"{label:<{labels}}{text}" for label, text in lines]
 

@@ -202,7 +202,7 @@ class JudgeErrors:
         if self.measured and self.measured.method == "calibrated":  # then there are labels
             to_label = "labels of these rows settle it: genqa-metrics accuracy FILE --labels LABELS"
         if self.stronger and self.unlike:
-            to_label += f". The larger judge errs less, but does not replace labels: --set {self.stronger}"
+            to_label += f". A larger judge errs less, but replaces no labels: --set {self.stronger}"
         for system in untold:
             reason = systems[system]["reason"]
             fix = "more questions are needed" if "too few questions" in reason else to_label

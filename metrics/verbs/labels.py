@@ -48,13 +48,13 @@ class Labels:
 
 
 def what_labels_give(number: int) -> str:
-    """Return in words how narrow an interval is by labels of so many answers, where 8 of 10 are right.
+    """Return in words how narrow an interval is by labels of so many answers, where 8 or 5 of 10 are right.
 
     >>> what_labels_give(30)
-    '30 labels of a system give about +-14 points'
+    '30 labels of a system give about +-14 to +-17 points'
     """
-    low, high = wilson(0.8, number, 1.96)
-    return f"{number:,} labels of a system give about +-{50 * (high - low):.0f} points"
+    (low, high), (least, most) = (wilson(share, number, 1.96) for share in (0.8, 0.5))
+    return f"{number:,} labels of a system give about +-{50 * (high - low):.0f} to +-{50 * (most - least):.0f} points"
 
 
 def _drawn_by_chance(systems: Mapping[object, str], rows: Counter) -> dict:

@@ -274,14 +274,13 @@ class AccuracyReport(Report):
         interval = f"{self._percent()} interval for {self.settings['truth']}"
         rests_on = [f"right: {methods(self.systems)}, {interval}"] * any(told)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
-        if not labels:
-            rests_on += [what_labels_give(min([LABELS_TO_BEGIN, *(values["rows"] for values in systems)]))]
+        most = min([LABELS_TO_BEGIN, *(values["rows"] for values in systems)])
         print_first_screen(
             console,
             f"{of}, judged by {self.judged_by}, {f'{labels:,} labelled' if labels else 'without labels'}",
             self._short(),
             [*(self.findings if all(told) else []), *rests_on],  # a note says that it cannot be told
-            self.notes,
+            [*self.notes, *[what_labels_give(most)] * (not labels)],
             "All tables, how many more labels, and the judge's signature: --verbose",
             lambda room: self._print_slices(console),
         )

@@ -197,7 +197,9 @@ class CalibrateReport(Report):
         unit = "questions" if self.calibration["questions"] < answers else "answers"
         helps, chance = ("may help", ", which can be chance") if test["p"] >= LEVEL else ("helps", "")
         counts = f"{test['better']:,} {unit} better, {test['worse']:,} worse, p {p_value(test['p'])}{chance}"
-        return [f"calibration {helps}: it agrees {said} ({counts})", to_do]
+        differ = self.instead.replace(" accuracy ", " agree ", 1)
+        follows = f"It becomes as lenient or strict as these labels: read where the two differ first, {differ}"
+        return [f"calibration {helps}: it agrees {said} ({counts})", follows, to_do]
 
     def show(self, console: Any) -> None:
         """Print whether calibration helps, and what to do; `show_all` prints what it rests on too."""

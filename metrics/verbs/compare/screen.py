@@ -57,7 +57,7 @@ def print_deciding_rows(report: Report, metric: str, answers: Sequence[Sequence[
     }
     mixed, source = len(set(labelled.values())) > 1, ""
     if "accuracy" in metrics:
-        by_labels = ", by people's labels" + ", else by the judge" * mixed
+        by_labels = ", by people's labels" + ", else by the judge, which may be wrong" * mixed
         source = by_labels if any(labelled.values()) else ", as the judge sees them, which may be wrong"
     say(console, [f"Rows that decide{_between(by, len(rows))}{source}"] * bool(rows), "bold")
     by_judge = "judged " * (not any(labelled.values()))

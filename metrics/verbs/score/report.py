@@ -61,12 +61,12 @@ if TYPE_CHECKING:
 
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
-FEW, LEAST_LINES = 10, 9  # so few answers are printed as far as the screen has room, and in that many lines
+FEW, LEAST_LINES = 10, 14  # so few answers are printed as far as the screen has room, and in that many lines
 LEAST_CUT = 24  # characters of a cut text that a list of texts shows beside others
 SYSTEMS = "Systems"
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     tally.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
-    tally.DISAGREE: "label and judge disagree, either can be wrong: the label, the judge's probability",
+    tally.DISAGREE: "label and judge disagree, either can be wrong: label, probability",
     tally.WRONG: "judged wrong, surest first",
 }
 _SHORT = 5  # systems in the short form
@@ -655,7 +655,7 @@ class ScoreReport(Report):
                 answers = _reading_lines(to_read, width, self._threshold, self.faults, self._weakest)
             lengths = np.cumsum([len(lines) for lines in answers])
             kinds = [f"{count:,} {kind}" for kind, count in to_read.counts.items() if count and kind != tally.LOWEST]
-            counts = f": {', '.join(kinds)}" * (len(kinds) > 1)
+            counts = f": {', '.join(kinds)}" * (len(kinds) > 1) + ": lowest, or scores far apart" * self.compares_words
             heading = f"{READ} ({{}} of {every:,}{counts}; all: --worst {every})"
             room -= 1 + -(-len(heading) // width)  # an empty line before, and the lines of the heading
             fit = int((lengths <= max(room, LEAST_LINES)).sum())
@@ -729,7 +729,7 @@ def _reading_lines(
         elif not answer.question:
             lines.append(line + excerpt(said, beside, max(width - len(line), 30), name))
         else:
-            lines.append(line + quoted(answer.question, max(width - len(line), 30)))
+            lines.append(line + quoted(answer.question, max(width - len(line), 12)))
             lines += [" " * 6 + text for text in excerpt_lines(said, beside, max(width - 6, 40), name)]
     return result
 
