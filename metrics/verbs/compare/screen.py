@@ -1,8 +1,9 @@
 """A comparison in the terminal."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
-from ...reports.excerpt import nearest_part
+from ...reports.excerpt import LEAST_ROOM, LONGEST_WORD, nearest_part
 from ...reports.report import WIDTH, Report, of_faults, say
 from ...reports.table import listed, print_table, visible
 from .analysis import ACCURACY
@@ -74,9 +75,12 @@ def print_deciding_rows(report: Report, metric: str, answers: Sequence[Sequence[
         for score, system, answer in [of for of in shown if of[1] in by.to_read or not differ]:
             judged = " (judge)" * (mixed and not labelled[row["row"], system])
             start = f"  {grades.get(score, score) + judged:<{len('right (judge)') if mixed else 0}}  "
-            text = nearest_part(answer, width - len(start) - of_name - 2, expected)
-            named = (f"{visible(system):<{of_name}}", "bold")
-            console.print(Text.assemble(start, named, f"  {text}"), no_wrap=True, overflow="crop")
+            named = (f"{visible(system):<{of_name}}  ", "bold")
+            room, lines = max(width - len(start) - len(named[0]), LEAST_ROOM), 1 + (score == "0.000" and bool(grades))
+            text = nearest_part(answer, lines * room - LONGEST_WORD * (lines > 1), expected)
+            first, *more = wrap(text, room, max_lines=lines, placeholder="...") or [""]
+            for line in (Text.assemble(start, named, first), *(f"{'':{width - room}}{part}" for part in more)):
+                console.print(line, no_wrap=True, overflow="crop")
 
 
 def _between(by: Ranking, shown: int) -> str:
