@@ -468,7 +468,7 @@ def test_the_screen_says_where_the_judge_does_not_help():
 
 
 @pytest.mark.parametrize(
-    ("labelled", "said"), [(20, ", by people's labels\n"), (14, ", by people's labels, else by the judge, which may be wrong\n")]
+    ("labelled", "said"), [(20, ", by people's labels\n"), (14, ", by people's labels, else by the judge, which may")]
 )
 def test_rows_say_whose_verdicts_they_show(labelled, said):
     answers = {"a": "four steps", "b": "seven steps"}
