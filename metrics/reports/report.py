@@ -10,7 +10,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ..core.reading import the_first
-from ..core.scorer import Scorer
 from .table import (
     Table,
     accuracy_cell,
@@ -151,8 +150,8 @@ class Report:
 
 
 def as_sentence(note: str) -> str:
-    """Return a note as a sentence."""
-    return f"{note[:1].upper()}{note[1:]}."
+    """Return a note as a sentence; a name at its beginning, before a colon, stays as it is."""
+    return f"{note}." if note.partition(" ")[0].endswith(":") else f"{note[:1].upper()}{note[1:]}."
 
 
 UNTOLD = "cannot be told from these rows"
@@ -210,18 +209,18 @@ def highest(
     return f"{said}; {its} lead over {briefly(near)} may be chance{further}."
 
 
-def differing_orders(scorer: Scorer | type[Scorer], systems: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """Return a sentence where another of the scores that are shown beside the main one puts another system first.
+def differing_orders(names: Sequence[str], systems: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return a sentence where another of these scores than the first one, the main one, puts another system first.
 
     `systems` are {system: {score: value}}.
     """
     firsts: dict[str, list[str]] = {}
-    for name in (scorer.main, *scorer.beside):
+    for name in names:
         values = {system: scores[name] for system, scores in systems.items() if name in scores}
         firsts[name] = [system for system, value in values.items() if value == max(values.values())]
-    top = firsts[scorer.main]
+    top = firsts[names[0]]
     others = {name: first for name, first in firsts.items() if first and not {*first} & {*top}}
-    are = f"{briefly(top)} {'is' if len(top) == 1 else 'are'} first by {scorer.main}"
+    are = f"{briefly(top)} {'is' if len(top) == 1 else 'are'} first by {names[0]}"
     each = [f"{briefly(first)} by {name}" for name, first in others.items()]
     return [f"The order depends on the score: {'; '.join([are, *each])}."] * bool(others)
 

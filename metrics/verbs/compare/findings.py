@@ -41,7 +41,7 @@ def _of_words(report: Report) -> list[str]:
     scores = report.metrics[scorers[0].name]["scores"].items()
     systems = {system: {name: of[system]["value"] for name, of in scores} for system in report.systems}
     caution = caution_of_words(words, any(row.item.text for row in rows[0]))
-    return [*differing_orders(scorers[0], systems), *map(as_sentence, caution)]
+    return [*differing_orders((scorers[0].main, *scorers[0].beside), systems), *map(as_sentence, caution)]
 
 
 def _of_verdicts(by: Ranking) -> str:

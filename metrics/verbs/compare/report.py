@@ -259,7 +259,7 @@ class CompareReport(Report):
     _statistics: dict[str, np.ndarray]
 
     def __repr__(self) -> str:
-        text = f"{len(self.systems)} systems, {self.questions:,} questions; {' '.join(self.findings)}"
+        text = f"{len(self.systems)} systems, {self.questions:,} questions; {self.findings[0]}"
         return f"CompareReport({visible(text)})"
 
     @property

@@ -23,16 +23,15 @@ def print_short(report: Report, answers: Sequence[Sequence[SystemRow]], console)
         console.print()
         print_table(short_table(report, metric), console)
         say(console, other_pairs(report, metric))
-        if metric == next(iter(report.metrics)):
+        notes = report.notes if metric == next(iter(report.metrics)) else []
+        if notes:
             report.show_notes(console, MAX_NOTES)
         numbers = report.metrics[metric]
         if faults := numbers.get("faults"):
-            say(
-                console,
-                [*(f"   {said}." for said in of_faults(faults, numbers["accuracy"]["systems"])), ""],
-                "dim",
-                WIDTH,
-            )
+            said = of_faults(faults, numbers["accuracy"]["systems"])
+            say(console, [f"   {sentence}." for sentence in said], "dim", WIDTH)
+        if faults or notes:
+            console.print()
         for table in slice_tables(report, metric, most=0)[: 1 if by.untold else None]:
             if table.rows:
                 print_table(table, console)

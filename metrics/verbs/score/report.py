@@ -392,7 +392,8 @@ class ScoreReport(Report):
             )
         first = next(iter(self.found.scores))
         scores = {system: of for system, of in self.found.scores[first].items() if system != self.found.total}
-        orders = differing_orders(scorer_class(first), scores) * (first != self.judge)
+        names = scorer_class(first).main, *scorer_class(first).beside
+        orders = differing_orders(names, scores) * (first != self.judge)
         words, further = map(as_sentence, self._words[:1]), map(as_sentence, self._words[1:])
         of_metrics = [said for metric in self.found.scores for said in self._of_metric(metric, bool(orders))]
         return [*accuracy, *orders, *words, *of_metrics, *further]
