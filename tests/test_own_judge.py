@@ -357,7 +357,7 @@ def test_agreement_on_rows_that_calibrated_the_judge_says_so(settings, tmp_path)
     assert f"ava.calibration={tmp_path}/mine.json" in why
     explained, _ = run(*shlex.split(why.replace("FILE", str(rows))), "--worst", 1)
     assert "0.50 or more counts as right" in explained, "the threshold of the calibration, as in the scores"
-    threshold = f"mine.json; right from 0.50, which was {report.to_dict()['threshold_after']:.2f}"
+    threshold = f"mine.json; right from 0.50, on its old scale {report.to_dict()['threshold_after']:.2f}"
     assert threshold in " ".join(str(scored).split())
     others = [row | {"score": row["label"], "prediction": f"No, {row['prediction']}"} for row in written(80)]
     other = save(tmp_path / "other.jsonl", others)

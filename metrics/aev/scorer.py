@@ -22,8 +22,8 @@ class AevScorer(Scorer):
     title = "AEv"
     main = "aev"
     measures = (
-        "words and word sequences in common: their share of the answer (precision) and of the reference (recall), "
-        "averaged"
+        "words and word sequences in common, stop words left out: their share of the answer (precision) "
+        "and of the reference (recall), averaged"
     )
     shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
     beside = ("aev_precision", "aev_recall")
@@ -34,6 +34,8 @@ class AevScorer(Scorer):
     def configure(self, **settings) -> None:
         """Take settings of `compute`."""
         self.settings = Settings(**settings)
+        if self.settings.stop_words is None:
+            self.measures = type(self).measures.replace(", stop words left out", "")
         self._read = readers(self.settings)
         self.facts = self.settings.facts()
 

@@ -105,7 +105,7 @@ class AvaScorer(Scorer):
         self.title = f"AVA ({self._size})"
         if own:  # scores are on the new scale, and so is the threshold
             name, labels = Path(file).name, own.content.get("labels")
-            moved = f"{name}; right from {own.threshold:.2f}, which was {own.unscaled(own.threshold):.2f}"
+            moved = f"{name}; right from {own.threshold:.2f}, on its old scale {own.unscaled(own.threshold):.2f}"
             self.title = f"AVA ({self._size}, calibrated on {labels} labels of yours: {moved})"
         default = self.loaded.threshold if own is None else own.threshold
         self.threshold = default if threshold is None else float(threshold)

@@ -150,8 +150,8 @@ class FMetaScorer(Scorer):
             said = f" ({repeats:,} repeat{'s' * (repeats > 1)})" * bool(repeats)
             counts.append(f"{system} {asked:,} of {references:,}{said}".strip())
         measured = self.base.facts.get("base") == "same_question" and self.threshold == self.base.threshold
-        told = "in f_meta similar questions count in part, and repeats cost nothing; covered counts each reference "
-        told += f"question once, from a similarity of {self.threshold:g} on"
+        told = "in f_meta similar questions count in part, so that a set can be high which asks few; covered counts "
+        told += f"each reference question once, from a similarity of {self.threshold:g} on"
         return [f"{ASKED}: {the_first(counts, SYSTEMS)}", told, *[MEASURED] * measured]
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:

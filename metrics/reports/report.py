@@ -179,7 +179,7 @@ def highest(
     is not tested, and `untested` why.
 
     >>> highest("accuracy", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["c"])
-    'b has the highest accuracy, 0.700; its lead over c may be chance; a is clearly behind it.'
+    'b has the highest accuracy, 0.700; its lead over c may be chance; a is clearly behind b.'
     >>> highest("accuracy", {"a": (0.7, "0.700"), "b": (0.7, "0.700"), "c": (0.6, "0.600")}, ["b", "c"])
     'a and b have the highest accuracy, 0.700; their lead over c may be chance.'
     >>> highest("aev", {"a": (0.5, "0.500"), "b": (0.7, "0.700"), "c": (0.6, "0.600")})
@@ -204,8 +204,8 @@ def highest(
     if not near:
         return f"{said}; chance is unlikely to explain it."
     behind = [system for system in systems if system not in [*first, *near]]
-    its, it = ("its", "it") if len(first) == 1 else ("their", "them")
-    further = f"; {briefly(behind)} {'is' if len(behind) == 1 else 'are'} clearly behind {it}" if behind else ""
+    its, are = "its" if len(first) == 1 else "their", "is" if len(behind) == 1 else "are"
+    further = f"; {briefly(behind)} {are} clearly behind {briefly(first)}" if behind else ""
     return f"{said}; {its} lead over {briefly(near)} may be chance{further}."
 
 

@@ -200,7 +200,7 @@ class JudgeErrors:
         is_large = any(systems[name]["rows"] > LABELS_TO_BEGIN for name in untold)
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
         if self.measured and self.measured.method == "calibrated":  # then there are labels
-            to_label = "labels of these rows settle it: genqa-metrics accuracy FILE --labels LABELS"
+            to_label = "labels of these rows tell more: genqa-metrics accuracy FILE --labels LABELS"
         if self.stronger and self.unlike:
             to_label += f". A larger judge errs less, but replaces no labels: --set {self.stronger}"
         for system in untold:

@@ -16,8 +16,8 @@ WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  
 MAX_SHORT_PAIRS = 6  # those of five systems without the first one
 MAX_SLICE_TESTS = 30  # in LaTeX; of more only those that are significant
 CORRECTED = {
-    "holm": "corrected for the {tests} tests (Holm), as are the intervals",
-    "bonferroni": "corrected for the {tests} tests (Bonferroni), as are the intervals",
+    "holm": "corrected for the {tests} tests (Holm), as are the intervals of differences",
+    "bonferroni": "corrected for the {tests} tests (Bonferroni), as are the intervals of differences",
     "fdr": "corrected for the {tests} tests so that 5% of the findings may be false (Benjamini and Hochberg)",
     "none": "not corrected for the {tests} tests",
 }

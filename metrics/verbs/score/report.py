@@ -416,7 +416,8 @@ class ScoreReport(Report):
             return [f"{leads}: {'this could be chance' if chance else 'chance is unlikely to explain it'}", rests_on]
         near = f"; its lead over {briefly(chance)} may be chance" if chance else ""
         are = "is" if len(behind) == 1 else "are"
-        return [f"{first} is first{near}{f'; {briefly(behind)} {are} clearly behind it' if behind else ''}", rests_on]
+        far = f"; {briefly(behind)} {are} clearly behind {first}" if behind else ""
+        return [f"{first} is first{near}{far}", rests_on]
 
     def _of_metric(self, metric: str, orders_differ: bool) -> list[str]:
         """Return which system a metric puts first, or why it ranks none.
