@@ -132,7 +132,8 @@ def test_what_to_know_before():
     assert "English (g3)" in notes
 
 
-def test_the_proposed_commands_run(tmp_path):
+def test_the_proposed_commands_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where they write judged.jsonl
     path = save(tmp_path / "grounded rows.jsonl", GROUNDED)
     for form in ("table", "json", "markdown"):
         assert f"genqa-metrics score '{path}'" in run("doctor", path, "-f", form)[0].replace("\\|", "|")
