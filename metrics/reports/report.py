@@ -318,10 +318,12 @@ def print_first_screen(
         print_table(table, console)
         say(console, [f"-> {finding}" for finding in findings], "bold", WIDTH)
         say(console, [f"   {note}." for note in said], "dim", WIDTH)
+    with console.capture() as end:
+        console.print()
+        say(console, [last], "dim", WIDTH)
     console.file.write(captured.get())
-    print_rows(SCREEN - captured.get().count("\n") - len(["", last]))
-    console.print()
-    say(console, [last], "dim", WIDTH)
+    print_rows(SCREEN - (captured.get() + end.get()).count("\n"))
+    console.file.write(end.get())
 
 
 def say(console, lines: Iterable[str], style: str = "dim", most: int | None = None) -> None:

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 LONG = 200  # characters of an answer in a table
 READ = "Read these first"
-FEW, LEAST_LINES = 10, 14  # so few answers are printed as far as the screen has room, and in that many lines
+FEW, LEAST_LINES = 10, 12  # so few answers are printed as far as the screen has room, and in that many lines
 LEAST_CUT = 24  # characters of a cut text that a list of texts shows beside others
 SYSTEMS = "Systems"
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
