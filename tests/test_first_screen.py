@@ -1,5 +1,6 @@
 """What `score` shows first: the finding, one number a quantity, and the answers to read."""
 
+import io
 import json
 import random
 import re
@@ -8,9 +9,12 @@ from types import SimpleNamespace
 
 import genqa_metrics
 import pytest
+from genqa_metrics.reports.report import print_first_screen
+from genqa_metrics.reports.table import Table
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.tally import APART, DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
 from genqa_metrics.verbs.score.report import _reading_lines, why_to_read
+from rich.console import Console
 
 from tests.factories.cases import with_cases
 from tests.factories.files import run
@@ -117,7 +121,7 @@ def test_that_the_order_depends_on_the_score_comes_first_and_the_lengths_of_answ
     order, pick, overlap = genqa_metrics.score(rows, "aev").findings
     assert order == "The order depends on the score: short is first by aev; long by aev_recall."
     pick_none = "Do not pick a system by these scores alone: "
-    assert pick.startswith(f"{pick_none}answers differ in length (on average long 9, short 4 words), and extra words")
+    assert pick.startswith(f"{pick_none}answers differ in length (on average long 9, short 4 words), on which")
     assert genqa_metrics.score(rows[:1], "aev").findings == [overlap]
     assert genqa_metrics.compare(rows, "aev", resamples=100).findings[1:] == [order, pick, overlap]
     worse = {**rows[0], "system": "worse", "prediction": "honey bees eat sweet"}  # as long
@@ -150,6 +154,14 @@ def test_a_judge_that_errs_often_ranks_no_system_and_quotes_the_sentence_it_flag
     assert report.found.flagged == {"grounding": {"P": "1 of 2", "rows": "0 of 0"}}
     assert str(report).count("errs often") == report.to_html().count("errs often") == 1
     assert str(report).index("errs often") < str(report).index("\nsystem")
+
+
+def test_a_long_last_sentence_leaves_less_room_for_rows():
+    rooms = []
+    for last in ("end", "word " * 60):  # four lines
+        console = Console(file=io.StringIO(), width=80)
+        print_first_screen(console, "headline", Table("", ["a"], [["b"]]), [], [], last, rooms.append)
+    assert rooms[0] - rooms[1] == 3
 
 
 @cache

@@ -235,7 +235,7 @@ def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
     `asked` is whether the answers are to questions.
 
     >>> caution_of_words({"a": 19.0, "b": 25.2}, False)[0][44:]
-    'answers differ in length (on average b 25, a 19 words), and extra words count as errors'
+    'answers differ in length (on average b 25, a 19 words), on which the scores depend'
     >>> caution_of_words({"a": 19.0, "b": 22.4}, False)
     ['do not pick a system by these scores alone: shared words do not show which answers are right']
     """
@@ -248,7 +248,7 @@ def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
     if most < least * LONGER or most < least + 1:
         return [pick + overlap]
     shown = the_first([f"{system} {mean:.0f}" for system, mean in lengths.items()], MOST_NAMED)
-    why = f"answers differ in length (on average {shown} words), and extra words count as errors"
+    why = f"answers differ in length (on average {shown} words), on which the scores depend"
     return [pick + why, overlap]
 
 

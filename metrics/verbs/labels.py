@@ -15,7 +15,7 @@ from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good
 from ..rows.sources import Source
 from ..rows.values import Row
 from ..statistics.estimation import cluster_sums
-from ..statistics.intervals import wilson
+from ..statistics.intervals import MIN_QUESTIONS, wilson
 from .inputs import plan_of, read_answers, share_of
 from .raters.report import COLUMNS
 
@@ -48,11 +48,13 @@ class Labels:
 
 
 def what_labels_give(number: int) -> str:
-    """Return in words how narrow an interval is by labels of so many answers, where 8 or 5 of 10 are right.
+    """Return in words how narrow an interval is by so many labels, where 8 or 5 of 10 are right; "" for few.
 
-    >>> what_labels_give(30)
-    '30 labels of a system give about +-14 to +-17 points'
+    >>> what_labels_give(30), what_labels_give(4)
+    ('30 labels of a system give about +-14 to +-17 points', '')
     """
+    if number < MIN_QUESTIONS:
+        return ""
     (low, high), (least, most) = (wilson(share, number, 1.96) for share in (0.8, 0.5))
     return f"{number:,} labels of a system give about +-{50 * (high - low):.0f} to +-{50 * (most - least):.0f} points"
 

@@ -280,7 +280,7 @@ class AccuracyReport(Report):
             f"{of}, judged by {self.judged_by}, {f'{labels:,} labelled' if labels else 'without labels'}",
             self._short(),
             [*(self.findings if all(told) else []), *rests_on],  # a note says that it cannot be told
-            [*self.notes, *[what_labels_give(most)] * (not labels)],
+            [*self.notes, *filter(None, [what_labels_give(most) if not labels else ""])],
             "All tables, how many more labels, and the judge's signature: --verbose",
             lambda room: self._print_slices(console),
         )

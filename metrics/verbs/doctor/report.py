@@ -289,7 +289,8 @@ def _supported(
     sliced = {c["name"]: len({*facts.columns[c["name"]]}) for c in columns if c["use"] == "slices"}
     verb = "compare" if len(facts.systems) > 1 and shared else "accuracy" if answers else None
     if sliced and verb:
-        name, each = next(iter(sliced)), facts.systems.total() / len(facts.systems) / next(iter(sliced.values()))
+        name, values = next(iter(sliced.items()))
+        each = facts.systems.total() / len(facts.systems) / values
         why = f"columns with few values: {', '.join(sliced)}"
         why += f"; {each:.0f} answers of a system each: only large differences will show" * (each < FEW)
         add(f"the same by {name}", why, verb, *by_labels, "--by", name)
@@ -318,7 +319,7 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
         what = f"label {number} answers of every system{', or all that it has' * (least < number)}"
         if whole:
             what = f"label all {total:,} answers{each}" if total > 1 else "label the answer"
-        why = f"one key each; {what_labels_give(number)}"
+        why = "; ".join(filter(None, ["one key each", what_labels_give(number)]))
         add(what, why, "label", "--number", str(number), "-o", "labels.jsonl")
         add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")
     judges = [column["name"] for column in columns if column["use"] == "judge"]
