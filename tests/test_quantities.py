@@ -35,6 +35,13 @@ def test_equal_other_or_left_to_the_model(case):
         assert compare(case["answer"], case["reference"]) is case["expected"]
 
 
+@pytest.mark.parametrize("text", ["(0-8)^(1/3)", "(1-2)^(1/2)", "√(0-4)", "(0-2π)^(1/2)"])
+def test_a_root_of_a_negative_number_is_no_quantity(text):
+    """Python's powers give a complex number there, which has no order."""
+    assert readings(text) == ()
+    assert compare("the 1990s", text) is None
+
+
 def test_numbers_of_any_length_are_compared_exactly():
     """An answer of 310 digits has no place in a float."""
     long = "1" + "0" * 309

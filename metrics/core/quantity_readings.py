@@ -254,7 +254,8 @@ def _evaluated(node: ast.expr) -> Fraction | float:
             return Fraction(int(value)) if value == int(value) else value
         case ast.BinOp(op=ast.Pow()):
             base, power = _evaluated(node.left), _evaluated(node.right)
-            if abs(power) <= 64 and abs(base) < 10**6:
+            is_real = base >= 0 or power == int(power)
+            if is_real and abs(power) <= 64 and abs(base) < 10**6:
                 return base**power if power == int(power) else float(base) ** float(power)
         case ast.BinOp() if type(node.op) in _OPERATORS:
             return _OPERATORS[type(node.op)](_evaluated(node.left), _evaluated(node.right))
