@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import warnings
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from genqa_metrics.ava import loading
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import causal_judge as cj
 from genqa_metrics.core import checkpoints
+from genqa_metrics.core.gguf_file import token_ids
+from genqa_metrics.core.packs import packed, tree_mask
+from genqa_metrics.core.prompt_engine import WORDS
 from safetensors.torch import load_file, save_file
 
 from tests.factories.cases import with_cases
@@ -40,23 +44,23 @@ def judge(checkpoint):
 
 def plain_logit(judge, shared, text):
     """The same without packs: one whole prompt, the usual causal mask, the last token."""
-    tokens = [*judge.tokenizer(shared)["input_ids"], *judge.tokenizer(f" {text}{cj.END}")["input_ids"]]
+    tokens = [*chain(*token_ids(judge.tokenizer, [shared, f" {text}{cj.END}"]))]
     with torch.inference_mode():
         hidden = judge.model.model(input_ids=torch.tensor([tokens])).last_hidden_state
         return float(judge.model.score(hidden[:, -1])[0, 0])
 
 
 def test_packs_hold_every_row_once_and_share_what_is_shared():
-    packs = cj.packed([([1, 2, 3], [[4], [5, 6], [7]], [0, 1, 2]), ([8], [[9, 9]], [3])], budget=8)
+    packs = packed([([1, 2, 3], [[4], [5, 6], [7]], [0, 1, 2]), ([8], [[9, 9]], [3])], budget=8)
     assert [pack.tokens.tolist() for pack in packs] == [[1, 2, 3, 4, 5, 6, 7], [8, 9, 9]]
     assert packs[0].positions.tolist() == [0, 1, 2, 3, 3, 4, 3]  # each text follows the shared part
     assert packs[0].ends.tolist() == [3, 5, 6]
     assert np.concatenate([pack.rows for pack in packs]).tolist() == [0, 1, 2, 3]
     parts, branches = (torch.from_numpy(getattr(packs[0], name))[None] for name in ("parts", "branches"))
-    seen = cj.tree_mask(parts, branches)[0]
+    seen = tree_mask(parts, branches)[0]
     assert seen[5].tolist() == [True, True, True, False, True, True, False]  # its own text, not its neighbours
     assert seen[2].tolist() == [True, True, True, False, False, False, False]
-    packs = cj.packed([([1] * 5, [[2] * 9, [3]], [0, 1]), ([4], [[5]], [2])], budget=8)
+    packs = packed([([1] * 5, [[2] * 9, [3]], [0, 1]), ([4], [[5]], [2])], budget=8)
     assert [pack.rows.tolist() for pack in packs] == [[0], [1, 2]], "a row longer than the budget is a pack of its own"
 
 
@@ -86,8 +90,7 @@ def test_an_untrained_head_says_what_the_language_model_says(base):
     model, tokenizer = cj.load_causal(base)
     options = {"gguf_file": base.name, "quantization_config": GgufConfig(dequantize=True)}
     whole = AutoModelForCausalLM.from_pretrained(base.parent, **options)
-    tokens = tokenizer("Answer: yes", add_special_tokens=False)["input_ids"]
-    yes, no = (tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in cj.WORDS)
+    tokens, (yes,), (no,) = token_ids(tokenizer, ["Answer: yes", *WORDS])
     with torch.inference_mode():
         logits = whole(input_ids=torch.tensor([tokens])).logits[0, -1]
         hidden = model.model(input_ids=torch.tensor([tokens])).last_hidden_state
@@ -156,13 +159,12 @@ def test_another_file_than_the_pinned_one_is_refused(tmp_path, monkeypatch):
         checkpoints.base_encoder(checkpoints.CAUSAL_MODEL)
 
 
-def test_a_file_of_another_architecture_is_refused(base, monkeypatch):
+def test_a_file_of_another_architecture_is_refused(base, tmp_path):
     """Files of Llama store queries and keys in another order: they would load, and judge wrongly."""
-    from transformers import AutoConfig, LlamaConfig
-
-    monkeypatch.setattr(AutoConfig, "from_pretrained", lambda *_, **__: LlamaConfig())
+    path = tmp_path / "llama.gguf"
+    path.write_bytes(base.read_bytes().replace(b"qwen2", b"llama"))
     with pytest.raises(ValueError, match="expected a GGUF file of a qwen2 model, got llama"):
-        cj.load_causal(base)
+        cj.load_causal(path)
 
 
 @pytest.mark.slow

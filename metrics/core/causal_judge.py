@@ -6,15 +6,16 @@ shared part is read once. The verdict is the logit of " yes" minus that of " no"
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from .gguf_file import MODULES, GgufFile, token_ids
 from .inference import budgeted, report_done
+from .packs import Pack, packed, tree_mask
+from .prompt_engine import PromptEngine, head_of
 
 PROMPT_VERSION = 1
-WORDS = (" yes", " no")
 END = "\nVerdict:"
 WINDOW = 2048  # tokens of a prompt; a longer judged text is read in windows
 LEAST_JUDGED = 256  # tokens of a window that are left to the judged text, however long the shared part is
@@ -52,89 +53,56 @@ def claim_prompt(passages: Sequence[str], question: str = "") -> str:
     return f"Passages:\n{listed}\n{asked}Do the passages support the claim below? Reply yes or no.\nClaim:"
 
 
-@dataclass(frozen=True)
-class Pack:
-    """One sequence of several prompts."""
+def load_causal(path: Path, dtype: str = "float32", layers: int | None = None):
+    """Return the torch sequence classifier of one output over a GGUF file of a Qwen2 model, and its tokenizer.
 
-    tokens: np.ndarray  # (length,) token ids
-    positions: np.ndarray  # (length,) position of each token in its own prompt
-    parts: np.ndarray  # (length,) number of the shared part that a token belongs to
-    branches: np.ndarray  # (length,) number of the judged text that a token belongs to, 0 for a shared part
-    ends: np.ndarray  # (rows,) index of the last token of each judged text
-    rows: np.ndarray  # (rows,) numbers of the rows, in the order of `ends`
+    Args:
+        path: the file.
+        dtype: of the weights.
+        layers: number of layers that are read; None for all.
 
-
-def packed(prompts: Sequence[tuple[Sequence[int], Sequence[Sequence[int]], Sequence[int]]], budget: int) -> list[Pack]:
-    """Return packs of at most `budget` tokens, or of one text, from (shared part, judged texts, their rows)."""
-    packs, current, size = [], [], 0
-    for shared, texts, rows in prompts:
-        position = 0
-        while position < len(texts):
-            if current and size + len(shared) + len(texts[position]) > budget:
-                packs.append(_pack(current))
-                current, size = [], 0
-            taken, size = position, size + len(shared)
-            while taken < len(texts) and (taken == position or size + len(texts[taken]) <= budget):
-                size += len(texts[taken])
-                taken += 1
-            current.append((shared, texts[position:taken], rows[position:taken]))
-            position = taken
-    if current:
-        packs.append(_pack(current))
-    return packs
-
-
-def _pack(prompts) -> Pack:
-    columns, ends, numbers = [], [], []
-    for part, (shared, texts, rows) in enumerate(prompts):
-        columns += [(token, position, part, 0) for position, token in enumerate(shared)]
-        for text, row in zip(texts, rows, strict=True):
-            numbers.append(row)
-            columns += [(token, position, part, len(numbers)) for position, token in enumerate(text, len(shared))]
-            ends.append(len(columns) - 1)
-    of_rows = np.array([ends, numbers], dtype=np.int64)
-    return Pack(*np.array(columns, dtype=np.int64).T.copy(), *of_rows)
-
-
-def load_causal(path: Path, dtype: str = "float32"):
-    """Return the sequence classifier of one output over a GGUF file of a Qwen2 model, and its tokenizer.
-
-    Its head, which the file lacks, starts as the difference of the output layer's rows of " yes" and " no", so that an
-    untrained judge says what the language model says. Tensors are read one by one: transformers reads the whole file
-    in float32 first, which takes three times the memory of the model in bfloat16.
+    The head, which the file lacks, starts as the difference of the output layer's rows of " yes" and " no", so that an
+    untrained judge says what the language model says.
     """
     import torch
-    from gguf import MODEL_ARCH, GGUFReader, dequantize, get_tensor_name_map
-    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+    from transformers import Qwen2Config, Qwen2ForSequenceClassification
 
-    source = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
-    tokenizer, config = AutoTokenizer.from_pretrained(**source), AutoConfig.from_pretrained(**source, num_labels=1)
-    tensors = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
-    if config.model_type != "qwen2":
-        raise ValueError(f"base_model: expected a GGUF file of a qwen2 model, got {config.model_type}: {path.name}")
-    names = get_tensor_name_map(MODEL_ARCH.QWEN2, config.num_hidden_layers)
+    file = GgufFile(path)
+    layers = layers or file.setting("block_count")
+    config = Qwen2Config(
+        vocab_size=len(file.fields["tokenizer.ggml.tokens"]),
+        hidden_size=file.setting("embedding_length"),
+        intermediate_size=file.setting("feed_forward_length"),
+        num_hidden_layers=layers,
+        num_attention_heads=file.setting("attention.head_count"),
+        num_key_value_heads=file.setting("attention.head_count_kv"),
+        rms_norm_eps=file.setting("attention.layer_norm_rms_epsilon"),
+        max_position_embeddings=file.setting("context_length"),
+        rope_parameters={"rope_type": "default", "rope_theta": file.setting("rope.freq_base")},
+        num_labels=1,
+        pad_token_id=file.fields.get("tokenizer.ggml.padding_token_id"),
+    )
 
-    def values(name, rows=slice(None)):
-        tensor = tensors[name]
-        return torch.from_numpy(np.array(dequantize(tensor.data[rows], tensor.tensor_type))).to(getattr(torch, dtype))
+    def tensor(name):
+        return torch.from_numpy(file.array(name)).to(getattr(torch, dtype))
 
     with torch.device("meta"):
-        model = AutoModelForSequenceClassification.from_config(config, dtype=getattr(torch, dtype))
-    parameters = [name for name, _ in model.model.named_parameters()]
-    stored = {name: values(names.get_name(f"model.{name}", (".weight", ".bias"))) for name in parameters}
-    model.model.load_state_dict(stored, assign=True)
+        model = Qwen2ForSequenceClassification._from_config(config, dtype=getattr(torch, dtype))
+    names = {"embed_tokens.weight": "token_embd.weight", "norm.weight": "output_norm.weight"}
+    for layer in range(layers):
+        names |= {f"layers.{layer}.{ours}": f"blk.{layer}.{theirs}" for ours, theirs in _LAYER_NAMES.items()}
+    model.model.load_state_dict({ours: tensor(theirs) for ours, theirs in names.items()}, assign=True)
     model.model.rotary_emb = type(model.model.rotary_emb)(config)  # its frequencies are computed, not stored
-    words = [tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in WORDS]
-    yes, no = values("output.weight" if "output.weight" in tensors else "token_embd.weight", words)
-    model.score.weight = torch.nn.Parameter((yes - no)[None])
-    return model.eval(), tokenizer
+    model.score.weight = torch.nn.Parameter(torch.from_numpy(head_of(file)).to(getattr(torch, dtype)))
+    return model.eval(), file.tokenizer
 
 
-def tree_mask(parts, branches):
-    """Return (packs, length, length) booleans, True where a token (second axis) reads another (third axis)."""
-    same_part = parts[:, :, None] == parts[:, None, :]
-    visible = (branches[:, None, :] == 0) | (branches[:, :, None] == branches[:, None, :])
-    return (same_part & visible).tril()
+_LAYER_NAMES = {  # of transformers, and of GGUF
+    "input_layernorm.weight": "attn_norm.weight",
+    "post_attention_layernorm.weight": "ffn_norm.weight",
+    **{f"{ours}.weight": f"{theirs}.weight" for theirs, ours in MODULES.items()},
+    **{f"{MODULES[name]}.bias": f"{name}.bias" for name in ("attn_q", "attn_k", "attn_v")},
+}
 
 
 def pack_logits(model, packs: Sequence[Pack]):
@@ -156,6 +124,16 @@ def pack_logits(model, packs: Sequence[Pack]):
     return model.score(judged)[:, 0].float()
 
 
+def model_logits(model, packs: Sequence[Pack]) -> np.ndarray:
+    """Return (rows,) logits of packs by a torch model or a `prompt_engine.PromptEngine`."""
+    if isinstance(model, PromptEngine):
+        return model.pack_logits(packs)
+    import torch
+
+    with torch.inference_mode():
+        return pack_logits(model, packs).cpu().numpy()
+
+
 def windows(tokens: Sequence[int], size: int) -> list[list[int]]:
     """Return overlapping windows of a text that is too long: each begins half a window after the one before.
 
@@ -174,8 +152,6 @@ def prompt_logits(model, tokenizer, prompts: Sequence[tuple[str, str]], budget: 
     A text of more than `WINDOW` tokens together with its shared part is read in windows, of which the highest logit
     counts; a shared part that leaves it fewer than `LEAST_JUDGED` loses its middle. `budget` tokens are read at once.
     """
-    import torch
-
     unique = {prompt: number for number, prompt in enumerate(dict.fromkeys(prompts))}
     if not unique:
         return np.zeros(0)
@@ -183,28 +159,26 @@ def prompt_logits(model, tokenizer, prompts: Sequence[tuple[str, str]], budget: 
     for number, (shared, _) in enumerate(unique):
         together.setdefault(shared, []).append(number)
 
-    def tokens(texts):
-        return tokenizer(texts, add_special_tokens=False)["input_ids"]
-
-    end = tokens([END])[0]
-    bodies = tokens([f" {text.strip()}{END}" for _, text in unique])
+    end = token_ids(tokenizer, [END])[0]
+    bodies = token_ids(tokenizer, [f" {text.strip()}{END}" for _, text in unique])
     groups = []
-    for numbers, head in zip(together.values(), tokens(list(together)), strict=True):
+    for numbers, head in zip(together.values(), token_ids(tokenizer, together), strict=True):
         most = WINDOW - LEAST_JUDGED
         head = head if len(head) <= most else head[: most // 2] + head[len(head) - most // 2 :]
         room, texts = WINDOW - len(head), []
         for number in numbers:
             body = bodies[number]
-            parts = [body] if len(body) <= room else [part + end for part in windows(body[:-2], room - len(end))]
+            parts = (
+                [body] if len(body) <= room else [part + end for part in windows(body[: -len(end)], room - len(end))]
+            )
             texts += [(part, number) for part in parts]
         groups.append((head, [text for text, _ in texts], [number for _, number in texts]))
     groups.sort(key=lambda group: len(group[0]) + len(group[1][0]))
     values = np.full(len(unique), -np.inf)
     packs = packed(groups, min(budget, PACK))
     total = sum(len(pack.rows) for pack in packs)
-    with torch.inference_mode():
-        for batch in budgeted([len(pack.tokens) for pack in packs], budget):
-            rows = np.concatenate([packs[i].rows for i in batch])
-            np.maximum.at(values, rows, pack_logits(model, [packs[i] for i in batch]).cpu().numpy())
-            report_done(len(rows) / total)
+    for batch in budgeted([len(pack.tokens) for pack in packs], budget):
+        rows = np.concatenate([packs[i].rows for i in batch])
+        np.maximum.at(values, rows, model_logits(model, [packs[i] for i in batch]))
+        report_done(len(rows) / total)
     return values[[unique[prompt] for prompt in prompts]]

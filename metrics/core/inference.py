@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -65,6 +66,12 @@ def checked_backend(
     else:
         require_extra("models", "torch", "transformers")
     return backend
+
+
+def has_gpu() -> bool:
+    """Return whether torch is installed and sees an accelerator; torch is imported only where there may be one."""
+    may = any(map(os.path.exists, ("/dev/nvidia0", "/dev/kfd", "/dev/dxg"))) or sys.platform in ("darwin", "win32")
+    return may and find_spec("torch") is not None and checked_device(None) != "cpu"
 
 
 def checked_device(device: str | None) -> str:

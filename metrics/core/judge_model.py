@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
@@ -43,14 +44,16 @@ from .inference import (
     checked_dtype,
     checked_encoder,
     dtype_facts,
+    has_gpu,
     padded,
     run_in_forked_children,
     tensors,
     warn_if_emulated,
 )
 from .onnx_backend import FastModel, FastTokenizer, fast_file
+from .prompt_engine import GRAPHS, PromptEngine, graphs_digest
 from .reading import LONG_ANSWER, PASSAGE
-from .scorer import UNSURE_FROM, UNSURE_TO, is_number, one_of, quiet, whole
+from .scorer import UNSURE_FROM, UNSURE_TO, is_number, is_whole, one_of, quiet, whole
 from .words import MARKS, marked, word_marks, words
 
 LINEAR = "linear"  # a classifier of four features
@@ -238,6 +241,7 @@ class JudgeSettings:
     unsure_from: float = UNSURE_FROM  # probabilities between which a second judge reads a row, see `AvaScorer.load`
     unsure_to: float = UNSURE_TO
     reference_aggregation: str = "mean"  # how several references become one probability
+    layers: int | None = None  # a judge that reads prompts runs so many layers of its base model; None for all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,6 +301,7 @@ def read_settings(folder: Path) -> dict:
         "configuration": one_of((*CONFIGURATIONS, LINEAR, PROMPT)),
         "reference_aggregation": one_of(AGGREGATIONS),
         "max_length": whole(LEAST_LENGTH, MAX_SETTING),
+        "layers": (lambda value: value is None or is_whole(value, 1, MAX_SETTING), "null or a whole number above 0"),
         "long_words": (lambda value: value is None or number[0](value), limits),
         **dict.fromkeys(("long_answer", "passage"), whole(1, MAX_SETTING)),
         **dict.fromkeys(("slope", "intercept", "long_slope", "long_intercept"), number),
@@ -312,8 +317,12 @@ def load_model(
     marks: str | None = None,
     base_model: str | os.PathLike | None = None,
     dtype: str = "float32",
+    layers: int | None = None,
 ):
-    """Return a checkpoint's model, adapter merged, on the CPU, and tokenizer; a causal model is read in `dtype`."""
+    """Return a checkpoint's model, adapter merged, on the CPU, and tokenizer.
+
+    A causal model is read in `dtype`, and only its first `layers`; None for all.
+    """
     if configuration == LINEAR:
         from safetensors.numpy import load_file
 
@@ -327,7 +336,7 @@ def load_model(
     if configuration == PROMPT:
         if source.suffix != GGUF:
             raise CheckpointError(f"checkpoint: {folder}: expected an adapter of a {GGUF} file, got one of {source}")
-        model, tokenizer = load_causal(source, dtype)
+        model, tokenizer = load_causal(source, dtype, layers)
         return with_adapter(model, folder).eval(), tokenizer
     if source != folder:
         model = with_adapter(judge_model(source, configuration, marks, NEW_HEAD), folder)
@@ -353,17 +362,19 @@ def load_judge_of(
 ) -> LoadedJudge:
     """Return the judge of a checkpoint, loaded now if `ready`, else on first use; once a process and set of files."""
     folder = checkpoint_folder(checkpoint, revision)
-    backend = checked_backend(backend, device, dtype, base_model)
     settings = read_settings(folder)
+    in_engine = settings["configuration"] == PROMPT and runs_in_engine(folder, backend, device, dtype)
+    backend = "engine" if in_engine else checked_backend(backend, device, dtype, base_model)
     if backend == "onnx":
         check_onnx_support(settings["configuration"], folder)
         source, device, fast = folder, "cpu", file_digest(fast_file(folder, "ava"))
     else:
         source, fast = encoder_source(folder, base_model), None
-        device = None if device is None else checked_device(device)
+        device = "cpu" if in_engine else None if device is None else checked_device(device)
     digest, dtype = signature_digest(folder, source), checked_dtype(dtype)
     facts = {"checkpoint": short_digest(folder), "files": digest.rpartition("-")[2]}
     facts["configuration"] = settings["configuration"]
+    fast = graphs_digest(folder) if in_engine else fast
     facts |= {"backend": f"onnx-{fast[:12]}"} if fast else dtype_facts(dtype)
     if settings["configuration"] == PROMPT:
         facts |= {"prompt": str(PROMPT_VERSION), "window": str(WINDOW)}
@@ -371,10 +382,26 @@ def load_judge_of(
     def load() -> tuple[object, object]:
         with _LOADING:
             where = device or checked_device(None)
-            return _loaded(folder, source, digest, tuple(settings.items()), where, dtype, fast)
+            return _loaded(folder, source, digest, tuple(settings.items()), where, dtype, fast, in_engine)
 
     judge = LoadedJudge(load=load, folder=folder, facts=facts, **settings)
     return judge.ready() if ready else judge
+
+
+def runs_in_engine(folder: Path, backend: str | None, device: str | None, dtype: object) -> bool:
+    """Return whether a judge of prompts runs in ONNX Runtime: on a CPU, if nothing is asked for that torch alone has.
+
+    `backend` "onnx" insists on it.
+    """
+    if backend not in (None, "onnx") or (backend is None and (dtype is not None or device not in (None, "cpu"))):
+        return False
+    has_graphs = any((folder / GRAPHS).glob("*.onnx"))
+    if backend == "onnx":
+        checked_backend(backend, device, dtype)
+        if not has_graphs:
+            raise ValueError(f"backend: {folder / GRAPHS} has no graphs for 'onnx'; leave it out, or write them again")
+        return True
+    return has_graphs and find_spec("onnxruntime") is not None and (device == "cpu" or not has_gpu())
 
 
 def short_digest(folder: Path) -> str:
@@ -400,22 +427,35 @@ def model_to_export(folder: Path) -> tuple[object, list[str]]:
 
 @lru_cache(maxsize=4)
 def _loaded(
-    folder: Path, source: Path, digest: str, settings: tuple, device: str, dtype: str, fast: str | None
+    folder: Path,
+    source: Path,
+    digest: str,
+    settings: tuple,
+    device: str,
+    dtype: str,
+    fast: str | None,
+    in_engine: bool,
 ) -> tuple[object, object]:
     """Return the model of a judge, which has judged a known row, and its tokenizer."""
     run_in_forked_children()
     values = dict(settings)
-    if fast:
+    if in_engine:
+        model = PromptEngine(folder, source, values["layers"])
+        tokenizer = model.file.tokenizer
+    elif fast:
         model, tokenizer = FastModel(folder, digest, "ava"), FastTokenizer(folder)
     else:
         with one_error(folder), quiet():
-            model, tokenizer = load_model(folder, values["configuration"], values["marks"], source, dtype)
+            model, tokenizer = load_model(
+                folder, values["configuration"], values["marks"], source, dtype, values["layers"]
+            )
         if tokenizer is not None:
             import torch
 
             warn_if_emulated(dtype, device)
             model.to(device, getattr(torch, dtype))
-    parts = model, None if tokenizer is None else ThreadTokenizer(tokenizer)
+    shared = values["configuration"] in (LINEAR, PROMPT)  # whose tokenizer, if any, stores no settings
+    parts = model, tokenizer if shared else ThreadTokenizer(tokenizer)
     judge = LoadedJudge(load=lambda: parts, folder=folder, facts={}, **values)
 
     def logit_and_probability() -> np.ndarray:

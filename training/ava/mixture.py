@@ -7,11 +7,12 @@ from genqa_metrics.rows.reading import Skips
 from genqa_metrics.rows.sources import sources_of
 from genqa_metrics.verbs.labels import labelled_rows
 
-from training.ava import constructed, manipulations, other_words, relations, wrong_answers
+from training.ava import constructed, deceptions, manipulations, other_words, relations, wrong_answers
 from training.ava import triples as t
 from training.common import named_rows, share, weighted, write_rows
 
-BY_RULES = constructed.CONSTRUCTED | relations.CONSTRUCTED | {"manipulation": manipulations.manipulations}
+BY_RULES = constructed.CONSTRUCTED | relations.CONSTRUCTED | deceptions.CONSTRUCTED
+BY_RULES |= {"manipulation": manipulations.manipulations}
 
 
 def split_rows(args, output: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Train the judge `large`: an adapter of a small causal language model that reads question, references and answer."""
+"""Train a judge that reads prompts: an adapter of a small causal language model, of all its layers or of the first."""
 
 import json
 import random
@@ -9,13 +9,18 @@ from pathlib import Path
 
 from genqa_metrics.core import causal_judge
 from genqa_metrics.core.causal_judge import END, answer_prompt, claim_prompt, pack_logits
-from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, file_digest
-from genqa_metrics.core.judge_model import SETTINGS_FILE
+from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, SMALL_CAUSAL_MODEL, file_digest
+from genqa_metrics.core.gguf_file import token_ids
+from genqa_metrics.core.judge_model import SETTINGS_FILE, read_settings
+from genqa_metrics.core.packs import packed
 
 from training.ava import mixture, triples
 from training.common import json_rows, named_file, option, prepared, weighted
 from training.common import trained as trained_by
 from training.kpqa import data as extractive
+
+CAUSAL_MODELS = {896: SMALL_CAUSAL_MODEL, 1536: CAUSAL_MODEL}  # by the size of their vectors
+HEAD = "base_model.model.score.weight"  # name of the head in an adapter file, as PEFT writes it
 
 
 @dataclass
@@ -29,7 +34,7 @@ class Arguments:
     folders: list[str] = option("folders of those files", [])
     spans: list[str] = option("NAME=WEIGHT: extractive QA files that rows are built of", [])
     spans_dir: str | None = option("folder of the extractive QA files", None)
-    start: str | None = option("folder of an adapter to start from", None)
+    start: str | None = option("folder of an adapter to start from; one of cut_judge.py brings layers and head", None)
     lora_rank: int = option("rank of the adapter", 16)
     lora_alpha: int = option("scale of the adapter", 32)
     first_layer: int = option("first layer that has an adapter", 6)
@@ -59,8 +64,8 @@ def groups(rows: list, tokenizer, args, rng) -> Iterator[tuple]:
     for shared, texts in together.items():
         texts = list(texts.items())
         rng.shuffle(texts)
-        head = tokenizer(shared, add_special_tokens=False)["input_ids"]
-        bodies = tokenizer([f" {text.strip()}{END}" for text, _ in texts], add_special_tokens=False)["input_ids"]
+        (head,) = token_ids(tokenizer, [shared])
+        bodies = token_ids(tokenizer, [f" {text.strip()}{END}" for text, _ in texts])
         rows = [(body, label) for body, (_, label) in zip(bodies, texts, strict=True)]
         fit = [row for row in rows if len(head) + len(row[0]) <= args.longest]
         for i in range(0, len(fit), args.same):
@@ -134,18 +139,26 @@ def packed_judge(model):
     return PackedJudge()
 
 
-def write_checkpoint(model, weights: dict, folder: Path, facts: dict) -> None:
-    """Write an adapter with these weights in bfloat16, the settings of the judge, and what made it."""
+def write_checkpoint(model, weights: dict, folder: Path, facts: dict, layers: int | None = None, head=None) -> None:
+    """Write an adapter with these weights in half precision, the settings of the judge, and what made it.
+
+    A judge of the first `layers` alone has a `head`, (1, hidden size), in the place of the language model's words.
+    """
     import torch
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
     config = model.peft_config["default"]
-    config.base_model_name_or_path, config.revision = CAUSAL_MODEL, ENCODERS[CAUSAL_MODEL].revision
+    config.base_model_name_or_path = CAUSAL_MODELS.get(model.config.hidden_size, CAUSAL_MODEL)
+    config.revision = ENCODERS[config.base_model_name_or_path].revision
+    config.modules_to_save = None if head is None else ["score"]
     config.save_pretrained(folder)
-    tensors = {name.replace(".default.", "."): tensor.to(torch.bfloat16) for name, tensor in weights.items()}
+    tensors = {name.replace(".default.", "."): tensor.to(torch.float16) for name, tensor in weights.items()}
+    if head is not None:
+        tensors[HEAD] = head.detach().to(torch.float16)
     save_file(tensors, folder / "adapter_model.safetensors", metadata={"format": "pt"})
     settings = {"configuration": "prompt", "reference_aggregation": "joined"}
+    settings |= {} if layers is None else {"layers": layers}
     for name, content, indent in ((SETTINGS_FILE, settings, 2), ("training.json", facts, 1)):
         (folder / name).write_text(json.dumps(content, indent=indent) + "\n", encoding="utf-8")
 
@@ -158,7 +171,8 @@ def main() -> None:
     from transformers import Trainer, TrainerCallback
 
     args, training = prepared(Arguments)
-    base, tokenizer = causal_judge.load_causal(Path(args.model), "bfloat16")
+    layers = read_settings(Path(args.start))["layers"] if args.start else None
+    base, tokenizer = causal_judge.load_causal(Path(args.model), "bfloat16", layers)
 
     # 1. Rows that share question and references, in packs.
     rng = random.Random(training.seed)
@@ -167,7 +181,7 @@ def main() -> None:
     for shared, texts, values in sources:
         numbered.append((shared, texts, range(len(labels), len(labels) + len(texts))))
         labels += values
-    packs = causal_judge.packed(numbered, args.pack_tokens)
+    packs = packed(numbered, args.pack_tokens)
     rng.shuffle(packs)
     print(f"{len(labels)} rows in {len(packs)} packs, {sum(len(pack.tokens) for pack in packs)} tokens", flush=True)
 
@@ -184,6 +198,8 @@ def main() -> None:
         weight.data = weight.data.float()
     if args.start:
         stored = load_file(Path(args.start) / "adapter_model.safetensors")
+        if HEAD in stored:
+            base.score.weight.data.copy_(stored[HEAD])
         for name, weight in trained.items():
             if name.replace(".default.", ".") in stored:  # layers that had no adapter start with that of no effect
                 weight.data.copy_(stored[name.replace(".default.", ".")].float())
@@ -201,7 +217,8 @@ def main() -> None:
             for name, weight in trained.items():
                 mean[name] = mean[name].to(weight.device).lerp_(weight.detach(), 1 - decay)
             if state.global_step % training.save_steps == 0 or state.global_step == state.max_steps:
-                write_checkpoint(adapted, mean, output / "mean", {"step": state.global_step} | facts)
+                done, head = {"step": state.global_step} | facts, None if layers is None else base.score.weight
+                write_checkpoint(adapted, mean, output / "mean", done, layers, head)
                 torch.save(mean, output / "mean.pt")
 
     class AdapterTrainer(Trainer):

@@ -1,0 +1,165 @@
+"""Judges of prompts in ONNX Runtime: 8-bit weights of a GGUF file, equality with torch, refusals."""
+
+import json
+import shutil
+
+import gguf
+import numpy as np
+import pytest
+import torch
+from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.core import causal_judge as cj
+from genqa_metrics.core import gguf_file, judge_model
+from genqa_metrics.core.gguf_file import GgufFile
+from genqa_metrics.core.prompt_engine import GRAPHS, PromptEngine
+from safetensors.torch import load_file, save_file
+
+from tests.factories.causal import causal_judge, tiny_gguf
+from training.publish.prompt_graph import write_graphs
+
+TYPES = {"Q5_0": gguf_file.Q5_0, "Q8_0": gguf_file.Q8_0, "Q4_K": gguf_file.Q4_K, "Q6_K": gguf_file.Q6_K}
+SCALES = {
+    "Q5_0": [0],
+    "Q8_0": [0],
+    "Q4_K": [0, 2],
+    "Q6_K": [208],
+}  # bytes of a block at which numbers of 16 bits stand
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return tiny_gguf(tmp_path_factory.mktemp("base") / "tiny.gguf")
+
+
+@pytest.fixture(scope="module")
+def checkpoint(base, tmp_path_factory):
+    folder = causal_judge(tmp_path_factory.mktemp("judge"), base, slope=0.5, intercept=0.25)
+    write_graphs(folder, base, together=1)
+    return folder
+
+
+def random_blocks(kind, rows=3, blocks=4):
+    """Return bytes of a matrix of a type, random but for finite scales."""
+    size, width = gguf_file._SIZES[TYPES[kind]]
+    source = np.random.default_rng(1)
+    data = source.integers(0, 256, (rows, blocks, width), dtype=np.uint8)
+    for at in SCALES[kind]:
+        halves = source.uniform(0.001, 0.02, (rows, blocks)).astype(np.float16)
+        data[..., at : at + 2] = halves[..., None].view(np.uint8)
+    return data, blocks * size
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_blocks_are_those_of_the_package_gguf(kind):
+    data, columns = random_blocks(kind)
+    expected = gguf.dequantize(data.reshape(len(data), -1), gguf.GGMLQuantizationType[kind])
+    blocks = gguf_file._DECODERS[TYPES[kind]](data)
+    assert blocks.dequantized().shape == (len(data), columns)
+    assert blocks.dequantized() == pytest.approx(expected, abs=1e-5)
+    rounded = blocks.rounded()
+    assert rounded.zeros.max() <= 255
+    assert (rounded.zeros == np.rint(rounded.zeros)).all()
+    span = np.ptp(np.pad(blocks.dequantized().reshape(*blocks.quants.shape), ((0, 0), (0, 0), (0, 1))), axis=-1)
+    moved = np.abs(rounded.dequantized() - expected).reshape(blocks.quants.shape).max(axis=-1)
+    assert (moved <= span / 255 + 1e-6).all()
+
+
+def test_a_block_whose_weights_are_all_equal_keeps_them():
+    data, _ = random_blocks("Q4_K")
+    data[..., 4:8] = 0  # the first four scales are 0: these blocks hold minus their minimum
+    data[..., 12:16] &= 0xF0
+    expected = gguf.dequantize(data.reshape(len(data), -1), gguf.GGMLQuantizationType.Q4_K)
+    assert gguf_file._q4_k(data).rounded().dequantized() == pytest.approx(expected, rel=0.02, abs=1e-3)
+
+
+def test_the_tokenizer_is_that_of_transformers(base):
+    from transformers import AutoTokenizer
+
+    texts = ["Question: who won? Paris yes", "l'été 2019\r\n\n x  yz", "日本 ١٢ <|endoftext|> no", ""]
+    other = AutoTokenizer.from_pretrained(base.parent, gguf_file=base.name)(texts, add_special_tokens=False)[
+        "input_ids"
+    ]
+    assert gguf_file.token_ids(GgufFile(base).tokenizer, texts) == other
+
+
+def test_damaged_files_are_refused(base, tmp_path):
+    for name, content, reason in (
+        ("magic", b"NOPE" + base.read_bytes()[4:], "expected a GGUF file of version 3"),
+        ("short", base.read_bytes()[:5000], "damaged or not supported"),
+    ):
+        path = tmp_path / f"{name}.gguf"
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=reason):
+            GgufFile(path)
+
+
+def prompts():
+    shared = [cj.answer_prompt("Capital of France?", ["Paris"]), cj.claim_prompt(["Lyon is large."], "Where?")]
+    return [(part, text) for part in shared for text in ("Paris", "It is Lyon, on the Rhone.", "Paris.")]
+
+
+def test_verdicts_are_those_of_torch(checkpoint, base):
+    model, tokenizer = judge_model.load_model(checkpoint, "prompt", base_model=base)
+    expected = cj.prompt_logits(model, tokenizer, prompts(), 64)
+    engine = PromptEngine(checkpoint, base)
+    assert [last for last, _ in engine.graphs] == [1, 2]
+    logits = cj.prompt_logits(engine, engine.file.tokenizer, prompts(), 64)
+    assert np.abs(expected).max() > 0.5
+    assert logits == pytest.approx(expected, abs=0.15)  # 8-bit weights and activations
+    assert cj.prompt_logits(engine, engine.file.tokenizer, prompts(), 5000) == pytest.approx(logits, abs=0.05)
+
+
+def test_a_cut_judge_has_its_own_head_and_reads_fewer_layers(checkpoint, base, tmp_path):
+    folder = tmp_path / "cut"
+    shutil.copytree(checkpoint, folder, ignore=shutil.ignore_patterns(GRAPHS))
+    tensors = load_file(folder / "adapter_model.safetensors")
+    head = torch.linspace(-1, 1, 32)[None]
+    first = {name.replace("layers.1.", "layers.0."): tensor for name, tensor in tensors.items()}
+    save_file(first | {"base_model.model.score.weight": head}, folder / "adapter_model.safetensors")
+    config = json.loads((folder / "adapter_config.json").read_text())
+    config |= {"layers_to_transform": [0], "modules_to_save": ["score"]}
+    (folder / "adapter_config.json").write_text(json.dumps(config))
+    settings = json.loads((folder / "ava_config.json").read_text()) | {"layers": 1}
+    (folder / "ava_config.json").write_text(json.dumps(settings))
+    write_graphs(folder, base)
+    model, tokenizer = judge_model.load_model(folder, "prompt", base_model=base, layers=1)
+    assert len(model.model.layers) == 1
+    assert model.score.weight.detach().numpy() == pytest.approx(head.numpy())
+    expected = cj.prompt_logits(model, tokenizer, prompts(), 64)
+    judge = load_judge(folder, device="cpu")
+    assert isinstance(judge.model, PromptEngine)
+    assert cj.prompt_logits(judge.model, judge.tokenizer, prompts(), 64) == pytest.approx(expected, abs=0.15)
+
+
+def test_the_engine_runs_where_nothing_else_is_asked_for(checkpoint, base, tmp_path, monkeypatch):
+    judge = load_judge(checkpoint)
+    assert isinstance(judge.model, PromptEngine)
+    assert judge.facts["backend"].startswith("onnx-")
+    assert "dtype" not in judge.facts
+    assert not isinstance(load_judge(checkpoint, dtype="float32").model, PromptEngine)
+    assert not isinstance(load_judge(checkpoint, backend="torch").model, PromptEngine)
+    assert isinstance(load_judge(checkpoint, backend="onnx").model, PromptEngine)
+    folder = tmp_path / "plain"
+    shutil.copytree(checkpoint, folder, ignore=shutil.ignore_patterns(GRAPHS))
+    assert not isinstance(load_judge(folder).model, PromptEngine)
+    with pytest.raises(ValueError, match="has no graphs for 'onnx'"):
+        load_judge(folder, backend="onnx")
+
+
+def test_a_graph_that_names_a_file_is_refused(checkpoint, base, tmp_path):
+    folder = tmp_path / "hostile"
+    shutil.copytree(checkpoint, folder)
+    path = folder / GRAPHS / "00.onnx"
+    path.write_bytes(path.read_bytes().replace(b"\x12\x04none", b"\x12\x04/etc", 1))
+    with pytest.raises(ValueError, match="external data"):
+        PromptEngine(folder, base)
+
+
+def test_weights_that_are_not_finite_are_refused(checkpoint, base, tmp_path):
+    folder = tmp_path / "infinite"
+    shutil.copytree(checkpoint, folder)
+    tensors = load_file(folder / "adapter_model.safetensors")
+    name = sorted(tensors)[0]
+    save_file(tensors | {name: torch.full_like(tensors[name], float("inf"))}, folder / "adapter_model.safetensors")
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        PromptEngine(folder, base)

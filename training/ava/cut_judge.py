@@ -1,0 +1,205 @@
+"""Cut a judge that reads prompts at the layer where its verdict is made, with a linear head on that layer.
+
+    python -m training.ava.cut_judge --config training/ava/cut.args --model MODEL.gguf --adapter JUDGE --output CUT
+
+1. Training rows are read once by the whole judge; the vectors of their last tokens behind each of the layers are kept.
+2. A ridge regression on these vectors, one a layer, is fitted to the logits of the whole judge.
+3. The same is measured on dev rows: correlation with the whole judge's logits, and AUC of both by set.
+4. The adapter of the first `keep` layers is written with that head. `train_large.py --start` trains it further.
+"""
+
+import json
+import math
+import random
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+from genqa_metrics.core.causal_judge import END, answer_prompt, claim_prompt
+from genqa_metrics.core.checkpoints import read_json
+from genqa_metrics.core.gguf_file import token_ids
+from genqa_metrics.core.judge_model import SETTINGS_FILE
+from genqa_metrics.core.packs import Pack, packed
+from genqa_metrics.core.prompt_engine import PromptEngine
+
+from training.ava import triples
+from training.ava.train_large import write_checkpoint
+from training.common import json_rows, named_file, option
+from training.publish.prompt_graph import write_graphs
+
+PENALTIES = 10.0 ** np.arange(0, 7)  # of the ridge regression, chosen by leave-one-out
+
+
+@dataclass
+class Arguments:
+    """What is cut where, on which rows."""
+
+    model: str = option("GGUF file of the base model")
+    adapter: str = option("folder of the judge")
+    output: str = option("folder of the cut judge")
+    layers: list[int] = option("numbers of layers to look at", [16, 18, 20])
+    keep: int | None = option("number of layers that the cut judge has; none is written without it", None)
+    train: list[str] = option("NAME=ROWS: files of verdicts or claims to fit the head on", [])
+    dev: list[str] = option("NAME=ROWS: files to measure it on", [])
+    folders: list[str] = option("folders of those files", [])
+    longest: int = option("tokens of a prompt; longer ones are left out", 900)
+    seed: int = option("of the rows that are drawn", 0)
+
+
+def drawn(name: str, count: int, folders: list[str], rng: random.Random) -> list[tuple[str, str, float]]:
+    """Return at most `count` rows of a file as (shared part of the prompt, judged text, label)."""
+    rows = list(json_rows(named_file("folders", name, folders)))
+    if any(row.get("context") for row in rows) or "first" in rows[0]:
+        claims = [claim for claim in map(triples.as_claim, rows) if claim["label"] is not None]
+        taken = rng.sample(claims, min(count, len(claims)))
+        return [
+            (claim_prompt([c["context"]], c.get("question") or ""), c["candidate"], float(c["label"])) for c in taken
+        ]
+    judged = triples.judged_triples(rows, name)
+    taken = rng.sample(judged, min(count, len(judged)))
+    return [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in taken]
+
+
+def packs_of(rows: Sequence[tuple[str, str, float]], tokenizer, longest: int, size: int = 1024) -> list[Pack]:
+    """Return packs of rows; rows that share the first part of the prompt read it once."""
+    together: dict[str, list[int]] = {}
+    for number, (shared, _, _) in enumerate(rows):
+        together.setdefault(shared, []).append(number)
+    groups = []
+    for shared, numbers in together.items():
+        (head,) = token_ids(tokenizer, [shared])
+        bodies = token_ids(tokenizer, [f" {rows[number][1].strip()}{END}" for number in numbers])
+        fit = [(body, n) for body, n in zip(bodies, numbers, strict=True) if len(head) + len(body) <= longest]
+        if fit:
+            groups.append((head, [body for body, _ in fit], [n for _, n in fit]))
+    groups.sort(key=lambda group: len(group[0]))
+    return packed(groups, size)
+
+
+def vectors(engine: PromptEngine, packs: Sequence[Pack], layers: Sequence[int], cache: Path) -> dict[str, np.ndarray]:
+    """Return of every row its number, its logit, and (rows, layers, size) vectors after the model's last norm.
+
+    What is read is kept in `cache`, so that an interrupted run continues.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    weight = engine.file.array("output_norm.weight")
+    epsilon = engine.file.setting("attention.layer_norm_rms_epsilon")
+    for number, pack in enumerate(packs):
+        path = cache / f"{number:05d}.npz"
+        if path.exists():
+            continue
+        inputs, kept = engine.inputs(pack), {}
+        *graphs, (_, last) = engine.graphs
+        for behind, graph in graphs:
+            (inputs["vectors"],) = graph.run(None, inputs)
+            kept[behind] = inputs["vectors"][pack.ends]
+        (logits,) = last.run(None, inputs | {"ends": pack.ends})
+        hidden = np.stack([kept[layer] for layer in layers], axis=1)
+        normed = hidden / np.sqrt((hidden**2).mean(axis=-1, keepdims=True) + epsilon) * weight
+        with path.with_suffix(".part").open("wb") as file:
+            np.savez(file, rows=pack.rows, logits=logits[:, 0], vectors=normed.astype(np.float16))
+        path.with_suffix(".part").rename(path)
+        if number % 10 == 0:
+            print(f"{cache.name}: {number + 1} of {len(packs)} packs", flush=True)
+    files = [np.load(cache / f"{number:05d}.npz") for number in range(len(packs))]
+    return {name: np.concatenate([file[name] for file in files]) for name in ("rows", "logits", "vectors")}
+
+
+def fitted_head(inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return (size + 1,) weights and offset of a ridge regression of (rows,) targets on (rows, size) inputs."""
+    from sklearn.linear_model import RidgeCV
+
+    scale = inputs.std(axis=0) + 1e-6
+    model = RidgeCV(PENALTIES).fit(inputs / scale, targets)
+    return np.append(model.coef_ / scale, model.intercept_)
+
+
+def table_of(rows: Sequence[tuple], results: dict[str, np.ndarray], heads: dict[int, np.ndarray]) -> list[dict]:
+    """Return what each layer's head gives on each set, beside the whole judge."""
+    from sklearn.metrics import roc_auc_score
+
+    table = []
+    labels = np.array([rows[number][2] for number in results["rows"]])
+    names = np.array([rows[number][3] for number in results["rows"]])
+    for at, (layer, head) in enumerate(heads.items()):
+        logits = results["vectors"][:, at].astype(np.float32) @ head[:-1] + head[-1]
+        for name in dict.fromkeys(names):
+            chosen = (names == name) & np.isin(labels, (0, 1))
+            if len(set(labels[chosen])) < 2:
+                continue
+            line = {"layer": layer, "set": str(name), "rows": int(chosen.sum())}
+            line["r"] = float(np.corrcoef(results["logits"][chosen], logits[chosen])[0, 1])
+            for judge, of_judge in (("whole", results["logits"][chosen]), ("cut", logits[chosen])):
+                line[f"AUC {judge}"] = float(roc_auc_score(labels[chosen], of_judge))
+                line[f"accuracy {judge}"] = float(((of_judge > 0) == labels[chosen]).mean())
+            table.append(line)
+    return table
+
+
+def write_cut(args: Arguments, stored: dict, head: np.ndarray, rows: int) -> None:
+    """Write the judge of the first `keep` layers; its scale is that of the whole one, moved by the head's offset."""
+    import torch
+    from peft import LoraConfig
+
+    config, folder = read_json(Path(args.adapter) / "adapter_config.json"), Path(args.output) / "judge"
+    adapter = {name: weight for name, weight in stored.items() if _layer(name) < args.keep}
+    layers = [layer for layer in config["layers_to_transform"] if layer < args.keep]
+    kept = {name: config[name] for name in ("r", "lora_alpha", "target_modules")}
+    model = SimpleNamespace(
+        peft_config={"default": LoraConfig(layers_to_transform=layers, **kept)},
+        config=SimpleNamespace(hidden_size=head.size - 1),
+    )
+    facts = {"layers": args.keep, "rows": rows, "seed": args.seed, "sources": args.train}
+    write_checkpoint(model, adapter, folder, facts, args.keep, torch.from_numpy(head[:-1])[None])
+    settings = read_json(Path(args.adapter) / SETTINGS_FILE) | {"layers": args.keep}
+    settings["intercept"] = round(settings.get("intercept", 0.0) + settings.get("slope", 1.0) * float(head[-1]), 6)
+    (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    write_graphs(folder, Path(args.model))
+
+
+def _layer(name: str) -> int:
+    """Return the number of the layer of a tensor of an adapter."""
+    return int(name.split(".layers.")[1].split(".")[0])
+
+
+def main() -> None:
+    """Fit the heads, print what each layer gives, and write the cut judge."""
+    from safetensors.torch import load_file, save_file
+    from transformers import HfArgumentParser
+
+    (args,) = HfArgumentParser(Arguments).parse_args_into_dataclasses(args_file_flag="--config")
+    output = Path(args.output)
+    whole = output / "whole"
+    stored = load_file(Path(args.adapter) / "adapter_model.safetensors")
+    shutil.copytree(args.adapter, whole, dirs_exist_ok=True)
+    half = {name: weight.half() for name, weight in stored.items()}
+    save_file(half, whole / "adapter_model.safetensors", metadata={"format": "pt"})
+    write_graphs(whole, Path(args.model), math.gcd(*args.layers))
+    engine = PromptEngine(whole, Path(args.model))
+    rng = random.Random(args.seed)
+    rows, results = {}, {}
+    for part in ("train", "dev"):
+        rows[part] = []
+        for name, _, count in (text.partition("=") for text in getattr(args, part)):
+            rows[part] += [(*row, name) for row in drawn(name, int(count), args.folders, rng)]
+        packs = packs_of([row[:3] for row in rows[part]], engine.file.tokenizer, args.longest)
+        size = sum(len(pack.tokens) for pack in packs)
+        print(f"{part}: {len(rows[part])} rows, {size} tokens, {len(packs)} packs", flush=True)
+        results[part] = vectors(engine, packs, args.layers, output / part)
+    heads = {
+        layer: fitted_head(results["train"]["vectors"][:, at].astype(np.float32), results["train"]["logits"])
+        for at, layer in enumerate(args.layers)
+    }
+    table = table_of(rows["dev"], results["dev"], heads)
+    for line in table:
+        print(" ".join(f"{key} {x:.3f}" if isinstance(x, float) else f"{key} {x}" for key, x in line.items()))
+    (output / "cut.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    if args.keep:
+        write_cut(args, half, heads[args.keep], len(rows["train"]))
+
+
+if __name__ == "__main__":
+    main()
