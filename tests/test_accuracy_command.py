@@ -34,7 +34,7 @@ def label_rows(rows, tasks, rater="ann"):
     truth = {item_key(row["system"], row["question"], row["prediction"]): row["true"] for row in rows}
     return [
         {"system": task.values["system"], "question": task.question, "prediction": task.answers[0]}
-        | {"label": truth[task.key], "rater": rater, "probability": task.probability}
+        | {"label": truth[task.key], "rater": rater, "genqa_probability": task.probability}
         for task in tasks
     ]
 
@@ -172,13 +172,13 @@ def test_the_disagreement_of_raters_is_in_the_interval(judged):
 
 def test_labels_that_look_selected_are_noted(judged):
     rows, labels = judged
-    planned = [row | {"planned": 80} for row in labels]
+    planned = [row | {"genqa_planned": 80} for row in labels]
     found = estimated(rows, planned)
     assert not any("selected" in note or "stand for" in note for note in found.notes)
     right = [row for row in planned if row["label"]]
     assert any(note.startswith("b: the labels look selected") for note in estimated(rows, right).notes)
     half = [row for row in rows if int(row["question"].split()[1][:-1]) < 100]
-    notes = estimated(half, [row | {"probability": row["probability"] / 16} for row in labels]).notes
+    notes = estimated(half, [row | {"genqa_probability": row["genqa_probability"] / 16} for row in labels]).notes
     assert any("the sum of 1 / probability, but there are 100" in note for note in notes)
 
 
@@ -238,7 +238,9 @@ def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):
     assert "2 of 8 rows labelled" in told
     lines = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
     assert [line["label"] for line in lines] == [1, 0]
-    assert {"item", "system", "question", "references", "prediction", "rater", "score", "probability"} < set(lines[0])
+    assert {"item", "system", "question", "references", "prediction", "rater", "score", "genqa_probability"} < set(
+        lines[0]
+    )
     assert "of a" in shown or "of b" in shown
     assert "system" not in shown
     assert "8 of 8 rows labelled" in run(*command, input="u\ny\n1\n1\n1\n1\n1\n1\n1\n")[1]
@@ -259,7 +261,7 @@ def test_a_larger_number_takes_an_older_file_on(judged, tmp_path):
     resumed = Session(path, large, "ann")
     assert len(resumed.done) + resumed.left_out == len(small)
     for row in map(json.loads, path.read_text().splitlines()):
-        assert row["probability"] == odds.get(row["item"])
+        assert row["genqa_probability"] == odds.get(row["item"])
 
 
 def test_labels_are_read_by_agree_and_raters(judged, tmp_path):
@@ -348,13 +350,13 @@ def test_labelling_that_stopped_early_counts_as_fewer_planned_labels(planned):
     """25 of 100 planned labels of 200 rows: each row was labelled with 1/8, not with 1/2."""
     rows = [{"question": f"{n}?", "prediction": "a", "references": "a", "judge": n % 2} for n in range(200)]
     labels = [
-        {"question": f"{8 * n}?", "prediction": "a", "system": "rows", "label": n % 3 % 2, "probability": 0.5}
-        | ({"planned": planned} if planned else {})
+        {"question": f"{8 * n}?", "prediction": "a", "system": "rows", "label": n % 3 % 2, "genqa_probability": 0.5}
+        | ({"genqa_planned": planned} if planned else {})
         for n in range(25)
     ]
     early = estimated(rows, labels, finite_population=True)
     assert any("labelling stopped early, at 25%" in note for note in early.notes)
-    finished = [label | {"probability": 0.125, "planned": 25} for label in labels]
+    finished = [label | {"genqa_probability": 0.125, "genqa_planned": 25} for label in labels]
     expected = estimated(rows, finished, finite_population=True)
     assert not any("stopped early" in note for note in expected.notes)
     for end in ("low", "high"):
@@ -372,7 +374,7 @@ def test_separators_of_unicode_do_not_break_a_file_of_labels(tmp_path):
     session.label(tasks[1], label=0)
     again = Session(tmp_path / "labels.jsonl", tasks, SEPARATORS)
     assert [row["label"] for row in again.done.values()] == [1, 0]
-    assert {row["planned"] for row in again.done.values()} == {2}
+    assert {row["genqa_planned"] for row in again.done.values()} == {2}
 
 
 LABEL = """

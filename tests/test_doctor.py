@@ -126,7 +126,9 @@ def test_bad_rows_are_counted_and_the_commands_skip_them():
 def test_what_to_know_before():
     rows = [row(1, prediction="It was Ann who won that race " * 3), row(1, prediction="I don't know."), row(2)]
     rows.append(row(3, id="g3", prediction="Das Rennen wurde in jenem Jahr von Anna gewonnen."))
-    notes = " ".join(found([{**one, "ava_label": 1.0, "contexts": ["Ann won."]} for one in rows])["notes"])
+    notes = " ".join(
+        found([{"file": "a", "line": 1, **one, "ava_label": 1.0, "contexts": ["Ann won."]} for one in rows])["notes"]
+    )
     for part in "times as many words|decline or are empty: 1 of 4|repeat a question|retrieved|earlier run".split("|"):
         assert part in notes
     assert "English (g3)" in notes

@@ -34,7 +34,7 @@ def test_accuracy_uses_the_labels_in_the_rows(rows):
     assert one["agreement"] == pytest.approx(0.9)
     # Expected agreement: .75 * .75 + .25 * .25 = .625
     assert one["kappa"] == pytest.approx((0.9 - 0.625) / (1 - 0.625))
-    assert "80 of 80 rows have a label in the file, which were used" in found.notes
+    assert "column label was read as labels of people, which 80 of 80 rows have" in found.notes
     assert "people's labels" in one["method"]
     assert "| one | 40 | 0.900 | 0.733 | 28 | 2 | 8 | 2 |" in found.to_markdown()
 
@@ -98,7 +98,9 @@ def test_compare_and_accuracy_have_the_same_differences(rows, systems, labelled)
 
 
 def test_labels_that_compare_cannot_use(rows):
-    assert any("no column 'probability'" in n for n in genqa_metrics.compare(rows, "ava", labels=rows[:12]).notes)
+    assert any(
+        "assumes that the labelled answers" in n for n in genqa_metrics.compare(rows, "ava", labels=rows[:12]).notes
+    )
     with pytest.raises(ValueError, match="none of the 1 labels is of one of the rows"):
         genqa_metrics.compare(rows, "ava", labels=[rows[0] | {"prediction": "another"}])
     with pytest.raises(ValueError, match="labels: expected the judge ava"):
@@ -129,10 +131,10 @@ def test_labels_that_are_no_verdicts_are_counted(rows):
 
 @pytest.mark.parametrize("value", [0, 2, -1, "often"])
 def test_a_bad_probability_of_a_labelled_row_is_named(rows, value):
-    rows[3]["probability"] = value
-    with pytest.raises(ValueError, match="row 4: probability: expected a number"):
+    rows[3]["genqa_probability"] = value
+    with pytest.raises(ValueError, match="row 4: genqa_probability: expected a probability"):
         genqa_metrics.accuracy(rows, columns={"judge": "by"})
-    rows[3]["label"] = None  # then the column means something else
+    rows[3]["label"] = None  # of an unlabelled row it is not read
     assert genqa_metrics.accuracy(rows, columns={"judge": "by"}).systems["one"]["labelled"] == 39
 
 
@@ -155,7 +157,7 @@ def test_a_file_of_labels_with_ids_alone(rows, tmp_path):
     (tmp_path / "rows.jsonl").write_text(lines(without_labels(one)))
     (tmp_path / "labels.jsonl").write_text(lines([{"id": "r3"}]))
     told = run("accuracy", tmp_path / "rows.jsonl", "-l", tmp_path / "labels.jsonl", "-c", "judge=by", status=1)[1]
-    assert "expected a label: label 0 or 1 (or score from 0 to 1), and id, or question and prediction" in told
+    assert "expected a label, 0 or 1 in a column label, and id, or question and prediction" in told
 
 
 def test_score_says_how_the_judge_agrees_with_labels_in_the_rows():

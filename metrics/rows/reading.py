@@ -28,6 +28,7 @@ from .values import (
     MISSING,
     NO_ANSWER,
     OWN_NAMES,
+    PLANNED_LABELS,
     PlainCell,
     Row,
     answers_of,
@@ -188,6 +189,23 @@ class RowReader:
         """Return a row's `score` and `label`; None where there is no number."""
         return self._number(values, "score"), self._number(values, "label")
 
+    def sampling(self, values: dict) -> tuple[float | None, float | None]:
+        """Return the probability with which a labelled row was drawn, and its system's planned number of labels.
+
+        None without such a column or value, both of which `genqa-metrics label` writes.
+        """
+        column, value = self.value(values, "probability")
+        probability = None if value in (MISSING, None, "") else as_number(value)
+        if probability is not None and not 0 < probability <= 1:
+            problem = f"{column}: expected a probability of being drawn, above 0 and at most 1, got {value!r:.40}"
+            raise RowError(problem, hint=Advice("leave it out with ", name_column("probability", "")))
+        planned = values.get(PLANNED_LABELS)
+        planned = None if planned in (None, "") else as_number(planned)
+        if planned is not None and not planned >= 1:
+            got = f"got {values[PLANNED_LABELS]!r:.40}"
+            raise RowError(f"{PLANNED_LABELS}: expected a number of labels, at least 1, {got}; leave it out")
+        return probability, planned
+
     def contexts(self, values: dict) -> list[str]:
         """Return the passages that the answer of a row was written from, as text; none where the row has none.
 
@@ -279,10 +297,10 @@ class RowReader:
         ident = self.value(values, "id")[1]
         ident = None if ident in (MISSING, None) else checked_text("id", str(ident))
         text, contexts = self._asked(values, row_kind, needs), self._needed_contexts(values, needs)
-        chance = as_number(values.get("probability"))
-        chance = chance if 0 < chance <= 1 else None
+        human = self.human(values)
+        chance = None if human[1] is None else self.sampling(values)[0]
         extra = self._extra(values, row_kind) if self.keeps else {}
-        shared = references, self.human(values), contexts, chance, extra, _recorded(values)
+        shared = references, human, contexts, chance, extra, _recorded(values)
         return [
             Item(self.source.name, line, ident, system, text, predictions, *shared)
             for system, predictions in by_system.items()

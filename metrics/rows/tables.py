@@ -64,7 +64,8 @@ def csv_rows(lines: Iterator[str], path: str, delimiter: str, after: int) -> Ite
         if header is None and problem:
             raise FileError(f"{path}, line {number}: the header is ", problem)
         if header is None:
-            header, written = _column_names(cells), any(columns <= set(cells) for columns in WRITTEN)
+            written = any(columns <= set(cells) for columns in WRITTEN)
+            header = _column_names(list(map(without_mark, cells)) if written else cells)
             check_columns(header, path, f", line {number}")
         elif number > after:
             if not problem and len(cells) != len(header):

@@ -311,8 +311,9 @@ def marked_list(values: list) -> str:
     return _INSIDE_LIST.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
 
 
-# Columns of the CSV that we write, whose cells have marks. In other files an apostrophe is a part of the text.
-WRITTEN = ({"file", "line"}, {"line", "id"}, {"id", "mean_of_all"})
+# Columns of the files that verbs write. Cells of their CSV have marks; elsewhere an apostrophe is a part of the text.
+SCORED_COLUMNS = frozenset({"file", "line", "id", "system"})
+WRITTEN = (SCORED_COLUMNS, frozenset({"id", "mean_of_all"}))
 
 
 def without_mark(cell: str) -> str:
@@ -328,14 +329,22 @@ def without_mark(cell: str) -> str:
 
 MAX_NAMES = 30  # of columns in a message
 
+# How a labelled answer was sampled, as `label` writes it; the prefix keeps other columns from being read as these.
+SAMPLING_PROBABILITY = "genqa_probability"  # with which the answer was drawn
+PLANNED_LABELS = "genqa_planned"  # number of labels that its system was to get
+
 # Per role: our own names, then what data sets and tools call such a column, the plainest first. A column of another
 # name than ours is read with a note.
-_ROLES = ("question", "context", "prediction", "references", "aliases", "contexts", "system", "id", "score", "label")
+_ROLES = (
+    "question", "context", "prediction", "references", "aliases", "contexts", "system", "id", "score", "label",
+    "probability",
+)  # fmt: skip
 OWN_NAMES = {role: (role,) for role in _ROLES} | {
     "prediction": ("prediction", "candidate", "predictions"),
     "references": ("references", "reference"),
     "aliases": (),
     "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "retrieved_context", "passage"),
+    "probability": (SAMPLING_PROBABILITY,),
 }
 _OTHER_NAMES = {
     "question": ("query", "user_input", "prompt", "input", "instruction", "problem", "asked"),

@@ -168,7 +168,7 @@ class Writer:
             delimiter = "\t" if self.format == "TSV" else ","
             # Cells with any character of the line's end are quoted; so a carriage return must be one of them.
             self._csv = csv.writer(_UnixLines(self._text), delimiter=delimiter, lineterminator="\r\n")
-            self._csv.writerow(self.columns)
+            self._csv.writerow(map(marked, self.columns))
         return self
 
     def write(self, rows: Mapping[str, Sequence]) -> None:

@@ -74,6 +74,7 @@ from .tally import (
     cell_shares,
     counts_of_rows,
     fault_counts,
+    label_note,
     named_faults,
     sets_to_read,
     totals_by_system,
@@ -317,6 +318,8 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Count
         }
         counts_of = {system: scorer.flagged(values) for system, values in with_total(totals).items()}
         flagged |= {metric: counts_of} if any(counts_of.values()) else {}
+    if labelled := int(sum(cases.sum() for cases in overall.sums.get(LABELLED, {}).values())):
+        notes.append(label_note(labelled, overall.rows.total()))
     skipped = skipped_of(counts)
     notes += [length_note(metric, of_metric) for metric, of_metric in scores.items()]
     if len({skipped.get(system, 0) for system in (*overall.rows, *skipped)}) > 1:

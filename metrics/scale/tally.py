@@ -208,6 +208,15 @@ def label_of(item: Item) -> float:
     return label if label is not None and 0 <= label <= 1 else np.nan
 
 
+def label_note(labelled: int, rows: int) -> str:
+    """Return in one sentence that the column `label` counts.
+
+    >>> label_note(12, 1000)
+    'column label was read as labels of people, which 12 of 1,000 rows have'
+    """
+    return f"column label was read as labels of people, which {labelled:,} of {rows:,} rows have"
+
+
 def totals_by_system(items: Sequence[Item], judged: np.ndarray, verdicts: np.ndarray) -> Mapping[str, QuestionTotals]:
     """Return {system: sums of its answers by question}, of (answers,) probabilities and verdicts, 0 or 1."""
     labels = np.array([label_of(item) for item in items])

@@ -32,25 +32,6 @@ def share_of(name: str, value: object) -> float:
     return number
 
 
-def plan_of(values: Mapping) -> tuple[float | None, float | None]:
-    """Return a labelled row's probability of being drawn and its system's planned number of labels, else None.
-
-    `genqa-metrics label` writes both; a value that is no number or out of range is a RowError.
-    """
-    numbers: list[float | None] = []
-    for name in ("probability", "planned"):
-        value = values.get(name)
-        numbers.append(None if value in (None, "") else as_number(value))
-        if numbers[-1] is not None and math.isnan(numbers[-1]):
-            raise RowError(f"{name}: expected a number, got {value!r:.40}; label with genqa-metrics label")
-    probability, planned = numbers
-    if probability is not None and not 0 < probability <= 1:
-        raise RowError(f"probability: expected a number above 0, at most 1, got {probability:g}; leave it out")
-    if planned is not None and not planned >= 1:
-        raise RowError(f"planned: expected a number of rows, at least 1, got {planned:g}; leave it out")
-    return probability, planned
-
-
 def score_in_column(column: str, values: Mapping[str, object], missing: bool = False) -> float:
     """Return the score in a row's column; `missing`: null, an empty cell and NaN are NaN instead of a bad row."""
     if column not in values:
@@ -151,7 +132,7 @@ def read_answers(
         name = slice_of(by, row.values) if by else ""
         read = reader.read(row)
         labelled = any(item.human[1] is not None for item in read)
-        plan = plan_of(row.values) if labelled else (None, None)
+        plan = reader.sampling(row.values) if labelled else (None, None)
         return [(item, value, name, plan) for item in read]
 
     rows = [answer for _, _, answers in good_rows(sources, convert, skips) for answer in answers]

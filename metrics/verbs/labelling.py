@@ -23,7 +23,7 @@ import numpy as np
 from ..rows.errors import FileError
 from ..rows.reading import Message, Progress, RowError, RowReader, Skips, good_rows, ignore
 from ..rows.sources import check_regular, sources_of
-from ..rows.values import Row
+from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, Row
 from ..rows.writing import lock_folder, write_text
 from ..scale.options import OnError, Settings, check_options
 from .inputs import digested_sources, read_answers
@@ -100,13 +100,16 @@ def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFOR
 
     >>> probabilities(np.array([0.5, 1.0, 1.0, 0.0]), 2).round(3)
     array([1.   , 0.333, 0.333, 0.333])
+    >>> probabilities(np.array([0.0, 1.0, 1.0, 0.0]), 2)
+    array([0.5, 0.5, 0.5, 0.5])
     """
     judged = np.asarray(judged, dtype=float)
     rows = len(judged)
     if number >= rows:
         return np.ones(rows)
     unsure = np.sqrt(judged * (1 - judged))
-    sizes = uniform_share / rows + (1 - uniform_share) * (unsure / unsure.sum() if unsure.sum() > 0 else 1 / rows)
+    unsure = unsure if unsure.any() else np.ones(rows)
+    sizes = uniform_share / rows + (1 - uniform_share) * unsure / unsure.sum()
     sure = np.zeros(rows, dtype=bool)  # rows drawn with probability 1
     while True:
         odds = np.where(sure, 1.0, 0.0)
@@ -230,8 +233,8 @@ class Session:
             for row in rows:
                 plan = plans.get(row["item"], (None, None))
                 self.left_out += plan[0] is None
-                changed |= (row.get("probability"), row.get("planned")) != plan
-                row["probability"], row["planned"] = plan
+                changed |= (row.get(SAMPLING_PROBABILITY), row.get(PLANNED_LABELS)) != plan
+                row[SAMPLING_PROBABILITY], row[PLANNED_LABELS] = plan
             if changed:
                 self._write(rows)
 
@@ -301,8 +304,8 @@ class Session:
             "predictions" if sets else "prediction": task.answers if sets else task.answers[0],
             "rater": self.rater,
             **{name: int(values[name]) for name in self.fields},
-            "probability": task.probability,
-            "planned": task.planned,
+            SAMPLING_PROBABILITY: task.probability,
+            PLANNED_LABELS: task.planned,
             **({"comment": comment.strip()} if comment.strip() else {}),
             **({"second_pass": True} if second_pass else {}),
             **({"form": self.form} if sets else {}),

@@ -10,13 +10,14 @@ from itertools import combinations
 
 import numpy as np
 
-from ..rows.errors import FileError, name_column
+from ..rows.errors import Advice, FileError, name_column
 from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good_rows
 from ..rows.sources import Source
 from ..rows.values import Row
+from ..scale.tally import label_note
 from ..statistics.estimation import cluster_sums
 from ..statistics.intervals import MIN_QUESTIONS, wilson
-from .inputs import plan_of, read_answers, share_of
+from .inputs import read_answers, share_of
 from .raters.report import COLUMNS
 
 LABELS_TO_BEGIN = 30  # of a system: the one number that every verb proposes, and below which it says "rough"
@@ -25,8 +26,8 @@ SELECTED = 3.5  # standard errors from the judge's mean of all rows, above which
 DIFFERENT_ROWS = 4.0  # standard errors of the sum of 1 / probability, above which labels are of other rows
 MIN_CHECKED = 10  # labels below which these two are not checked
 TAKEN_AS_DRAWN = (
-    "the labels have no column 'probability': they are taken to be drawn by chance from all rows of a system; if they "
-    "were chosen otherwise, the interval can miss the truth"
+    "assumes that the labelled answers were picked at random from all answers of a system; if they were not, the "
+    "interval can miss the truth"
 )
 
 
@@ -76,8 +77,8 @@ def read_labels(
 ) -> Labels | None:
     """Return the labels of files, and without such files those in the rows; None where there are none.
 
-    `plans_of_rows`: see `inputs.plan_of`; `notes` gets what a reader must know; `error` is the share of wrong labels,
-    None to estimate it from rows with several raters. A rater's second label of a row is a bad row.
+    `plans_of_rows`: see `RowReader.sampling`; `notes` gets what a reader must know; `error` is the share of wrong
+    labels, None to estimate it from rows with several raters. A rater's second label of a row is a bad row.
     """
     if sources:
         labels = _labels_of_files(sources, items, columns, skips, notes)
@@ -135,7 +136,7 @@ def _labels_of_rows(items: Sequence[Item], plans_of_rows: Sequence[tuple], notes
         notes.append(f"{len(outside):,} labels outside 0 to 1 were not used; the first is {label:g} in {where}")
     used = len(given) - len(outside)
     if used:
-        notes.append(f"{used:,} of {len(items):,} rows have a label in the file, which were used")
+        notes.append(label_note(used, len(items)))
     inside = {place: label for place, label in given.items() if place not in outside}
     return [_Label(place, label, *plans_of_rows[place], str(place)) for place, label in inside.items()]
 
@@ -173,17 +174,17 @@ def _labels_of_files(
             readers[source.name] = RowReader(source, own)
         reader = readers[source.name]
         texts = {name: reader.optional(row.values, name) for name in ("question", "prediction", "system")}
-        given = (reader.optional(row.values, name) for name in ("label", "score"))
-        value = next((label for label in given if label is not None), None)
+        value = reader.optional(row.values, "label")
         ident = reader.optional(row.values, "id")
         if value is None or (texts["prediction"] is None and ident is None):
-            raise RowError("expected a label: label 0 or 1 (or score from 0 to 1), and id, or question and prediction")
+            problem = "expected a label, 0 or 1 in a column label, and id, or question and prediction"
+            raise RowError(problem, hint=Advice("another column is named with ", name_column("label")))
         if texts["prediction"] is None:
             places, key = with_id(ident, texts["system"]), str(ident)
         else:
             key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
             places = place_of.get(key, [])
-        plan = plan_of(row.values)
+        plan = reader.sampling(row.values)
         word = reader.verdict("label", value)
         label = share_of("label", value) if word is None else word
         rater = next((str(row.values[name]) for name in COLUMNS["rater"] if row.values.get(name)), "")
@@ -354,11 +355,10 @@ def labelled_rows(
         result = reader.read(row)
         if len(result) > 1:
             raise RowError("prediction: expected the answer of one system; a label is of one answer")
-        score, label = result[0].human
-        value = score if label is None else label
+        value = result[0].human[1]
         if value is not None and not 0 <= value <= 1:
-            raise RowError(f"label: expected 0 or 1, or a score between them, got {value:g}; scale it")
-        return result[0], value, None if value is None else plan_of(row.values)[0]
+            raise RowError(f"label: expected a number from 0 to 1, got {value:g}; scale it")
+        return result[0], value, None if value is None else reader.sampling(row.values)[0]
 
     items: dict[str, Item] = {}
     labels: dict[str, list[float]] = {}
@@ -374,7 +374,7 @@ def labelled_rows(
         odds[key] = probability
     if not items:
         names = ", ".join(source.name for source in sources)
-        problem = f"{names}: no row has a label (a column label with 0 or 1, or score from 0 to 1); label some rows "
+        problem = f"{names}: no row has a label (0 or 1 in a column label); label some rows "
         raise FileError(problem, "with genqa-metrics label, or name the column with ", name_column("label"))
     drawn = all(probability is not None for probability in odds.values())
     if not drawn:

@@ -22,7 +22,7 @@ def split_rows(args, output: Path) -> Path:
     columns = labelled.items, labelled.labels.tolist(), labelled.weights.tolist()
     for item, label, weight in zip(*columns, strict=True):
         row = {"question": item.text, "references": item.references, "candidate": item.predictions[0]}
-        row |= {"score": label, "label": int(label) if label in (0.0, 1.0) else None}
+        row |= {"score": label, "label": int(label) if label in (0.0, 1.0) else label}
         row |= {"system": item.system, "source": Path(item.file).name, "weight": round(weight, 6)}
         part = hashlib.sha256(item.text.lower().encode()).digest()[0] % 5
         parts["own.train" if part else "own.dev"].append(row)

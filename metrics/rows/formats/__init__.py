@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 
 from ..errors import Advice, FileError, RowError
-from ..values import EITHER, MISSING, answers_of, plain_name, recognized, value_at
+from ..values import EITHER, MISSING, SCORED_COLUMNS, answers_of, plain_name, recognized, value_at
 from . import (
     azure,
     bioasq,
@@ -53,7 +53,7 @@ def detect_tool_format(values: Mapping) -> str:
     >>> detect_tool_format({"user_input": "Who?", "response": "Ann", "reference": "Ann", "prediction": "Ann"})
     ''
     """
-    if {"file", "line"} <= values.keys():  # written by `score --output`, with the tool's own columns
+    if SCORED_COLUMNS <= values.keys():  # written by `score --output`, with the tool's own columns
         return ""
     ours = not {"prediction", "predictions", "candidate"}.isdisjoint(values)
     for name, tool in TOOL_FORMATS.items():

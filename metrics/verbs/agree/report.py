@@ -306,7 +306,7 @@ class AgreeReport(Report):
         """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything."""
         from rich.text import Text
 
-        title = f"{self.title}: {self.rows:,} answers to {self.questions:,} questions"
+        title = f"{self.title} (column {self.human['column']}): {self.rows:,} answers to {self.questions:,} questions"
         say(console, [title, *(f"-> {finding}" for finding in self.findings)], "bold")
         console.print()
         table = _correlations(self)

@@ -13,7 +13,7 @@ from ...core.scorer import Scorer
 from ...rows.errors import SKIP_BAD_ROWS, FileError, name_column, too_many_systems
 from ...rows.reading import Item, RowError, RowKind, RowReader, Skips, check_columns, good_rows, is_judged
 from ...rows.sources import Source, files_of_runs
-from ...rows.values import Row
+from ...rows.values import SCORED_COLUMNS, Row
 from ...scale.options import Settings, default_metrics, make_scorers, needed_columns
 from ..inputs import digested_sources, optional_texts, score_in_column, slice_of, unscored_item
 
@@ -221,13 +221,14 @@ def _check_row_kind(source: Source, row_kind: RowKind, before: RowKind | None, s
 
 
 def _recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:
-    """Return the scores that an earlier run wrote into a row.
+    """Return the scores that `score --output` wrote into a row; columns of other files with such names are no scores.
 
-    >>> _recorded_scores({"ava_label": 1, "ava_score": "0.9", "aev": None}, ["ava_label", "ava_score", "aev"])
-    {'ava_label': 1.0, 'ava_score': 0.9}
+    >>> scored = {"file": "a", "line": 1, "id": None, "system": "a", "ava_label": 1, "ava_score": "0.9", "aev": None}
+    >>> _recorded_scores(scored, ["ava_label", "ava_score", "aev"]), _recorded_scores({"ava_label": 1}, ["ava_label"])
+    ({'ava_label': 1.0, 'ava_score': 0.9}, {})
     """
     result = {}
-    for name in names:
+    for name in names if values.keys() >= SCORED_COLUMNS else ():
         with suppress(KeyError, TypeError, ValueError):
             result[name] = float(values[name])  # type: ignore[arg-type]
     return result

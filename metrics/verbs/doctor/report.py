@@ -23,7 +23,7 @@ from ...reports.table import Table, listed, print_table, visible
 from ...rows.errors import FileError, in_command
 from ...rows.reading import RowError, RowReader
 from ...rows.sources import Source
-from ...rows.values import COLUMNS, recognized
+from ...rows.values import COLUMNS, SCORED_COLUMNS, recognized
 from ...scale.options import LONG, default_metrics
 from ...statistics.resampling import FEW
 from ..inputs import MAX_SLICES, as_number
@@ -143,6 +143,11 @@ class _Facts:
     foreign: list[str] = field(default_factory=list)  # rows that seem not to be English, of the first `LANGUAGE_ROWS`
     kind: Any = None  # of the rows; None if none is good
 
+    @property
+    def recorded(self) -> set[str]:
+        """Columns with verdicts and scores that `score --output` wrote."""
+        return set(RECORDED) & set(self.columns) if self.columns.keys() >= SCORED_COLUMNS else set()
+
 
 def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Facts) -> None:
     """Add the rows of a file to the facts."""
@@ -201,7 +206,7 @@ def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any
     if all(map(math.isfinite, numbers)):
         low, high = min(numbers), max(numbers)
         result["values"] = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
-        if result["read_as"] is None and name not in RECORDED and len(filled) >= MIN_JUDGED:
+        if result["read_as"] is None and name not in facts.recorded and len(filled) >= MIN_JUDGED:
             result["use"] = "judge" if 0 <= low < high <= 1 else "scores"
         return result
     if few:
@@ -251,7 +256,7 @@ def _supported(
     kind = facts.kind
     if kind.has_references:
         metrics, written = default_metrics(kind), []
-        if "ava" in metrics and not {*RECORDED} & present:
+        if "ava" in metrics and not facts.recorded:
             written = ["-o", JUDGED]
         add("score the rows", f"default for such rows: {' and '.join(metrics)}", "score", *written)
         if written:  # has all rows that are good, in columns of usual names
@@ -369,7 +374,7 @@ def _notes(facts: _Facts) -> list[str]:
         told = "only labels tell the accuracy: the rows are unlike those that ava was measured on "
         told += f"({'; '.join(errors.unlike)}); a larger judge errs less: score --set {errors.stronger}"
         notes += [told] * bool(errors.unlike)
-    if set(RECORDED) & set(facts.columns):
+    if facts.recorded:
         notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
     if len(facts.systems) > MAX_SLICES:
         notes.append(f"{len(facts.systems):,} systems; is that the right column? --column system=NAME")
