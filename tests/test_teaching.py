@@ -12,7 +12,7 @@ from tests.factories.ava import linear_judge
 from tests.factories.cases import with_cases
 from tests.factories.causal import causal_judge, tiny_gguf
 from tests.factories.modules import run_program
-from training.ava import compare_sizes, long_answers, manipulations, teach, wrong_answers
+from training.ava import compare_sizes, deceptions, long_answers, manipulations, teach, wrong_answers
 from training.ava.triples import Triple
 from training.common import json_rows, write_rows
 
@@ -307,3 +307,33 @@ def test_sizes_are_measured_on_dev_rows(tmp_path):
     assert scores["rows"] == len(rows)
     assert scores["AUC"] > 0.9
     assert f"| written | {len(rows)} | {scores['accuracy']:.3f} |" in compare_sizes.tables(result)
+
+
+def test_deceptions_assert_one_answer_and_name_another():
+    rows = [
+        Triple("Who wrote Emma?", ("Jane Austen",), "Jane Austen wrote it.", 1.0, "spans"),
+        Triple("Who wrote Ulysses?", ("James Joyce",), "James Joyce wrote it.", 1.0, "spans"),
+    ]
+    for family in deceptions.FAMILIES:
+        trained, others = (set(deceptions.forms(family, is_trained)) for is_trained in (True, False))
+        assert trained
+        assert not trained & others
+        assert len(trained) <= (len(trained) + len(others)) / 2
+        for made in deceptions.deceptions(rows, 20, random.Random(0), trained=False, family=family):
+            assert made.kind == f"deceptions.{family}"
+            accepted = made.references[0]
+            named = (
+                accepted in made.candidate or accepted.replace(" ", "") in made.candidate or "\u0336" in made.candidate
+            )
+            assert named or not made.label, made
+    made = deceptions.deceptions(rows, 200, random.Random(0))
+    assert 0.2 < sum(row.label for row in made) / len(made) < 0.5
+
+
+def test_details_are_the_accepted_thing_or_another_one():
+    for kind, make in deceptions.DETAILS.items():
+        for seed in range(20):
+            accepted, right, wrong = make(random.Random(seed))
+            assert {accepted, *right}.isdisjoint(wrong), kind
+            assert right
+            assert wrong

@@ -553,12 +553,20 @@ def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
 
 def load_numbers(path: Path) -> dict[str, np.ndarray]:
     """Return the tensors of a file in safetensors as float32, without torch; refuse numbers that are not finite."""
-    from safetensors.numpy import load_file
+    from safetensors import deserialize
 
-    tensors = {name: tensor.astype(np.float32) for name, tensor in load_file(path).items()}
-    for name, tensor in tensors.items():
-        if not np.isfinite(tensor).all():
+    tensors = {}
+    for name, tensor in deserialize(path.read_bytes()):
+        kind, data = tensor["dtype"], tensor["data"]
+        if kind == "BF16":  # the upper half of a float32
+            numbers = (np.frombuffer(data, np.uint16).astype(np.uint32) << 16).view(np.float32)
+        elif kind in ("F16", "F32"):
+            numbers = np.frombuffer(data, np.float16 if kind == "F16" else np.float32).astype(np.float32)
+        else:
+            refuse(f"{path}: {name}", f"expected F32, F16 or BF16, got {kind}; save it in one of these")
+        if not np.isfinite(numbers).all():
             refuse(f"{path}: {name}", "some weights are NaN or infinite; train or fetch it again")
+        tensors[name] = numbers.reshape(tensor["shape"])
     return tensors
 
 
