@@ -11,6 +11,7 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import causal_judge as cj
 from genqa_metrics.core import gguf_file, judge_model
 from genqa_metrics.core.gguf_file import GgufFile
+from genqa_metrics.core.kept_logits import KeptLogits
 from genqa_metrics.core.prompt_engine import GRAPHS, PromptEngine
 from safetensors.torch import load_file, save_file
 
@@ -163,3 +164,49 @@ def test_weights_that_are_not_finite_are_refused(checkpoint, base, tmp_path):
     save_file(tensors | {name: torch.full_like(tensors[name], float("inf"))}, folder / "adapter_model.safetensors")
     with pytest.raises(ValueError, match="NaN or infinite"):
         PromptEngine(folder, base)
+
+
+def test_prompts_are_read_once_also_after_an_interruption(checkpoint, monkeypatch, tmp_path):
+    monkeypatch.setenv("GENQA_CACHE", str(tmp_path))
+    calls = []
+
+    def logits(self, packs):
+        calls.append(sum(len(pack.rows) for pack in packs))
+        if len(calls) > stop:
+            raise KeyboardInterrupt
+        return np.concatenate([pack.rows + 0.5 for pack in packs])
+
+    monkeypatch.setattr(PromptEngine, "pack_logits", logits)
+    asked = [(cj.answer_prompt(f"Question {n}?", ["Paris"]), "It is Paris.") for n in range(8)]
+    stop = 3
+    with pytest.raises(KeyboardInterrupt):
+        judge_model.JudgeReader(load_judge(checkpoint), batch_tokens=64).prompt_logits(asked)
+    stop, calls[:] = 99, []
+    first = judge_model.JudgeReader(load_judge(checkpoint), batch_tokens=64).prompt_logits(asked)
+    assert 0 < sum(calls) < len(asked)
+    calls.clear()
+    again = judge_model.JudgeReader(load_judge(checkpoint), batch_tokens=64).prompt_logits([*asked, asked[0]])
+    assert calls == []
+    assert again.tolist() == [*first, first[0]]
+    assert np.isfinite(first).all()
+
+
+def test_what_cannot_be_kept_is_read_all_the_same(checkpoint, monkeypatch, tmp_path, capfd):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("GENQA_CACHE", str(tmp_path / "file"))
+    reader = judge_model.JudgeReader(load_judge(checkpoint))
+    assert np.isfinite(reader.prompt_logits(prompts())).all()
+    assert "judged rows cannot be kept" in capfd.readouterr().err
+
+
+def test_a_kept_file_that_was_cut_off_is_read_up_to_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("GENQA_CACHE", str(tmp_path))
+    asked = [("a", "b"), ("c", "d")]
+    KeptLogits("judge").keep(asked, np.array([1.5, -2]))
+    kept = KeptLogits("judge")
+    assert kept.known([*asked, ("a", "c")]).tolist()[:2] == [1.5, -2]
+    assert np.isnan(kept.known([("ab", "")])).all()
+    kept.path.write_bytes(kept.path.read_bytes()[:-3])
+    assert kept.known(asked)[0] == 1.5
+    assert np.isnan(kept.known(asked)[1])
+    assert np.isnan(KeptLogits("other judge").known(asked)).all()

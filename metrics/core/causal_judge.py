@@ -5,7 +5,7 @@ or a claim). Rows that share the first part are packed into one sequence whose a
 shared part is read once. The verdict is the logit of " yes" minus that of " no" at the last token of each judged text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -146,13 +146,20 @@ def windows(tokens: Sequence[int], size: int) -> list[list[int]]:
     return [list(tokens[start : start + size]) for start in starts]
 
 
-def prompt_logits(model, tokenizer, prompts: Sequence[tuple[str, str]], budget: int) -> np.ndarray:
+def ignored(prompts: Sequence[tuple[str, str]], logits: np.ndarray) -> None:
+    """Do nothing with logits."""
+
+
+def prompt_logits(
+    model, tokenizer, prompts: Sequence[tuple[str, str]], budget: int, read: Callable[..., object] = ignored
+) -> np.ndarray:
     """Return (prompts,) logits of (shared part, judged text), above 0 for yes; equal prompts are read once.
 
     A text of more than `WINDOW` tokens together with its shared part is read in windows, of which the highest logit
     counts; a shared part that leaves it fewer than `LEAST_JUDGED` loses its middle. `budget` tokens are read at once.
+    `read` is called with prompts and their logits as soon as these are known.
     """
-    unique = {prompt: number for number, prompt in enumerate(dict.fromkeys(prompts))}
+    unique = list(dict.fromkeys(prompts))
     if not unique:
         return np.zeros(0)
     together: dict[str, list[int]] = {}
@@ -168,17 +175,19 @@ def prompt_logits(model, tokenizer, prompts: Sequence[tuple[str, str]], budget: 
         room, texts = WINDOW - len(head), []
         for number in numbers:
             body = bodies[number]
-            parts = (
-                [body] if len(body) <= room else [part + end for part in windows(body[: -len(end)], room - len(end))]
-            )
-            texts += [(part, number) for part in parts]
+            pieces = [piece + end for piece in windows(body[: -len(end)], room - len(end))]
+            texts += [(piece, number) for piece in (pieces if len(body) > room else [body])]
         groups.append((head, [text for text, _ in texts], [number for _, number in texts]))
     groups.sort(key=lambda group: len(group[0]) + len(group[1][0]))
-    values = np.full(len(unique), -np.inf)
-    packs = packed(groups, min(budget, PACK))
-    total = sum(len(pack.rows) for pack in packs)
+    logits, packs = np.full(len(unique), -np.inf), packed(groups, min(budget, PACK))
+    left = np.bincount(np.concatenate([pack.rows for pack in packs]))  # windows of each text that are not read yet
+    total = left.sum()
     for batch in budgeted([len(pack.tokens) for pack in packs], budget):
         rows = np.concatenate([packs[i].rows for i in batch])
-        np.maximum.at(values, rows, model_logits(model, [packs[i] for i in batch]))
+        np.maximum.at(logits, rows, model_logits(model, [packs[i] for i in batch]))
+        np.subtract.at(left, rows, 1)
+        whole = [row for row in dict.fromkeys(rows.tolist()) if not left[row]]
+        read([unique[row] for row in whole], logits[whole])
         report_done(len(rows) / total)
-    return values[[unique[prompt] for prompt in prompts]]
+    by_prompt = dict(zip(unique, logits, strict=True))
+    return np.array([by_prompt[prompt] for prompt in prompts])

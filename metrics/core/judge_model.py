@@ -50,6 +50,7 @@ from .inference import (
     tensors,
     warn_if_emulated,
 )
+from .kept_logits import KeptLogits
 from .onnx_backend import FastModel, FastTokenizer, fast_file
 from .prompt_engine import GRAPHS, PromptEngine, graphs_digest
 from .reading import LONG_ANSWER, PASSAGE
@@ -156,10 +157,19 @@ class JudgeReader:
         return values[[unique[triple] for triple in triples]]
 
     def prompt_logits(self, prompts: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Return the logits of prompts, (shared part, judged text); see `causal_judge.prompt_logits`."""
-        model = self.loaded.model
-        budget = budget_on(model.device.type, self.batch_tokens)
-        return prompt_logits(model, self.loaded.tokenizer, prompts, budget)
+        """Return the logits of prompts, (shared part, judged text); those that were read before are kept.
+
+        See `causal_judge.prompt_logits` and `kept_logits`.
+        """
+        kept = KeptLogits(self.loaded.signature)
+        logits = kept.known(prompts)
+        new = np.flatnonzero(np.isnan(logits))
+        if len(new):
+            model = self.loaded.model
+            budget = budget_on(model.device.type, self.batch_tokens)
+            unread = [prompts[row] for row in new]
+            logits[new] = prompt_logits(model, self.loaded.tokenizer, unread, budget, kept.keep)
+        return logits
 
     def _run(self, inputs: list[dict[str, np.ndarray]]) -> np.ndarray:
         """Return the logits of padded inputs, one for each encoder."""
