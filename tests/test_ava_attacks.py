@@ -1,15 +1,12 @@
 """Answers in forms that should deceive a judge: what it reads of them, and that the form decides nothing."""
 
-import json
 import time
 
 import pytest
-from genqa_metrics.ava.judging import Judge, Rules
-from genqa_metrics.ava.loading import load_judge
+from genqa_metrics.ava.judging import Rules
 from genqa_metrics.core.reading import passage, readable, readable_answer
 
 from tests.factories.cases import with_cases
-from training.studies.judges import attacks
 
 QUESTION, REFERENCES = "What is the capital of France?", ["Paris"]
 
@@ -58,31 +55,3 @@ def test_hostile_answers_are_read_quickly(text):
     start = time.process_time()
     Rules().read(QUESTION, REFERENCES, text)
     assert time.process_time() - start < 1
-
-
-def test_the_rows_of_the_attacks():
-    rows = list(map(json.loads, attacks.ROWS.read_text(encoding="utf-8").splitlines()))
-    assert len(rows) >= 60
-    assert len({row["question"] for row in rows}) == len(rows)
-    texts = attacks.attacked(rows)
-    assert len(texts) > 20
-    for row, (wrong, right) in zip(rows, texts[attacks.PLAIN], strict=True):
-        assert (wrong, right) == (row["wrong"], row["right"])
-        assert row["wrong"] not in (*row["references"], row["right"])
-    assert all(wrong != texts[attacks.PLAIN][i][0] for i, (wrong, _) in enumerate(texts["list of 13"]))
-    assert len(texts["list of 13"][0][0].split(", ")) == 13
-
-
-def test_no_form_makes_a_wrong_answer_right_but_those_that_the_limits_name():
-    """Three rows of the table; the whole one is a command."""
-    rows = list(map(json.loads, attacks.ROWS.read_text(encoding="utf-8").splitlines()))[:45:15]
-    found = attacks.measured(rows, Judge(load_judge(device="cpu")))
-    plain = found.pop(attacks.PLAIN)
-    assert plain == {"accepted": 0, "wrong": 3, "lost": 0, "right": 3}
-    assert {name for name, count in found.items() if count["accepted"]} <= {
-        "in fiction",
-        "denied in German",
-        "denied far away",
-        "first letters of lines",
-    }
-    assert found["full-width letters"]["lost"] == 0

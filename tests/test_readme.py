@@ -15,7 +15,8 @@ from tests.factories.pages import Page, is_same, run_command
 from training.ava import compare_sizes
 
 DEMO = "<!-- `genqa-metrics demo` -->"
-JUDGES = {"small": "bundled", "base": "base", "ROUGE-L-KPQA": "ROUGE-L-KPQA"}  # in the README, and in judges.json
+# In the README, and on the page of results.
+JUDGES = {"small, the default": "small", "base": "base", "ROUGE-L-KPQA, no judge": "ROUGE-L-KPQA"}
 SETS = tables(__name__)["sets of the table"]
 
 
@@ -38,22 +39,27 @@ def test_demo_prints_what_the_readme_shows(readme):
     assert is_same(shown, run_command(["genqa-metrics", "demo"]))
 
 
-def test_agreement_and_speed_of_the_judges_are_measured(readme, repository):
-    """Columns and rows of the table are those of the result files, in this order."""
-    results = repository / "training/studies/judges/results"
-    judges = json.loads((results / "judges.json").read_text(encoding="utf-8"))["results"]
-    both = json.loads((results / "small_and_base.json").read_text(encoding="utf-8"))
-    header = re.search(r"^\| judge \|.*$", readme, re.MULTILINE)[0].split("|")[2:-2]
+def rows_of_tables(text):
+    """Return {first cell: further cells} of all rows of tables, without marks of code and bold and counts of rows."""
+    lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
+    return {re.sub(r"[`*]| \([\d,]+\)$", "", first.strip()): [re.sub(r"[`*]", "", cell).strip() for cell in cells]
+            for first, *cells in lines}  # fmt: skip
+
+
+def test_agreement_and_speed_of_the_judges_are_those_of_the_page_of_results(readme, repository):
+    page = (repository / "spaces/docs/pages/results/2c-judges.md").read_text(encoding="utf-8").partition("## AUC")[0]
+    measured, shown = rows_of_tables(page), rows_of_tables(readme)
+    header = shown["judge"][:-1]
     assert len(header) == len(SETS)
-    for cell, (name, data) in zip(header, SETS.items(), strict=True):
+    for cell, (name, title) in zip(header, SETS.items(), strict=True):
         assert name in cell
-        assert f"({both['sets'][data]['rows']:,})" in cell
-    for shown, name in JUDGES.items():
-        measured = [judges[name]["sets"][data] for data in SETS.values()]
-        cells = [f"{one['accuracy']:.0%}" if "accuracy" in one else f"{one['r']:.2f}".lstrip("0") for one in measured]
-        cells.append(f"{both['costs'][shown]['rows_per_second']:.0f}")
-        row = re.search(rf"^\| `?{shown}\b.*$", readme, re.MULTILINE)[0]
-        assert [cell.strip() for cell in row.split("|")[2:-1]] == cells
+        assert f"| {title} {re.search(r'[(].*[)]', cell)[0]} |" in page
+    for name, judge in JUDGES.items():
+        column = measured[""].index(judge)
+        scores = [float(measured[title][column]) for title in SETS.values()]
+        cells = [f"{x:.2f}".lstrip("0") if cell.startswith("r,") else f"{x:.0%}"
+                 for x, cell in zip(scores, header, strict=True)]  # fmt: skip
+        assert shown[name] == [*cells, measured["rows a second, float32"][column]]
 
 
 def test_accuracies_by_size_of_the_judge_are_measured(readme, repository):

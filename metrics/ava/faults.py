@@ -1,8 +1,7 @@
 """Names what is wrong with an answer that was judged wrong, where its words show it.
 
-`python -m training.studies.judges.faults --rows FILES` counts how often the named fault is the one that the author of
-the wrong answer built in. Rules that were right less than 70% of the time, as one about negation, are left out; long
-answers and unsupported extras have none.
+A fault counts as right if the author of the wrong answer built it in. Rules that were right less than 70% of the time,
+as one about negation, are left out; long answers and unsupported extras have none.
 """
 
 import re

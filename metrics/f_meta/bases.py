@@ -21,7 +21,8 @@ from ..core.scorer import quiet, require_extra
 from .overlap import BETA, MAX_ORDER, bleu, rouge, words
 
 BUILT_IN = ("same_question", "rouge", "bleu", "meteor", "cosine")
-# Learned by training/studies/question_similarity/coverage.py: weights of ROUGE-L, cosine and 1, and thresholds.
+# Weights of ROUGE-L, cosine and 1, and thresholds, learned from NACo and FairytaleQA by logistic regression:
+# spaces/docs/pages/results/9-similarity.md.
 WEIGHTS = (4.64, 16.78, -11.05)
 THRESHOLDS = {"same_question": 0.5, "rouge": 0.3, "cosine": 0.57}
 PAPER = {"tokenizer": "whitespace"}  # settings of "rouge" and "bleu" for texts that are tokenised, as the paper's

@@ -86,17 +86,14 @@ def with_links_of_the_site(text: str, file: Path) -> str:
 
 
 def generate(app: object) -> None:
-    """Write the pages of the command line and of the judges and the figures, from the program and the results."""
+    """Write the pages of the command line and the figures, from the program and the results."""
     import figures
-
-    from training.studies.judges import summary
 
     GENERATED.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "typer", "genqa_metrics.cli", "utils", "docs", "--name", "genqa-metrics"]
     text = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
     write(GENERATED / "commands.md", text.split("\n", 1)[1])
     write(GENERATED / "columns.md", columns())
-    write(GENERATED / "judges.md", summary.page())
     for name, scheme in product(figures.FIGURES, ("light", "dark")):
         write(GENERATED / f"{name}-{scheme}.svg", figures.svg(name, scheme))
 

@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from training.studies.judges import compare_judges, summary
 from training.studies.meta_evaluation.page import named
 
 TRAINING = Path(__file__).resolve().parent.parent.parent / "training"
@@ -92,27 +91,6 @@ def systems(axes: Axes, scheme: str) -> None:
     axes.set_xlabel("accuracy")
 
 
-def judges(axes: Axes, scheme: str) -> None:
-    """Draw the accuracy of judges and simple metrics on every set of verdicts, one row a set."""
-    sets = [name for name in summary.SETS if name in compare_judges.VERDICTS]
-    scores = {name: summary.scores(name, "accuracy") for name in sets}
-    # The judges have the colour of AVA; cosine has the one that no metric has.
-    ava = SERIES["AVA"][0]
-    series = {"small": (ava, "o"), "base": (ava, "s"), "both": (ava, "D"), "ROUGE-L-KPQA": SERIES["ROUGE-L-KPQA"]}
-    series |= {"BERTScore": SERIES["BERTScore"], "cosine": (PALETTE[1], "P"), "token F1": (PALETTE[-1], "X")}
-    for i, (name, (colour, marker)) in enumerate(series.items()):
-        places, values = zip(*((row + 0.11 * (i - 3), scores[data][name]) for row, data in enumerate(sets)
-                               if scores[data][name] is not None), strict=True)  # fmt: skip
-        fill = "none" if name in ("small", "both") else "full"
-        axes.plot(values, places, marker, color=colour, fillstyle=fill, markersize=6, label=name)
-    for row in range(1, len(sets)):
-        axes.axhline(row - 0.5, color="#999999", linewidth=0.6, alpha=0.5)
-    axes.set_yticks(range(len(sets)), [summary.SETS[name][0] for name in sets])
-    axes.set_ylim(len(sets) - 0.5, -0.5)
-    axes.set_xlim(0.4, 1)
-    axes.set_xlabel("accuracy: share of the verdicts of people that are met")
-
-
 def plane(axes: Axes, scheme: str) -> None:
     """Draw R squared of AEv with human scores of systems over alpha and N."""
     report = read("studies/aev_fits/results/evouna.json")
@@ -146,7 +124,6 @@ def variety(axes: Axes, scheme: str) -> None:
 FIGURES = {
     "agreement": (agreement, (6.4, 7), 3),
     "systems": (systems, (6.4, 4), 2),
-    "judges": (judges, (6.4, 6.4), 4),
     "plane": (plane, (6.4, 2.6), 0),
     "variety": (variety, (6.4, 3.6), 3),
 }

@@ -1,6 +1,6 @@
 """Runs studies: arguments -> measurement -> result file -> tables that pages include.
 
-    python -m training.studies.judges.attacks --judges small --json FILE   # measures one study
+    python -m training.studies.accuracy.measure ... --json FILE   # measures one study
     python -m training.studies.harness --write                             # renews all tables from the stored results
     python -m training.studies.harness                                     # names the tables that are out of date
 
@@ -30,25 +30,6 @@ class Output:
     """Argument of every study: where its result goes."""
 
     json: str | None = common.option("result file; `python -m training.studies.harness --write` renews pages", None)
-
-
-@dataclass(kw_only=True)
-class ExtendableOutput(Output):
-    """Arguments of a study that can add to its result file."""
-
-    keep: bool = common.option("keep what else the result file has, measured on the same data", False)
-
-    def earlier(self, data: Mapping[str, str] | None = None) -> dict:
-        """Return what --keep keeps, else empty parts; files with another SHA-256 than in `data` are refused."""
-        if not self.keep:
-            return {"data": {}, "results": {}}
-        if not (self.json and Path(self.json).is_file()):
-            raise ValueError(f"--keep: no result file {self.json} to keep; name one with --json, or leave --keep out")
-        result = read(self.json)
-        for name, digest in (data or {}).items():
-            if result["data"].get(name, digest) != digest:
-                raise ValueError(f"--keep: {name} is not the file that {self.json} was measured on; leave --keep out")
-        return result
 
 
 @dataclass(frozen=True)
@@ -109,8 +90,7 @@ class Study:
         parser = HfArgumentParser(self.arguments)
         args, *words = parser.parse_args_into_dataclasses(return_remaining_strings=self.more)
         result = self.measure(args, *words)
-        earlier = f"{read(args.json)['command']}; " if getattr(args, "keep", False) else ""
-        result = {"command": earlier + common.command_line(self.module, sys.argv[1:])} | result
+        result = {"command": common.command_line(self.module, sys.argv[1:])} | result
         print(self.text(result))
         if args.json:
             common.write_json(args.json, result)

@@ -1,1 +1,0 @@
-"""Judges compared with each other and with simple metrics, and their errors."""

@@ -1,1 +1,0 @@
-"""Which scoring function for two questions agrees with people."""
