@@ -86,7 +86,7 @@ def assert_same(found, expected):
 def test_published_spaces_alone_compute_the_same(hub, client, trees, tmp_path):
     """From the Hub alone, a second time without a download, and without a network once everything is there."""
     for repository in trees:
-        publish.upload(client, repository, TAG)
+        publish.upload(client, repository)
     expected = {}
     for name, rows in ROWS.items():
         metric = genqa_metrics.load(name, keep_in_memory=True)

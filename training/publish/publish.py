@@ -1,4 +1,11 @@
-"""Publish on the Hugging Face Hub: a Space per metric, a model repository per checkpoint. See README.md."""
+"""Publish the modules, their demos, the models they load and the documentation on the Hugging Face Hub.
+
+    python -m training.publish --namespace NAME --dry-run     # only writes the folders
+    python -m training.publish --namespace NAME
+
+Every repository becomes equal to its folder in one commit and gets a tag of this version, so the next run completes an
+interrupted one. See README.md in this folder.
+"""
 
 import re
 from dataclasses import dataclass
@@ -6,15 +13,14 @@ from pathlib import Path
 
 from genqa_metrics import METRICS
 from genqa_metrics.core.checkpoints import is_checkpoint
+from genqa_metrics.core.scorer import VERSION
 
 from training.common import option, parsed
 from training.publish.assemble import ROOT
-from training.publish.hub import Repository, check_login, check_version, upload, version_tag
 from training.publish.models import recorded_results, write_model
 from training.publish.space import COMPARED, WITH_CHECKPOINT, checkpoint_repository, write_site, write_space
 
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in WITH_CHECKPOINT}
-COMPARE = "compare"  # the demo of several metrics
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
@@ -29,25 +35,43 @@ class Arguments:
     checkpoint: str | None = option("folder of a judge or keyphrase predictor; publish only that, as --name", None)
     name: str | None = option("repository of --checkpoint in the namespace", None)
     docs: bool = option("also publish the documentation that `make docs` built", False)
-    move_tag: bool = option("allow changed files under a published version", False)
+    move_tag: bool = option("change the files of a version that is published already", False)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository: its Hub id, its kind ("model" or "space") and the folder with exactly its files."""
+
+    name: str
+    kind: str
+    folder: Path
+
+
+def version_tag() -> str:
+    """Return the tag of this version: v0.1.0 for 0.1.0, which evaluate.load(revision="0.1.0") looks for."""
+    return f"v{VERSION}"
 
 
 def check(args: Arguments) -> None:
     """Check the arguments before anything is written."""
     if not NAME.fullmatch(args.namespace):
         raise ValueError(f"namespace: expected the name of a user or organization, got {args.namespace!r}")
-    for name in args.metrics:
-        if name not in METRICS:
-            raise ValueError(f"metrics: expected some of {', '.join(METRICS)}, got {name!r}")
-        if not (ROOT / "spaces" / name / "app.py").is_file():
-            raise ValueError(f"metrics: {name} has no demo; expected spaces/{name}/app.py")
+    if unknown := sorted({*args.metrics} - {*METRICS}):
+        raise ValueError(f"metrics: expected some of {', '.join(METRICS)}, got {unknown[0]!r}")
     if (args.checkpoint is None) != (args.name is None):
         raise ValueError("checkpoint: expected --checkpoint FOLDER and --name NAME together, got only one of them")
-    if args.checkpoint is not None:
-        if not NAME.fullmatch(args.name):
-            raise ValueError(f"name: expected the name of a repository in the namespace, got {args.name!r}")
-        if not is_checkpoint(Path(args.checkpoint)):
-            raise ValueError(f"checkpoint: expected a folder with config and weights, got {args.checkpoint!r}")
+    if args.name is not None and not NAME.fullmatch(args.name):
+        raise ValueError(f"name: expected the name of a repository in the namespace, got {args.name!r}")
+    if args.checkpoint is not None and not is_checkpoint(Path(args.checkpoint)):
+        raise ValueError(f"checkpoint: expected a folder with config and weights, got {args.checkpoint!r}")
+
+
+def check_login(api, namespace: str) -> None:
+    """Check that there is a login and that it may write to the namespace."""
+    account = api.whoami()  # its error says how to log in
+    names = [account["name"], *(organization["name"] for organization in account.get("orgs", []))]
+    if namespace not in names:
+        raise ValueError(f"namespace: expected one of yours, {', '.join(names)}, got {namespace!r}")
 
 
 def write_folders(args: Arguments) -> list[Repository]:
@@ -61,35 +85,51 @@ def write_folders(args: Arguments) -> list[Repository]:
 
     if args.checkpoint is not None:
         model = added(args.name, "model")
-        write_model(Path(args.checkpoint), model.name, tag, model.folder, [], is_default=False)
+        write_model(Path(args.checkpoint), model.name, tag, model.folder)
         return repositories
     for name in args.metrics:
         if name in CHECKPOINTS:
             results = recorded_results(name, CHECKPOINTS[name])
             model = added(checkpoint_repository(name, args.namespace).split("/")[1], "model")
-            write_model(CHECKPOINTS[name], model.name, tag, model.folder, results, metric=name)
+            write_model(CHECKPOINTS[name], model.name, tag, model.folder, name, results)
     # the demo of several metrics loads their checkpoints
-    for name in [*args.metrics, *[COMPARE] * (set(COMPARED) <= set(args.metrics))]:
+    for name in [*args.metrics, *["compare"] * (set(COMPARED) <= set(args.metrics))]:
         write_space(name, args.namespace, tag, added(name, "space").folder)
     if args.docs:
         write_site(added("docs", "space").folder)
     return repositories
 
 
+def upload(api, repository: Repository, move_tag: bool = False) -> str:
+    """Make a repository equal to its folder, tag it, and return what was done; a version that has its tag stays."""
+    from huggingface_hub import RepoCard
+
+    where, tag = {"repo_id": repository.name, "repo_type": repository.kind}, version_tag()
+    is_tagged = api.revision_exists(repository.name, tag, repo_type=repository.kind)
+    if is_tagged and not move_tag:
+        return f"{tag} is published already; raise the version in setup.cfg and metrics/core/scorer.py, or --move_tag"
+    is_space = repository.kind == "space"
+    sdk = RepoCard.load(repository.folder / "README.md").data.sdk if is_space else None
+    api.create_repo(**where, space_sdk=sdk, exist_ok=True)
+    head = api.repo_info(**where).sha  # the Hub refuses the commit if there is another one meanwhile
+    settings = {"delete_patterns": "*", "commit_message": f"Publish {tag}", "parent_commit": head}
+    commit = api.upload_folder(**where, folder_path=repository.folder, **settings)
+    if is_tagged:
+        api.delete_tag(**where, tag=tag)
+    api.create_tag(**where, tag=tag, revision=commit.oid)
+    return f"{'unchanged' if commit.oid == head else 'uploaded'}, tagged {tag}"
+
+
 def main() -> None:
     """Write the folders; unless it is a dry run, upload what differs."""
     from huggingface_hub import HfApi
 
-    args = parsed(Arguments)
+    args, api = parsed(Arguments), HfApi()
     check(args)
-    api = HfApi()
     if not args.dry_run:
         check_login(api, args.namespace)
-    repositories = write_folders(args)
-    if not args.dry_run and not args.move_tag:
-        check_version(api, repositories)
-    for repository in repositories:
-        done = repository.folder if args.dry_run else upload(api, repository, version_tag())
+    for repository in write_folders(args):
+        done = repository.folder if args.dry_run else upload(api, repository, args.move_tag)
         print(f"{repository.kind} {repository.name}: {done}", flush=True)
 
 
