@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .rows.sources import read_rows
     from .verbs.accuracy.report import accuracy
     from .verbs.agree.report import agree
     from .verbs.calibrate.report import calibrate
@@ -18,7 +19,18 @@ if TYPE_CHECKING:
     METRICS: tuple[str, ...]
 
 _VERBS = ("accuracy", "agree", "calibrate", "compare", "explain", "score")  # imported where they are used
-__all__ = ["METRICS", "__version__", "accuracy", "agree", "calibrate", "compare", "explain", "load", "score"]
+__all__ = [
+    "METRICS",
+    "__version__",
+    "accuracy",
+    "agree",
+    "calibrate",
+    "compare",
+    "explain",
+    "load",
+    "read_rows",
+    "score",
+]
 
 try:
     __version__ = version("genqa-metrics")
@@ -31,6 +43,10 @@ def __getattr__(name: str) -> Any:
         from .registry import SCORERS
 
         return tuple(SCORERS)
+    if name == "read_rows":
+        from .rows.sources import read_rows
+
+        return read_rows
     if name in _VERBS:
         return getattr(import_module(f"{__name__}.verbs.{name}.report"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

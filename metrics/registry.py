@@ -48,7 +48,9 @@ def make_scorer(metric: str, settings: Mapping | None = None, ready: bool = True
             from .scale.exporting import with_exported
 
             settings = with_exported(metric, settings)
-        return result(ready=ready, **settings or {})
+        scorer = result(ready=ready, **settings or {})
+        scorer.given = {name: value for name, value in (settings or {}).items() if value is not None}
+        return scorer
     except ImportError as error:
         raise ValueError(f"{metric}: {error}") from error
     except (ValueError, TypeError) as error:

@@ -22,7 +22,7 @@ from .reports import report
 from .reports.table import visible
 from .rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
 from .rows.sources import files_of_runs
-from .rows.values import as_number
+from .rows.values import COLUMNS, as_number
 from .rows.writing import output_path, write_text
 
 SHOWN_BAD_ROWS = 10
@@ -99,7 +99,7 @@ From = _reading(
     "--from",
     "TOOL",
     "What wrote the files: ragas, lm-eval, squad, openai-evals, inspect, promptfoo, deepeval, langfuse, langsmith, "
-    "mlflow, azure, opencompass, bioasq or truthfulqa. Default: detected.",
+    "mlflow, azure, helm, kilt, natural-questions, opencompass, bioasq or truthfulqa. Default: detected.",
 )
 RowsAt = _reading("--rows-at", "PATH", "Where the rows stand in JSON: runs[*].items.")
 Sheet = _reading("--sheet", "NAME", "Sheet of a workbook, by name or number.")
@@ -181,12 +181,13 @@ def read_inputs(
     split_references: str | None = None,
 ) -> list:
     """Return the sources of paths that are read with the options `READING`, see `rows.sources.files`."""
-    from .rows.sources import ReadOptions, files
+    from .rows.sources import read_rows
 
     names = [name.strip() for name in (systems or "").split(",") if name.strip()]
     if systems and len(set(names)) < max(len(names), 1):
         raise ValueError(f"--systems: expected different names of columns, A,B, got {systems!r}")
-    return files(inputs, ReadOptions(form, names, encoding, rows_at or "", sheet or "1", split_references or ""))
+    more = {"rows_at": rows_at or "", "sheet": sheet or "1", "split_references": split_references or ""}
+    return read_rows(inputs, tool=form, systems=names, encoding=encoding, **more)
 
 
 def _value(text: str) -> object:
@@ -519,7 +520,8 @@ def carry_out(
     and returns the names that --fail-under knows, None where they are known only afterwards. `after` gets the report.
     """
     given = dict(arguments)
-    inputs, forms = given.pop("inputs"), ("json", "markdown", "latex", "html")
+    paths = inputs = given.pop("inputs")
+    forms = ("json", "markdown", "latex", "html")
     files = {f"--{kind}": given.pop(kind) for kind in forms if kind in given}
     form, verbose = given.pop("form"), given.pop("verbose", False)
     reading, column = [given.pop(name, None) for name in READING], given.pop("column")
@@ -550,20 +552,42 @@ def carry_out(
     say_forms(() if as_paths else sources)
     after(report)
     write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})
-    print_result(form, report, verbose, {} if any(reading) or column else _names_of(inputs, given))
+    options = [word for pair in zip(READING, reading, strict=True) if pair[1] for word in (flag(pair[0]), pair[1])]
+    options += [word for value in column or () for word in ("--column", value) if value.partition("=")[0] in COLUMNS]
+    print_result(form, report, verbose, _names_of(paths, given, options))
     if demands:
         check_demands(demands, report.systems)
 
 
-def _names_of(inputs: Sequence[str], given: Mapping[str, Any]) -> dict[str, str]:
-    """Return what FILE and LABELS stand for in commands on what a verb read or wrote.
+def flag(name: str) -> str:
+    """Return the option of a parameter: --rows-at of rows_at."""
+    return f"--{name.strip('_').replace('_', '-')}"
 
-    >>> _names_of(["a.jsonl", "my b.jsonl"], {"labels": None, "output": None})
-    {'FILE': "a.jsonl 'my b.jsonl'"}
+
+def _names_of(inputs: Sequence[str], given: Mapping[str, Any], reading: Sequence[str] = ()) -> dict[str, str]:
+    """Return what FILE and LABELS stand for in commands on what a verb read or wrote, with the options that they need.
+
+    A file that was written has its columns under usual names, and says how it was judged. A long name stays FILE.
+
+    >>> _names_of(["a.jsonl", "my b.jsonl"], {"labels": None, "output": None, "settings": {"ava": {"threshold": 0.6}}})
+    {'FILE': "a.jsonl 'my b.jsonl' --set ava.threshold=0.6"}
     """
     files = {"FILE": [given["output"]] if given.get("output") else inputs, "LABELS": given.get("labels") or []}
-    names = {name: shlex.join(map(str, paths)) for name, paths in files.items()}
-    return {name: shown for name, shown in names.items() if 0 < len(shown) <= LONGEST_NAME and shown != "-"}
+    names = {name: shlex.join(map(str, paths)) for name, paths in files.items() if paths and "-" not in paths}
+    names = {name: shown if len(shown) <= LONGEST_NAME else name for name, shown in names.items()}
+    if "FILE" in names and not given.get("output"):
+        settings = given.get("settings") or {}
+        judge = settings.get("ava", {} if "metrics" in given else settings)
+        pairs = judge | ({"calibration": given["calibration"]} if given.get("calibration") else {})
+        words = [word for name, value in pairs.items() for word in ("--set", f"ava.{name}={_written(value)}")]
+        words += ["--on-error", "skip"] if given.get("on_error") == "skip" else []
+        names["FILE"] = " ".join(filter(None, [names["FILE"], shlex.join([*reading, *words])]))
+    return {name: shown for name, shown in names.items() if shown != name}
+
+
+def _written(value: object) -> str:
+    """Return a setting as --set reads it."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _text(report: Any, option: str) -> str:

@@ -289,7 +289,8 @@ def test_a_command_has_the_names_and_defaults_of_its_function(verb):
 
 
 def test_only_public_names_are_listed():
-    public = ["METRICS", "__version__", "accuracy", "agree", "calibrate", "compare", "explain", "load", "score"]
+    verbs = ["accuracy", "agree", "calibrate", "compare", "explain", "load", "read_rows", "score"]
+    public = ["METRICS", "__version__", *verbs]
     assert dir(genqa_metrics) == sorted(genqa_metrics.__all__) == public
     assert all(hasattr(genqa_metrics, name) for name in public)
 

@@ -133,7 +133,7 @@ def test_values_that_json_lacks_are_written_as_texts(tmp_path):
     for ending in (".jsonl", ".parquet", ".csv"):
         genqa_metrics.score([row], "aev", output=str(tmp_path / f"o{ending}"))
         (found,) = read(tmp_path / f"o{ending}")
-        assert (found["day"], found["bad"], found["inner"]) == ("2024-05-01", "?", "{(1, 2): nan}")
+        assert (found["day"], found["bad"], found["inner"]) == ("2024-05-01", "�", "{(1, 2): nan}")
 
 
 def test_parts_have_the_columns_of_the_first_one_however_often_a_run_is_resumed(tmp_path):

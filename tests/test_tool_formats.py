@@ -347,7 +347,7 @@ def test_a_wrong_column_is_found_before_a_model_is_loaded(command, tmp_path, mon
     path = save(tmp_path / "a.jsonl", [{"question": WHO, "reply": "a", "references": "a"}] * 30)
     told = run(command, path, "--metric", "kpqa", status=2)[1]
     assert "a.jsonl, line 1: no prediction (a column named prediction or candidate or predictions)" in told
-    assert "columns found: question, reply, references; say which one it is with --column prediction=NAME" in told
+    assert "columns found: question, reply, references; say which one it is with --column prediction=reply" in told
     assert "with --systems A,B" in told
 
 

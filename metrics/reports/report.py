@@ -30,6 +30,8 @@ MOST_NAMED = 5  # in a sentence
 MOST_CHARACTERS = 80  # of the names that a sentence lists
 WIDTH, SCREEN = 100, 30  # columns and lines of a first screen at most
 _FILES = re.compile(r"(genqa-metrics [a-z]+ |--labels )(FILE|LABELS)\b")  # in commands that sentences name
+_COMMAND = re.compile(r"genqa-metrics [a-z]+ (?:FILE|LABELS)(?: --?[a-z-]+(?: [\w./=]+)?)*")
+_NO_BREAK = "\ue000"  # stands for a blank in a command, which is printed on one line
 
 
 class Report:
@@ -329,6 +331,8 @@ def print_first_screen(
 def say(console, lines: Iterable[str], style: str = "dim", most: int | None = None) -> None:
     """Print lines of plain text, wrapped between words to `most` columns or the console's; each keeps its indentation.
 
+    Commands are not broken.
+
     A word that is wider than the console, such as a signature, is one that can be copied. FILE and LABELS in commands
     become the files that were read where the console has their `names`, see `terminal.print_result`.
     """
@@ -338,13 +342,20 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
     width = min(console.width, most or console.width)
     names = getattr(console, "names", {})
     for line in lines:
-        line = visible(_FILES.sub(lambda match: match[1] + names.get(match[2], match[2]), line))
+        line = _COMMAND.sub(lambda match: _with_files(match[0], names).replace(" ", _NO_BREAK), line)
+        line = visible(_with_files(line, names))
         said = line.lstrip()
         indent = line[: len(line) - len(said)]
         room = width - len(indent)
         fits = max(map(cell_len, said.split()), default=0) <= room
         for part in Text(said).wrap(console, room) if fits else [Text(said)]:
-            console.print(Text.assemble(indent, (part.plain.rstrip(), style)), soft_wrap=True)
+            plain = part.plain.rstrip().replace(_NO_BREAK, " ")
+            console.print(Text.assemble(indent, (plain, style)), soft_wrap=True)
+
+
+def _with_files(text: str, names: Mapping[str, str]) -> str:
+    """Return a text in whose commands FILE and LABELS are the names of files."""
+    return _FILES.sub(lambda match: match[1] + names.get(match[2], match[2]), text)
 
 
 def print_field(console, label, text, columns: int) -> None:

@@ -1,5 +1,6 @@
 """Errors and warnings about arguments, files and rows, and their advice in words of Python or of the command line."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -40,6 +41,12 @@ def without_hints(message: object) -> str:
 def name_column(role: str, column: str = "NAME") -> Advice:
     """Return how to say which column has a role; "" for none."""
     return Advice(f'columns={{"{role}": "{column}"}}', command=f"--column {role}={column}")
+
+
+def read_option(name: str, value: str) -> Advice:
+    """Return how to read a file with an option, such as an encoding."""
+    quoted = shlex.quote(value) if value != "NAME" else value
+    return Advice(f"{name}={value!r} of read_rows", command=f"--{name.replace('_', '-')} {quoted}")
 
 
 def add_metric(metric: str) -> Advice:

@@ -21,14 +21,18 @@ from typing import Any, Literal, TypeVar
 
 from ..core.reading import the_first
 from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name_column
+from .formats.shared import is_chat, text_of
+from .options import Options, options_in_columns, options_of, right_option, with_options
 from .sources import Source
 from .values import (
     COLUMNS,
+    KEYS,
     MAX_NAMES,
     MISSING,
     NO_ANSWER,
     OWN_NAMES,
     PLANNED_LABELS,
+    SCORED_COLUMNS,
     PlainCell,
     Row,
     answers_of,
@@ -39,14 +43,18 @@ from .values import (
     kind_of,
     likely,
     list_in_cell,
+    literal,
     passage_text,
     passages_in,
+    paths_in,
     plain_name,
     printed_list,
     recognized,
-    text_of_number,
+    same_text,
+    scalar_text,
     value_at,
     verdict_of,
+    whole_characters,
 )
 from .writing import type_of
 
@@ -56,9 +64,32 @@ _Converted = TypeVar("_Converted")
 SPLIT_HALF = "human (split half)"
 MAX_SCORE = 1e10  # of what a person or another metric gave; sums of larger ones would lose their digits
 DIGEST = "_digest"  # end of the name of the column that tells scores of our own from others, see `scale.run`
+SETTINGS = "_settings"  # the same of the settings, as JSON, of scores that were not computed with the default ones
 SHORT_PART = 3  # words of what stands beside a semicolon that may separate references; else it is of a sentence
+MOST_REMEMBERED = 1_000_000  # rows of a file among which equal ones are looked for
 FIRST_ROWS = 20  # that show whether a column is missing everywhere
 _ADD_REFERENCE = "drop it or the row, or add one"
+_TYPED = "numbers, dates, true and false"
+_OUT_OF = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|out of|of|von)\s*(\d+(?:[.,]\d+)?)")
+_DECIMAL = re.compile(r"([+-]?\d+(?:[.,]\d{1,2})?)\s*(%?)")
+# Columns in which a role that is missing is looked for; what is found is tried before it is named.
+_LIKELY = {
+    "references": re.compile(r"answ|gold|truth|target|refer|expect|ideal|correct|solution|output|respon|label|text"),
+    "prediction": re.compile(r"answ|pred|output|respon|reply|completion|generat|candidate|hypothes|content|text"),
+}
+_UNLIKELY = re.compile(
+    r"wrong|incorrect|false|distract|confiden|type|start|offset|url|title|_id$|^id$|evidence|prompt|context"
+)
+# Keys of an object that is one answer, and of facts beside an answer: such objects are no {system: answer}.
+ANSWER_KEYS = (
+    "final_answer", "answer", "prediction", "response", "completion", "output", "output_text", "generated_text",
+    "result", "text", "content",
+)  # fmt: skip
+FACT_KEYS = (
+    "confidence", "score", "probability", "prob", "logprob", "logprobs", "role", "id", "type", "reason", "reasoning",
+    "explanation", "rationale", "thought", "thoughts", "thinking", "citations", "sources", "metadata", "usage",
+    "tokens", "finish_reason", "stop_reason", "latency", "cost", "model", "tool_calls", "language",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -106,10 +137,15 @@ class RowReader:
     kind: RowKind | None = None  # of the first good row
     keeps: bool = False  # items have the columns that are not read
     not_numbers: int = field(default=0, init=False)  # values of `score` and `label`
+    separators: Counter[str] = field(default_factory=Counter, init=False)  # that may split texts
+    repeated: int = field(default=0, init=False)  # rows that are equal to an earlier one
+    _read: set[int] = field(default_factory=set, init=False)  # hashes of rows
     _names: set[str] = field(default_factory=set, init=False)  # columns of the last row, and which have which roles
     _roles: Mapping[str, str] = field(default_factory=dict, init=False)
     _words: dict[str, float] = field(default_factory=dict, init=False)  # that were read as labels
     _letters: set[str] = field(default_factory=set, init=False)
+    _scale: dict[str, float] = field(default_factory=dict, init=False)  # of which scores are, by column
+    _unread: Counter[str] = field(default_factory=Counter, init=False)  # values of score and label, by column
 
     def __post_init__(self):
         self.in_csv = self.source.format in ("CSV", "TSV", "Excel")
@@ -148,13 +184,49 @@ class RowReader:
         """Return the same as `value`; raise a `ColumnError` where there is no such column."""
         column, value = self.value(values, role)
         if value is MISSING:
-            wide = ", or where each system has a column, with --systems A,B" if role == "prediction" else ""
-            fix = self.source.elsewhere(values) or Advice(
-                "say which one it is with ", name_column(role, likely(role, values)), Advice(command=wide)
-            )
+            fix = self._fix(values, role)
             names = " or ".join(OWN_NAMES[role])
             raise ColumnError(f"no {role} (a column named {names}); {_listed(values)}", hint=fix)
         return column, value
+
+    def _fix(self, values: dict, role: str) -> Advice | str:
+        """Return how a row without a role can be read; places and columns that it names were tried on the row."""
+        if elsewhere := self.source.elsewhere(values, lambda row: bool(_trial({}).trial_items(row))):
+            return elsewhere
+        alone = self.source.alone(values)
+        path = "" if alone and role == "prediction" else self.path_of(values, role)
+        if alone and not path:
+            return alone
+        wide = ", or where each system has a column, with --systems A,B" if role == "prediction" else ""
+        column = name_column(role, path or likely(role, values))
+        return Advice("say which one it is with ", column, Advice(command=wide))
+
+    def path_of(self, values: dict, role: str) -> str:
+        """Return the path of a text that may have a role and can be read so; "" if there is none."""
+        others = {column for name, column in self._recognized(values).items() if name not in (role, "options")}
+        for path, value in paths_in({name: value for name, value in values.items() if name not in others}):
+            path = path if role == "references" else path.replace("[*]", "[0]")
+            named = path.rpartition(".")[2].lower()
+            is_likely = isinstance(value, str) and _LIKELY[role].search(named) and not _UNLIKELY.search(named)
+            if is_likely and _trial({**self.columns, role: path}).accepts(values, role):
+                return path
+        return ""
+
+    def accepts(self, values: dict, role: str) -> bool:
+        """Return whether the column of a role can be read as texts."""
+        with suppress(RowError):
+            column, value = self.value(values, role)
+            kind = RowKind(sets=False, ceiling=False, text="question")
+            if role == "references":
+                return self._references(values, column, value, kind) != [NO_ANSWER]
+            return bool(checked_text(column, self._answer(column, value)))
+        return False
+
+    def trial_items(self, values: Mapping) -> list[Item]:
+        """Return the items of a row; none where it cannot be read."""
+        with suppress(RowError, FileError, StopIteration):
+            return self.read(next(Source(memory=[values]).rows()))
+        return []
 
     def has(self, values: dict, role: str) -> bool:
         """Return whether a row has a column."""
@@ -222,7 +294,7 @@ class RowReader:
             if isinstance(passage, bool | int | float) and not (isinstance(passage, float) and math.isnan(passage)):
                 problem = f"{column}: expected passages, a text or a list of texts, got {kind_of(passage)}"
                 raise RowError(problem, hint=Advice("say which one it is with ", name_column("contexts")))
-        texts = [checked_text(column, passage_text(text)) for text in passages]
+        texts = [self._text(column, passage_text(text)) for text in passages]
         return texts if any(text.strip() for text in texts) else []
 
     def row_kind(self, values: dict) -> RowKind:
@@ -234,7 +306,7 @@ class RowReader:
         if human and not self.has(values, "prediction") and self.has(values, "references"):
             return RowKind(sets=True, ceiling=True, text=text)
         given = self.has(values, text)
-        column, value = self.needed(values, "prediction")
+        column, value = self._prediction(values)
         # Lists in cells of CSV can be sets of predictions; the columns say so, not a cell.
         asks = not is_given(self.value(values, "question")[1])
         if self.in_csv and asks and (self.has(values, "context") or plain_name(column) == "predictions"):
@@ -250,7 +322,7 @@ class RowReader:
     def systems(self, values: dict) -> tuple[str, ...]:
         """Return the systems whose row it is, also of a bad row; never raises."""
         try:
-            system, value = self._system(values), self.value(values, "prediction")[1]
+            system, value = self._system(values), self._prediction(values)[1]
         except RowError:
             return ()
         return tuple(map(str, value)) if system is None and isinstance(value, dict) else (system or self.source.stem,)
@@ -264,7 +336,22 @@ class RowReader:
             error.systems = self.systems(row.values)
             raise
         self.kind = kind
+        self._note_repeated(items)
         return items
+
+    def _note_repeated(self, items: Sequence[Item]) -> None:
+        """Count rows that are equal to an earlier one with the same id, as those that fill up a last batch are."""
+        for item in items if len(self._read) < MOST_REMEMBERED else ():
+            if item.id is not None:
+                key = hash((item.system, item.id, item.text, *item.predictions, *item.references))
+                self.repeated += key in self._read
+                self._read.add(key)
+        if self.repeated:
+            self.source.note(
+                f"{self.repeated:,} rows are equal to an earlier one, also in id, and count again; if they fill up a "
+                "last batch, drop them",
+                "repeated rows",
+            )
 
     def items(self, line: int, values: dict, row_kind: RowKind, needs: Mapping[str, str] | None = None) -> list[Item]:
         """Return the items of a row, one per system; none for a context with one reference and no predictions.
@@ -274,7 +361,11 @@ class RowReader:
         needs = needs or {}
         must = "references" in needs or (row_kind.has_references and not needs)
         column, given = (self.needed if must else self.value)(values, "references")
-        references = self._references(values, column, given, row_kind) if must or is_given(given) else []
+        chosen = None if row_kind.sets or row_kind.ceiling else self._right_option(values, column, given)
+        if chosen:
+            references = with_options(None, *chosen)[1]
+        else:
+            references = self._references(values, column, given, row_kind) if must or is_given(given) else []
         if references and not must and not row_kind.has_references:
             problem = f"{column}: the first row has none, so that rows were scored without references, though others "
             named = Advice("metrics='ava', on_error='skip'", command="-m ava --on-error skip")
@@ -289,14 +380,15 @@ class RowReader:
             by_system = {SPLIT_HALF: references[0::2]} if len(references) > 1 else {}
             references = references[1::2]
         else:
-            column, value = self.needed(values, "prediction")
+            column, value = self._prediction(values)
             value = list_in_cell(value) if row_kind.sets and self.in_csv else value
             by_system = self._predictions(column, value, row_kind, default)
             if references == [NO_ANSWER] and not row_kind.sets:  # an empty answer says so, too
                 by_system = {system: texts if texts[0].strip() else [NO_ANSWER] for system, texts in by_system.items()}
         ident = self.value(values, "id")[1]
-        ident = None if ident in (MISSING, None) else checked_text("id", str(ident))
+        ident = None if ident in (MISSING, None) else same_text(self._text("id", scalar_text(ident) or str(ident)))
         text, contexts = self._asked(values, row_kind, needs), self._needed_contexts(values, needs)
+        text = with_options(text, *chosen)[0] if chosen else text
         human = self.human(values)
         chance = None if human[1] is None else self.sampling(values)[0]
         extra = self._extra(values, row_kind) if self.keeps else {}
@@ -319,7 +411,79 @@ class RowReader:
             return None
         if row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of them is welcome
             return json.dumps(text, default=str)
-        return checked_text(column, text)
+        text = text_of(text) if is_chat(text) else text
+        return self._text(column, text)
+
+    def _text(self, column: str, value: object) -> str:
+        """Return a checked text; notes where half a character was replaced."""
+        text = checked_text(column, value)
+        if text is not value and text != value:
+            self.source.note(
+                f"{column}: half a surrogate pair (\\ud800 to \\udfff) was read as U+FFFD, such as {text!r:.40}"
+            )
+        return text
+
+    def _prediction(self, values: dict) -> tuple[str, object]:
+        """Return the column of the prediction, and the answer: a text, a list of texts, or {system: either}."""
+        column, value = self.needed(values, "prediction")
+        if self.in_csv and isinstance(value, str) and value[:1] in "[{" and not isinstance(value, PlainCell):
+            value = chat if is_chat(chat := literal(value)) else value
+        value = value.tolist() if hasattr(value, "tolist") else value
+        answer = self._answer(column, value)
+        if isinstance(answer, Mapping):
+            answer = {name: self._answer(f"{column}, {name!r}", inner) for name, inner in answer.items()}
+        return column, answer
+
+    def _answer(self, column: str, value: object) -> object:
+        """Return the text of an answer that is a message, a list of messages, or an object with other facts beside it.
+
+        Other values stay; an object is {system: answer} only where no key is a usual name of an answer or of a fact
+        about one.
+        """
+        if is_chat(value):
+            self.source.note(f"{column}: messages were read as the text of the assistant's last one")
+            return text_of(value, "assistant")
+        if not isinstance(value, Mapping):
+            return value
+        plain = {plain_name(str(name)): str(name) for name in value}
+        key = next((plain[name] for name in ANSWER_KEYS if name in plain), None)
+        if key is not None:
+            more = Advice(f"{column}: objects were read as one answer, that of {key!r}; another one: ")
+            self.source.note(Advice(more, name_column("prediction", f"{column}.NAME")))
+            return text_of(value[key], "assistant") if is_chat(value[key]) else value[key]
+        if facts := [name for name in plain if name in FACT_KEYS]:
+            texts = [name for name in value if isinstance(value[name], str) and plain_name(name) not in FACT_KEYS]
+            problem = f"{column}: expected a text or {{system: text}}, got an object with {plain[facts[0]]!r}"
+            path = f"{column}.{texts[0]}" if texts else "NAME.KEY"
+            raise RowError(problem, hint=Advice("say where the answer stands with ", name_column("prediction", path)))
+        return value
+
+    def _right_option(self, values: dict, column: str, key: object) -> tuple[Options, str] | None:
+        """Return the options of a row and the label of the right one; None of a row that is no multiple choice."""
+        if self.source.options.systems or self.columns.get("options") == "":
+            return None
+        name, value = self.value(values, "options")
+        options, name = (options_in_columns(values), "options") if value is MISSING else (options_of(value), name)
+        if options is None:
+            return None
+        keys = {column: key} | {name: value for name, value in values.items() if plain_name(name) in KEYS}
+        unread = Advice("leave the options unread with ", name_column("options", ""))
+        for key_column, key in keys.items():
+            try:
+                right = None if key is MISSING or key is None else right_option(options, key)
+            except RowError as error:
+                raise RowError(f"{key_column}: {error}", hint=unread) from error
+            if right is not None:
+                text = f"{right}. {options[right]}"
+                such = f"{key_column} {key!r:.30} is {text!r:.40}, whose letter and text are both accepted"
+                self.source.note(Advice(f"{name}: read as the options of a question ({such}); ", unread))
+                return options, right
+        if plain_name(column) in KEYS:
+            raise RowError(f"{column}: {key!r:.40} is none of the options {', '.join(options)}", hint=unread)
+        self.source.note(
+            f"{column}: values such as {key!r:.30} are none of the options in {name}, which were not read"
+        )
+        return None
 
     def _needed_contexts(self, values: dict, needs: Mapping[str, str]) -> list[str]:
         """Return the passages of a row; a row without a list of them is an error where a metric needs it."""
@@ -342,15 +506,20 @@ class RowReader:
     def _references(self, values: dict, column: str, value: object, row_kind: RowKind) -> list[str]:
         if value is None or (isinstance(value, str) and not value.strip()):
             raise RowError(f"{column}: expected at least one reference, got none; {_ADD_REFERENCE}")
-        if isinstance(value, bool | int | float):
-            self.source.note(f"{column}: numbers, true and false were read as texts, such as {value!r:.20}")
+        if (text := scalar_text(value)) is not None:
+            self.source.note(f"{column}: {_TYPED} were read as texts, such as {text:.20}")
+        if self.in_csv and isinstance(value, str) and value.strip().lower() in ("true", "false"):
+            self.source.note(f"{column}: TRUE and FALSE were read as yes and no too")
+            value = [value, *answers_of(value.strip().lower() == "true")[:1]]
         value = list_in_cell(value) if self.in_csv else value
         answers = self._several(column, value) if isinstance(value, str) else answers_of(value)
         if answers is None:
             named = "another column is named with ", name_column("references")
+            path = self.path_of({**values, column: value}, "references") if isinstance(value, Mapping) else ""
+            inside = name_column("references", path) if path else "NAME.KEY"
             raise RowError(
                 f"{column}: expected a string or a list of strings, got {kind_of(value)}",
-                hint=Advice(*named, ", a value inside an object with NAME.KEY"),
+                hint=Advice(*named, ", a value inside an object with ", inside),
             )
         unanswerable = not answers or values.get("answerable") is False or values.get("is_impossible") is True
         if unanswerable and not (row_kind.sets or row_kind.ceiling):
@@ -359,14 +528,37 @@ class RowReader:
                 "declines or is empty is right there"
             )
             return [NO_ANSWER]
-        aliases = answers_of(self.optional(values, "aliases") or []) or []
-        answers += [alias for alias in dict.fromkeys(map(str, aliases)) if alias not in answers]
-        texts = [checked_text(f"{column}, item {i}", text) for i, text in enumerate(answers, 1)]
-        empty = [f"an empty text as item {i}" for i, text in enumerate(texts, 1) if not text.strip()]
-        if empty or not texts:
-            got = empty[0] if empty else "none"
+        texts = [text for text in answers if is_given(text)]
+        if not texts:
+            got = f"only an empty text or null as item {len(answers)}" if answers else "none"
             raise RowError(f"{column}: expected at least one reference, got {got}; {_ADD_REFERENCE}")
-        return texts
+        if len(texts) < len(answers):
+            self.source.note(f"{column}: nulls and empty texts in lists of references were left out")
+        if (other := next((text for text in texts if isinstance(text, Mapping)), None)) is not None:
+            path = self.path_of(values, "references")
+            fix = Advice("name the texts in it with ", name_column("references", path or f"{column}[*].KEY"))
+            raise RowError(f"{column}: expected a string or a list of strings, got {kind_of(other)}", hint=fix)
+        texts = [self._text(f"{column}, item {i}", text) for i, text in enumerate(texts, 1)]
+        return texts + [alias for alias in dict.fromkeys(self._aliases(values)) if alias not in texts]
+
+    def _aliases(self, values: dict) -> list[str]:
+        """Return the further references of a row, from all columns that have some."""
+        named = self.value(values, "aliases")
+        roles = self._recognized(values)
+        taken = {*roles.values(), *self.columns.values()}
+        others = [name for name in values if plain_name(name) in COLUMNS["aliases"] and name not in taken]
+        columns = (
+            {} if self.columns.get("aliases") == "" else dict([named, *((name, values[name]) for name in others)])
+        )
+        texts: list = []
+        for column, value in columns.items():
+            value = list_in_cell(value) if self.in_csv else value
+            if is_given(value):
+                texts += self._several(column, value) if isinstance(value, str) else answers_of(value) or []
+            if column in others and is_given(value) and not self.source.form:
+                note = f"column {column!r} was read as further references; another one: "
+                self.source.note(Advice(note, name_column("aliases")), f"aliases in {column}")
+        return [whole_characters(str(text)) for text in texts if is_given(text)]
 
     def _several(self, column: str, text: str) -> list[str]:
         """Return the references of a text: those of a printed list, those between separators, or itself."""
@@ -379,9 +571,11 @@ class RowReader:
         separator = self.source.options.split
         if separator:
             return [part for value in text.split(separator) if (part := value.strip())]
-        mark = next((mark for mark in ("|", ";") if f"{mark} " in text), None) if self.in_csv else None
+        marks = (mark for mark, stands in (("|", "|"), (";", "; ")) if stands in text)
+        mark = next(marks, None) if self.in_csv else None
         is_of_sentence = mark == ";" and any(len(part.split()) > SHORT_PART for part in text.split(mark))
         if mark and not is_of_sentence:
+            self.separators[mark] += 1
             such = shorten(text, 60, placeholder=" ...")
             self.source.note(
                 f"{column}: {mark!r} stands in texts such as {such!r}, each of which is "
@@ -396,14 +590,14 @@ class RowReader:
         if isinstance(value, dict | list):
             problem = f"{column}: expected the name of a system, got {kind_of(value)}"
             raise RowError(problem, hint=Advice("leave it out with ", name_column("system", "")))
-        return checked_text(column, str(value))
+        return self._text(column, scalar_text(value) or str(value))
 
     def _predictions(self, column: str, value: object, row_kind: RowKind, system: str | None) -> dict[str, list[str]]:
         if isinstance(value, dict):
             if system is not None:
                 problem = f"{column}: expected no systems' names in it beside a column 'system'; keep one of the two"
                 raise RowError(problem)
-            by_system = {checked_text(column, str(name)): texts for name, texts in value.items() if texts is not None}
+            by_system = {self._text(column, str(name)): texts for name, texts in value.items() if texts is not None}
             if not by_system:
                 raise RowError(f"{column}: expected {{system: texts}}, got an empty object; drop the row")
         else:
@@ -414,12 +608,12 @@ class RowReader:
                 problem = f"{where}: expected one string as in the first row, got a list; write sets in every row"
                 raise RowError(problem)
             if isinstance(texts, list):
-                by_system[name] = [checked_text(f"{where}, item {i}", text) for i, text in enumerate(texts, 1)]
-            elif isinstance(texts, bool | int | float) and texts == texts:
-                self.source.note(f"{column}: numbers, true and false were read as texts, such as {texts!r:.20}")
-                by_system[name] = [text_of_number(texts)]
+                by_system[name] = [self._text(f"{where}, item {i}", text) for i, text in enumerate(texts, 1)]
+            elif (text := scalar_text(texts)) is not None:
+                self.source.note(f"{column}: {_TYPED} were read as texts, such as {text:.20}")
+                by_system[name] = [text]
             elif isinstance(texts, str) or texts is None:
-                by_system[name] = [checked_text(where, texts)]
+                by_system[name] = [self._text(where, texts)]
             else:
                 raise RowError(f"{where}: expected a string or a list of strings, got {kind_of(texts)}")
         return by_system
@@ -430,13 +624,43 @@ class RowReader:
             return None
         if name == "label" and (verdict := self.verdict(column, value)) is not None:
             return verdict
-        number = as_number(value)
+        number = self.human_number(column, value, name)
         if not abs(number) <= MAX_SCORE:
             self.not_numbers += 1
-            if name == "label":
-                self.source.note(f"{column}: values such as {value!r:.40} are no labels and were not read")
+            self._unread[column] += 1
+            kind = "labels" if name == "label" else "numbers"
+            such = f"values such as {value!r:.40} are no {kind} and were not read ({self._unread[column]:,} so far)"
+            self.source.note(f"{column}: {such}", f"no {kind} in {column}")
             return None
         return number
+
+    def human_number(self, column: str, value: object, name: str) -> float:
+        """Return the number that a person gave: also 4/5, 80% and 3,5; NaN of what is none.
+
+        A label of 4/5 is 0.8; a score stays on its scale, 4, which must be the same in all rows.
+        """
+        number, text = as_number(value), value.strip() if isinstance(value, str) else ""
+        if not math.isnan(number) or not text:
+            return number
+        if match := _OUT_OF.fullmatch(text):
+            number, whole = (float(part.replace(",", ".")) for part in match.groups())
+            if name == "label":
+                return number / whole if whole else math.nan
+            if self._scale.setdefault(column, whole) != whole:
+                scales = f"{self._scale[column]:g} and of {whole:g}"
+                raise RowError(
+                    f"{column}: {text!r} is on another scale than the rows before, of {scales}; use one scale"
+                )
+        elif match := _DECIMAL.fullmatch(text):
+            number = float(match[1].replace(",", ".")) / (100 if match[2] and name == "label" else 1)
+        if not math.isnan(number):
+            self.source.note(f"{column}: texts such as {text!r:.20} were read as numbers ({number:g})")
+        return number
+
+
+def _trial(columns: Mapping[str, str]) -> RowReader:
+    """Return a reader for trying how a row can be read; its notes are lost."""
+    return RowReader(Source(memory=[]), columns)
 
 
 def _listed(values: dict) -> str:
@@ -564,8 +788,35 @@ def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> Row
 
 def is_judged(sources: Sequence[Source]) -> bool:
     """Return whether the first row has the digest of an earlier judgment, so that a model may not be needed."""
-    first = [row.values or {} for source in sources[:1] for row in _first_rows(source)[:1]]
-    return any(name.endswith(DIGEST) and value for values in first for name, value in values.items())
+    return bool(_judgments(sources[:1]))
+
+
+def recorded_settings(sources: Sequence[Source]) -> dict[str, dict[str, object]]:
+    """Return {metric: settings} with which the rows were judged before, as the first row of every judged file says.
+
+    A metric is left out where files differ, or a value is not what `score` writes.
+    """
+    result: dict[str, dict[str, object]] = {}
+    different = set()
+    for metric, text in _judgments(sources):
+        try:
+            settings = json.loads(text) if isinstance(text, str) and text else {}
+        except (ValueError, RecursionError):
+            settings = {}
+        if not isinstance(settings, dict) or result.setdefault(metric, settings) != settings:
+            different.add(metric)
+    return {metric: settings for metric, settings in result.items() if settings and metric not in different}
+
+
+def _judgments(sources: Sequence[Source]) -> list[tuple[str, object]]:
+    """Return the metrics that judged the first row of each source before, with what it says of their settings."""
+    first = [row.values or {} for source in sources for row in _first_rows(source)[:1]]
+    return [
+        (metric, values.get(metric + SETTINGS))
+        for values in first
+        if values.keys() >= SCORED_COLUMNS
+        for metric in (name.removesuffix(DIGEST) for name in values if name.endswith(DIGEST) and values[name])
+    ]
 
 
 def inputs_of(sources: Sequence[Source], skips: Skips) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Opens what users name as input: files by their names and contents, a few rows at a time, folders, rows in memory."""
 
+import codecs
 import hashlib
 import io
 import json
@@ -18,9 +19,9 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from .compression import COMPRESSIONS, decompressed
-from .errors import Advice, FileError, RowError
+from .errors import Advice, FileError, RowError, read_option
 from .formats import (
-    TOOL_FORMATS,
+    BATCH_OUTPUT,
     detect_tool_format,
     document_rows,
     joined_rows,
@@ -31,6 +32,7 @@ from .formats import (
     rows_at,
 )
 from .formats.openai_evals import event_log_rows
+from .formats.table import TOOLS
 from .tables import (
     ENCODE,
     MAX_COLUMNS,
@@ -83,7 +85,7 @@ def printable(path: str) -> str:
 class ReadOptions:
     """How rows are read."""
 
-    form: str | None = None  # a key of `TOOL_FORMATS`; None: detect it
+    form: str | None = None  # a key of `TOOLS`; None: detect it
     systems: Sequence[str] = ()  # columns with the answers of one system each
     encoding: str | None = None  # None: UTF-8, or UTF-16 where a file begins so
     rows_at: str = ""  # see `values.value_at`; "" to look for them
@@ -91,8 +93,8 @@ class ReadOptions:
     split: str = ""  # what stands between the references of one text
 
     def __post_init__(self):
-        if self.form is not None and self.form not in TOOL_FORMATS:
-            raise ValueError(f"from: expected one of {', '.join(TOOL_FORMATS)}, got {self.form!r}")
+        if self.form is not None and self.form not in TOOLS:
+            raise ValueError(f"from: expected one of {', '.join(TOOLS)}, got {self.form!r}")
         try:
             "".encode(self.encoding or "utf-8")
         except LookupError:
@@ -242,18 +244,29 @@ class Source:
                 problem = f"expected a dict with one value per column, got {type(values).__name__} {values!r:.40}"
                 yield Row(number, None, problem)
 
-    def elsewhere(self, values: Mapping) -> str:
-        """Return where a file has rows if a row of it is none, as a part of a sentence; "" if nowhere."""
+    def elsewhere(self, values: Mapping, reads: Callable[[Mapping], bool]) -> Advice | None:
+        """Return where a file has rows, of which `reads` is true, if a row of it is none; None if nowhere."""
+        if len(self._sheets) > 1:
+            sheets = f"the workbook has the sheets {', '.join(self._sheets)}: name another one with "
+            return Advice(sheets, read_option("sheet", "NAME"))
+        if self.path in (None, "-") or self.options.rows_at or self.format != "JSON lines":
+            return None
+        place = place_of_rows(values, reads)
+        is_document = place and len(list(islice(self.rows(), 2))) == 1
+        return Advice(f"rows stand at {place}: add ", read_option("rows_at", place)) if is_document else None
+
+    def alone(self, values: Mapping) -> str:
+        """Return which file is missing, where a row has only a prediction, or only a question and right answers."""
         if self.path is None:
             return ""
-        if len(self._sheets) > 1:
-            return f"the workbook has the sheets {', '.join(self._sheets)}: name another one with --sheet NAME"
         if predictions_of([values]) is not None:
+            if batch := next((ident for ident, response in BATCH_OUTPUT if {ident, response} <= values.keys()), ""):
+                lacks = f"question and right answers, and the {batch} of each as its id"
+                return f"it is the output of a batch API: name the file with {lacks}, beside {self.name}"
             return f"it holds predictions alone: name the file with the questions and right answers beside {self.name}"
         if questions_of([values]) is not None:
             return f"it holds questions and right answers alone: name the file with the predictions beside {self.name}"
-        place = "" if self.options.rows_at or self.format != "JSON lines" else place_of_rows(values)
-        return f"rows stand at {place}: add --rows-at '{place}'" if place else ""
+        return ""
 
     def _rows_of_file(self, after: int) -> Iterator[Row]:
         """Yield the rows as they are in the file, or in memory."""
@@ -305,6 +318,31 @@ def _file(path: str | os.PathLike, options: ReadOptions) -> Source:
             if file.read(9) == b'{"spec": ':
                 return _event_log(path, options.split)
     return Source(path, options=options)
+
+
+def read_rows(
+    paths: str | os.PathLike | Sequence[str | os.PathLike],
+    *,
+    tool: str | None = None,
+    systems: Sequence[str] = (),
+    encoding: str | None = None,
+    rows_at: str = "",
+    sheet: str = "1",
+    split_references: str = "",
+) -> list[Source]:
+    """Return files as the rows of any verb: `genqa_metrics.score(read_rows("answers.csv", encoding="cp1252"))`.
+
+    Args:
+        paths: a path or a list of paths; or what `score` reads.
+        tool: what wrote the files, a name of --from; None to detect it.
+        systems: columns with the answers of one system each.
+        encoding: of text files; None for UTF-8 or UTF-16.
+        rows_at: where the rows stand in JSON, such as "runs[*].items".
+        sheet: of a workbook, by name or number.
+        split_references: what separates references in one text.
+    """
+    named = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    return files(named, ReadOptions(tool, systems, encoding, rows_at, sheet, split_references))
 
 
 def sources_of(rows: Any, name: str = "rows") -> list[Source]:
@@ -496,6 +534,24 @@ def format_of(path: str | os.PathLike, formats: Mapping[str, str] = FORMATS) -> 
             f"{path}: {formats[ending]} files are compressed inside; unpack it, or drop {compression} from its name"
         )
     return formats[ending], compression
+
+
+def proposed_encoding(source: Source) -> str:
+    """Return the encoding with which a text file can be read; "" where it is UTF-8 or UTF-16, or no local text."""
+    if source.path in (None, "-") or source.remote or source.format in PACKED or source.options.encoding:
+        return ""
+    with source._opened() as raw:
+        stream = decompressed(raw) if raw.peek(8).startswith((*COMPRESSIONS.values(),)) else raw
+        start = stream.read(2**20)
+    if start.startswith(UTF_16):
+        return ""
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            codecs.getincrementaldecoder(encoding)().decode(start)
+        except UnicodeDecodeError:
+            continue
+        return encoding if encoding != "utf-8" else ""
+    return "latin-1"
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from . import packed
-from .errors import Advice, FileError
+from .errors import Advice, FileError, read_option
 from .values import WRITTEN, Row, without_mark
 
 MAX_COLUMNS = 10_000
 MAX_CELL = 2**24  # characters; a quotation mark that is never closed must not read the whole file into one cell
-ENCODE = "name its encoding, for example --encoding cp1252 (Windows) or latin-1, or convert it with iconv"
+ENCODE = Advice("name its encoding, for example ", read_option("encoding", "cp1252"), " (Windows) or latin-1")
 NAMED = {",": "commas", ";": "semicolons", "\t": "a tab"}
 
 
@@ -128,8 +128,10 @@ def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
         raise FileError(f"{path}: not an Arrow file that can be read: {error}") from error
 
 
-def _cell(value: Any) -> str:
-    """Return a cell as text: whole numbers without a decimal point, as Excel shows them."""
+def _cell(value: Any) -> str | bool:
+    """Return a cell as text: whole numbers without a decimal point, as Excel shows them; TRUE and FALSE stay."""
+    if isinstance(value, bool):
+        return value
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -154,7 +156,7 @@ def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[st
         raise
     except (CalamineError, OSError, ValueError) as error:
         raise FileError(f"{path}: not an Excel workbook that can be read: {error}") from error
-    header = [_cell(cell) for cell in table[0]] if table else []
+    header = [str(_cell(cell)) for cell in table[0]] if table else []
     while header and not header[-1]:
         header.pop()
     check_columns(header, path)

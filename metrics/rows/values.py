@@ -4,11 +4,15 @@ import hashlib
 import json
 import math
 import re
+import unicodedata
 from ast import literal_eval
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from functools import lru_cache
+from itertools import takewhile
 
 from .errors import RowError
 
@@ -33,7 +37,7 @@ def plain_name(name: str) -> str:
 
 MISSING = object()
 MAX_PRINTED = 2**16  # characters of a text that may hold a list
-_STEP = re.compile(r"\[(\*|\d+)\]|([^.\[\]]+)")
+_STEP = re.compile(r"\[(\*|\d+|\w+=[^\]]+)\]|([^.\[\]]+)")
 _STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 _LIST = rf"\[\s*+(?:{_STRING.pattern})(?:(?:\s*+,\s*+|\s++(?!,))(?:{_STRING.pattern}))*+\s*+,?+\s*+\]"
 _TUPLE = rf"\(\s*+(?:{_STRING.pattern})\s*+,\s*+(?:(?:{_STRING.pattern})\s*+,\s*+)*(?:(?:{_STRING.pattern})\s*+)?+\)"
@@ -53,6 +57,23 @@ def text_of_number(value: bool | float) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else str(value)
 
 
+def scalar_text(value: object) -> str | None:
+    """Return a number, truth value, date, time or decimal as JSON and spreadsheets write it; None for other values.
+
+    A time of 00:00:00 is that of a date, as Parquet and pandas hold one.
+
+    >>> scalar_text(Decimal("12.50")), scalar_text(datetime(2020, 3, 4)), scalar_text(8.0), scalar_text("8")
+    ('12.50', '2020-03-04', '8', None)
+    """
+    if isinstance(value, bool | int | float):
+        return text_of_number(value) if value == value else None
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, datetime):
+        return str(value.date() if value == datetime.combine(value.date(), time(), value.tzinfo) else value)
+    return str(value) if isinstance(value, date | time | timedelta) else None
+
+
 def json_value(value: object) -> object:
     """Return any value as JSON has it, in characters that a file can hold: a date as its text, NaN as None.
 
@@ -69,7 +90,7 @@ def json_value(value: object) -> object:
     except (TypeError, ValueError, RecursionError):  # keys that are no texts, or NaN inside
         return json_value(str(value))
     if isinstance(value, str):
-        return text if text.isascii() else text.encode("utf-8", "replace").decode()
+        return whole_characters(text)
     content = json.loads(text)
     return json_value(content) if isinstance(content, str) else content
 
@@ -85,26 +106,30 @@ _ANSWERS = ("text", "input_text", "value", "answer", "aliases")  # where an obje
 def answers_of(value: object, depth: int = 4) -> list[object] | None:
     """Return the right answers that a value of a data set holds; None where it is no such value.
 
-    It may be an object as SQuAD, TriviaQA, DROP (where a list is one answer) and CoQA write one; other items stay.
+    It may be an object as SQuAD, TriviaQA, DROP (where a list is one answer), CoQA, QASPER and Natural Questions write
+    one. In a list, objects without an answer are left out beside others, as KILT has them; other items stay.
 
     >>> answers_of({"text": ["1820", "in 1820"], "answer_start": [3, 0]}), answers_of({"value": "A", "aliases": ["B"]})
     (['1820', 'in 1820'], ['A', 'B'])
     >>> answers_of(True), answers_of([7, "seven"]), answers_of({"number": "", "spans": ["Ohio", "Utah"]})
     (['yes', 'true'], ['7', 'seven'], ['Ohio, Utah'])
+    >>> answers_of([{"answer": "Lima"}, {"provenance": []}]), answers_of([{"free_form_answer": "", "yes_no": True}])
+    (['Lima'], ['yes', 'true'])
     """
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, bool):
         return ["yes", "true"] if value else ["no", "false"]
-    if isinstance(value, int | float) and value == value:
-        return [text_of_number(value)]
     if isinstance(value, str):
         return [value]
+    if (text := scalar_text(value)) is not None:
+        return [text]
     if isinstance(value, list | tuple):
         items: list[object] = []
         for item in value:
             inner = None if isinstance(item, list) or not depth else answers_of(item, depth - 1)
             items += [item] if inner is None else inner
-        return items
+        with_answer = [item for item in items if not isinstance(item, Mapping)]
+        return with_answer or items
     if not isinstance(value, Mapping):
         return None
     inner = {str(name).lower(): item.tolist() if hasattr(item, "tolist") else item for name, item in value.items()}
@@ -116,13 +141,20 @@ def answers_of(value: object, depth: int = 4) -> list[object] | None:
             ", ".join(map(str, inner["spans"] or ())),
         ]
         return [text for text in texts if text][:1]
+    if "free_form_answer" in inner:  # of QASPER
+        spans = ", ".join(map(str, inner.get("extractive_spans") or ()))
+        yes_no = inner.get("yes_no")
+        return answers_of(yes_no) if isinstance(yes_no, bool) else [t for t in (inner["free_form_answer"], spans) if t]
+    if "short_answers" in inner:  # of Natural Questions
+        yes_no = str(inner.get("yes_no_answer", "")).lower()
+        return [yes_no] if yes_no in ("yes", "no") else answers_of(inner["short_answers"], depth - 1)
     known = [inner[name] for name in _ANSWERS if inner.get(name) is not None]
     if not known or not depth:
         return None
     answers: list[object] = []
     for item in known:
-        given = [] if item == [] else answers_of(item, depth - 1) or [item]
-        answers += [answer for answer in given if answer not in answers]
+        inside = answers_of(item, depth - 1)
+        answers += [answer for answer in ([item] if inside is None else inside) if answer not in answers]
     return answers
 
 
@@ -141,17 +173,24 @@ def as_number(value: object) -> float:
 def value_at(value: object, path: str) -> object:
     """Return what a path such as `choices[0].text` or `answers[*].text` says of a value, else `MISSING`.
 
+    `options[tags=correct]` are the items of a list whose tags are, or have among them, "correct".
+
     >>> value_at({"answers": [{"text": "a"}, {"text": "b"}]}, "answers[*].text")
     ['a', 'b']
+    >>> value_at({"options": [{"text": "a", "right": "no"}, {"text": "b", "right": "yes"}]}, "options[right=yes].text")
+    ['b']
     """
     return _follow(value, [star or key for star, key in _STEP.findall(path)])
 
 
 def _follow(value: object, steps: list[str]) -> object:
     for place, name in enumerate(steps, 1):
-        if name == "*":
+        key, equals, wanted = name.partition("=")
+        if name == "*" or (equals and isinstance(value, list)):
             if not isinstance(value, list):
                 return MISSING
+            if equals:
+                value = [item for item in value if isinstance(item, Mapping) and _is(item.get(key), wanted)]
             values = [inner for item in value if (inner := _follow(item, steps[place:])) is not MISSING]
             return [element for inner in values for element in inner] if "*" in steps[place:] else values
         if isinstance(value, Mapping) and name in value:
@@ -161,6 +200,10 @@ def _follow(value: object, steps: list[str]) -> object:
         else:
             return MISSING
     return value
+
+
+def _is(value: object, wanted: str) -> bool:
+    return wanted in map(str, value) if isinstance(value, list) else str(value) == wanted
 
 
 def printed_list(text: object) -> list[str] | None:
@@ -185,6 +228,38 @@ def printed_list(text: object) -> list[str] | None:
     return None
 
 
+def literal(text: str) -> object:
+    """Return an object or a list that a text holds, as JSON or as Python prints it; the text where it holds none.
+
+    >>> literal('[{"a": null}]'), literal("{'a': None}"), literal("[sic]")
+    ([{'a': None}], {'a': None}, '[sic]')
+    """
+    for parse in (json.loads, literal_eval) if text[:1] in ("{", "[") and len(text) <= MAX_PRINTED else ():
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            return parse(text)
+    return text
+
+
+def paths_in(value: object, path: str = "", depth: int = 5) -> Iterator[tuple[str, object]]:
+    """Yield paths and values of what is no object inside a value, the nearest first; of a list only its first item.
+
+    >>> list(paths_in({"a": [{"b": "x"}], "c": 1}))
+    [('c', 1), ('a[*].b', 'x')]
+    """
+    nested: list[tuple[str, object]] = []
+    items = value.items() if isinstance(value, Mapping) else ()
+    for name, inner in items:
+        step = f"{path}.{name}" if path else str(name)
+        while isinstance(inner, list) and inner and not isinstance(inner[0], str):
+            step, inner = f"{step}[*]", inner[0]
+        if isinstance(inner, Mapping):
+            nested.append((step, inner))
+        elif not set(".[]") & set(str(name)):
+            yield step, inner[0] if isinstance(inner, list) and inner else inner
+    for step, inner in nested if depth else ():
+        yield from paths_in(inner, step, depth - 1)
+
+
 # Where an object has the text of a passage.
 _PASSAGE = ("text", "content", "page_content", "passage_text", "passage", "contents", "snippet")
 
@@ -198,14 +273,31 @@ def kind_of(value: object) -> str:
 def checked_text(column: str, value: object) -> str:
     """Return a value that is a text of valid Unicode."""
     if not isinstance(value, str):
-        fix = 'use "" for an empty text' if value is None else "put it into quotation marks"
+        fix = 'use "" for an empty text' if value is None else "write it as a text, or name another column"
         raise RowError(f"{column}: expected a string, got {kind_of(value)}; {fix}")
-    if not value.isascii():
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError:
-            raise RowError(f"{column}: holds half of a surrogate pair (\\ud800 to \\udfff); write it whole") from None
-    return value
+    return whole_characters(value)
+
+
+def whole_characters(text: str) -> str:
+    r"""Return a text with U+FFFD for every half of a surrogate pair, which no file in UTF-8 can hold.
+
+    >>> whole_characters("Lima \ud83d"), whole_characters("\ud83d\ude00")
+    ('Lima �', '😀')
+    """
+    try:
+        text.isascii() or text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def same_text(text: str) -> str:
+    r"""Return a text without what a spreadsheet changes in it: composed letters, line ends, blanks at its ends.
+
+    >>> same_text("Beyonce\u0301 \r\n") == "Beyonc\xe9"
+    True
+    """
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
 
 
 def is_given(value: object) -> bool:
@@ -327,6 +419,7 @@ def without_mark(cell: str) -> str:
     return PlainCell(cell[1:]) if cell[:1] == "'" and _FORMULA.match(cell) else cell
 
 
+_OPTION_COLUMN = re.compile(r"([A-J])|(?i:(?:option|choice|answer|op)[ _]?([a-j]))|(?i:option|choice)[ _]?(\d)")
 MAX_NAMES = 30  # of columns in a message
 
 # How a labelled answer was sampled, as `label` writes it; the prefix keeps other columns from being read as these.
@@ -336,8 +429,8 @@ PLANNED_LABELS = "genqa_planned"  # number of labels that its system was to get
 # Per role: our own names, then what data sets and tools call such a column, the plainest first. A column of another
 # name than ours is read with a note.
 _ROLES = (
-    "question", "context", "prediction", "references", "aliases", "contexts", "system", "id", "score", "label",
-    "probability",
+    "question", "context", "prediction", "references", "aliases", "contexts", "options", "system", "id", "score",
+    "label", "probability",
 )  # fmt: skip
 OWN_NAMES = {role: (role,) for role in _ROLES} | {
     "prediction": ("prediction", "candidate", "predictions"),
@@ -345,9 +438,12 @@ OWN_NAMES = {role: (role,) for role in _ROLES} | {
     "aliases": (),
     "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "retrieved_context", "passage"),
     "probability": (SAMPLING_PROBABILITY,),
+    "options": ("choices", "options"),
 }
 _OTHER_NAMES = {
-    "question": ("query", "user_input", "prompt", "input", "instruction", "problem", "asked"),
+    "question": (
+        "query", "user_input", "prompt", "input", "instruction", "problem", "asked", "question_text", "question_stem",
+    ),
     "prediction": (
         "response", "model_answer", "model_response", "model_output", "predicted_answer", "system_answer",
         "generated_answer", "generated", "generation", "completion", "hypothesis", "pred", "candidates", "output",
@@ -356,16 +452,30 @@ _OTHER_NAMES = {
         "expected", "expected_answer", "expected_answers", "expected_output", "correct_answer", "correct_answers",
         "accepted_answer", "accepted_answers", "reference_answer", "reference_answers", "gold_answer", "gold_answers",
         "golden_answer", "golden_answers", "ground_truth", "ground_truths", "gold", "golds", "target", "targets",
-        "ideal", "true_answer", "right_answer",
+        "ideal", "true_answer", "right_answer", "possible_answers", "valid_answers", "acceptable_answers",
+        "answer_key", "answerkey",
     ),
-    # Further right answers, beside the references.
-    "aliases": ("answer_aliases", "aliases", "reference_aliases", "answers_aliases", "alternative_answers"),
+    # Further right answers, beside the references; all such columns are read.
+    "aliases": (
+        "answer_aliases", "aliases", "reference_aliases", "answers_aliases", "alternative_answers",
+        "alternative_answer", "alternate_answers", "alternatives", "alternative_references", "alt_answers",
+        "alt_answer", "alt_ans", "alt_refs", "also_correct", "also_accepted", "also_accept", "additional_answers",
+        "additional_references", "other_answers", "other_correct_answers", "extra_answers", "answer_variants",
+        "answer_synonyms", "accepted_answers", "acceptable_answers", "accepted_aliases", "correct_answers",
+        "valid_answers", "possible_answers",
+    ),
     "contexts": ("retrieved_passages", "retrieved_documents", "passages", "documents"),
-    "id": ("_id", "qid", "question_id", "questionid", "query_id", "example_id", "task_id"),
+    "id": ("_id", "qid", "question_id", "questionid", "query_id", "example_id", "task_id", "custom_id"),
 }  # fmt: skip
 COLUMNS = {role: own + _OTHER_NAMES.get(role, ()) for role, own in OWN_NAMES.items()}
 # Right where another column has the system's answer, and the system's where another one has what is right.
 EITHER = ("answers", "final_answer", "answer")
+# Which of the options is right: only where a row has options.
+KEYS = (
+    "answer_idx", "answer_index", "answer_id", "answer_letter", "answer_label", "correct_option", "correct_choice",
+    "correct_idx", "correct_index", "correct", "gold_idx", "gold_index", "cop",
+)  # fmt: skip
+CHATS = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat")  # the question and its answer
 
 
 @lru_cache(maxsize=256)
@@ -396,10 +506,34 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
     if "references" not in roles and "prediction" not in roles:
         take("references", ("answers",))
     if "prediction" in roles:
+        if plain_name(roles.get("references", "")) in _OTHER_NAMES["aliases"]:
+            first = next((plain[name] for name in EITHER if name in plain), None)
+            roles |= {"references": first} if first not in (None, *roles.values()) else {}
         take("references", EITHER)
     elif {"references", "contexts", "label"} & roles.keys():
         take("prediction", ("answer", "final_answer"))
+    if "options" in roles or option_columns(names):
+        take("references", KEYS)
+    if chat := next((plain[name] for name in CHATS if name in plain and plain[name] not in roles.values()), None):
+        roles = {"question": chat, "prediction": chat} | roles
     return roles
+
+
+def option_columns(names: Iterable[str]) -> list[str]:
+    """Return the columns of which each holds an option: A, B, C ...; option_a ..., opa ..., choice1 ...; else none.
+
+    >>> option_columns(["Question", "A", "B", "C", "Answer"]), option_columns(["A", "Answer"])
+    (['A', 'B', 'C'], [])
+    """
+    by_mark: dict[str, str] = {}
+    for name in names:
+        if match := _OPTION_COLUMN.fullmatch(name.strip()):
+            by_mark.setdefault((match[1] or match[2] or match[3]).lower(), name)
+    for marks in ("abcdefghij", "123456789", "0123456789"):
+        columns = [by_mark[mark] for mark in takewhile(by_mark.__contains__, marks)]
+        if len(columns) > 2 or (len(columns) == 2 and len(columns[0]) > 1):  # A and B alone may be two systems
+            return columns
+    return []
 
 
 def likely(role: str, names: Iterable[str]) -> str:

@@ -1,5 +1,7 @@
 """Options of the verbs, checked; which metrics are computed with which settings."""
 
+import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Literal
@@ -7,10 +9,17 @@ from typing import Any, Literal
 from ..core.reading import the_first
 from ..core.scorer import Scorer
 from ..registry import SCORERS, judge_among, make_scorer, scorer_class
-from ..rows.errors import Advice, FileError, add_metric
-from ..rows.reading import RowKind
+from ..rows.errors import Advice, FileError, RecordedScoresWarning, add_metric
+from ..rows.reading import RowKind, is_judged, recorded_settings
+from ..rows.sources import Source
 from ..rows.values import COLUMNS
 
+BUNDLED = ("small", "base", "large")  # checkpoints that a judged file may name
+# Settings that a judged file says; others depend on the machine.
+RECORDED_SETTINGS = (
+    "checkpoint", "escalate", "dtype", "backend", "threshold", "reference_aggregation", "early_stop", "rules",
+    "quantity_guard", "calibration",
+)  # fmt: skip
 LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
 Settings = Mapping[str, Any]  # {metric: {setting: value}}, or {setting: value} of the only metric
 OnError = Literal["fail", "skip"]
@@ -59,10 +68,38 @@ def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ())
     return dict(columns or {})
 
 
+def with_recorded(metric: str, given: Mapping[str, Any], sources: Sequence[Source]) -> dict[str, Any]:
+    """Return settings of a metric: those with which its rows were judged before, and the ones that are given now.
+
+    Another checkpoint than the recorded one drops these. A file may name a checkpoint of this package, or a folder,
+    but nothing that would be downloaded from elsewhere.
+    """
+    recorded = recorded_settings(sources).get(metric, {})
+    recorded = {name: value for name, value in recorded.items() if name in RECORDED_SETTINGS}
+    names = [recorded[name] for name in ("checkpoint", "escalate") if name in recorded]
+    if not recorded or given.get("checkpoint", recorded.get("checkpoint")) != recorded.get("checkpoint"):
+        return dict(given)
+    calibration = recorded.get("calibration")
+    if isinstance(calibration, str) and not os.path.exists(calibration):  # then it stands beside the judged file
+        folders = [os.path.dirname(source.path) for source in sources if source.path]
+        beside = [path for folder in folders if os.path.exists(path := os.path.join(folder, calibration))]
+        recorded |= {"calibration": beside[0]} if beside else {}
+    listed = ", ".join(f"{name}={value}" for name, value in recorded.items())
+    if not all(isinstance(name, str) and (name in BUNDLED or os.path.isdir(name)) for name in names):
+        warnings.warn(f"{metric}: judged before with {listed}, which is not on this machine", RecordedScoresWarning, 2)
+        return dict(given)
+    if not recorded.items() <= given.items():
+        warnings.warn(f"{metric}: settings as the rows were judged before: {listed}", RecordedScoresWarning, 2)
+    return {**recorded, **given}
+
+
 def make_scorers(
-    metrics: Sequence[str], settings: Mapping[str, Mapping] | None = None, ready: bool = True
+    metrics: Sequence[str], settings: Mapping[str, Mapping] | None = None, sources: Sequence[Source] = ()
 ) -> dict[str, Scorer]:
     """Return {metric: what computes it}; `settings` are {metric: {setting: value}}, or those of the only metric.
+
+    Settings that are not given are those with which the rows of the sources were judged before, see `with_recorded`;
+    of such rows no model is loaded before it is needed.
 
     >>> make_scorers(["aev"], {"f_meta": {"base": "bleu"}})
     Traceback (most recent call last):
@@ -77,7 +114,9 @@ def make_scorers(
             problem = Advice(f"{metric}: has settings but is not computed; ", add_metric(metric), " or drop them")
             raise ValueError(problem)
     names = dict.fromkeys((*metrics, *settings))
-    return {metric: make_scorer(metric, settings.get(metric), ready) for metric in names}
+    ready = not is_judged(sources)
+    each = {metric: with_recorded(metric, settings.get(metric, {}), sources) for metric in names}
+    return {metric: make_scorer(metric, of_metric, ready) for metric, of_metric in each.items()}
 
 
 def default_metrics(row_kind: RowKind) -> tuple[str, ...]:

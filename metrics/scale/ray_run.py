@@ -292,7 +292,8 @@ class RayRun(Run):
         tasks = [(file, share, shares) for file in self.files for share in range(shares)]
         job = {"columns": self.columns, "skip": self.skips, "row_kind": row_kind, "needs": self._needs(row_kind)}
         job |= {"extra": extra, "output": self.output, "part_rows": self.part_rows, "tasks": len(tasks)}
-        job["metrics"] = cloudpickle.dumps((list(scorers), self.settings))
+        settings = {metric: dict(scorer.given) for metric, scorer in scorers.items()}
+        job["metrics"] = cloudpickle.dumps((list(scorers), settings))
         job["window"] = WINDOWS[None if not has_model else "cuda" if gpus else "cpu"]
         # A process stays for the next task: its models are loaded.
         task = ray.remote(num_cpus=1, num_gpus=1 if gpus else 0, max_retries=RETRIES, max_calls=0)(score_share)

@@ -30,6 +30,7 @@ from ..rows.errors import Advice, FileError, RecordedScoresWarning, too_many_sys
 from ..rows.reading import (
     DIGEST,
     NOT_NUMBERS,
+    SETTINGS,
     SINGLE,
     SKIPPED,
     Item,
@@ -42,7 +43,6 @@ from ..rows.reading import (
     check_columns,
     cut,
     ignore,
-    is_judged,
     skipped_of,
 )
 from ..rows.sources import format_of, sources_of
@@ -178,7 +178,7 @@ class Run:
         try:
             self.keeps: Literal["any", "typed"] | None = None
             self._find(inputs, resume)
-            self.scorers = make_scorers(self.metrics, self.settings, not is_judged(self.sources))
+            self.scorers = make_scorers(self.metrics, self.settings, self.sources)
             if self.in_parts:
                 self._parts = Parts(str(self.output), self._facts(), self.sources, resume)
         except FileError as error:  # bad usage: nothing was read yet
@@ -278,7 +278,7 @@ class Run:
 
     def _checked_scorers(self, row_kind: RowKind) -> dict[str, Scorer]:
         if not self.scorers:
-            self.scorers = make_scorers(default_metrics(row_kind), ready=not is_judged(self.sources))
+            self.scorers = make_scorers(default_metrics(row_kind), sources=self.sources)
         for metric, scorer in self.scorers.items():
             if scorer.needs_question and row_kind.text != "question":
                 raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")
@@ -566,6 +566,8 @@ def scored(
         columns |= scores | ({f"{metric}_{scorer.missing}": missing} if scorer.missing else {})
         columns |= {f"{metric}_reason": reasons} if why else {}
         columns |= {metric + DIGEST: digests} if scorer.recalls and not row_kind.sets else {}
+        if digests and scorer.given:
+            columns[metric + SETTINGS] = [json.dumps(scorer.given, default=str, sort_keys=True)] * len(digests)
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     if worst and row_kind.sets and not row_kind.ceiling:
         tally.to_read = sets_to_read(columns, worst, scorers.values())
@@ -640,8 +642,10 @@ def output_columns(
         columns |= dict.fromkeys(scorer.row_names, "numbers" if lists else "number")
         columns |= {f"{scorer.name}_{scorer.missing}": "texts"} if scorer.missing else {}
         columns |= {f"{scorer.name}_reason": "text"} if explain and not lists else {}
-        columns |= {scorer.name + DIGEST: "text"} if scorer.recalls and not row_kind.sets else {}
-    stale = {f"{metric}_reason" for metric in scorers}
+        judges = scorer.recalls and not row_kind.sets
+        columns |= {scorer.name + DIGEST: "text"} if judges else {}
+        columns |= {scorer.name + SETTINGS: "text"} if judges and scorer.given else {}
+    stale = {metric + name for metric in scorers for name in ("_reason", SETTINGS)}
     kept = {name: kind for name, kind in (extra or {}).items() if name not in {*columns, *stale}}
     place = list(columns).index("label") + 1
     return dict([*columns.items()][:place]) | kept | columns

@@ -13,7 +13,7 @@ import numpy as np
 from ..rows.errors import Advice, FileError, name_column
 from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good_rows
 from ..rows.sources import Source
-from ..rows.values import Row
+from ..rows.values import Row, same_text
 from ..scale.tally import label_note
 from ..statistics.estimation import cluster_sums
 from ..statistics.intervals import MIN_QUESTIONS, wilson
@@ -157,7 +157,7 @@ def _labels_of_files(
     seen: dict[tuple[str, int], str] = {}
 
     def with_id(ident: object, system: object) -> list[int]:
-        places = by_id.get(str(ident), [])
+        places = by_id.get(same_text(str(ident)), [])
         if system is not None:
             return [place for place in places if items[place].system == str(system)]
         systems = {items[place].system: None for place in places}
@@ -186,7 +186,7 @@ def _labels_of_files(
             places = place_of.get(key, [])
         plan = reader.sampling(row.values)
         word = reader.verdict("label", value)
-        label = share_of("label", value) if word is None else word
+        label = share_of("label", reader.human_number("label", value, "label")) if word is None else word
         rater = next((str(row.values[name]) for name in COLUMNS["rater"] if row.values.get(name)), "")
         for place in places:
             if (rater, place) in seen:
@@ -387,8 +387,9 @@ def labelled_rows(
 
 
 def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:
-    """Return the key by which a row and its label are matched."""
-    text = json.dumps([system, question or "", answer], ensure_ascii=True)
+    """Return the key by which a row and its label are matched, also where the labels came through a spreadsheet."""
+    answers = same_text(answer) if isinstance(answer, str) else list(map(same_text, answer))
+    text = json.dumps([same_text(system), same_text(question or ""), answers], ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -1,48 +1,28 @@
-"""Rows as tools and data sets write them -> rows with `question`, `prediction` and `references`; one module a tool.
+"""Rows as tools and data sets write them -> rows with `question`, `prediction` and `references`.
 
 A format is detected when its columns are unambiguous, and can be named. The columns of the tool stay in the row, so
-that a column can still be named by hand. A module of a format has:
-
-- `NEEDED`: sets of columns, of which a row has one ("inputs.*" is any column that begins so);
-- `columns_of(row)`: our columns of a row, None where it has none; raises `RowError` if the row is bad.
+that a column can still be named by hand. `table.py` lists the tools.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from types import ModuleType
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..errors import Advice, FileError, RowError
-from ..values import EITHER, MISSING, SCORED_COLUMNS, answers_of, plain_name, recognized, value_at
-from . import (
-    azure,
-    bioasq,
-    deepeval,
-    inspect,
-    langfuse,
-    langsmith,
-    lm_eval,
-    mlflow,
-    openai_evals,
-    opencompass,
-    promptfoo,
-    ragas,
-    truthfulqa,
+from ..values import (
+    COLUMNS,
+    EITHER,
+    KEYS,
+    MISSING,
+    SCORED_COLUMNS,
+    answers_of,
+    option_columns,
+    plain_name,
+    recognized,
+    value_at,
 )
-
-# The first that fits a row is taken. "squad" is of two files, see `joined_rows`.
-TOOL_FORMATS: dict[str, ModuleType | None] = {"ragas": ragas, "lm-eval": lm_eval, "squad": None}
-TOOL_FORMATS |= {"openai-evals": openai_evals, "inspect": inspect, "promptfoo": promptfoo, "deepeval": deepeval}
-TOOL_FORMATS |= {"langfuse": langfuse, "langsmith": langsmith, "mlflow": mlflow, "azure": azure}
-TOOL_FORMATS |= {"opencompass": opencompass, "bioasq": bioasq, "truthfulqa": truthfulqa}
-WITH_PREDICTIONS = ("opencompass", "bioasq", "truthfulqa")  # formats whose rows have our column of predictions
-OWN_GRADES = ("promptfoo",)  # formats whose column `score` is the grade of the tool, not of a person
-
-
-def _has(columns: Sequence[str], values: Mapping) -> bool:
-    return all(
-        any(name.startswith(column[:-1]) for name in values) if column.endswith("*") else column in values
-        for column in columns
-    )
+from . import inspect, promptfoo
+from .shared import text_of
+from .table import TOOLS
 
 
 def detect_tool_format(values: Mapping) -> str:
@@ -56,10 +36,8 @@ def detect_tool_format(values: Mapping) -> str:
     if SCORED_COLUMNS <= values.keys():  # written by `score --output`, with the tool's own columns
         return ""
     ours = not {"prediction", "predictions", "candidate"}.isdisjoint(values)
-    for name, tool in TOOL_FORMATS.items():
-        if tool is None or (ours and name not in WITH_PREDICTIONS):
-            continue
-        if any(_has(columns, values) for columns in tool.NEEDED):
+    for name, tool in TOOLS.items():
+        if ours <= tool.with_predictions and tool.is_of(values):
             unlike = name == "promptfoo" and "provider" not in values and not promptfoo.is_csv(values)
             return "" if unlike else name
     return ""
@@ -67,20 +45,20 @@ def detect_tool_format(values: Mapping) -> str:
 
 def normalized(values: dict, form: str, systems: Sequence[str]) -> dict:
     """Return a row of a form with the columns that we know; `systems` are columns of one system's answers each."""
-    if tool := TOOL_FORMATS.get(form):
-        if not any(_has(columns, values) for columns in tool.NEEDED):
-            expected = " or ".join(", ".join(columns) for columns in tool.NEEDED)
+    tool = TOOLS.get(form)
+    if tool and tool.needed:
+        if not tool.is_of(values):
+            expected = " or ".join(", ".join(columns) for columns in tool.needed)
             names = ", ".join(values) or "none"
             raise RowError(f"no row of --from {form}, which has {expected}; columns found: {names}")
         try:
-            columns_of = tool.columns_of(values)
+            columns = tool.normalized(values)
         except RowError:
             raise
         except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
             raise RowError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
-        if form in OWN_GRADES:
-            values = {name: value for name, value in values.items() if name.lower() not in ("score", "label")}
-        values = {**values, **{name: value for name, value in columns_of.items() if value is not None}}
+        values = {name: value for name, value in values.items() if name.lower() not in tool.ignored}
+        values = {**values, **{name: value for name, value in columns.items() if value is not None}}
     if not systems:
         return values
     if missing := [name for name in systems if name not in values]:
@@ -93,7 +71,7 @@ def normalized(values: dict, form: str, systems: Sequence[str]) -> dict:
 # Where the rows of a document may be, if nothing else is known of it.
 LISTS = (
     "data", "Data", "rows", "results", "samples", "testCases", "test_cases", "item_results", "items", "runs",
-    "examples", "questions",
+    "examples", "questions", "request_states",
 )  # fmt: skip
 
 
@@ -179,24 +157,28 @@ def rows_at(document: object, path: str, name: str) -> Iterator:
     return iter(result)
 
 
-def place_of_rows(document: object, depth: int = 4) -> str:
-    """Return where the rows of a document probably stand, as `rows_at` reads it; "" if there are none.
+def place_of_rows(document: object, reads: Callable[[Mapping], bool], depth: int = 4) -> str:
+    """Return where the rows of a document stand, as `rows_at` reads it; "" if there are none that `reads` accepts.
 
-    >>> place_of_rows({"data": {"runs": [{"name": "a", "items": [{"prediction": "x", "references": "y"}]}]}})
+    >>> runs = {"data": {"runs": [{"name": "a", "items": [{"prediction": "x", "references": "y"}]}]}}
+    >>> place_of_rows(runs, lambda row: "prediction" in row)
     'data.runs[*].items'
     """
     if isinstance(document, list) and document and isinstance(document[0], dict):
-        if "prediction" in recognized(tuple(map(str, document[0]))) or detect_tool_format(document[0]):
+        if reads(document[0]):
             return "."
-        inner = place_of_rows(document[0], depth - 1) if depth else ""
+        inner = place_of_rows(document[0], reads, depth - 1) if depth else ""
         return f"[*].{inner}" if inner and inner != "." else ""
     if isinstance(document, Mapping) and depth:
         for name, value in document.items():
-            if isinstance(name, str) and not set(".[]") & set(name) and (inner := place_of_rows(value, depth - 1)):
+            simple = isinstance(name, str) and not set(".[]") & set(name)
+            if simple and (inner := place_of_rows(value, reads, depth - 1)):
                 return name if inner == "." else f"{name}{'' if inner[0] == '[' else '.'}{inner}"
     return ""
 
 
+# Output of batch APIs: the columns with the id of a request and with the response.
+BATCH_OUTPUT = (("custom_id", "response"), ("custom_id", "result"), ("key", "response"), ("recordId", "modelOutput"))
 _TURN = "{}_{}"  # id of a question of a conversation
 
 
@@ -243,14 +225,22 @@ def _conversation(story: Mapping) -> Iterator[dict]:
 def predictions_of(rows: Sequence[Mapping]) -> dict[str, str] | None:
     """Return {id: answer} of the rows of a file that holds nothing but predictions; None of another file.
 
-    They are one object, as of SQuAD and HotpotQA, or rows with an id and an answer, as of CoQA and MuSiQue.
+    They are one object, as of SQuAD and HotpotQA, rows with an id and an answer, as of CoQA and MuSiQue, or the output
+    of a batch API, where a request that failed has no answer.
 
     >>> predictions_of([{"x1": "Ann"}]), predictions_of([{"answer": {"x1": "Ann"}, "sp": {}}])
     ({'x1': 'Ann'}, {'x1': 'Ann'})
     >>> predictions_of([{"id": "s", "turn_id": 2, "answer": "Ann"}]), predictions_of([{"id": 1, "answer": 2}])
     ({'s_2': 'Ann'}, None)
+    >>> predictions_of([{"custom_id": "x1", "response": {"body": {"choices": [{"message": {"content": "Ann"}}]}}}])
+    {'x1': 'Ann'}
     """
     first = rows[0] if rows else {}
+    for ident, response in BATCH_OUTPUT:
+        if ident in first and response in first:
+            texts = {str(row.get(ident)): text_of(row.get(response), "assistant") for row in rows}
+            texts = {name: text for name, text in texts.items() if isinstance(text, str)}
+            return texts or None
     roles = recognized(tuple(first))
     if len(rows) == 1 and not roles.keys() - {"prediction"}:
         nested = next((first[name] for name in ("answer", "predictions") if isinstance(first.get(name), dict)), first)
@@ -284,13 +274,15 @@ def questions_of(rows: Sequence[Mapping]) -> dict[str, dict] | None:
     if not {"id", "question", "references"} <= roles.keys() or "prediction" in roles:
         return None
     kept = {"id": roles["id"], "question": roles["question"], "references": roles["references"]}
-    kept |= {"aliases": roles["aliases"]} if "aliases" in roles else {}
-    flags = ("answerable", "is_impossible")
+    has_options = "options" in roles or bool(option_columns(rows[0]))
+    flags = "answerable", "is_impossible", *COLUMNS["aliases"], *COLUMNS["options"]
     values = {}
     for row in rows:
-        asked = {name: row.get(column) for name, column in kept.items()} | {n: row[n] for n in flags if n in row}
-        answers = answers_of(asked["references"])
-        values[str(asked["id"])] = asked | ({} if answers is None else {"references": answers})
+        asked = {name: row.get(column) for name, column in kept.items()}
+        letters = (*KEYS, *option_columns(row)) if has_options else ()
+        others = {name: value for name, value in row.items() if plain_name(name) in flags or name in letters}
+        answers = None if has_options else answers_of(asked["references"])
+        values[str(asked["id"])] = others | asked | ({} if answers is None else {"references": answers})
     return values if len(values) == len(rows) else None
 
 

@@ -1,9 +1,7 @@
 """Samples of lm-evaluation-harness: samples_*.jsonl."""
 
-import string
-from collections.abc import Mapping
-
 from ..errors import RowError
+from ..options import options_of, right_option, with_options
 from ..values import answers_of
 
 NEEDED = (("doc", "filtered_resps", "target"),)
@@ -28,35 +26,10 @@ def columns_of(row: dict) -> dict:
     listed = answers_of(doc["answers"]) if isinstance(doc.get("answers"), dict) else []
     if isinstance(target, str) and target in (listed or ()):
         target = listed  # of which tasks such as squadv2 write the first one
-    asked, references = with_options(asked, doc, target)
-    result = {"question": asked, "prediction": answer, "references": references, "id": row.get("doc_id")}
+    options = options_of(next((doc[name] for name in ("choices", "options") if doc.get(name)), None))
+    if options and (right := right_option(options, target)):
+        asked, target = with_options(asked, options, right)
+    result = {"question": asked, "prediction": answer, "references": target, "id": row.get("doc_id")}
     if row.get("filter") not in (None, "none"):  # one line for each way to cut the answer out
         result["system"] = row["filter"]
     return result
-
-
-def with_options(asked: object, doc: Mapping, target: object) -> tuple[object, object]:
-    r"""Return the question of a multiple choice with its options, and letter and text of the right one as references.
-
-    >>> with_options("Which?", {"choices": ["Iron", "Tin"]}, "B")
-    ('Which?\nA. Iron\nB. Tin', ['B. Tin', 'B', 'Tin'])
-    """
-    options = next((doc[name] for name in ("choices", "options") if doc.get(name)), None)
-    labels = options.get("label") if isinstance(options, Mapping) else None
-    options = options.get("text") if isinstance(options, Mapping) else options
-    if not isinstance(options, list) or not all(isinstance(text, str) for text in (*options, asked)):
-        return asked, target
-    labels = [str(label) for label in labels or string.ascii_uppercase[: len(options)]]
-    wanted = str(target[0] if isinstance(target, list) and len(target) == 1 else target).strip().strip("().")
-    texts = [text.strip() for text in options]
-    if wanted in labels or wanted in texts:
-        place = labels.index(wanted) if wanted in labels else texts.index(wanted)
-    elif wanted.isdecimal() and int(wanted) < len(options):
-        place = int(wanted)
-    else:
-        return asked, target
-    if place >= len(labels):
-        return asked, target
-    if not all(text in asked for text in texts):
-        asked = "\n".join([asked, *(f"{label}. {text}" for label, text in zip(labels, texts, strict=False))])
-    return asked, [f"{labels[place]}. {texts[place]}", labels[place], texts[place]]

@@ -15,27 +15,67 @@ EXPECTED = (
 CONTEXTS = ("contexts", "context", "documents", "retrieved_context", "retrieved_contexts", "retrieval_context")
 
 
+_ROLES = {"user": ("user", "human"), "assistant": ("assistant", "ai", "gpt", "model", "bot", "chatbot")}
+_SEVERAL = ("choices", "candidates", "messages", "output", "outputs")  # lists: answers to choose from, or messages
+_TEXT = ("content", "text", "output_text", "message", "value", "parts", "generated_text", "body", "response")
+
+
 def text_of(value: object, role: str = "user") -> object:
-    """Return the text of what may be a chat: that of the last message of a role, else of the last message.
+    """Return the text of what may be a chat or the response of an API: its last message of a role, else the last one.
+
+    An answer is never the text of another role, and blocks that are no text, such as calls of tools, are left out.
 
     >>> text_of([{"role": "system", "content": "Be short."}, {"role": "user", "content": "Who won?"}])
     'Who won?'
     >>> text_of({"role": "assistant", "content": [{"type": "text", "text": "Ann"}]}), text_of("Ann")
     ('Ann', 'Ann')
+    >>> text_of([{"role": "user", "content": "Who won?"}], "assistant")
+    >>> text_of({"candidates": [{"content": {"role": "model", "parts": [{"text": "Ann"}]}}]}, "assistant")
+    'Ann'
     """
     if isinstance(value, Mapping):
-        if "choices" in value:
-            return text_of(value["choices"], "assistant")
-        inner = next((value[name] for name in ("content", "text", "message") if value.get(name) is not None), None)
+        lists = ((name, value[name]) for name in _SEVERAL if isinstance(value.get(name), list) and value[name])
+        if several := next(lists, None):
+            name, items = several
+            return text_of(
+                items[0] if name in ("choices", "candidates") else items, "assistant" if name != "messages" else role
+            )
+        inner = next((value[name] for name in _TEXT if value.get(name) is not None), None)
         return text_of(inner, role)
     if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
-        if all("role" not in part and part.get("type") == "text" for part in value):
-            return "".join(str(part.get("text", "")) for part in value)
-        mine = [part for part in value if part.get("role", part.get("type")) in (role, {"user": "human"}.get(role))]
+        roles = [str(part.get("role", part.get("from", part.get("type")))).casefold() for part in value]
+        has_roles = any("role" in part or "from" in part for part in value)
+        if not has_roles and any(part.get("type") in BLOCKS for part in value):
+            return "".join(str(part.get("text", "")) for part in value if part.get("type") in BLOCKS)
+        mine = [part for part, name in zip(value, roles, strict=True) if name in _ROLES[role]]
+        if not mine and role == "assistant" and any(name in (*_ROLES["user"], "system", "tool") for name in roles):
+            return None
         return text_of((mine or value)[-1], role)
     if isinstance(value, list) and len(value) == 1:
         return text_of(value[0], role)
     return value
+
+
+BLOCKS = ("text", "output_text", "input_text")
+
+
+def is_chat(value: object) -> bool:
+    """Return whether a value is a message, a list of messages or of blocks of content, or the response of an API.
+
+    >>> is_chat([{"role": "user", "content": "Who?"}]), is_chat({"gpt": "Ann"}), is_chat(["Who?"])
+    (True, False, False)
+    """
+    if isinstance(value, list):
+        return bool(value) and all(map(is_chat, value))
+    if not isinstance(value, Mapping):
+        return False
+    is_message = any({*pair} <= value.keys() for pair in _MESSAGES) or value.get("type") in (*BLOCKS, *_OTHER_BLOCKS)
+    return is_message or any(isinstance(value.get(name), list) and is_chat(value[name]) for name in _SEVERAL)
+
+
+_MESSAGES = (("role", "content"), ("role", "parts"), ("from", "value"), ("type", "content"), ("message", "index"),
+             ("message", "finish_reason"), ("generated_text",), ("content", "finishReason"))  # fmt: skip
+_OTHER_BLOCKS = ("thinking", "reasoning", "redacted_thinking", "tool_use", "tool_call", "function_call", "image")
 
 
 def opened(value: object) -> object:

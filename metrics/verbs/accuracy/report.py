@@ -11,14 +11,13 @@ import numpy as np
 
 from ...core.answers import attempts
 from ...core.scorer import Scorer
-from ...registry import make_scorer
 from ...reports.charts import accuracy_chart
 from ...reports.report import Report, as_sentence, highest_accuracy, print_first_screen, short_names, untold
 from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
 from ...rows.errors import FileError, bad_usage
-from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of, is_judged
+from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
-from ...scale.options import OnError, Settings, check_options, checked_columns, with_calibration
+from ...scale.options import OnError, Settings, check_options, checked_columns, make_scorers, with_calibration
 from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts, question_key
 from ...statistics import estimation
 from ...statistics.intervals import newcombe
@@ -561,7 +560,7 @@ def judge_answers(
     """Return AVA's (items,) probabilities and verdicts, AVA, what is known of its errors, and notes."""
     from ...scale.run import item_statistics
 
-    scorer = make_scorer("ava", settings, ready=not is_judged(sources))
+    scorer = make_scorers(["ava"], {"ava": settings}, sources)["ava"]
     sums, counts = item_statistics(items, {"ava": scorer}, progress)
     notes = scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
     errors = JudgeErrors.of(scorer, counts["ava"], ignore_judge_errors)

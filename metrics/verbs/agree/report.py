@@ -99,7 +99,7 @@ def agree(
         if not (metrics or settings or score_columns):
             kind = reading.first_row_kind(sources, columns)
             metrics = options.default_metrics(kind) if kind and not kind.sets and kind.has_references else ("aev",)
-        scorers = options.make_scorers(metrics, settings, not reading.is_judged(sources))
+        scorers = options.make_scorers(metrics, settings, sources)
         names = [name for scorer in scorers.values() for name in scorer.meta_evaluated]
         for column in score_columns:
             if column in names:

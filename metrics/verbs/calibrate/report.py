@@ -11,14 +11,13 @@ import numpy as np
 
 from ...ava.calibration import Calibration, answer_key, content_digest
 from ...ava.scorer import profile
-from ...registry import make_scorer
 from ...reports.report import Report, print_first_screen
 from ...reports.table import Table, as_json, number, p_value
 from ...rows.errors import FileError, bad_usage
-from ...rows.reading import Message, Progress, Skips, ignore, inputs_of, is_judged
+from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
 from ...rows.writing import output_path, write_text
-from ...scale.options import OnError, Settings, check_options, checked_columns
+from ...scale.options import OnError, Settings, check_options, checked_columns, make_scorers
 from ...statistics.intervals import COUNTS
 from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources
@@ -91,7 +90,7 @@ def calibrate(
                 output_path(output, [source.path for source in inputs])
             except FileError as error:
                 raise ValueError(f"output: {error}") from error
-        scorer = make_scorer("ava", settings | {"calibration": False}, not is_judged(sources))
+        scorer = make_scorers(["ava"], {"ava": settings | {"calibration": False}}, sources)["ava"]
     skips, notes = Skips(on_error == "skip", problem), []
     labelled = labelled_rows(sources, columns, skips, label_sources, notes)
     names, number = ", ".join(source.name for source in inputs), len(labelled.items)

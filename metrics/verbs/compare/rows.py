@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.scorer import Scorer
 from ...rows.errors import SKIP_BAD_ROWS, FileError, name_column, too_many_systems
-from ...rows.reading import Item, RowError, RowKind, RowReader, Skips, check_columns, good_rows, is_judged
+from ...rows.reading import Item, RowError, RowKind, RowReader, Skips, check_columns, good_rows
 from ...rows.sources import Source, files_of_runs
 from ...rows.values import SCORED_COLUMNS, Row
 from ...scale.options import Settings, default_metrics, make_scorers, needed_columns
@@ -108,7 +108,7 @@ class SystemRows:
             got = f"got {len(names)}: {', '.join(names)}"
             raise ValueError(f"runs: expected an old and a new run, {got}; name two inputs")
         self._first_systems: dict[str, str | None] = {}  # of the runs
-        self.scorers = make_scorers(metrics, settings, not is_judged(self.sources))
+        self.scorers = make_scorers(metrics, settings, self.sources)
         for column in score_columns:
             if any(column == metric or column in scorer.names for metric, scorer in self.scorers.items()):
                 raise ValueError(f"column: {column!r} is also a score of --metric; rename the column")
@@ -149,7 +149,7 @@ class SystemRows:
                     row_kind = reader.kind or self._row_kind(reader, row.values)
                     scorers = self.scorers
                     if not scorers and not self.score_columns:
-                        scorers = make_scorers(default_metrics(row_kind), ready=not is_judged(self.sources))
+                        scorers = make_scorers(default_metrics(row_kind), sources=self.sources)
                     rows = self._rows(reader, source, row, row_kind, scorers)
                 except RowError as error:
                     error.systems = reader.systems(row.values)

@@ -27,7 +27,7 @@ def doctor(
     with terminal.usage("doctor"):
         columns = checked_columns(terminal.name_values("--column", column))
         values = from_, systems, encoding, rows_at, sheet, split_references
-        names = (f"--{name.strip('_').replace('_', '-')}" for name in terminal.READING)
+        names = map(terminal.flag, terminal.READING)
         reading = [word for pair in zip(names, values, strict=True) if pair[1] for word in pair]
         sources = terminal.read_inputs(inputs, *values)
     with terminal.failures("doctor"):

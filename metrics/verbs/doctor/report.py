@@ -4,10 +4,11 @@ No model is loaded. A column is read as `score` reads it; what else it may hold 
 """
 
 import math
+import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any
@@ -22,14 +23,16 @@ from ...reports.report import Report, say
 from ...reports.table import Table, listed, print_table, visible
 from ...rows.errors import FileError, in_command
 from ...rows.reading import RowError, RowReader
-from ...rows.sources import Source
-from ...rows.values import COLUMNS, SCORED_COLUMNS, recognized
+from ...rows.sources import Source, proposed_encoding
+from ...rows.values import COLUMNS, SCORED_COLUMNS, plain_name, recognized
 from ...scale.options import LONG, default_metrics
 from ...statistics.resampling import FEW
 from ..inputs import MAX_SLICES, as_number
 from ..judge_errors import LEAST_ROWS, JudgeErrors
 from ..labels import LABELS_TO_BEGIN, what_labels_give
 
+NAMES_OF_SYSTEMS = re.compile(r"(model|system|engine|llm|assistant|agent|bot|method|variant|run)(_?(name|id))?")
+MANY_SEPARATED = 0.1  # of the rows have something in their references that may separate several
 MAX_ROWS = 10_000  # that are read of each file
 LANGUAGE_ROWS = 1000  # whose language is looked for
 FEW_VALUES = 20  # values of a column that makes slices
@@ -44,14 +47,20 @@ def diagnose(
     sources: Sequence[Source], columns: Mapping[str, str] | None = None, reading: Sequence[str] = ()
 ) -> "DoctorReport":
     """Return what files support; `reading` has the options with which they are read, such as "--sheet", "Answers"."""
-    named, facts, files = dict(columns or {}), _Facts(), []
-    for source in sources:
-        rows = list(islice(source.rows(), MAX_ROWS))
-        form = "JSON" if source.name.endswith(".json") else source.format
-        files.append({"name": source.name, "format": source.form or form, "rows": len(rows)})
-        if not rows:
-            raise FileError(f"{source.name}: no rows; is this the right file?")
-        _read(source, rows, named, facts)
+    named, reading = dict(columns or {}), [*reading]
+    encodings = {source: proposed_encoding(source) for source in sources}
+    sources = [_with_options(source, encoding=encoding) for source, encoding in encodings.items()]
+    files, facts = _facts_of(sources, named)
+    proposed = _proposed(facts, named, reading)
+    if proposed.get("split_references"):
+        sources = [_with_options(source, split=proposed["split_references"]) for source in sources]
+    if proposed:
+        named |= {"system": proposed["system"]} if "system" in proposed else {}
+        files, facts = _facts_of(sources, named)
+    if encoding := next(filter(None, encodings.values()), ""):
+        proposed = {"encoding": encoding} | proposed
+    options = {name: value for name, value in proposed.items() if name != "system"}
+    reading += [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
     shown = [_column(name, values, facts) for name, values in facts.columns.items()]
     names = list(dict.fromkeys(path for source in sources for path in source.inputs))
     given = [word for pair in named.items() for word in ("--column", "=".join(pair))] + [*reading]
@@ -66,8 +75,54 @@ def diagnose(
         systems=dict(facts.systems),
         can=can,
         cannot=cannot,
-        notes=[*notices, *_notes(facts)],
+        notes=[*[_PROPOSALS[name].format(of) for name, of in proposed.items()], *notices, *_notes(facts)],
     )
+
+
+# How doctor proposes to read files, and what it says of that.
+_PROPOSALS = {
+    "encoding": "the file is not UTF-8: it is read as {0}; look whether its letters are right",
+    "split_references": "references hold {0!r}: it is read as standing between several; if it is a part of one, leave "
+    "--split-references out",
+    "system": "column {0!r} is read as the system, because questions repeat with other values of it",
+}
+
+
+def _with_options(source: Source, **options: str) -> Source:
+    """Return a file with other options for reading it; itself where there are none, or it is no single file."""
+    options = {name: value for name, value in options.items() if value}
+    single = source.path not in (None, "-") and options
+    return Source(source.path, options=replace(source.options, **options)) if single else source
+
+
+def _facts_of(sources: Sequence[Source], named: Mapping[str, str]) -> tuple[list[dict], "_Facts"]:
+    """Return name, format and number of rows of files, and what their rows say."""
+    facts, files = _Facts(), []
+    for source in sources:
+        rows = list(islice(source.rows(), MAX_ROWS))
+        form = "JSON" if source.name.endswith(".json") else source.format
+        files.append({"name": source.name, "format": source.form or form, "rows": len(rows)})
+        if not rows:
+            raise FileError(f"{source.name}: no rows; is this the right file?")
+        _read(source, rows, named, facts)
+    return files, facts
+
+
+def _proposed(facts: "_Facts", named: Mapping[str, str], reading: Sequence[str]) -> dict[str, str]:
+    """Return what separates references, and the column with the system, where the rows show that no option says so."""
+    result = {}
+    mark, number = next(iter(facts.separators.most_common(1)), ("", 0))
+    if number >= MANY_SEPARATED * facts.rows and "--split-references" not in reading:
+        result["split_references"] = mark
+    pairs = [pair for of_system in facts.questions.values() for pair in of_system]
+    if "system" in named or "system" in facts.roles.values() or len(set(pairs)) == len(pairs):
+        return result
+    for name, values in facts.columns.items():
+        systems = {str(value) for value in values if value not in (None, "")}
+        if NAMES_OF_SYSTEMS.fullmatch(plain_name(name)) and name not in facts.roles and 1 < len(systems) <= FEW_VALUES:
+            result["system"] = name
+            break
+    return result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,6 +196,7 @@ class _Facts:
     contexts: int = 0  # rows with retrieved passages
     profile: Counter = field(default_factory=Counter)  # of rows that ava reads, see `ava.scorer.profile`
     foreign: list[str] = field(default_factory=list)  # rows that seem not to be English, of the first `LANGUAGE_ROWS`
+    separators: Counter = field(default_factory=Counter)  # that may stand between references of one text
     kind: Any = None  # of the rows; None if none is good
 
     @property
@@ -186,6 +242,7 @@ def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Fa
             facts.contexts += bool(item.contexts)
             if item.text and item.references and len(item.predictions) == 1:
                 facts.profile += profile([item.references], item.predictions, np.zeros(1))
+    facts.separators += reader.separators
 
 
 def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any]:

@@ -106,6 +106,11 @@ def explain(
             terminal.check_outputs({"--html": html}, [idf])
         of_rows = {"columns": terminal.name_values("--column", column), "worst": worst or WORST}
         of_rows["on_error"] = on_error or "fail"
+        if sources:
+            from ...scale.options import with_recorded
+
+            with terminal.noted_warnings():
+                settings = with_recorded(metric, settings, sources)
     out = terminal.output_console()
     out.width = min(out.width, WIDTH)
     if by_passages:

@@ -1,0 +1,96 @@
+"""Multiple choice: the options of a row, which one is right, and the question and references that say so."""
+
+import re
+import string
+from collections.abc import Mapping
+
+from .errors import RowError
+from .values import option_columns, printed_list, scalar_text
+
+Options = Mapping[str, str]  # {label: text}
+_LABEL = re.compile(r"[A-Za-z]|\d{1,2}")
+_LABELLED = re.compile(r"\s*[(\[]?([A-Za-z]|\d{1,2})\s*[).\]:]\s*(\S.*)", re.DOTALL)  # "A) Mars"
+_TEXTS, _LABELS = ("text", "content", "value", "option", "answer"), ("label", "key", "id", "letter")
+
+
+def options_of(value: object) -> Options | None:
+    """Return {label: text} of a list or an object of options; None where a value is none.
+
+    >>> options_of(["Iron", "Tin"]), options_of({"text": ["Iron", "Tin"], "label": ["1", "2"]})
+    ({'A': 'Iron', 'B': 'Tin'}, {'1': 'Iron', '2': 'Tin'})
+    >>> options_of(["(a) Iron", "(b) Tin"]), options_of([{"key": "A", "text": "Iron"}, {"key": "B", "text": "Tin"}])
+    ({'a': 'Iron', 'b': 'Tin'}, {'A': 'Iron', 'B': 'Tin'})
+    >>> options_of({"temperature": 0.2}), options_of(["Iron"])
+    (None, None)
+    """
+    labels: list = []
+    if isinstance(value, str):
+        value = printed_list(value)
+    if isinstance(value, Mapping):
+        by_name = {str(name): item for name, item in value.items()}
+        lists = [by_name[name] for name in ("text", "texts") if isinstance(by_name.get(name), list)]
+        value, labels = (lists[0], by_name.get("label") or []) if lists else (list(by_name.values()), list(by_name))
+    elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+        labels = [next((item[name] for name in _LABELS if name in item), None) for item in value]
+        value = [next((item[name] for name in _TEXTS if name in item), None) for item in value]
+        labels = [] if None in labels else labels
+    if not isinstance(value, list) or not 2 <= len(value) <= len(string.ascii_uppercase):
+        return None
+    texts = [item.strip() if isinstance(item, str) else scalar_text(item) for item in value]
+    if not all(texts):
+        return None
+    own = [_LABELLED.fullmatch(text) for text in texts]
+    if not labels and all(own) and [match[1].upper() for match in own] == list(string.ascii_uppercase[: len(own)]):
+        labels, texts = [match[1] for match in own], [match[2] for match in own]
+    labels = [str(label).strip() for label in labels] or list(string.ascii_uppercase[: len(texts)])
+    is_labelled = len(set(labels)) == len(texts) and all(map(_LABEL.fullmatch, labels))
+    return dict(zip(labels, texts, strict=True)) if is_labelled else None
+
+
+def options_in_columns(values: Mapping) -> Options | None:
+    """Return {label: text} of a row whose options have a column each; None where there are none.
+
+    >>> options_in_columns({"Question": "Which?", "A": "Iron", "B": "Tin", "C": "Lead", "D": None})
+    {'A': 'Iron', 'B': 'Tin', 'C': 'Lead'}
+    """
+    names = option_columns(values)
+    filled = [values[name] for name in names if values[name] not in (None, "")]
+    return options_of(filled)
+
+
+def right_option(options: Options, key: object) -> str | None:
+    """Return the label of the right option by its label, its text or its index from 0; None where it is none of them.
+
+    >>> options = {"A": "2", "B": "3"}
+    >>> right_option(options, "(b)"), right_option(options, "3"), right_option(options, 1), right_option(options, "9")
+    ('B', 'B', 'B', None)
+    """
+    if isinstance(key, list | tuple) and len(key) == 1:
+        key = key[0]
+    labels, text = list(options), scalar_text(key) if not isinstance(key, str) else key.strip()
+    if text is None or isinstance(key, bool):
+        return None
+    bare = text.strip("().[]: ")
+    if (label := next((label for label in labels if label.casefold() == bare.casefold()), None)) is not None:
+        return label
+    by_index = labels[int(bare)] if bare.isdecimal() and int(bare) < len(labels) else None
+    if by_index is not None and not isinstance(key, str):
+        return by_index
+    by_text = next((label for label in labels if options[label].casefold() == text.casefold()), None)
+    if by_text and by_index and by_text != by_index:
+        raise RowError(f"{key!r} may be the text of option {by_text} or the index of {by_index}; write its letter")
+    if by_text is None and by_index is None and (match := _LABELLED.fullmatch(text)):
+        label = right_option(options, match[1])
+        return label if label and options[label].casefold() == match[2].strip().casefold() else None
+    return by_text or by_index
+
+
+def with_options(asked: str | None, options: Options, right: str) -> tuple[str | None, list[str]]:
+    r"""Return a question with its options, and label and text of the right one as references.
+
+    >>> with_options("Which?", {"A": "Iron", "B": "Tin"}, "B")
+    ('Which?\nA. Iron\nB. Tin', ['B. Tin', 'B', 'Tin'])
+    """
+    if isinstance(asked, str) and not all(text in asked for text in options.values()):
+        asked = "\n".join([asked, *(f"{label}. {text}" for label, text in options.items())])
+    return asked, list(dict.fromkeys([f"{right}. {options[right]}", right, options[right]]))
