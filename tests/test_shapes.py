@@ -271,7 +271,7 @@ def test_human_scores_that_are_no_numbers_are_counted():
     rows = [{"prediction": "x", "references": "x", "score": value} for value in ("five", "N/A", 3, None, float("nan"))]
     source, found = items(rows)
     assert [item.human[0] for item in found] == [None, None, 3.0, None, None]
-    assert "score: values such as nan are no numbers and were not read (3 so far)" in notes(source)
+    assert "score: values such as 'N/A' are no numbers and were not read (2 so far)" in notes(source)
     with pytest.raises(
         RowError, match="'8/10' is on another scale than the rows before, of 5 and of 10; use one scale"
     ):

@@ -76,14 +76,14 @@ def checked_column(argument: str, column: object, shape: str, first_row: int = 0
     """Return one string, or list of strings, per row; a ValueError names argument, row and fix of a bad one.
 
     With the shape "text" a row is a string, with "texts" a list of strings, with "either" both, which becomes a list.
-    With `needed` empty texts and empty lists are refused.
+    With `needed` empty texts and empty lists are refused. A null beside other references is left out with a warning.
 
     >>> checked_column("predictions", ("four", "seven"), "text")
     ['four', 'seven']
     >>> checked_column("references", ["four", ["4", "four"]], "either")
     [['four'], ['4', 'four']]
     """
-    checked: list = []
+    checked, nulls = [], 0
     for i, row in enumerate(_rows(argument, column), first_row):
         where = f"{argument}, row {i}"
         is_single = shape == "either" and (isinstance(row, str | float) or row is None)
@@ -95,9 +95,14 @@ def checked_column(argument: str, column: object, shape: str, first_row: int = 0
             fix = "; wrap a single text in a list" if isinstance(row, str) else ""
             fix = "; drop the row, or write the missing text" if _is_missing(row) else fix
             raise ValueError(f"{where}: expected a list of strings, got {type(row).__name__} {shown(row)}{fix}")
-        checked.append([_text(f"{where}, item {k}", text, needed) for k, text in enumerate(row)])
+        missing = {k for k, text in enumerate(row) if argument == "references" and _is_missing(text)}
+        missing = missing if len(missing) < len(row) else set()
+        nulls += bool(missing)
+        checked.append([_text(f"{where}, item {k}", text, needed) for k, text in enumerate(row) if k not in missing])
         if needed and not checked[-1]:
             raise ValueError(f"{where}: expected at least one reference, got an empty list; drop the row or add one")
+    if nulls:
+        warnings.warn(f"{argument}: nulls in the lists of {nulls} rows were left out", stacklevel=2)
     return checked
 
 
