@@ -16,6 +16,9 @@ from genqa_metrics.core.prompt_engine import GRAPHS, PromptEngine
 from safetensors.torch import load_file, save_file
 
 from tests.factories.causal import causal_judge, tiny_gguf
+from tests.factories.modules import run_program
+from training.ava import cut_judge
+from training.common import write_rows
 from training.publish.prompt_graph import write_graphs
 
 TYPES = {"Q5_0": gguf_file.Q5_0, "Q8_0": gguf_file.Q8_0, "Q4_K": gguf_file.Q4_K, "Q6_K": gguf_file.Q6_K}
@@ -130,6 +133,34 @@ def test_a_cut_judge_has_its_own_head_and_reads_fewer_layers(checkpoint, base, t
     judge = load_judge(folder, device="cpu")
     assert isinstance(judge.model, PromptEngine)
     assert cj.prompt_logits(judge.model, judge.tokenizer, prompts(), 64) == pytest.approx(expected, abs=0.15)
+
+
+def test_a_judge_is_cut_where_a_head_gives_its_verdicts(base, tmp_path, monkeypatch):
+    whole = causal_judge(tmp_path / "judge", base, slope=2.0, intercept=0.5)
+    questions = ["Capital of France?", "Who wrote Emma?", "How many legs?", "When?", "Which river?"]
+    answers = ["Paris", "Austen", "six", "in May", "the Rhone", "Lyon"]
+    rows = [
+        {"question": question, "references": [answers[i]], "candidate": text, "label": int(text == answers[i])}
+        for i, question in enumerate(questions)
+        for text in answers
+    ]
+    for part in ("train", "dev"):
+        write_rows(tmp_path / f"verdicts.{part}.jsonl", [row | {"score": None} for row in rows])
+    output = tmp_path / "out"
+    command = f"cut_judge --model {base} --adapter {whole} --folders {tmp_path} --output {output} --layers 1 --keep 1"
+    words = [*command.split(), "--train", "verdicts.train=30", "--dev", "verdicts.dev=30"]
+    run_program(monkeypatch, cut_judge, words)
+    (line,) = json.loads((output / "cut.json").read_text())
+    assert line["rows"] == 30
+    assert line["r"] > 0.5  # fitted on the same rows
+    run_program(monkeypatch, cut_judge, words)  # reads nothing again
+    cut = load_judge(output / "judge", base_model=str(base))
+    assert cut.layers == 1
+    logits = cj.prompt_logits(cut.model, cut.tokenizer, prompts(), 64)
+    engine = PromptEngine(output / "whole", base)
+    expected = cj.prompt_logits(engine, engine.file.tokenizer, prompts(), 64)
+    scaled = cut.slope * logits + cut.intercept  # with the offset of the head
+    assert np.corrcoef(scaled, 2.0 * expected + 0.5)[0, 1] > 0
 
 
 def test_the_engine_runs_where_nothing_else_is_asked_for(checkpoint, base, tmp_path, monkeypatch):
