@@ -138,6 +138,8 @@ def _session(path: Path, weights: dict[str, np.ndarray]):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = cores()
     options.log_severity_level = 3  # errors
+    # Memory that stays as it is: with an arena and patterns it grows with every new length, for 10% of speed.
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     arrays = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array)) for array in weights.values()]
     options.add_external_initializers(list(weights), arrays)
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
