@@ -7,6 +7,7 @@ import math
 import os
 import shlex
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -359,9 +360,42 @@ def skipped_rows() -> Iterator[Callable[[str], None]]:
         warn(f"skipped: ... and {count - SHOWN_BAD_ROWS:,} more")
 
 
+class RowClock:
+    """Estimates once how long the rows of a long task will take, from the first of them."""
+
+    LEAST = 10  # rows that are timed
+    LONG = 60  # seconds from which it is told
+
+    def __init__(self):
+        self._first: tuple[float, int] | None = None  # when the first rows were done, and how many
+        self._is_told = False
+
+    def time_left(self, done: int, whole: int) -> str:
+        """Return how long the other rows take, once, if long; else ""."""
+        if self._is_told or not done:
+            return ""
+        now = time.monotonic()
+        self._first = self._first or (now, done)
+        begin, first = self._first
+        if done - first < self.LEAST:
+            return ""
+        self._is_told = True
+        seconds = (whole - done) * (now - begin) / (done - first)
+        if seconds < self.LONG:
+            return ""
+        minutes = round(seconds / 60)
+        text = f"about {minutes} minute{'s' * (minutes != 1)} for the other {whole - done:,} rows"
+        kept = "; Ctrl-C keeps what is judged: the same command goes on there"
+        judges = sys.modules.get(f"{__package__}.core.kept_logits")  # not imported for this: it needs numpy
+        return text + kept * (judges is not None and judges.KeptLogits.in_use)
+
+
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, int, int | None], None]]:
-    """Yield a function of a task's name, its rows done, and all (None: unknown); without a terminal it is silent."""
+    """Yield a function of a task's name, its rows done, and all (None: unknown).
+
+    It shows a bar on a terminal, and says once, everywhere, how long a task of more than a minute will take.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -369,11 +403,14 @@ def progress_bars() -> Iterator[Callable[[str, int, int | None], None]]:
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         tasks: dict = {}
+        clock = RowClock()
 
         def progress(name: str, done: int, whole: int | None) -> None:
             if name not in tasks:
                 tasks[name] = bar.add_task(name, total=whole)
             bar.update(tasks[name], completed=done, total=whole)
+            if whole and (text := clock.time_left(done, whole)):
+                console.print(text)
 
         yield progress
 

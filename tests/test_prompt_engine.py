@@ -13,6 +13,7 @@ from genqa_metrics.core import gguf_file, judge_model
 from genqa_metrics.core.gguf_file import GgufFile
 from genqa_metrics.core.kept_logits import KeptLogits
 from genqa_metrics.core.prompt_engine import GRAPHS, PromptEngine
+from genqa_metrics.terminal import RowClock
 from safetensors.torch import load_file, save_file
 
 from tests.factories.causal import causal_judge, tiny_gguf
@@ -241,3 +242,16 @@ def test_a_kept_file_that_was_cut_off_is_read_up_to_there(monkeypatch, tmp_path)
     assert kept.known(asked)[0] == 1.5
     assert np.isnan(kept.known(asked)[1])
     assert np.isnan(KeptLogits("other judge").known(asked)).all()
+
+
+def test_a_long_task_says_once_how_long_it_takes(monkeypatch):
+    clock, seconds = RowClock(), iter([0.0, 1.0, 12.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(seconds))
+    monkeypatch.setattr(KeptLogits, "in_use", True)
+    assert [clock.time_left(done, 370) for done in (0, 1, 2)] == ["", "", ""]
+    assert clock.time_left(13, 370) == (  # 357 rows, one a second
+        "about 6 minutes for the other 357 rows; Ctrl-C keeps what is judged: the same command goes on there"
+    )
+    assert clock.time_left(300, 370) == ""
+    clock, seconds = RowClock(), iter([0.0, 1.0])
+    assert [clock.time_left(done, 60) for done in (1, 12, 30)] == ["", "", ""]  # 4 seconds are no news

@@ -28,6 +28,8 @@ class KeptLogits:
     Nothing is kept with the signature "", that of a judge that is being checked.
     """
 
+    in_use = False  # whether any were kept in this process
+
     def __init__(self, signature: str):
         name = f"{hashlib.sha256(signature.encode()).hexdigest()[:32]}.bin"
         self.path: Path | None = cache_folder() / "logits" / name if signature else None
@@ -57,6 +59,7 @@ class KeptLogits:
                 self.path.unlink()
             with self.path.open("ab") as file:  # one short write is whole, also beside other processes
                 file.write(records.tobytes())
+            KeptLogits.in_use = True
         except OSError as error:
             print(f"note: judged rows cannot be kept in {self.path.parent} ({error.strerror})", file=sys.stderr)
             self.path = None

@@ -48,7 +48,7 @@ class Arguments(Output):
     data: str = option("folder of the data sets")
     sets: list[str] = option("names of dev files", [*VERDICTS, *GRADES, *CLAIMS])
     rows: int = option("rows of a set at most", 400)
-    dtype: str = option("float32 or bfloat16", "float32")
+    dtype: str | None = option("float32 or bfloat16 of torch; default: the judge's own engine", None)
     device: str = option("torch device", "cpu")
     batch_tokens: int = option("tokens that are read at once", 4096)
     calibrate: bool = option("write scale and threshold into the one folder", False)

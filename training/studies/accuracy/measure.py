@@ -49,8 +49,9 @@ class Arguments(Output):
     seed: int = option("of the draws", 0)
     checkpoint: str | None = option("folder of a judge; the bundled one if none", None)
     scores: str = option("folder of verdicts, kept and reused", str(HERE / "scores"))
-    dtype: str = option("torch type that the judge runs in", "float32")
-    measured: bool = option("write measured.json beside the checkpoint, from sets it has not seen", False)
+    dtype: str | None = option("torch type that the judge runs in; default: the judge's own engine", None)
+    escalate: str | None = option("a second judge, for the rows of which the first is unsure", None)
+    measured: bool = option("write beside the checkpoint how often it errs, on sets it has not seen", False)
 
 
 def rows_of(args: Arguments, name: str) -> list[dict]:
@@ -174,7 +175,11 @@ def measured(systems: list[dict], data: dict[str, str], scorer, command: str) ->
         )
     total = {name: sum(system[name] for system in unseen) for name in COUNTS}
     return {
-        **{name: scorer.facts[name] for name in (*MUST_BE_EQUAL, "dtype")},
+        **{
+            name: scorer.facts[name]
+            for name in (*MUST_BE_EQUAL, "dtype", "backend", "escalate")
+            if name in scorer.facts
+        },
         "sensitivity": round(total["accepted"] / total["correct"], 6),
         "specificity": round(total["rejected"] / total["incorrect"], 6),
         "command": command,
@@ -198,12 +203,14 @@ def copy_measured(source: Path, folder: Path) -> None:
 
 def study(args: Arguments) -> dict:
     """Return the intervals of all systems; with --measured write measured.json."""
-    scorer = make_scorer("ava", {"checkpoint": args.checkpoint, "dtype": args.dtype})
+    settings = {"checkpoint": args.checkpoint, "dtype": args.dtype, "escalate": args.escalate}
+    scorer = make_scorer("ava", {name: value for name, value in settings.items() if value is not None})
     systems, data = studied(args, scorer)
     if args.measured:
         command = common.command_line(__spec__.name, sys.argv[1:])
         facts = measured(systems, data, scorer, command) | {"profile": profiled(args, scorer)}
-        common.write_json(checkpoint_folder(args.checkpoint) / MEASURED_FILE, facts)
+        path = checkpoint_folder(args.checkpoint) / measured_file(args.escalate)
+        common.write_json(path, facts)
     return {
         "versions": versions("genqa-metrics"),
         "judge": scorer.signature,
