@@ -44,8 +44,8 @@ class Blocks:
 
     def dequantized(self) -> np.ndarray:
         """Return (rows, columns) float32 weights."""
-        values = self.scales[..., None] * (self.quants - self.zeros[..., None])
-        return values.reshape(len(values), -1)
+        weights = self.scales[..., None] * (self.quants - self.zeros[..., None])
+        return weights.reshape(len(weights), -1)
 
     def rounded(self) -> "Blocks":
         """Return the matrix with whole zeros from 0 to 255; an entry moves by at most 1/255 of its block's range."""
@@ -138,8 +138,8 @@ class GgufFile:
         """Return rows of a tensor in float32; of a vector, all of it."""
         kind, data = self._bytes(name, rows)
         if kind in (F32, F16):
-            values = np.ascontiguousarray(data).view(np.float32 if kind == F32 else np.float16).astype(np.float32)
-            return values[0] if len(self.tensors[name][1]) == 1 else values
+            numbers = np.ascontiguousarray(data).view(np.float32 if kind == F32 else np.float16).astype(np.float32)
+            return numbers[0] if len(self.tensors[name][1]) == 1 else numbers
         return self.blocks(name, rows).dequantized()
 
     @cached_property

@@ -178,9 +178,9 @@ def main() -> None:
     rng = random.Random(training.seed)
     sources, digests = training_groups(args, tokenizer, rng)
     numbered, labels = [], []
-    for shared, texts, values in sources:
+    for shared, texts, of_texts in sources:
         numbered.append((shared, texts, range(len(labels), len(labels) + len(texts))))
-        labels += values
+        labels += of_texts
     packs = packed(numbered, args.pack_tokens)
     rng.shuffle(packs)
     print(f"{len(labels)} rows in {len(packs)} packs, {sum(len(pack.tokens) for pack in packs)} tokens", flush=True)
