@@ -13,6 +13,7 @@ see that, the judge alone tells nothing.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..core.scorer import Scorer
@@ -81,18 +82,33 @@ class Measured:
 def measured_for(scorer: Scorer) -> Measured | None:
     """Return what was measured of an `AvaScorer`, or None if nothing was for its weights, threshold and references.
 
-    The errors of the 8-bit model of `export` were not measured. With a calibration of the user's own they are the
-    errors that it found. A file of another form is a ValueError.
+    They hold for every engine, whose verdicts are the same. With a calibration of the user's own they are the errors
+    that it found. A file of another form is a ValueError.
     """
     if scorer.calibration is not None:
         return _calibrated(scorer)
-    path = scorer.loaded.folder / MEASURED_FILE
-    if not path.is_file():
-        return None
+    for path in sorted(scorer.loaded.folder.glob("measured*.json")):
+        measured = _read_measured(path)
+        wanted = {name: scorer.facts.get(name) for name in (*MUST_BE_EQUAL, "escalate")}
+        if {name: measured.facts.get(name) for name in wanted} == wanted and measured.groups:
+            return measured
+    return None
+
+
+def measured_file(escalate: object = None) -> str:
+    """Return the name of the file beside a checkpoint that says how often it errs, alone or with a second judge.
+
+    >>> measured_file(), measured_file("large")
+    ('measured.json', 'measured_large.json')
+    """
+    return MEASURED_FILE if escalate is None else f"measured_{Path(str(escalate)).name}.json"
+
+
+def _read_measured(path: Path) -> Measured:
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
         groups = [Counts(*(group[name] for name in COUNTS)) for group in facts["systems"]]
-        of = {name: str(facts[name]) for name in MUST_BE_EQUAL}
+        facts |= {name: str(facts[name]) for name in MUST_BE_EQUAL}
         list(facts["data"])
         sum(_profile(facts).values())
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -101,9 +117,7 @@ def measured_for(scorer: Scorer) -> Measured | None:
             f"{type(error).__name__}: {error}; delete it, or write it with "
             "training.studies.accuracy.measure --measured"
         ) from error
-    same = all(scorer.facts.get(name) == value for name, value in of.items())
-    is_measured = same and "dtype" in scorer.facts and "escalate" not in scorer.facts
-    return Measured(groups, facts) if is_measured and groups else None
+    return Measured(groups, facts)
 
 
 def _calibrated(scorer: Scorer) -> Measured | None:

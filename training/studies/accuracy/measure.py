@@ -22,7 +22,7 @@ from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
 from genqa_metrics.statistics.intervals import COUNTS, Counts, pooled, rogan_gladen
 from genqa_metrics.verbs.calibrate.calibration import error_counts
-from genqa_metrics.verbs.judge_errors import MEASURED_FILE, MUST_BE_EQUAL
+from genqa_metrics.verbs.judge_errors import MEASURED_FILE, MUST_BE_EQUAL, measured_file
 from genqa_metrics.verbs.labelling import pareto_sample, probabilities
 
 from training import common
