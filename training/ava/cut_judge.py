@@ -12,6 +12,7 @@ import json
 import math
 import random
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from genqa_metrics.core.causal_judge import END, answer_prompt, claim_prompt
-from genqa_metrics.core.checkpoints import read_json
+from genqa_metrics.core.checkpoints import file_digest, read_json
 from genqa_metrics.core.gguf_file import token_ids
 from genqa_metrics.core.judge_model import SETTINGS_FILE
 from genqa_metrics.core.packs import Pack, packed
@@ -27,7 +28,7 @@ from genqa_metrics.core.prompt_engine import PromptEngine
 
 from training.ava import triples
 from training.ava.train_large import write_checkpoint
-from training.common import json_rows, named_file, option
+from training.common import command_line, json_rows, markdown_table, named_file, option, write_json
 from training.publish.prompt_graph import write_graphs
 
 PENALTIES = 10.0 ** np.arange(0, 7)  # of the ridge regression, chosen by leave-one-out
@@ -139,6 +140,33 @@ def table_of(rows: Sequence[tuple], results: dict[str, np.ndarray], heads: dict[
     return table
 
 
+def changed_verdicts(args: Arguments, results: dict[str, np.ndarray], heads: dict[int, np.ndarray]) -> dict[str, dict]:
+    """Return by layer how many rows have another verdict, and of these with a probability outside .45 to .55."""
+    settings = read_json(Path(args.adapter) / SETTINGS_FILE)
+    slope, intercept = settings.get("slope", 1.0), settings.get("intercept", 0.0)
+
+    def probabilities(logits):
+        return 1 / (1 + np.exp(-slope * logits - intercept))
+
+    whole, counts = probabilities(results["logits"]), {}
+    for at, (layer, head) in enumerate(heads.items()):
+        cut = probabilities(results["vectors"][:, at].astype(np.float32) @ head[:-1] + head[-1])
+        changed = (whole >= 0.5) != (cut >= 0.5)
+        far = np.maximum(np.abs(whole - 0.5), np.abs(cut - 0.5)) > 0.05
+        counts[str(layer)] = {"rows": len(cut), "changed": int(changed.sum()), "outside": int((changed & far).sum())}
+    return counts
+
+
+def table(facts: dict) -> str:
+    """Return as Markdown what the cut judge gives beside the whole one."""
+    columns = ("set", "rows", "r", "AUC whole", "AUC cut", "accuracy whole", "accuracy cut")
+    kept = [line for line in facts["results"] if facts["kept"] in (None, line["layer"])]
+    lines = [
+        [f"{line[name]:.3f}" if isinstance(line[name], float) else line[name] for name in columns] for line in kept
+    ]
+    return markdown_table(columns, lines)
+
+
 def write_cut(args: Arguments, stored: dict, head: np.ndarray, rows: int) -> None:
     """Write the judge of the first `keep` layers; its scale is that of the whole one, moved by the head's offset."""
     import torch
@@ -193,10 +221,17 @@ def main() -> None:
         layer: fitted_head(results["train"]["vectors"][:, at].astype(np.float32), results["train"]["logits"])
         for at, layer in enumerate(args.layers)
     }
-    table = table_of(rows["dev"], results["dev"], heads)
-    for line in table:
-        print(" ".join(f"{key} {x:.3f}" if isinstance(x, float) else f"{key} {x}" for key, x in line.items()))
-    (output / "cut.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    names = [text.partition("=")[0] for text in (*args.train, *args.dev)]
+    facts = {
+        "command": command_line(__spec__.name if __spec__ else "training.ava.cut_judge", sys.argv[1:]),
+        "seed": args.seed,
+        "data": {name: file_digest(named_file("folders", name, args.folders)) for name in names},
+        "kept": args.keep,
+        "changed": changed_verdicts(args, results["dev"], heads),
+        "results": table_of(rows["dev"], results["dev"], heads),
+    }
+    print(table(facts), facts["changed"])
+    write_json(output / "cut.json", facts)
     if args.keep:
         write_cut(args, half, heads[args.keep], len(rows["train"]))
 

@@ -6,7 +6,7 @@ import numpy as np
 from genqa_metrics.core.judge_model import read_settings
 from genqa_metrics.grounding.loading import HUB_CHECKPOINTS, checkpoint_folder
 
-from training.ava import compare_sizes, evaluate_ava
+from training.ava import compare_sizes, cut_judge, evaluate_ava, measure_families
 from training.kpqa import evaluate_kpqa
 from training.studies.harness import Table, filled, rendered
 
@@ -41,6 +41,7 @@ KEYPHRASES = filled("cards/keyphrases.md.j2", WEIGHTED=evaluate_kpqa.WEIGHTED)
 TABLES = [
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "metrics/ava/checkpoint_large/README.md"),
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "spaces/docs/pages/explanation/3-judge-limits.md"),
+    Table("cut", "ava/results/cut", cut_judge.table, "metrics/ava/checkpoint_large/README.md"),
     Table("adapting", "ava/results/adapting", filled("cards/adapting.md.j2"), "training/ava/README.md"),
     Table("scores", "ava/results/bundled", evaluate_ava.text),
     Table("scores", "ava/results/bundled", evaluate_ava.text, "metrics/ava/checkpoint/README.md"),
