@@ -151,7 +151,9 @@ def test_a_judge_is_cut_where_a_head_gives_its_verdicts(base, tmp_path, monkeypa
     command = f"cut_judge --model {base} --adapter {whole} --folders {tmp_path} --output {output} --layers 1 --keep 1"
     words = [*command.split(), "--train", "verdicts.train=30", "--dev", "verdicts.dev=30"]
     run_program(monkeypatch, cut_judge, words)
-    (line,) = json.loads((output / "cut.json").read_text())
+    facts = json.loads((output / "cut.json").read_text())
+    (line,) = facts["results"]
+    assert facts["changed"]["1"]["rows"] == 30
     assert line["rows"] == 30
     assert line["r"] > 0.5  # fitted on the same rows
     run_program(monkeypatch, cut_judge, words)  # reads nothing again
