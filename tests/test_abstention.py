@@ -36,7 +36,8 @@ def test_accuracy_given_an_attempt_is_the_accuracy_of_these_rows():
     assert [found["declined"], found["wrong"]] == pytest.approx([0.2, 0.2], abs=0.01)
     alone = genqa_metrics.accuracy(answered[:40], labels[:40], columns=columns).systems["rows"]
     attempted = found["accuracy_given_attempted"]
-    assert attempted == pytest.approx({"value": alone["accuracy"], "low": alone["low"], "high": alone["high"]})
+    assert attempted["value"] == pytest.approx(alone["accuracy"]) == pytest.approx(found["accuracy"] / 0.8)
+    assert attempted["low"] <= alone["low"] < alone["high"] <= attempted["high"]
 
 
 def test_all_answers_decline():

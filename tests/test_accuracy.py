@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 from genqa_metrics.statistics.estimation import (
+    TOGETHER,
+    AccuracyEstimate,
     LabelPlan,
+    accuracy_differences,
     cluster_sums,
     estimate_accuracy,
-    label_differences,
     powered,
     prediction_powered,
     question_sums,
@@ -209,6 +211,7 @@ def test_six_systems_in_the_same_order_have_the_papers_p():
 
 def test_the_difference_of_equal_systems_is_0():
     system = paired_systems(np.random.default_rng(1), 80, 600)[0]
-    [(value, low, high)] = label_differences([system] * 2)
-    assert value == 0
-    assert low < 0 < high
+    estimate = AccuracyEstimate(*map(float, (system.value, system.low, system.high)), TOGETHER, powered=system)
+    (difference,) = accuracy_differences([estimate] * 2)
+    assert difference["value"] == 0
+    assert difference["low"] < 0 < difference["high"]

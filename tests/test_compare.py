@@ -340,7 +340,8 @@ def test_labels_of_people_are_what_is_tested():
     values = [some.scores["ava"]["accuracy"][system]["value"] for system in answers]
     assert pair["difference"]["value"] == pytest.approx(values[0] - values[1], abs=1e-5)
     without = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", resamples=200)
-    assert next(iter(without.tests["ava"])) == "ava_accuracy"
+    assert next(iter(without.tests["ava"])) == "accuracy"
+    assert without.findings[0].startswith("accuracy (assumes that the judge errs as often as on other data): ")
     ignored = genqa_metrics.compare([row | {"label": None} for row in rows], "ava", ignore_judge_errors=True)
     assert ignored.findings[0].startswith("AVA's verdicts: ")
 

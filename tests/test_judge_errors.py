@@ -9,7 +9,7 @@ import pytest
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
-from genqa_metrics.statistics.estimation import NOTHING
+from genqa_metrics.statistics.estimation import LABELS, NOTHING
 from genqa_metrics.statistics.intervals import rogan_gladen
 from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, JudgeErrors, help_of_judge, measured_for
 
@@ -58,7 +58,12 @@ def test_score_compare_and_accuracy_say_the_same(judge, rows):
         assert accuracy.systems[system]["ava_accuracy"] == accuracy.systems[system]["judged"] == pytest.approx(rate)
     assert scored.to_dict()["accuracy"]["errors_counted"]
     assert "90 of 100 correct answers" in compared.to_markdown()
-    assert "measured errors" in scored.to_markdown()
+    assert "errors on other data" in scored.to_markdown()
+    (first, second), (lead,) = accuracy.systems.values(), accuracy.differences
+    assert lead["difference"]["value"] == pytest.approx(first["accuracy"] - second["accuracy"])
+    (pair,) = compared.tests["ava"]["accuracy"]["pairs"]
+    for end, value in lead["difference"].items():
+        assert pair["difference"][end] == pytest.approx(value, rel=1e-4)
 
 
 def test_a_judge_that_was_not_measured_so_tells_no_accuracy(judge, rows):
@@ -80,15 +85,15 @@ def test_a_judge_that_was_not_measured_so_tells_no_accuracy(judge, rows):
 def test_the_judge_large_is_offered_with_its_size_where_it_can_tell_more(judge, rows, offered):
     """Not where the rows are too few for any judge, nor to who has chosen a judge."""
     scorer = make_scorer("ava")
-    errors = JudgeErrors.of(scorer, {"profiled": rows, "unsure": 0.8 * rows})
-    values = {"basis": NOTHING, "rows": rows, "reason": errors.unknown}
+    errors = JudgeErrors.of(scorer, {"a": {"profiled": rows, "unsure": 0.8 * rows}})
+    values = {"basis": NOTHING, "rows": rows, "reason": errors.unknown_for["a"], "labelled": 0}
     large = (
         f"--set ava.checkpoint=large ({ENCODERS[CAUSAL_MODEL].megabytes:,} MB once, about a row a second; right on "
     )
     why, what_to_do = errors.notes({"a": values})
     assert large not in why
     assert (large in what_to_do) is offered
-    labelled = {"effective_sample_size": 20, "low": 0.1, "labelled": 20, "rows": 100}
+    labelled = {"effective_sample_size": 20, "low": 0.1, "labelled": 20, "rows": 100, "basis": LABELS}
     confusion = dict.fromkeys(("accepted", "rejected", "missed", "let_through"), 5)
     assert large in help_of_judge({"a": labelled}, confusion, scorer.stronger)
     assert make_scorer("ava", {"checkpoint": str(judge)}).stronger == ""

@@ -23,7 +23,7 @@ class AevScorer(Scorer):
     main = "aev"
     measures = (
         "words and word sequences in common, stop words left out: their share of the answer (precision) "
-        "and of the reference (recall), averaged"
+        "and of the reference (recall), averaged; of a system by its words in all rows, not the mean of its rows"
     )
     shown = ("aev_precision", "aev_recall", "brevity_penalty", "wordiness_penalty")
     beside = ("aev_precision", "aev_recall")
@@ -79,12 +79,25 @@ class AevScorer(Scorer):
         shared = f"In common with a reference: {the_first([repr(word) for word in words], NAMED)}; "
         if (order := details["unmatched_order"]) and not scores["aev"]:
             return f"{shared}no sequence of {order} words, so the score is 0; {lengths}."
-        return f"{shared}{lengths}: precision {scores['aev_precision']:.2f}, recall {scores['aev_recall']:.2f}."
+        precision = _penalized("precision", scores["aev_precision"], "brevity penalty", scores["brevity_penalty"])
+        recall = _penalized("recall", scores["aev_recall"], "wordiness penalty", scores["wordiness_penalty"])
+        return f"{shared}{lengths}: {precision}, {recall}."
 
     def grid_scores(self, columns: Mapping[str, list]) -> dict[str, list]:
         """Return AEv of a corpus for every alpha and N of a grid; see `scoring.grid_scores`."""
         rows = statistics(*_texts(columns), self.settings, max(GRID_ORDERS), self._read)
         return grid_scores(column_sums(rows), self.settings)
+
+
+def _penalized(name: str, value: float, of_penalty: str, penalty: float) -> str:
+    """Return a side of AEv with what its penalty makes of it.
+
+    >>> _penalized("recall", 0.607, "wordiness penalty", 0.607), _penalized("precision", 0.5, "brevity penalty", 1.0)
+    ('recall 1.00 times wordiness penalty 0.61 = 0.61', 'precision 0.50')
+    """
+    if penalty >= 0.995 or not penalty:
+        return f"{name} {value:.2f}"
+    return f"{name} {value / penalty:.2f} times {of_penalty} {penalty:.2f} = {value:.2f}"
 
 
 def _unmatched_order(row: np.ndarray, orders: int) -> int:

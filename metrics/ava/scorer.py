@@ -156,7 +156,7 @@ class AvaScorer(Scorer):
         return 1 / (1 + np.exp(second - first - odds))
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return verdict, probability and abstention of rows, explanations, and counts: what is unread, `profile`."""
+        """Return verdict, probability and abstention of rows, explanations, and counts of what is unread."""
         check_fork(self.device, self._process)
         short, linear = columns.get("short_answers"), self.loaded.configuration == LINEAR
         if explain and linear and any(short or ()):
@@ -172,7 +172,6 @@ class AvaScorer(Scorer):
         unsure = np.flatnonzero((self.second is not None) & (scores > low) & (scores < high))
         if len(unsure):
             scores[unsure] = self._by_second(*_taken(rows, unsure))
-        like = self._profile(columns, scores)
         scores = self._scaled(scores)
         correct = scores >= self.threshold
         declined = [not right and not attempts(text) for right, text in zip(correct, rows[2], strict=True)]
@@ -182,19 +181,18 @@ class AvaScorer(Scorer):
         for i in unsure:
             of_row[i]["escalated"] = 1
         details = self._explained(rows, unsure) if explain else {}
-        return RowStatistics(statistics, language_counts(columns) + counts + like, details, of_row)
+        return RowStatistics(statistics, language_counts(columns) + counts, details, of_row)
 
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
         """Return the statistics of rows from their scores; see `Scorer.recalled`."""
-        own = scores["ava_score"]
+        return np.stack([scores[name] for name in self.row_names], axis=1), language_counts(columns)
+
+    def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
+        """Return the `profile` of rows, and how many of them the judge was "calibrated" on."""
+        own = np.asarray(statistics)[:, self.row_names.index("ava_score")]
         if self.calibration is not None:
             own = np.array([self.calibration.unscaled(score) for score in own.tolist()])
-        statistics = np.stack([scores[name] for name in self.row_names], axis=1)
-        return statistics, language_counts(columns) + self._profile(columns, own)
-
-    def _profile(self, columns: Mapping[str, list], probabilities: np.ndarray) -> Counter:
-        """Return the `profile` of rows, and how many of them the judge was "calibrated" on."""
-        result = profile(columns["references"], columns["predictions"], probabilities)
+        result = profile(columns["references"], columns["predictions"], own)
         if self.calibration is not None:
             keys = map(answer_key, columns["questions"], columns["predictions"])
             result["calibrated"] = sum(key in self.calibration.answer_keys for key in keys)

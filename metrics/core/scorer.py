@@ -444,6 +444,15 @@ class Scorer:
         """
         raise NotImplementedError
 
+    def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
+        """Return counts of what rows are like, which tell whether the measured errors of a judge hold for them.
+
+        Args:
+            columns: see `checked`.
+            statistics: (rows, k), see `RowStatistics`.
+        """
+        return Counter()
+
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of single rows, name in `row_names` -> (rows,), from their statistics."""
         return dict(zip(self.row_names, np.asarray(statistics).T, strict=True))

@@ -30,7 +30,7 @@ class KpqaScorer(Scorer):
     main = "rougeL_kpqa"
     measures = (
         "words in common, in the same order, as a share of both texts; words that answer the question count more, in "
-        "rougeL all alike"
+        "rougeL all alike; of a system the mean of its rows"
     )
     beside = ("rougeL",)  # without weights
     names = RESULTS

@@ -222,7 +222,7 @@ def outcome_bar(pair: Mapping):
     total = pair["wins"] + pair["ties"] + pair["losses"]
     start, parts = 0.0, []
     for kind in ("wins", "ties", "losses"):
-        width = 100 * pair[kind] / total
+        width = 100 * pair[kind] / max(total, 1)  # no row where labels of both systems are needed
         parts.append((kind, f"{start:.2f}", f"{width:.2f}"))
         start += width
     said = f"{pair['wins']:,} wins, {pair['ties']:,} ties, {pair['losses']:,} losses"

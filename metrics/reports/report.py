@@ -91,7 +91,8 @@ class Report:
 
     def to_markdown(self) -> str:
         """Return the report in Markdown."""
-        parts = [f"# {markdown(self.title)}", *(f"**Note:** {markdown(note)}" for note in self.notes)]
+        parts = [f"# {markdown(self.title)}", *[markdown(self.headline)] * bool(self.headline)]
+        parts += [*(f"**Note:** {markdown(note)}" for note in self.notes)]
         for table in self.tables():
             parts += [f"## {markdown(table.title)}", *[markdown(table.explanation)] * bool(table.explanation)]
             parts.append(markdown_table(table))

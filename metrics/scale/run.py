@@ -105,6 +105,7 @@ class Scores:
     faults: dict[str, dict[str, int]] = field(default_factory=dict)  # {system: {fault: answers}}, see `fault_counts`
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)  # {metric: of `Scorer.statistics`}
     questions: dict[str, QuestionTotals] = field(default_factory=dict, repr=False, compare=False)
+    profiles: dict[str, Mapping[str, int]] = field(default_factory=dict, repr=False)  # {system: see `Scorer.profile`}
     words: dict[str, float] = field(default_factory=dict, repr=False)  # {system: words of its answers, on average}
     to_read: AnswersToRead = field(default_factory=AnswersToRead, repr=False, compare=False)
     titles: dict[str, str] = field(default_factory=dict, repr=False)  # {metric: name and judge}
@@ -346,6 +347,7 @@ def report_of(overall: Tally, row_kind: RowKind, scorers: Mapping, counts: Count
         faults=named_faults(judge, overall.sums[FAULTS]) if FAULTS in overall.sums else {},
         counts=dict(overall.warning_counts),
         questions=overall.questions,
+        profiles=overall.profiles,
         words={system: float(of[0]) / overall.rows[system] for system, of in overall.sums.get(WORDS, {}).items()},
         to_read=overall.to_read,
         titles={metric: scorer.title for metric, scorer in scorers.items()},
@@ -409,8 +411,6 @@ def _statistics_of_items(
         scores = np.column_stack([of_rows[name] for name in scorer.row_names]).tolist()
         digests = [_row_digest(signature, *row) for row in zip(places, scores, counts_of_row, strict=True)]
     statistics = statistics[order]
-    if scorer.verdict:
-        counts += _label_counts(items, statistics[:, 0])
     whole = ([column[place] for place in order] if column else [] for column in (reasons, digests, missing))
     return statistics, counts, *whole
 
@@ -465,14 +465,15 @@ def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
     return columns
 
 
-def _label_counts(items: Sequence[Item], verdicts: np.ndarray) -> Counter:
-    """Return how often a judge is right about answers with a label 0 or 1, for `judge_errors.Counts`; not of sets."""
-    result: Counter = Counter()
-    if all(len(item.predictions) == 1 for item in items):
-        for item, verdict in zip(items, verdicts, strict=True):
-            if (label := item.human[1]) in (0, 1):
-                whole, hit = ("correct", "accepted") if label else ("incorrect", "rejected")
-                result.update({f"labelled {whole}": 1, f"labelled {hit}": int(verdict == label)})
+def profiles(scorer: Scorer, items: Sequence[Item], statistics: np.ndarray) -> dict[str, Counter]:
+    """Return what each system's answers are like for a judge, see `Scorer.profile`; statistics are (items, k)."""
+    places: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        places.setdefault(item.system, []).append(place)
+    result = {}
+    for system, mine in places.items():
+        columns = _columns(scorer, _rows_of_items(scorer, [items[place] for place in mine]))
+        result[system] = scorer.profile(columns, statistics[mine])
     return result
 
 
@@ -558,7 +559,8 @@ def scored(
         of_system = np.repeat(owners, lengths) if not scorer.takes_sets else owners
         tally.sums[metric] = {system: with_ones[of_system == i].sum(axis=0) for system, i in places.items()}
         if scorer.thresholds and scorer.evidence == "references" and not row_kind.sets:  # a judge of answers
-            tally.questions = dict(totals_by_system(items, statistics[:, 1], statistics[:, 0]))
+            tally.questions = dict(totals_by_system(items, *statistics[:, :3].T))
+            tally.profiles = profiles(scorer, items, statistics)
         scores = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
         if lists:
             starts = np.cumsum([0, *lengths]).tolist()

@@ -20,7 +20,9 @@ class Tally:
     `LABELLED` and `FAULTS` {system: numbers of answers}; all else is by system too, `warning_counts` by metric.
     """
 
-    def __init__(self, rows=None, predictions=None, sums=None, warning_counts=None, questions=None, to_read=None):
+    def __init__(
+        self, rows=None, predictions=None, sums=None, warning_counts=None, questions=None, to_read=None, profiles=None
+    ):
         self.rows = Counter(rows)
         self.predictions = Counter(predictions)
         self.sums = {
@@ -28,6 +30,7 @@ class Tally:
             for metric, by_system in (sums or {}).items()
         }
         self.warning_counts = {metric: Counter(counts) for metric, counts in (warning_counts or {}).items()}
+        self.profiles = {system: Counter(counts) for system, counts in (profiles or {}).items()}
         self.to_read = AnswersToRead(**(to_read or {"number": 0}))
         self.questions = {system: QuestionTotals(**totals) for system, totals in (questions or {}).items()}
 
@@ -180,7 +183,7 @@ def question_key(item: Item) -> int:
 
 
 class QuestionTotals:
-    """Sums over the rows of each question: (questions,) keys, (questions, 9) sums as in `QuestionSums`."""
+    """Sums over the rows of each question: (questions,) keys, (questions, 10) sums as in `QuestionSums`."""
 
     def __init__(self, keys: Sequence[int] | np.ndarray, sums: Sequence[Sequence[float]] | np.ndarray):
         self.keys, places = np.unique(np.asarray(keys, dtype=np.int64), return_inverse=True)
@@ -217,11 +220,14 @@ def label_note(labelled: int, rows: int) -> str:
     return f"column label was read as labels of people, which {labelled:,} of {rows:,} rows have"
 
 
-def totals_by_system(items: Sequence[Item], judged: np.ndarray, verdicts: np.ndarray) -> Mapping[str, QuestionTotals]:
-    """Return {system: sums of its answers by question}, of (answers,) probabilities and verdicts, 0 or 1."""
+def totals_by_system(
+    items: Sequence[Item], verdicts: np.ndarray, judged: np.ndarray, declined: np.ndarray
+) -> Mapping[str, QuestionTotals]:
+    """Return {system: sums of its answers by question}, of (answers,) statistics of a judge, see `AvaScorer`."""
     labels = np.array([label_of(item) for item in items])
     chances = np.array([item.chance or 1.0 for item in items])
-    sums, keys = row_sums(judged, verdicts, labels, chances).T, np.array([question_key(item) for item in items])
+    sums = row_sums(judged, verdicts, labels, chances, declined).T
+    keys = np.array([question_key(item) for item in items])
     systems = np.array([item.system for item in items], dtype=object)
     return {name: QuestionTotals(keys[systems == name], sums[systems == name]) for name in dict.fromkeys(systems)}
 

@@ -1,15 +1,16 @@
-"""Estimates accuracy from a judge of every answer, labels of people for some, and the judge's measured errors.
+"""Estimates accuracy from labels of people for some answers and a judge of every answer.
 
-Every verb calls `estimate_accuracy`. It knows three estimates and takes the one with the narrowest interval:
+Every verb calls `estimate_accuracy`, and `accuracy_tests` for differences. Labels of at least five questions decide:
 
 - labels alone: Wilson's interval with the effective number of labels, see `intervals`;
-- labels and judge: prediction-powered inference (Angelopoulos, Duchi & Zrnic, "PPI++: Efficient Prediction-Powered
-  Inference", 2023), in the form that surveys call the difference estimator: the mean label, moved by what the judge
-  says of the rows without a label. The judge's weight makes the variance least and is 0 where the judge does not help;
-- the judge, corrected by its measured errors (Rogan & Gladen 1978; Lang & Reiczigel 2014).
+- labels and judge, where that is narrower: prediction-powered inference (Angelopoulos, Duchi & Zrnic, "PPI++:
+  Efficient Prediction-Powered Inference", 2023), in the form that surveys call the difference estimator: the mean
+  label, moved by what the judge says of the rows without a label. The judge's weight makes the variance least, and is
+  0 where the judge does not help.
 
-The narrowest of intervals that hold the truth in 95% of the cases could hold it less often. `tests/test_coverage.py`
-measures that it does not.
+With fewer labels the judge's verdicts are corrected by errors that were measured on other data (Rogan & Gladen 1978;
+Lang & Reiczigel 2014), which is an assumption: beside labels they would be wrong wherever the judge errs otherwise on
+these rows. `tests/programs/label_simulations.py` measures how often each of these intervals holds the truth.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .intervals import CONFIDENCE, MIN_QUESTIONS, effective_size, kish, newcombe, rogan_gladen, wilson
+from .intervals import CONFIDENCE, MIN_QUESTIONS, effective_size, kish, rogan_gladen, wilson
 from .resampling import LEVEL, PairedTests, bootstrap_counts, corrected, paired_tests
 
 # Of each pair of a human and a judged verdict, this many questions are added to the variance: few labels show few
@@ -29,6 +30,8 @@ MIN_LABELS = 2
 SAMPLES, FEWER = 10_000, 1_000  # of the bootstrap, as those of `compare`; fewer from so many questions on
 MANY = 2_000
 MOST_LABELS = 1e7  # that a plan looks at
+TINY = 1e-300  # the least p-value
+NORMAL = 1e9  # degrees of freedom with which Student's t is normal
 WIDEST = 0.6  # an interval of the judge alone that is wider says nothing
 
 
@@ -45,13 +48,19 @@ class QuestionSums:
     judged_labelled: np.ndarray  # the same times the judge's number
     chance: np.ndarray  # sum of the probabilities of being drawn
     right: np.ndarray  # number of answers with a label that says right, 0.5 or more
+    declined: np.ndarray  # number of answers that give none, and that neither the judge nor a label calls right
+
+    @property
+    def declined_share(self) -> np.ndarray:
+        """(...) share of the answers that decline."""
+        return self.declined.sum(axis=-1) / self.rows.sum(axis=-1)
 
 
-def row_sums(judged, verdicts, labels, probabilities) -> np.ndarray:
-    """Return what each row adds to `QuestionSums`, (..., 9, rows) in the order of its fields.
+def row_sums(judged, verdicts, labels, probabilities, gives_none=0.0) -> np.ndarray:
+    """Return what each row adds to `QuestionSums`, (..., 10, rows) in the order of its fields.
 
     Labels are 0 to 1, the mean where several people labelled a row, NaN where nobody did; probabilities of being drawn
-    are read where there are labels.
+    are read where there are labels. `gives_none` is 1 for an answer that declines and that the judge does not accept.
     """
     judged, labels = np.asarray(judged, dtype=float), np.asarray(labels, dtype=float)
     known = ~np.isnan(labels)
@@ -59,13 +68,16 @@ def row_sums(judged, verdicts, labels, probabilities) -> np.ndarray:
     weight = known / np.where(known, probabilities, 1.0)
     human = np.where(known, labels, 0.0)
     weighted, ones = (weight, weight * human, weight * judged), np.ones_like(judged)
-    parts = np.broadcast_arrays(ones, judged, verdicts, known, *weighted, chance, human >= 0.5)
+    declined = np.where(human > 0, 0.0, gives_none)
+    parts = np.broadcast_arrays(ones, judged, verdicts, known, *weighted, chance, human >= 0.5, declined)
     return np.stack([part.astype(float) for part in parts], axis=-2)
 
 
-def question_sums(judged, verdicts, labels, probabilities, questions: np.ndarray | None = None) -> QuestionSums:
+def question_sums(
+    judged, verdicts, labels, probabilities, questions: np.ndarray | None = None, gives_none=0.0
+) -> QuestionSums:
     """Return the sums of `row_sums` over the rows of each question; without `questions` each row is its own."""
-    sums = cluster_sums(row_sums(judged, verdicts, labels, probabilities), questions)
+    sums = cluster_sums(row_sums(judged, verdicts, labels, probabilities, gives_none), questions)
     return QuestionSums(*np.moveaxis(sums, -2, 0))
 
 
@@ -86,7 +98,7 @@ def cluster_sums(values: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
 class Powered:
     """Accuracy from labels and judge; arrays of (...) for a batch. Limits are NaN for too few questions."""
 
-    value: np.ndarray  # within 0 and 1
+    value: np.ndarray  # within 0 and 1, at most the share that does not decline
     low: np.ndarray
     high: np.ndarray
     size: np.ndarray  # effective number of labels: so many, drawn by chance, give the same interval without a judge
@@ -143,11 +155,13 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     trust = np.where(helps, trust, 0.0)
     enough = questions >= MIN_QUESTIONS - 1e-9
     low, high, labels_low, labels_high = (np.where(enough, end, np.nan) for end in (*limits, *labels_limits))
+    most = 1 - sums.declined_share
+    value, low, labels_value, labels_low = (np.minimum(end, most) for end in (value, low, labels_mean, labels_low))
     influence = of_labels + trust[..., None] * of_judge
     seen = (influence**2).sum(axis=-1)
     fitted = helps & (seen > 1e-18)
     excess = together / np.where(fitted, seen, 1.0) * (questions - 1) / np.maximum(questions - 2, 1)
-    alone = labels_mean, labels_low, labels_high
+    alone = labels_value, labels_low, labels_high
     ends = (np.where(helps, *pair) for pair in zip((value, low, high, size), (*alone, labels_size), strict=True))
     influence = influence * np.sqrt(np.where(fitted, excess, 1.0))[..., None]
     return Powered(*ends, trust, *alone, labels_size, of_labels, questions, number == rows, influence)
@@ -173,13 +187,32 @@ LABELS, TOGETHER, MEASURED, IGNORED, NOTHING = BASES = (
 class AccuracyEstimate:
     """The accuracy of a system."""
 
-    value: float | None  # None where it cannot be told
+    value: float | None  # None where it cannot be told; at most the share that does not decline
     low: float | None  # None where there is no estimate
     high: float | None
     basis: str  # what it rests on, one of `BASES`
     reason: str = ""  # why there is no interval; "" with one
     labels_alone: tuple[float, float] | None = None  # limits without the judge; None for too few questions
     powered: Powered | None = None  # what labels say, for differences; None with fewer than `MIN_LABELS`
+
+    @property
+    def by_labels(self) -> bool:
+        """Whether people's labels decide."""
+        return self.basis in (LABELS, TOGETHER)
+
+
+def numbered_alike(estimates: Sequence[AccuracyEstimate], keys: Sequence[np.ndarray]) -> list[AccuracyEstimate]:
+    """Return estimates whose questions have the same numbers, from the sorted keys of the questions of each."""
+    every = np.unique(np.concatenate(keys))
+    result = []
+    for estimate, own in zip(estimates, keys, strict=True):
+        if estimate.powered is not None:
+            moves = {name: np.zeros(len(every)) for name in ("influence", "labels_influence")}
+            for name, of_all in moves.items():
+                of_all[np.searchsorted(every, own)] = getattr(estimate.powered, name)
+            estimate = replace(estimate, powered=replace(estimate.powered, **moves))
+        result.append(estimate)
+    return result
 
 
 def estimate_accuracy(
@@ -191,39 +224,42 @@ def estimate_accuracy(
     finite: bool = False,
     confidence: float = CONFIDENCE,
     label_error: float = 0.0,
+    possible: tuple[float, float] = (0.0, 1.0),
 ) -> AccuracyEstimate:
     """Return the accuracy of a system with its interval, and what it rests on; or that this cannot be told.
 
-    `errors` of the judge are the counts of `rogan_gladen`, None where not known, for the reason `no_errors`, which is
-    also why little is known; `ignore_errors`: without labels, take the judge's verdicts for the truth; `finite`: see
-    `powered`; `label_error`: share of wrong labels, by which intervals of labels are wider on both sides.
+    Labels of at least `MIN_QUESTIONS` questions decide. With fewer, `errors` of the judge on other data are taken for
+    its errors here: the counts of `rogan_gladen`, None where not known, for the reason `no_errors`, which is also why
+    little is known. `ignore_errors`: without labels, take the judge's verdicts for the truth; `finite`: see `powered`;
+    `label_error`: share of wrong labels, by which intervals of labels are wider on both sides; `possible`: what the
+    share of right answers can be, by the labels of these very rows.
 
-    >>> verdicts, nothing = np.repeat([1.0, 0], [62, 38]), np.full(100, np.nan)
-    >>> alone = question_sums(verdicts, verdicts, nothing, nothing)
+    >>> verdicts, labels = np.repeat([1.0, 0], [62, 38]), np.full(100, np.nan)
+    >>> alone = question_sums(verdicts, verdicts, labels, 0.1)
     >>> result = estimate_accuracy(alone, (90, 100, 80, 100))
     >>> [round(end, 3) for end in (result.value, result.low, result.high)], result.basis
     ([0.6, 0.443, 0.749], "judge's measured errors")
     >>> estimate_accuracy(alone, None, "the judge's errors were not measured").basis
     'cannot tell'
+    >>> labels[::10] = 1
+    >>> estimate_accuracy(question_sums(verdicts, verdicts, labels, 0.1), (90, 100, 80, 100)).basis
+    'labels'
     """
     labelled, rows = sums.labelled.sum(), sums.rows.sum()
     of_labels = powered(sums, finite, confidence) if labelled >= MIN_LABELS else None
-    by_labels, reason = None, ""
     if of_labels is not None and not np.isnan(of_labels.labels_low):
-        by_labels = AccuracyEstimate(
+        return AccuracyEstimate(
             float(of_labels.value),
-            *wider(of_labels.low, of_labels.high, label_error),
+            *wider(max(of_labels.low, possible[0]), min(of_labels.high, possible[1]), label_error),
             TOGETHER if of_labels.trust > 0 else LABELS,
             labels_alone=wider(of_labels.labels_low, of_labels.labels_high, label_error),
             powered=of_labels,
         )
+    reason = ""
     if labelled < rows:
         judged, reason = _judge_alone(sums, errors, no_errors, ignore_errors and not labelled, confidence)
-        if judged and (by_labels is None or judged.high - judged.low < by_labels.high - by_labels.low):
-            ends = {"value": judged.value, "low": judged.low, "high": judged.high}
-            return replace(by_labels or judged, **ends, basis=judged.basis)
-    if by_labels:
-        return by_labels
+        if judged:
+            return judged
     if of_labels is not None:
         asked = float(kish(sums.rows))
         few = "questions" if asked < MIN_QUESTIONS - 1e-9 else "labels"
@@ -246,6 +282,7 @@ def _judge_alone(sums: QuestionSums, errors, no_errors: str, ignore_errors: bool
     value, low, high = map(float, rogan_gladen(rate * size, size, *errors, confidence))
     if np.isnan(value):
         return None, "the judge hardly tells right from wrong where its errors were measured"
+    value = min(value, 1 - float(sums.declined_share))
     low, high = min(low, value), max(high, value)  # the published limits are of a shifted center
     if high - low > WIDEST:
         return None, no_errors or f"the judge's errors leave {low:.2f} to {high:.2f} open"
@@ -254,18 +291,6 @@ def _judge_alone(sums: QuestionSums, errors, no_errors: str, ignore_errors: bool
 
 def _questions(number: float) -> str:
     return f"{number:.0f} question{'' if number < 1.5 else 's'}, an interval needs {MIN_QUESTIONS}"
-
-
-def difference(first: Powered, second: Powered) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the (...) difference of two systems that answered the same questions, numbered alike, with its limits.
-
-    The limits of both systems are put together with the correlation of the two estimates, as Newcombe (1998) does for
-    paired shares: like those they stay in range.
-    """
-    together = (first.influence * second.influence).sum(axis=-1)
-    size = np.sqrt((first.influence**2).sum(axis=-1) * (second.influence**2).sum(axis=-1))
-    correlation = np.clip(together / np.maximum(size, 1e-12), -1, 1)
-    return newcombe((first.value, first.low, first.high), (second.value, second.low, second.high), correlation)
 
 
 @dataclass(frozen=True)
@@ -280,6 +305,7 @@ class LabelTests:
         freedom: (tests,) degrees of freedom of Student's t.
         complete: (tests,) whether every row of both systems has a label.
         paired: the tests of such pairs, as `compare` tests any score; None without such pairs.
+        slack: by so much the limits are wider on both sides, for labels that may be wrong.
     """
 
     differences: np.ndarray
@@ -289,12 +315,13 @@ class LabelTests:
     freedom: np.ndarray
     complete: np.ndarray
     paired: PairedTests | None
+    slack: float = 0.0
 
     def limits(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (tests,) lower and upper limits within -1 and 1; see `PairedTests.limits`."""
         from scipy.special import stdtrit
 
-        half = stdtrit(self.freedom, 1 - levels / 2) * self.errors
+        half = stdtrit(self.freedom, 1 - levels / 2) * self.errors + self.slack
         low = np.maximum(np.minimum(self.centers - half, self.differences), -1)
         high = np.minimum(np.maximum(self.centers + half, self.differences), 1)
         if self.paired is not None:
@@ -303,7 +330,7 @@ class LabelTests:
         return low, high
 
 
-def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LEVEL) -> LabelTests:
+def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LEVEL, slack: float = 0.0) -> LabelTests:
     """Test the differences of all pairs of systems that people labelled, in the order of `itertools.combinations`.
 
     Every verb calls it, so that the same labels give the same limits. Each system gets two answers more, one right
@@ -317,6 +344,7 @@ def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LE
         systems: at least two, with questions numbered alike; None for one without enough labels.
         draws: see `resampling.paired_tests`; None: of seed 0, fewer where there are many questions.
         level: one minus the confidence of the intervals.
+        slack: see `LabelTests`; systems of which every row has a label are then tested as others are.
 
     8 of 10 right and 1 of 10, of other questions: with the answers that are added 9 of 12 and 2 of 12. The difference
     is 7 / 12, its standard error the root of (9 * 3 + 2 * 10) / 12^3, the statistic 3.54 with 17.7 degrees of freedom.
@@ -335,7 +363,7 @@ def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LE
     known = next((system for system in systems if system is not None), None)
     if known is None:
         nothing = np.full(len(first), np.nan)
-        return LabelTests(*[nothing] * 5, np.zeros(len(first), dtype=bool), None)
+        return LabelTests(*[nothing] * 5, np.zeros(len(first), dtype=bool), None, slack)
     parts = []
     for name in names:
         unknown = np.full(np.shape(getattr(known, name)), np.nan)
@@ -349,9 +377,11 @@ def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LE
     ends = zip(labels_alone, with_judge, strict=True)
     centers, errors, freedom = (np.where(narrower, alone, both) for alone, both in ends)
     enough = np.minimum(questions[first], questions[second]) >= MIN_QUESTIONS - 1e-9
-    ahead = np.maximum(np.sign(differences) * centers, 0)  # equal systems stay equal with the answers that are added
-    p_values = np.where(enough | np.isnan(differences), 2 * stdtr(freedom, -ahead / errors), 1.0)
-    whole, paired = (complete[first] == 1) & (complete[second] == 1), None
+    ahead = np.maximum(
+        np.sign(differences) * centers - slack, 0
+    )  # equal systems stay equal with the answers that are added
+    p_values = np.where(enough | np.isnan(differences), np.maximum(2 * stdtr(freedom, -ahead / errors), TINY), 1.0)
+    whole, paired = (complete[first] == 1) & (complete[second] == 1) & (slack == 0), None
     if whole.any():
         number = together[2].shape[-1]
         if draws is None:
@@ -359,7 +389,8 @@ def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LE
         moves, least = together[2][first] - together[2][second], np.minimum(questions[first], questions[second])
         paired = paired_tests(differences, number * moves.T, least, np.ones(len(first)), draws, level)
         p_values = np.where(whole, paired.p_values, p_values)
-    return LabelTests(differences, p_values, centers, np.where(enough, errors, np.nan), freedom, whole, paired)
+    errors = np.where(enough, errors, np.nan)
+    return LabelTests(differences, p_values, centers, errors, freedom, whole, paired, slack)
 
 
 def _enlarged(values, sizes, influence, questions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -387,26 +418,85 @@ def _enlarged(values, sizes, influence, questions) -> tuple[np.ndarray, np.ndarr
     return shares[first] - shares[second], errors, freedom
 
 
-def label_differences(systems: Sequence[Powered], confidence: float = CONFIDENCE) -> list[tuple[float, float, float]]:
-    """Return the differences of all pairs with the limits that `compare` gives them; NaN for too few questions.
+def accuracy_tests(
+    estimates: Sequence[AccuracyEstimate],
+    draws=None,
+    level: float = LEVEL,
+    label_error: float = 0.0,
+    finite: bool = False,
+) -> LabelTests:
+    """Test the differences of all pairs of systems, in the order of `itertools.combinations`; NaN without an estimate.
 
-    Questions are numbered alike; `confidence` is that before Holm's correction for the number of pairs.
+    Every verb calls it: a difference is that of the two estimates, and is tested as these were made. By labels see
+    `label_tests`. Where an estimate rests on measured errors of the judge, which differ from system to system, or the
+    truth is that of these rows alone, errors are those of the intervals, put together as of normal estimates.
+
+    Args:
+        estimates: at least two, with intervals at one minus `level`; of labels questions are numbered alike.
+        draws: see `label_tests`.
+        level: one minus the confidence of the intervals.
+        label_error: share of wrong labels; each of two systems can have as many.
+        finite: whether the truth is that of these very rows.
+
+    .8 and .6 with +-.1 each: the standard errors are .1 / 1.96, of the difference .072, and .2 / .072 = 2.77.
+
+    >>> systems = [AccuracyEstimate(value, value - 0.1, value + 0.1, MEASURED) for value in (0.8, 0.6)]
+    >>> tests = accuracy_tests(systems)
+    >>> tests.p_values.round(4).tolist(), [end.round(2).tolist() for end in tests.limits(np.array([0.05]))]
+    ([0.0056], [[0.06], [0.34]])
+    """
+    from scipy.special import ndtr
+
+    by_labels = [None if finite or not estimate.by_labels else estimate.powered for estimate in estimates]
+    tests = label_tests(by_labels, draws, level, 2 * label_error)
+    first, second = np.array(list(combinations(range(len(estimates)), 2))).T
+    z = NormalDist().inv_cdf(1 - level / 2)
+    ends = [(np.nan,) * 3 if of.low is None else (of.value, of.low, of.high) for of in estimates]
+    values, low, high = np.array(ends, dtype=float).T
+    errors = np.maximum(values - low, high - values) / z
+    shared = np.zeros(len(first))
+    for place, pair in enumerate(zip(first, second, strict=True)):
+        moves = [estimates[of].powered.influence for of in pair if estimates[of].by_labels]
+        if finite and len(moves) == 2:
+            size = np.sqrt((moves[0] ** 2).sum() * (moves[1] ** 2).sum())
+            shared[place] = np.clip((moves[0] * moves[1]).sum() / max(size, 1e-12), -1, 1)
+    one, other = errors[first], errors[second]
+    together = np.sqrt(np.maximum(one**2 + other**2 - 2 * shared * one * other, 0))
+    differences = values[first] - values[second]
+    p_values = np.maximum(2 * ndtr(-np.abs(differences) / np.maximum(together, 1e-12)), TINY)
+    others = np.isnan(tests.differences)
+    mixed = ((differences, tests.differences), (p_values, tests.p_values), (differences, tests.centers))
+    mixed += ((together, tests.errors), (np.full(len(first), NORMAL), tests.freedom))
+    chosen = (np.where(others, *pair) for pair in mixed)
+    return LabelTests(*chosen, tests.complete & ~others, tests.paired, tests.slack)
+
+
+def accuracy_differences(
+    estimates: Sequence[AccuracyEstimate],
+    confidence: float = CONFIDENCE,
+    label_error: float = 0.0,
+    finite: bool = False,
+) -> list[dict[str, float | None]]:
+    """Return the differences of all pairs with the limits that `compare` gives them: "value", "low", "high".
+
+    Limits are None for too few questions, all where a system has no estimate; `confidence` is that before Holm's
+    correction for the number of pairs. See `accuracy_tests`.
     """
     level = 1 - confidence
-    tests = label_tests(systems, level=level)
+    tests = accuracy_tests(estimates, None, level, label_error, finite)
     [(_, *limits)] = corrected([tests], "holm", level)
-    return [tuple(map(float, ends)) for ends in zip(tests.differences, *limits, strict=True)]
+    pairs = (map(float, ends) for ends in zip(tests.differences, *limits, strict=True))
+    names = "value", "low", "high"
+    return [dict(zip(names, (None if np.isnan(end) else end for end in pair), strict=True)) for pair in pairs]
 
 
-def wider(low, high, error: float, least: float = 0.0) -> tuple[float, float]:
+def wider(low, high, error: float) -> tuple[float, float]:
     """Return limits that also hold where a share of the labels is wrong, whichever ones: wider by it on both sides.
-
-    `least` is what the lower limit is at least, -1 for a difference; the upper one is at most 1.
 
     >>> [round(end, 2) for end in wider(0.7, 0.95, 0.1)]
     [0.6, 1.0]
     """
-    return float(np.maximum(least, low - error)), float(np.minimum(1.0, high + error))
+    return float(np.maximum(0.0, low - error)), float(np.minimum(1.0, high + error))
 
 
 class LabelPlan:

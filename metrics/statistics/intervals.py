@@ -1,4 +1,4 @@
-"""Intervals of shares and of differences where rows of one question are alike. Arrays in, arrays out.
+"""Intervals of shares where rows of one question are alike. Arrays in, arrays out.
 
 The unit is the question. A share has Wilson's interval with an effective sample size between the number of questions
 (all answers to a question alike) and the number of rows (answers independent). How alike answers are is estimated from
@@ -96,23 +96,6 @@ def share_interval(value, influence: np.ndarray, sizes: np.ndarray, confidence: 
     enough = kish(sizes) >= MIN_QUESTIONS - 1e-9
     limits = wilson(value, size, NormalDist().inv_cdf((1 + confidence) / 2))
     return tuple(np.where(enough, limit, np.nan) for limit in limits)
-
-
-def newcombe(first, second, correlation=0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the difference of two shares with its limits, within -1 and 1 (Newcombe 1998).
-
-    Each share is (value, low, high); `correlation` is that of the two estimates.
-
-    >>> [round(float(x), 3) for x in newcombe((0.8, 0.7, 0.87), (0.6, 0.5, 0.69))]
-    [0.2, 0.065, 0.322]
-    """
-    (a, a_low, a_high), (b, b_low, b_high) = first, second
-
-    def half(up, down):
-        return np.sqrt(np.maximum(up**2 + down**2 - 2 * correlation * up * down, 0))
-
-    low, high = a - b - half(a - a_low, b_high - b), a - b + half(a_high - a, b - b_low)
-    return a - b, np.maximum(low, -1), np.minimum(high, 1)
 
 
 COUNTS = ("accepted", "correct", "rejected", "incorrect")

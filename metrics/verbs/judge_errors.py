@@ -6,22 +6,22 @@ it. It changes no score; the signature has its digest, for intervals depend on i
 (`genqa-metrics calibrate`) takes its place where there is one.
 
 Both say what the data were like (`ava.scorer.profile`). Between four kinds of data the judge's shares differ as
-those of samples of 1 correct and 7 incorrect answers do. So where rows are unlike the measured ones, or too few to
-see that, the judge alone tells nothing.
+those of samples of 1 correct and 7 incorrect answers do. So where a system's rows are unlike the measured ones, or too
+few to see that, the judge alone tells nothing of it. Labels of at least five questions never need these errors.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..core.scorer import Scorer
-from ..reports.report import UNTOLD, short_names
+from ..reports.report import UNTOLD, briefly, short_names
 from ..reports.table import Table, number
 from ..scale.tally import CONFUSION
 from ..statistics import estimation
-from ..statistics.intervals import COUNTS, Counts, pooled, wilson
+from ..statistics.intervals import COUNTS, MIN_QUESTIONS, Counts, pooled, wilson
 from .labels import LABELS_TO_BEGIN
 
 MEASURED_FILE = "measured.json"
@@ -29,7 +29,7 @@ MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signatur
 METHODS = {
     estimation.LABELS: "people's labels (modified Wilson interval, by question)",
     estimation.TOGETHER: "people's labels and the judge (prediction-powered)",
-    "measured": "judge corrected by its measured errors (Rogan-Gladen, Lang-Reiczigel)",
+    "measured": "judge corrected by its errors on other data (Rogan-Gladen, Lang-Reiczigel)",
     "calibrated": "judge calibrated on {labels} labels of yours, corrected by its errors there (Rogan-Gladen, "
     "Lang-Reiczigel)",
     estimation.IGNORED: "the judge's rate alone (Wilson): its errors are ignored",
@@ -43,12 +43,15 @@ SOURCES = {  # the same beside a number
     estimation.IGNORED: "judge alone",
     estimation.NOTHING: "-",
 }
+ASSUMES = {  # of an estimate without enough labels, in the first line of every report
+    "measured": "assumes that the judge errs{on} as often as on other data",
+    "calibrated": "assumes that the judge errs{on} as often as on the answers that calibrated it",
+}
 NOTES = {
-    "calibrated": "the interval assumes that the judge errs about as often as on your labels; for other questions or "
-    "very different systems calibrate it anew. For the rows that you labelled, genqa-metrics accuracy FILE --labels "
-    "LABELS needs no such assumption",
-    "measured": "without labels the interval assumes that the judge errs about as often as in our tests; on other "
-    "questions or answers it can err more. Labels settle it: genqa-metrics label",
+    "calibrated": "for other questions or very different systems calibrate the judge anew. For the rows that you "
+    "labelled, genqa-metrics accuracy FILE --labels LABELS needs no such assumption",
+    "measured": "on other questions or answers the judge can err more than on the data that it was measured on. "
+    "Labels settle it: genqa-metrics label",
     estimation.IGNORED: "the judge's errors are ignored: the interval is of the share judged correct and can miss the "
     "accuracy; labels correct that: genqa-metrics label",
 }
@@ -59,10 +62,10 @@ WHAT_TO_DO = (
 UNLIKE = "they may be unlike those that the judge was measured on"
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
-RARE = 0.02  # a length is rare in the measured data below this share of their rows
+# A length is rare if so few of the measured rows, or fewer, have it or are further out.
+RARE = {"answer_words": 0.08, "reference_words": 0.02}
 RARE_SHARE = 0.25  # rows of such lengths, or that calibrated the judge, above which its measured errors do not count
 LEAST_ROWS = 20  # below this, what rows are like is not known
-LEAST_LABELS = 8  # correct, or incorrect, answers with a label in the rows, from which they are compared
 Z = 2.576  # of 99% intervals, which must not overlap
 
 
@@ -143,44 +146,53 @@ def _profile(facts: Mapping[str, Any]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class JudgeErrors:
-    """What is known of the errors of a judge on some rows."""
+    """What is known of the errors of a judge on the rows of systems."""
 
     measured: Measured | None  # None where it is not known how often it was right
-    unknown: str = ""  # why that is not known, or not for these rows; "" where it is
+    unknown: str = ""  # why that is not known; "" where it is
     ignored: bool = False  # the errors are to be ignored
-    unlike: Sequence[str] = ()  # in what these rows differ from those that it was measured on, in words
-    stronger: str = ""  # see `Scorer`; "" for rows that are too few to compare, with any judge
+    unknown_for: Mapping[str, str] = field(default_factory=dict)  # {system: why it is not known for its rows}
+    unlike: Mapping[str, Sequence[str]] = field(
+        default_factory=dict
+    )  # {system: how its rows differ from measured ones}
+    stronger: str = ""  # see `Scorer`; "" where no system has enough rows to compare, with any judge
 
     @classmethod
-    def of(cls, scorer: Scorer, rows: Mapping[str, float], ignored: bool = False) -> "JudgeErrors":
-        """Return what is known of a judge on rows with these counts of `ava.scorer.profile` and of labels."""
+    def of(cls, scorer: Scorer, profiles: Mapping[str, Mapping[str, float]], ignored: bool = False) -> "JudgeErrors":
+        """Return what is known of a judge on rows of systems, each with its counts of `ava.scorer.profile`."""
         if ignored:
             return cls(None, "the judge's errors are ignored", True)
         measured = measured_for(scorer)
         if measured is None:
             return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
-        totals = {name: sum(getattr(group, name) for group in measured.groups) for name in COUNTS}
-        unlike = [*disagreements(totals, rows), *differences(_profile(measured.facts), rows)]
-        if known := calibrated_on(rows):
-            return cls(measured, known[0])
-        stronger = scorer.stronger if rows.get("profiled", 0) >= LEAST_ROWS else ""
-        return cls(measured, f"{UNLIKE} ({'; '.join(unlike)})" if unlike else "", unlike=unlike, stronger=stronger)
+        like, unlike, reasons = _profile(measured.facts), {}, {}
+        for system, rows in profiles.items():
+            if known := calibrated_on(rows):
+                reasons[system] = known[0]
+            elif others := differences(like, rows):
+                unlike[system], reasons[system] = others, f"{UNLIKE} ({'; '.join(others)})"
+        enough = any(rows.get("profiled", 0) >= LEAST_ROWS for rows in profiles.values())
+        return cls(measured, "", False, reasons, unlike, scorer.stronger if enough else "")
 
-    def accuracy(self, sums: estimation.QuestionSums, **options: Any) -> tuple[dict, estimation.AccuracyEstimate]:
+    def accuracy(
+        self, system: str, sums: estimation.QuestionSums, **options: Any
+    ) -> tuple[dict, estimation.AccuracyEstimate]:
         """Return the accuracy of a system, as all reports have it, and the estimate, see `estimate_accuracy`.
 
-        "judged" (share that the judge accepts), "accuracy", "low", "high" (None where they cannot be told), "basis",
-        "method" (how, in words), "source" (in two words), "reason" (why there is no interval, else ""), "labelled"
-        (rows), "labelled_right", and with labels "labels_alone" ("low", "high") and "effective_sample_size".
+        "judged" (share that the judge accepts), "accuracy", "low", "high" (None where they cannot be told), "declined"
+        and "wrong" (shares; the three add up to 1), "accuracy_given_attempted" ("value", "low", "high", or None),
+        "basis", "method" (how, in words), "source" (in two words), "reason" (why there is no interval, else ""),
+        "rows", "labelled" (rows), "labelled_right", and with labels of enough questions "labels_alone" ("low", "high")
+        and "effective_sample_size", at most the rows.
         """
-        errors = pooled(self.measured.groups) if self.measured and not self.unknown else None
-        result = estimation.estimate_accuracy(sums, errors, self.unknown, ignore_errors=self.ignored, **options)
+        result = self.estimate(system, sums, **options)
         key = self._key(result.basis)
         values: dict[str, Any] = {
             "judged": float(sums.accepted.sum() / sums.rows.sum()),
             "accuracy": result.value,
             "low": result.low,
             "high": result.high,
+            **_shares(result, float(sums.declined_share)),
             "basis": result.basis,
             "method": METHODS[key].format(labels=self.measured.facts.get("labels") if self.measured else None),
             "source": SOURCES[key],
@@ -193,8 +205,14 @@ class JudgeErrors:
             values["labels_alone"] = dict(zip(("low", "high"), result.labels_alone, strict=True))
             (low, high), together = result.labels_alone, result.high - result.low
             gain = ((high - low) / together) ** 2 if together > 0 else 1.0
-            values["effective_sample_size"] = values["labelled"] * max(gain, 1.0)
+            values["effective_sample_size"] = min(values["labelled"] * max(gain, 1.0), values["rows"])
         return values, result
+
+    def estimate(self, system: str, sums: estimation.QuestionSums, **options: Any) -> estimation.AccuracyEstimate:
+        """Return the estimate of a system, see `estimate_accuracy`."""
+        unknown = self.unknown or self.unknown_for.get(system, "")
+        errors = pooled(self.measured.groups) if self.measured and not unknown else None
+        return estimation.estimate_accuracy(sums, errors, unknown, ignore_errors=self.ignored, **options)
 
     def _key(self, basis: str) -> str:
         """Return the key of `METHODS` of a basis of an estimate."""
@@ -206,6 +224,10 @@ class JudgeErrors:
         for system, values in systems.items():
             by_key.setdefault(self._key(values["basis"]), []).append(system)
         notes = [note for key, note in NOTES.items() if key in by_key]
+        if any(values["labelled"] for values in systems.values()):
+            judged = [name for key in ASSUMES for name in by_key.get(key, ())]
+            said = f"labels of {MIN_QUESTIONS} questions or more are needed to decide"
+            notes += [f"{', '.join(judged)}: {said}; with fewer the number is that of the judge"] * bool(judged)
         told = {system: values for system, values in systems.items() if "labels_alone" in values}
         few = [f"{s} {v['labelled']}" for s, v in told.items() if v["labelled"] < min(LABELS_TO_BEGIN, v["rows"])]
         notes += [f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}"] * bool(few)
@@ -215,7 +237,7 @@ class JudgeErrors:
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
         if self.measured and self.measured.method == "calibrated":  # then there are labels
             to_label = "labels of these rows tell more: genqa-metrics accuracy FILE --labels LABELS"
-        if self.stronger and self.unlike:
+        if self.stronger and {*self.unlike} & {*untold}:
             to_label += f". A larger judge errs less, but replaces no labels: --set {self.stronger}"
         for system in untold:
             reason = systems[system]["reason"]
@@ -230,31 +252,54 @@ class JudgeErrors:
         return notes
 
 
+def _shares(result: estimation.AccuracyEstimate, declined: float) -> dict[str, Any]:
+    """Return what adds up with an accuracy: the shares that decline and are wrong, and the accuracy of the others."""
+    if result.value is None:
+        return {"declined": declined, "wrong": None, "accuracy_given_attempted": None}
+    tried, ends = 1 - declined, {"value": result.value, "low": result.low, "high": result.high}
+    given = {name: min(end / tried, 1.0) for name, end in ends.items()} if tried else None
+    wrong = max(0.0, 1 - declined - result.value)
+    return {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given}
+
+
 def judged_systems(
-    sums: Mapping[str, estimation.QuestionSums],
-    scorer: Scorer,
-    ignore_judge_errors: bool,
-    rows: Mapping[str, float] | None = None,
-) -> dict[str, Any]:
+    sums: Mapping[str, estimation.QuestionSums], errors: JudgeErrors, **options: Any
+) -> tuple[dict[str, Any], dict[str, estimation.AccuracyEstimate]]:
     """Return the accuracy of systems, for the reports of `score` and `compare`, from each system's sums by question.
 
-    `rows` has the counts of `ava.scorer.profile`, which show whether the rows are like those of the measurement.
-    Returned are "method" in words, "errors_counted", "confidence", "measured" in one line or None, "unlike", "notes",
-    and "systems": {system: what `JudgeErrors.accuracy` returns}.
+    Returned are "method" in words, "assumes" (see `assumption`), "errors_counted", "confidence", "measured" in one
+    line or None, "unlike", "notes", and "systems": {system: what `JudgeErrors.accuracy` returns}; and all estimates.
     """
-    errors = JudgeErrors.of(scorer, rows or {}, ignore_judge_errors)
-    systems = {system: errors.accuracy(of_system)[0] for system, of_system in sums.items()}
+    estimated = {system: errors.accuracy(system, of_system, **options) for system, of_system in sums.items()}
+    systems = {system: values for system, (values, _) in estimated.items()}
     bases, measured = {values["basis"] for values in systems.values()}, errors.measured
     by_judge = {estimation.MEASURED, estimation.NOTHING}
-    return {
+    accuracy = {
         "method": methods(systems),
+        "assumes": assumption(systems),
         "errors_counted": estimation.IGNORED not in bases,
         "confidence": 0.95,
         "measured": measured_fact(measured.facts, errors.unlike) if measured and by_judge & bases else None,
-        "unlike": list(errors.unlike),
+        "unlike": {system: list(others) for system, others in errors.unlike.items()},
         "notes": errors.notes(systems),
         "systems": systems,
     }
+    return accuracy, {system: estimate for system, (_, estimate) in estimated.items()}
+
+
+def assumption(systems: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return what an estimate assumes where labels do not decide, and of which systems; "" where nothing."""
+    by_key: dict[str, list[str]] = {}
+    for system, values in systems.items():
+        key = next((key for key in ASSUMES if values["source"] == SOURCES[key]), None)
+        by_key.setdefault(key, []).append(system)
+    by_key.pop(None, None)
+    said = (
+        text.format(on=f" on {briefly(by_key[key])}" * (len(by_key[key]) < len(systems)))
+        for key, text in ASSUMES.items()
+        if key in by_key
+    )
+    return "; ".join(said)
 
 
 def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
@@ -279,16 +324,19 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
     known = [values for values in systems.values() if "effective_sample_size" in values and values["low"] is not None]
     if not known:
         return ""
-    labelled, worth = (sum(values[name] for values in known) for name in ("labelled", "effective_sample_size"))
     agreed, right = (confusion["accepted"] + confusion[name] for name in ("rejected", "missed"))
     said = f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels"
     said += f" (a judge that accepts every answer: {right:,})"
     if all(values["labelled"] == values["rows"] for values in known):
         return f"{said}; every answer has a label, so its verdicts are not needed"
-    if worth - labelled < 1:
+    helped = [values for values in known if values["basis"] == estimation.TOGETHER]
+    if not helped:
         other = f"--set {stronger}" if stronger else "another judge"
         return f"{said}; its verdicts make no interval narrower: label more, or take {other}"
-    return f"{said}; with its verdicts the {labelled:,} labels give intervals as narrow as {worth:,.0f} labels alone"
+    labelled, worth = (sum(values[name] for values in helped) for name in ("labelled", "effective_sample_size"))
+    where = f" of {len(helped)} of {len(known)} systems" * (len(helped) < len(known))
+    narrow = f"give intervals as narrow as {worth:,.0f} labels alone"
+    return f"{said}; with its verdicts the {labelled:,} labels{where} {narrow}"
 
 
 def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], said: str) -> Table:
@@ -302,13 +350,13 @@ def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], said: 
     return Table(title, header, rows, said, short=short_names(header))
 
 
-def measured_fact(measured: Mapping[str, Any], unlike: Sequence[str] = ()) -> str:
-    """Return in one line what was measured of the judge, and in what the rows are unlike those of the measurement."""
+def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[str]] | None = None) -> str:
+    """Return in one line what was measured of the judge, and how rows of systems differ from those of this data."""
     counts = [sum(group[name] for group in measured["systems"]) for name in COUNTS]
     how = f"calibrated on {measured['labels']:,} labels of yours," if "labels" in measured else "measured on"
     on = " (cross-fitted)" if "labels" in measured else ""
     accepted, correct, rejected, incorrect = map(_count, counts)
-    rest = f"; unlike these rows: {'; '.join(unlike)}" if unlike else ""
+    rest = "".join(f"; unlike the rows of {system}: {'; '.join(others)}" for system, others in (unlike or {}).items())
     return (
         f"the judge was {how} {', '.join(measured['data'])}: {accepted} of {correct} correct answers accepted, "
         f"{rejected} of {incorrect} incorrect ones rejected{on}{rest}"
@@ -322,30 +370,6 @@ def _count(number: float) -> str:
     ('1,250', '2.2')
     """
     return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
-
-
-def disagreements(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[str]:
-    """Return in words where labels in the rows show other errors of the judge than were measured.
-
-    `measured` has the counts of `intervals.COUNTS`, `rows` the same of the rows, each after "labelled ".
-
-    >>> measured = {"accepted": 90, "correct": 100, "rejected": 87, "incorrect": 100}
-    >>> disagreements(measured, {"labelled rejected": 10, "labelled incorrect": 20})
-    ['by 20 labels in the rows it rejects 50% of the incorrect answers, there 87%']
-    >>> disagreements(measured, {"labelled rejected": 17, "labelled incorrect": 20})
-    []
-    """
-    result = []
-    for hit, whole, verb in (("accepted", "correct", "accepts"), ("rejected", "incorrect", "rejects")):
-        size, base = rows.get(f"labelled {whole}", 0), measured[whole]
-        if size < LEAST_LABELS:
-            continue
-        here, there = rows.get(f"labelled {hit}", 0) / size, measured[hit] / base
-        (low, high), (least, most) = wilson(here, size, Z), wilson(there, base, Z)
-        if high < least or most < low:
-            shares = f"{here:.0%} of the {whole} answers, there {there:.0%}"
-            result.append(f"by {size:,} labels in the rows it {verb} {shares}")
-    return result
 
 
 def calibrated_on(rows: Mapping[str, float]) -> list[str]:
@@ -364,7 +388,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
 
     Both are counts of `ava.scorer.profile`; "unsure" is missing where no row was judged for the measured ones.
 
-    >>> measured = {"profiled": 100, "unsure": 10, "answer_words:1": 60, "answer_words:3": 40}
+    >>> measured = {"profiled": 100, "unsure": 10, "answer_words:1": 60, "answer_words:3": 37, "answer_words:6": 3}
     >>> differences(measured, {"profiled": 50, "unsure": 5, "answer_words:1": 50})
     []
     >>> differences(measured, {"profiled": 50, "unsure": 30, "answer_words:6": 50})
@@ -377,8 +401,13 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
         return [f"{size:.0f} rows are too few to compare; {LEAST_ROWS} are the least"]
     result = []
     for part, what in (("answer_words", "answers"), ("reference_words", "references")):
-        of_part = {name: count for name, count in rows.items() if name.startswith(f"{part}:")}
-        unknown = sum(count for name, count in of_part.items() if measured.get(name, 0) < RARE * base)
+        shares = {_class(name): count / base for name, count in measured.items() if name.startswith(f"{part}:")}
+        unknown = 0.0
+        for name, count in rows.items():
+            if name.startswith(f"{part}:"):
+                longer = sum(share for length, share in shares.items() if length >= _class(name))
+                shorter = sum(share for length, share in shares.items() if length <= _class(name))
+                unknown += count * (min(longer, shorter) < RARE[part])
         if unknown > RARE_SHARE * size:
             result.append(f"{unknown / size:.0%} of the {what} have a length that is rare there")
     if "unsure" not in measured:
@@ -389,3 +418,8 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     if low > high and unsure > usual + 0.1:
         result.append(f"it is unsure of {unsure:.0%}, there of {usual:.0%}")
     return result
+
+
+def _class(name: str) -> int:
+    """Return the class of length that a count of `ava.scorer.profile` is of, such as "answer_words:3"."""
+    return int(name.partition(":")[2])

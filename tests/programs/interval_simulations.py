@@ -1,4 +1,4 @@
-"""Measures how often tests and intervals are wrong where that is hard for them, and writes the table of the pages.
+"""Measures how often tests and intervals are wrong where that is hard for them, and writes the tables of the pages.
 
     python -m tests.programs.interval_simulations --write
 
@@ -18,6 +18,8 @@ from genqa_metrics.verbs.calibrate.calibration import effective_counts
 from genqa_metrics.verbs.compare.analysis import Column, analyse
 from scipy.special import ndtr as NORMAL
 from scipy.stats import fisher_exact
+
+from tests.programs import label_simulations
 
 RESULTS = Path(__file__).parent / "results/interval_simulations.md"
 REPEATS = 400
@@ -239,11 +241,12 @@ def main() -> None:
     for title, function, cases, bounds in SIMULATIONS:
         shares = ", ".join(f"{function(*case):.2f}".removeprefix("0") for case in cases)
         lines.append(f"| {title.replace(' 0.', ' .')} | {shares} | {SHOULD.get(bounds[0], '.95')} |")
-    text = "\n".join(lines) + "\n"
-    print(text)
-    if arguments.write:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(text)
+    for path, table in ((RESULTS, lines), (label_simulations.RESULTS, label_simulations.table())):
+        text = "\n".join(table) + "\n"
+        print(text)
+        if arguments.write:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
 
 
 if __name__ == "__main__":

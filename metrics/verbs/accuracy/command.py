@@ -45,11 +45,12 @@ def accuracy(
 ) -> None:
     """Estimate how many answers of each system are correct, with an interval that counts the judge's errors.
 
-    **With labels** (`genqa-metrics label` collects them): prediction-powered inference. People's labels decide, the
-    judge's verdicts on all rows make the interval narrower, its errors never move the estimate. Labels count by the
-    probability of being drawn; several labels of a row count as their mean; answers to one question as one cluster.
+    **With labels of five questions or more** (`genqa-metrics label` collects them): prediction-powered inference.
+    People's labels decide, the judge's verdicts on all rows make the interval narrower, its errors never move the
+    estimate. Labels count by the probability of being drawn; several labels of a row count as their mean; answers to
+    one question as one cluster.
 
-    **Without labels** the interval includes the judge's errors as they were measured for its checkpoint.
+    **With fewer labels** the estimate assumes that the judge errs as often as on other data, as the first line says.
 
     Also how many more labels would give +-1, 2 or 5 points, and the differences of systems, as `compare` has them.
 

@@ -2,8 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -20,9 +19,8 @@ from ...rows.sources import Source
 from ...scale.options import OnError, Settings, check_options, checked_columns, make_scorers, with_calibration
 from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts, question_key
 from ...statistics import estimation
-from ...statistics.intervals import newcombe
 from ..inputs import digested_sources, places_of, read_answers, slice_notes
-from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, measured_fact, methods
+from ..judge_errors import JudgeErrors, assumption, confusion_table, help_of_judge, measured_fact, methods
 from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes, what_labels_give
 
 POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
@@ -108,8 +106,9 @@ def accuracy(
     if known:
         known.replace_those_of(items)
     if judge_column is None:
-        result = judge_answers(items, settings, sources, ignore_judge_errors, progress)
-        judged, verdicts, scorer, errors, judge_notes = result
+        judged, verdicts, scorer, errors, judge_notes = judge_answers(
+            items, settings, sources, ignore_judge_errors, progress
+        )
         notes += judge_notes
         judge, judged_by = scorer.signature, scorer.title
     else:
@@ -120,13 +119,14 @@ def accuracy(
     places = defaultdict(list)
     for place, item in enumerate(items):
         places[item.system].append(place)
-    tried = [bool(verdict) or attempts(item.predictions[0]) for item, verdict in zip(items, verdicts, strict=True)]
+    gives_none = np.array(
+        [not v and not attempts(item.predictions[0]) for item, v in zip(items, verdicts, strict=True)]
+    )
     means, chances = (known.mean, known.probability) if known else (np.nan, 1.0)
     answers = JudgedAnswers(
         verdicts=verdicts,
         asked=np.array([question_key(item) for item in items]),
-        sums=estimation.row_sums(judged, verdicts, means, chances).T,
-        tried=np.array(tried),
+        sums=estimation.row_sums(judged, verdicts, means, chances, gives_none).T,
         labels=known,
         errors=errors,
         by_ava=judge_column is None,
@@ -136,12 +136,9 @@ def accuracy(
     systems: dict[str, dict] = {}
     estimates: dict[str, Any] = {}
     for system, mine in places.items():
-        systems[system], estimates[system] = answers.accuracy(np.array(mine))
+        systems[system], estimates[system] = answers.accuracy(system, np.array(mine))
         if known:
             notes += selection_notes(system, judged[mine], known.probability[mine], answers.asked[mine])
-    if known:
-        none = [system for system, values in systems.items() if values["labelled"] < estimation.MIN_LABELS]
-        notes += [f"{system}: no labels, or only one; what is said of it is by the judge" for system in none]
     notes += errors.notes(systems)
     sliced = None
     if by:
@@ -149,7 +146,6 @@ def accuracy(
         notes += slice_notes
     measured = errors.measured
     differences = answers.differences(places, estimates) if len(systems) <= MAX_PAIRS_OF else []
-    tested = len(differences) > 1 and answers.is_tested(estimates.values())
     return AccuracyReport(
         genqa_metrics=__version__,
         inputs=inputs,
@@ -160,12 +156,12 @@ def accuracy(
             "confidence": confidence,
             "truth": "these rows" if finite_population else "questions like these",
             "rater_error": known.error if known else None,
-            "correction": CORRECTION if tested else "none",
+            "correction": CORRECTION if len(differences) > 1 else "none",
             "columns": columns | ({"judge": judge_column} if judge_column else {}),
         },
         raters=known.raters if known else None,
         measured=dict(measured.facts) if measured else None,
-        unlike=list(errors.unlike),
+        unlike={system: list(others) for system, others in errors.unlike.items()},
         systems=systems,
         differences=differences,
         sliced=sliced,
@@ -202,7 +198,7 @@ class AccuracyReport(Report):
     settings: dict[str, Any]
     raters: dict[str, Any] | None  # see `labels.rater_agreement`
     measured: dict[str, Any] | None  # how often the judge was right, and on which data
-    unlike: list[str]  # in what the rows differ from these data
+    unlike: dict[str, list[str]]  # {system: in what its rows differ from these data}
     systems: dict[str, dict[str, Any]]
     differences: list[dict[str, Any]]
     sliced: dict[str, Any] | None  # "column" and "values", {slice: systems}; "slices" in `to_dict`
@@ -264,11 +260,19 @@ class AccuracyReport(Report):
         confusion = {name: sum(values["confusion"][name] for values in systems.values()) for name in CONFUSION}
         return help_of_judge(systems, confusion)
 
+    @property
+    def headline(self) -> str:
+        """What was judged by what, and what the numbers assume, in one line."""
+        systems, assumes = self.systems.values(), assumption(self.systems)
+        answers, labels = (sum(values[name] for values in systems) for name in ("rows", "labelled"))
+        of = f"{answers:,} answer{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
+        labelled = f"{labels:,} labelled" if labels else "without labels"
+        return f"{of}, judged by {self.judged_by}, {labelled}{f'; the accuracy {assumes}' * bool(assumes)}"
+
     def show(self, console: Any) -> None:
         """Print one line a system, the finding and what it rests on; `show_all` prints all tables."""
         systems = self.systems.values()
-        answers, labels = (sum(values[name] for values in systems) for name in ("rows", "labelled"))
-        of = f"{answers:,} answer{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
+        labels = sum(values["labelled"] for values in systems)
         told = [values["low"] is not None for values in systems]
         interval = f"{self._percent()} interval for {self.settings['truth']}"
         rests_on = [f"right: {methods(self.systems)}, {interval}"] * any(told)
@@ -276,7 +280,7 @@ class AccuracyReport(Report):
         most = min([LABELS_TO_BEGIN, *(values["rows"] for values in systems)])
         print_first_screen(
             console,
-            f"{of}, judged by {self.judged_by}, {f'{labels:,} labelled' if labels else 'without labels'}",
+            self.headline,
             self._short(),
             [*(self.findings if all(told) else []), *rests_on],  # a note says that it cannot be told
             [*self.notes, *filter(None, [what_labels_give(most) if not labels else ""])],
@@ -437,49 +441,30 @@ class JudgedAnswers:
 
     verdicts: np.ndarray  # (answers,) 1 where the judge accepts, else 0
     asked: np.ndarray  # (answers,) the question of every answer, see `question_key`
-    sums: np.ndarray  # (answers, 9) see `estimation.row_sums`
-    tried: np.ndarray  # (answers,) whether an answer is correct or an attempt
+    sums: np.ndarray  # (answers, 10) see `estimation.row_sums`
     labels: Labels | None  # of people, None without any
     errors: JudgeErrors
     by_ava: bool  # the judge is AVA, whose share of verdicts is "ava_accuracy", as in `score` and `compare`
     finite: bool  # see `estimation.powered`
     confidence: float
 
-    def accuracy(self, mine: np.ndarray) -> tuple[dict[str, Any], estimation.AccuracyEstimate]:
-        """Return the accuracy of some answers with its estimate, and the shares of them that decline and are wrong."""
-        values, result = self._estimated(mine)
-        attempted = mine[self.tried[mine]]
-        declined = 1 - len(attempted) / len(mine)
-        given = None
-        if len(attempted):
-            ends = values if not declined else self._estimated(attempted)[0]
-            given = {"value": ends["accuracy"], "low": ends["low"], "high": ends["high"]}
-        accuracy = values["accuracy"]
-        wrong = None if accuracy is None else max(0.0, 1 - declined - accuracy)
-        return values | {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given}, result
-
-    def _estimated(self, mine: np.ndarray) -> tuple[dict[str, Any], estimation.AccuracyEstimate]:
+    def accuracy(self, system: str, mine: np.ndarray) -> tuple[dict[str, Any], estimation.AccuracyEstimate]:
+        """Return the accuracy of some answers of a system with its estimate; see `JudgeErrors.accuracy`."""
         labels = self.labels
         totals = QuestionTotals(self.asked[mine], self.sums[mine])
         sums = totals.question_sums
         known = {"finite": self.finite, "confidence": self.confidence, "label_error": labels.error if labels else 0.0}
-        values, result = self.errors.accuracy(sums, **known)
-        values |= {"rows": len(mine), "questions": len(totals.keys)}
-        values |= {"ava_accuracy": values["judged"]} if self.by_ava else {}
+        if self.finite and labels:
+            right, number = np.nansum(labels.mean[mine]), np.isfinite(labels.mean[mine]).sum()
+            known["possible"] = float(right / len(mine)), float(1 - (number - right) / len(mine))
+        values, result = self.errors.accuracy(system, sums, **known)
+        values |= {"questions": len(totals.keys)} | ({"ava_accuracy": values["judged"]} if self.by_ava else {})
         values["labels"] = int(labels.number[mine].sum()) if labels else 0
         if result.powered is not None:
             values |= self._with_labels(mine, result.powered)
             if not np.isnan(result.powered.low):
                 values |= self._more_labels(estimation.LabelPlan(result.powered, sums, self.finite, self.confidence))
-            whole = {name: np.zeros(len(self._questions)) for name in ("influence", "labels_influence")}
-            for name, influence in whole.items():
-                influence[np.searchsorted(self._questions, totals.keys)] = getattr(result.powered, name)
-            result = replace(result, powered=replace(result.powered, **whole))
         return values, result
-
-    @cached_property
-    def _questions(self) -> np.ndarray:
-        return np.unique(self.asked)
 
     def _with_labels(self, mine: np.ndarray, estimate: estimation.Powered) -> dict[str, Any]:
         """Return what labels say of the judge on some answers."""
@@ -507,32 +492,22 @@ class JudgedAnswers:
         self, places: Mapping[str, Sequence[int]], estimates: Mapping[str, estimation.AccuracyEstimate]
     ) -> list[dict]:
         """Return the differences of all pairs of systems with limits, and how many questions each pair shares."""
-        pairs = list(combinations(places, 2))
-        if pairs and self.is_tested(estimates.values()):
-            ends = estimation.label_differences([estimate.powered for estimate in estimates.values()], self.confidence)
-        else:
-            ends = (self._difference(*(estimates[system] for system in pair)) for pair in pairs)
-        result = []
-        for pair, (value, low, high) in zip(pairs, ends, strict=True):
-            if value is not None and self.labels:
-                low, high = estimation.wider(low, high, 2 * self.labels.error, -1.0)
-            ends_of = {"value": value, "low": low, "high": high}
-            shared = np.intersect1d(*(self.asked[places[system]] for system in pair))
-            result.append({"first": pair[0], "second": pair[1], "shared_questions": len(shared)})
-            result[-1]["difference"] = {name: None if end is None else float(end) for name, end in ends_of.items()}
-        return result
-
-    def is_tested(self, estimates: Iterable[estimation.AccuracyEstimate]) -> bool:
-        """Return whether the differences of systems are those that `compare` tests."""
-        by_labels = estimation.LABELS, estimation.TOGETHER
-        return not self.finite and all(estimate.basis in by_labels for estimate in estimates)
-
-    def _difference(self, *pair: estimation.AccuracyEstimate) -> tuple:
-        if any(estimate.low is None for estimate in pair):
-            return None, None, None
-        if all(estimate.basis in (estimation.LABELS, estimation.TOGETHER) for estimate in pair):
-            return estimation.difference(*(estimate.powered for estimate in pair))
-        return newcombe(*((estimate.value, estimate.low, estimate.high) for estimate in pair))
+        if len(places) < 2:
+            return []
+        keys = [QuestionTotals(self.asked[mine], self.sums[mine]).keys for mine in places.values()]
+        alike = estimation.numbered_alike([estimates[system] for system in places], keys)
+        error = self.labels.error if self.labels else 0.0
+        ends = estimation.accuracy_differences(alike, self.confidence, error, self.finite)
+        pairs, shared = combinations(places, 2), combinations(keys, 2)
+        return [
+            {
+                "first": first,
+                "second": second,
+                "shared_questions": len(np.intersect1d(*both)),
+                "difference": difference,
+            }
+            for (first, second), both, difference in zip(pairs, shared, ends, strict=True)
+        ]
 
 
 def checked_judge(
@@ -558,12 +533,12 @@ def judge_answers(
     items: Sequence[Item], settings: Settings, sources: Sequence[Source], ignore_judge_errors: bool, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray, Scorer, JudgeErrors, list[str]]:
     """Return AVA's (items,) probabilities and verdicts, AVA, what is known of its errors, and notes."""
-    from ...scale.run import item_statistics
+    from ...scale.run import item_statistics, profiles
 
     scorer = make_scorers(["ava"], {"ava": settings}, sources)["ava"]
     sums, counts = item_statistics(items, {"ava": scorer}, progress)
     notes = scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-    errors = JudgeErrors.of(scorer, counts["ava"], ignore_judge_errors)
+    errors = JudgeErrors.of(scorer, profiles(scorer, items, sums["ava"]), ignore_judge_errors)
     return sums["ava"][:, 1], sums["ava"][:, 0], scorer, errors, notes
 
 
@@ -578,7 +553,7 @@ def accuracy_of_slices(
         for system, mine in places.items():
             mine = np.intersect1d(mine, of_slice)
             if len(mine):
-                values[name][system] = answers.accuracy(mine)[0]
+                values[name][system] = answers.accuracy(system, mine)[0]
     told = [name for name, of in values.items() if any(value["low"] is not None for value in of.values())]
     notes = slice_notes(column, {name: len(mine) for name, mine in by_slice.items()}, "answers", told)
     least = estimation.MIN_LABELS

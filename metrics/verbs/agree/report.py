@@ -1,6 +1,7 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +21,7 @@ from ...rows.errors import Advice, FileError, bad_usage, name_column
 from ...rows.sources import Source
 from ...rows.values import Row
 from ...scale import options
-from ...scale.run import item_statistics
+from ...scale.run import item_statistics, profiles
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import LEVEL, adjust_p_values
 from ..inputs import digested_sources, optional_texts, rounded, score_in_column, unscored_item
@@ -627,7 +628,8 @@ def _scores(
     sums, counts = item_statistics(items, scorers, progress)
     for metric, scorer in scorers.items():
         warnings += [f"{metric}: {warning}" for warning in scorer.warnings({}, counts[metric])]
-        warnings += calibrated_on(counts[metric])
+        if scorer.verdict:
+            warnings += calibrated_on(sum(profiles(scorer, items, sums[metric]).values(), Counter()))
         statistics = sums[metric][:, :-1]  # of one answer, or of one set
         by_row = scorer.row_scores(statistics)
         for name in scorer.meta_evaluated:

@@ -1,19 +1,23 @@
 """Scores, intervals, tests and ranks of systems on the same questions: arrays in, numbers out."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
 from ...core.scorer import Scorer
-from ...statistics.estimation import MIN_LABELS, LabelTests, QuestionSums, label_tests, powered, question_sums
+from ...statistics.estimation import LabelTests, QuestionSums, accuracy_tests, question_sums
 from ...statistics.intervals import MIN_QUESTIONS, kish, share_interval
 from ...statistics.resampling import LEVEL, PairedTests, bootstrap_counts, corrected, influences, paired_tests, ranking
+from ..judge_errors import JudgeErrors
 
-ACCURACY = "accuracy"  # the score that is tested where people labelled the answers of all systems
+ACCURACY = "accuracy"  # the estimate that is tested where it can be told, in place of a judge's verdicts
 INTERVAL = "95%: of scores Wilson's, of differences studentized bootstrap; questions resampled"
-BY_LABELS = "; of differences by labels of some rows Agresti-Caffo's with the judge and Welch's t"
+OF_ACCURACY = {  # of differences of the accuracy, by what it rests on
+    "labels": "by labels of some rows Agresti-Caffo's with the judge and Welch's t",
+    "judge": "by the judge's errors on other data normal, from both intervals",
+}
 
 
 class Column(Scorer):
@@ -45,30 +49,50 @@ def _estimate(value: float, low: float, high: float) -> dict[str, float]:
     return {"value": float(value), "low": float(low), "high": float(high)}
 
 
-class Judged(NamedTuple):
+@dataclass(frozen=True)
+class Judged:
     """A judge's verdicts on answers of which people labelled some. Arrays of (rows, systems)."""
 
+    verdicts: np.ndarray  # 1 where the judge accepts, else 0
     judged: np.ndarray  # the judge's probabilities
-    verdicts: np.ndarray  # 1 where it accepts, else 0
+    declined: np.ndarray  # 1 where an answer gives none, and the judge does not accept it
     labels: np.ndarray  # of people, 0 to 1; NaN without one
     chances: np.ndarray  # probability with which a row was drawn to be labelled
+    errors: JudgeErrors
+    label_error: float = 0.0  # share of wrong labels
 
     @property
     def by_row(self) -> np.ndarray:
         """(rows, systems) labels, and verdicts where there is none."""
         return np.where(np.isnan(self.labels), self.verdicts, self.labels)
 
-    def sums(self, questions: np.ndarray) -> list[QuestionSums]:
-        """Return what estimates of the accuracy need of every system."""
-        systems = range(self.judged.shape[1])
-        return [question_sums(*(part[:, system] for part in self), questions) for system in systems]
+    def of_rows(self, rows: np.ndarray) -> "Judged":
+        """Return the same of some rows."""
+        names = ("verdicts", "judged", "declined", "labels", "chances")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
-    def accuracy(self, questions: np.ndarray, samples: int, seed: int) -> tuple[np.ndarray, LabelTests]:
-        """Return (systems, 3) estimates with limits, NaN for a system with too few labels, and tests of all pairs."""
-        sums, draws = self.sums(questions), bootstrap_counts(int(questions.max()) + 1, samples, seed)
-        systems = [powered(of_system) if of_system.labelled.sum() >= MIN_LABELS else None for of_system in sums]
-        values = [[np.nan] * 3 if of is None else [of.value, of.low, of.high] for of in systems]
-        return np.array(values, dtype=float), label_tests(systems, draws)
+    def sums(self, systems: Sequence[str], questions: np.ndarray) -> dict[str, QuestionSums]:
+        """Return what estimates of the accuracy need of every system."""
+        parts = (self.judged, self.verdicts, self.labels, self.chances)
+        return {
+            system: question_sums(*(part[:, place] for part in parts), questions, self.declined[:, place])
+            for place, system in enumerate(systems)
+        }
+
+    def accuracy(
+        self, systems: Sequence[str], questions: np.ndarray, samples: int, seed: int
+    ) -> tuple[np.ndarray, LabelTests, np.ndarray]:
+        """Return (systems, 3) estimates with limits, NaN where it cannot be told, tests of all pairs, and scores.
+
+        Scores are (rows, systems): of systems whose labels decide these, NaN without one, of the others the verdicts.
+        """
+        of_each = self.sums(systems, questions).items()
+        estimates = [self.errors.estimate(name, sums, label_error=self.label_error) for name, sums in of_each]
+        values = [[np.nan] * 3 if of.low is None else [of.value, of.low, of.high] for of in estimates]
+        draws = bootstrap_counts(int(questions.max()) + 1, samples, seed)
+        tests = accuracy_tests(estimates, draws, label_error=self.label_error)
+        scores = np.where([of.by_labels for of in estimates], self.labels, self.verdicts)
+        return np.array(values, dtype=float), tests, scores
 
 
 def measured(
@@ -78,7 +102,7 @@ def measured(
     samples: int,
     seed: int,
     questions: np.ndarray,
-    labelled: Mapping[str, Judged] | None = None,
+    told: Mapping[str, Judged] | None = None,
 ) -> dict[str, tuple[dict[str, dict], dict[str, tuple[PairedTests | LabelTests, np.ndarray]]]]:
     """Return of every metric what `analyse` corrects for the number of tests; the arguments are its own.
 
@@ -102,11 +126,11 @@ def measured(
         rest = totals - whole
         without = scorer.resampled_scores(rest[..., :-1], rest[..., -1])
         scores, tests, tested = {}, {}, list(scorer.significance_scores)
-        if labelled and metric in labelled:
+        if told and metric in told:
             tested[0] = ACCURACY
-            estimates, tests_by_labels = labelled[metric].accuracy(questions, samples, seed)
+            estimates, *tests_of_accuracy = told[metric].accuracy(systems, questions, samples, seed)
             scores[ACCURACY] = {system: _estimate(*ends) for system, ends in zip(systems, estimates, strict=True)}
-            tests[ACCURACY] = tests_by_labels, labelled[metric].by_row
+            tests[ACCURACY] = tuple(tests_of_accuracy)
         for name in scorer.names:
             moves = influences(values[name], without[name])
             # The mean of a column is within 0 and 1 by chance if its scores are not.
@@ -140,21 +164,21 @@ def analyse(
     seed: int = 0,
     correction: str = "holm",
     questions: np.ndarray | None = None,
-    labelled: Mapping[str, Judged] | None = None,
+    told: Mapping[str, Judged] | None = None,
 ) -> dict[str, dict]:
     """Return scores with intervals, tests of all pairs of systems, and ranks.
 
     `statistics` has of every metric (rows, systems, k + 1) sums over the predictions of a row, and their number;
     samples are the same for all systems and metrics. Rows of one question, whose numbers 0, 1, ... have no gaps, are
     drawn together. The tests of all pairs by the first score of every metric are one family, those by the second ones
-    another, and so on. With `labelled` the first test of a judge is of the accuracy by labels, not of the verdicts.
+    another, and so on. The first test of a judge in `told` is of the estimated accuracy, not of the verdicts.
 
     metric -> "scores": name -> system -> value, low, high; "tests": name -> "systems": system -> cluster, ranks;
     "pairs": first, second, difference with an interval that is as wide as the correction asks, p-values, wins, ties,
     losses.
     """
     questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
-    result = measured(systems, scorers, statistics, samples, seed, questions, labelled)
+    result = measured(systems, scorers, statistics, samples, seed, questions, told)
     report: dict[str, dict] = {metric: {"scores": scores, "tests": {}} for metric, (scores, _) in result.items()}
     numbers = {system: i for i, system in enumerate(systems)}
     for place in range(max(len(tests) for _, tests in result.values())):
@@ -167,10 +191,11 @@ def analyse(
                 ends = numbers[pair["first"]], numbers[pair["second"]]
                 better[ends if pair["difference"]["value"] > 0 else ends[::-1]] = pair["p_corrected"] < LEVEL
             scores = np.array([values["value"] for values in result[metric][0][name].values()])
-            ranks = {
-                system: {"cluster": cluster, "best_rank": best, "worst_rank": worst}
-                for system, cluster, (best, worst) in zip(systems, *ranking(scores, better), strict=True)
-            }
+            ranks = {system: dict.fromkeys(("cluster", "best_rank", "worst_rank")) for system in systems}
+            known = np.flatnonzero(~np.isnan(scores))
+            clusters = zip(known.tolist(), *ranking(scores[known], better[np.ix_(known, known)]), strict=True)
+            for place, cluster, (best, worst) in clusters:
+                ranks[systems[place]] = {"cluster": cluster, "best_rank": best, "worst_rank": worst}
             report[metric]["tests"][name] = {"systems": ranks, "pairs": pairs}
     return report
 
@@ -184,7 +209,7 @@ def sliced_comparison(
     seed: int,
     correction: str,
     questions: np.ndarray,
-    labelled: Mapping[str, Judged],
+    told: Mapping[str, Judged],
 ) -> dict[str, dict[str, dict]]:
     """Return metric -> slice -> numbers by the score that ranks systems, corrected over all pairs in all slices.
 
@@ -194,8 +219,8 @@ def sliced_comparison(
     for slice_name, mine in places.items():
         asked[slice_name] = np.unique(questions[mine], return_inverse=True)[1]
         part = {metric: values[mine] for metric, values in statistics.items()}
-        judged = {metric: Judged(*(values[mine] for values in whole)) for metric, whole in labelled.items()}
-        results[slice_name] = measured(systems, scorers, part, samples, seed, asked[slice_name], judged)
+        of_slice = {metric: whole.of_rows(mine) for metric, whole in told.items()}
+        results[slice_name] = measured(systems, scorers, part, samples, seed, asked[slice_name], of_slice)
     report: dict[str, dict[str, dict]] = {}
     for metric in scorers:
         of_slices = {slice_name: result[metric] for slice_name, result in results.items()}
@@ -215,7 +240,10 @@ def sliced_comparison(
 def tested_pairs(
     systems: Sequence[str], tests: PairedTests | LabelTests, by_row: np.ndarray, outcome: tuple
 ) -> list[dict]:
-    """Return the tests of all pairs as reports have them; `outcome` is one of those that `corrected` returns."""
+    """Return the tests of all pairs as reports have them; `outcome` is one of those that `corrected` returns.
+
+    Wins, ties and losses are of the rows where both systems have a score.
+    """
     pairs = []
     for i, (first, second) in enumerate(combinations(range(len(systems)), 2)):
         a, b = by_row[:, first], by_row[:, second]
@@ -224,15 +252,16 @@ def tested_pairs(
         difference = _estimate(tests.differences[i], outcome[1][i], outcome[2][i])
         pair = {"first": systems[first], "second": systems[second], "difference": difference}
         pair |= {"p": float(tests.p_values[i]), "p_corrected": float(outcome[0][i])}
-        pairs.append(pair | {"wins": wins, "ties": len(by_row) - wins - losses, "losses": losses})
+        both = int((~np.isnan(a) & ~np.isnan(b)).sum())
+        pairs.append(pair | {"wins": wins, "ties": both - wins - losses, "losses": losses})
     return pairs
 
 
 def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> list[str]:
     """Return the two systems whose answers are read first: of those that may be the best the closest two.
 
-    The better one comes first. Where one is significantly better than all others, it and the next one. `pairs`: see
-    `tested_pairs`.
+    The better one comes first. Where one is significantly better than all others, it and the next one. Systems without
+    a score are left out. `pairs`: see `tested_pairs`.
 
     >>> scores = {"c": {"value": 0.6}, "a": {"value": 0.9}, "b": {"value": 0.7}, "d": {"value": 0.1}}
     >>> test = lambda first, second, p: {"first": first, "second": second, "p_corrected": p}
@@ -241,7 +270,8 @@ def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> lis
     >>> closest_pair(scores, [test("a", system, 0.01) for system in "bcd"])
     ['a', 'b']
     """
-    order = sorted(scores, key=lambda system: -scores[system]["value"])
+    known = [system for system, of in scores.items() if of["value"] is not None and not np.isnan(of["value"])]
+    order = sorted(known, key=lambda system: -scores[system]["value"])
     decided = {frozenset((pair["first"], pair["second"])) for pair in pairs if (pair["p_corrected"] or np.nan) < LEVEL}
     best = [system for system in order if frozenset((order[0], system)) not in decided]
     undecided = [list(pair) for pair in combinations(best, 2) if frozenset(pair) not in decided]

@@ -63,8 +63,17 @@ def _of_verdicts(by: Ranking) -> str:
 
 
 def _first_systems(by: Ranking) -> str:
+    """Return which systems have the highest score, which are significantly worse, and of which it cannot be told."""
+    others = [system for system in by.order if system not in by.told]
+    untold = f" The {by.name} of {briefly(others)} cannot be told." if others else ""
+    return _first_of_told(by) + untold
+
+
+def _first_of_told(by: Ranking) -> str:
     """Return which systems have the highest score, and which are significantly worse."""
-    name, order = by.name, by.order
+    name, order = by.name, by.told
+    if by.accuracy and by.accuracy["assumes"]:
+        name += f" ({by.accuracy['assumes']})"
     if name == f"{by.metric}_{ACCURACY}":
         name = f"{scorer_class(by.metric).title}'s verdicts"
     first = [system for system in order if by.places[system]["cluster"] == 1]

@@ -10,7 +10,7 @@ from ...reports.table import html_table, number, p_value, page, render
 from ..explain.kpqa import heat_map_html, heat_map_legend, heat_map_style
 from .analysis import ACCURACY
 from .ranking import Ranking, turned
-from .tables import change_tables, name_of, pairs_table, shown_answers, slice_tables, systems_table
+from .tables import change_tables, is_corrected, name_of, pairs_table, shown_answers, slice_tables, systems_table
 
 UNFOLDED_NOTES = 3  # on the page
 MOST = 500  # questions that a page shows; files with all scores hold the rest
@@ -124,7 +124,7 @@ def _section(report: Report, metric: str, heat: Sequence[Mapping]) -> dict[str, 
         order, estimates, charted = by.order, {system: by.scores[system] for system in by.order}, name
         if place == 0 and by.accuracy:
             charted, of_systems = ACCURACY, by.accuracy["systems"]
-            estimates = {system: {**of_systems[system], "value": of_systems[system][ACCURACY]} for system in order}
+            estimates = {system: {**of_systems[system], "value": of_systems[system][ACCURACY]} for system in by.told}
         elif by.untold:  # an interval beside it would be taken for one of the accuracy
             charted = f"{name}, not accuracy" if place else ACCEPTED
             estimates = {system: {**values, "low": None, "high": None} for system, values in estimates.items()}
@@ -163,7 +163,7 @@ def _matrix(by: Ranking) -> dict[str, Any]:
     """Return the differences of all pairs as a square: the order of the systems, and for each a row of cells."""
     cells = {}
     for pair in [*by.pairs, *map(turned, by.pairs)]:
-        said = f"p {p_value(pair['p'])}, corrected {p_value(pair['p_corrected'])}"
+        said = f"p {p_value(pair['p'])}" + f", corrected {p_value(pair['p_corrected'])}" * is_corrected(by.report)
         difference = pair["difference"]["value"]
         kind = ("better" if difference > 0 else "worse") if by.report.is_clear(pair) else ""
         plus = "+" if difference is not None and round(difference, 3) > 0 else ""

@@ -23,14 +23,13 @@ from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
 from ...scale import options
-from ...scale.run import item_statistics
+from ...scale.run import item_statistics, profiles
 from ...scale.tally import fault_counts, label_of, named_faults
-from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import CORRECTIONS, LEVEL
 from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
-from ..judge_errors import judged_systems
+from ..judge_errors import JudgeErrors, judged_systems
 from ..labels import read_labels
 from . import analysis, notes
 from .findings import findings
@@ -126,7 +125,7 @@ def compare(
         label_sources = [] if labels is None else digested_sources(labels, "labels")
     skips = Skips(on_error == "skip", problem)
     matched, row_kind = reading.matched(skips)
-    label_notes = _take_labels(matched, reading, label_sources, skips)
+    label_notes, label_error = _take_labels(matched, reading, label_sources, skips)
     items, shape = matched.items, (len(matched.rows), len(matched.systems), -1)
     asked = question_numbers([next((row.item.text for row in rows if row.item.text), None) for rows in matched.rows])
     sums, counts = item_statistics(items, reading.scorers, progress)
@@ -136,32 +135,37 @@ def compare(
         values = np.array([[row.given[place] for row in question] for question in matched.rows], dtype=float)
         scorers[column] = analysis.Column(column=column)
         statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
-    judge, accuracy, labelled, some = judge_among(reading.scorers), None, {}, False
+    judge, accuracy, judged, told = judge_among(reading.scorers), None, None, {}
+    tested_by: set[str] = set()
     if judge:
         labels_of, chances = [label_of(item) for item in items], [item.chance or 1.0 for item in items]
         of_people = (np.array(part).reshape(shape[:2]) for part in (labels_of, chances))
-        judged = analysis.Judged(statistics[judge][..., 1], statistics[judge][..., 0], *of_people)
-        by_system = dict(zip(matched.systems, judged.sums(asked), strict=True))
-        accuracy = judged_systems(by_system, scorers[judge], ignore_judge_errors, counts[judge])
-        of_each = accuracy["systems"].values()
-        by_labels = all(values["basis"] in (LABELS, TOGETHER) and values["low"] is not None for values in of_each)
-        # Of two runs the verdicts are compared: their rows say what one judge makes of both.
-        labelled = {judge: judged} if by_labels and not reading.runs else {}
-        some = bool(labelled) and bool(np.isnan(judged.labels).any())
-    sampling = resamples, seed, correction, asked, labelled
+        of_judge = np.moveaxis(statistics[judge][..., :3], -1, 0)
+        of_items = statistics[judge].reshape(len(items), -1)
+        errors = JudgeErrors.of(scorers[judge], profiles(scorers[judge], items, of_items), ignore_judge_errors)
+        judged = analysis.Judged(*of_judge, *of_people, errors, label_error)
+        accuracy, estimates = judged_systems(judged.sums(matched.systems, asked), errors, label_error=label_error)
+        with_limits = [estimate for estimate in estimates.values() if estimate.low is not None]
+        if len(with_limits) > 1 and accuracy["errors_counted"]:
+            told = {judge: judged}
+            whole = [bool(of["labelled"] == of["rows"]) for of in accuracy["systems"].values()]
+            tested_by |= {"judge"} if any(not estimate.by_labels for estimate in with_limits) else set()
+            partly = any(of.by_labels and not all_of for of, all_of in zip(estimates.values(), whole, strict=True))
+            tested_by |= {"labels"} if partly else set()
+    sampling = resamples, seed, correction, asked, told
     numbers = analysis.analyse(matched.systems, scorers, statistics, *sampling)
     for metric, scorer in scorers.items():
         main, of_metric = scorer.significance_scores[0], statistics[metric]
-        by_row = labelled[metric].by_row if metric in labelled else analysis.row_scores(scorer, of_metric, main)
+        by_row = judged.by_row if metric == judge else analysis.row_scores(scorer, of_metric, main)
         finer = of_metric[..., 1] if metric == judge else by_row
-        labelled_rows = ~np.isnan(labelled[metric].labels) if metric in labelled else np.ones_like(by_row, dtype=bool)
-        numbers[metric]["rows"] = _deciding_rows(matched, numbers[metric], by_row, finer, rows, labelled_rows)
+        labelled_rows = ~np.isnan(judged.labels) if metric == judge else np.ones_like(by_row, dtype=bool)
+        numbers[metric] |= _deciding_rows(matched, numbers[metric], by_row, finer, rows, labelled_rows)
     if accuracy:
         numbers[judge]["accuracy"] = accuracy
         numbers[judge]["faults"] = _faults(matched, scorers[judge], statistics[judge])
     slices, slice_remarks = None, []
     if by:
-        verdicts = [judge] if accuracy and accuracy["errors_counted"] and judge not in labelled else []
+        verdicts = [judge] if accuracy and accuracy["errors_counted"] and judge not in told else []
         slices, slice_remarks = _slices(matched, by, scorers, statistics, verdicts, *sampling)
     of_run: dict[str, list[Source]] = {}
     for source in reading.sources:
@@ -175,7 +179,7 @@ def compare(
             "resamples": resamples,
             "seed": seed,
             "confidence": CONFIDENCE,
-            "interval": analysis.INTERVAL + analysis.BY_LABELS * some,
+            "interval": "; ".join([analysis.INTERVAL, *(analysis.OF_ACCURACY[name] for name in sorted(tested_by))]),
             "level": LEVEL,
             "correction": correction,
             "tests": tests,
@@ -193,7 +197,7 @@ def compare(
         systems=matched.systems,
         metrics=rounded(numbers),
         slices=rounded(slices),
-        changes=rounded(changes(matched, scorers, statistics, of_run)) if reading.runs else None,
+        changes=rounded(changes(matched, scorers, statistics, of_run, told)) if reading.runs else None,
         notes=[
             *notes.length_notes(numbers, matched.systems),
             *slice_remarks,
@@ -201,7 +205,7 @@ def compare(
             *label_notes,
             *(accuracy["notes"] if accuracy else []),
             *notes.question_notes(sizes),
-            *([] if some else notes.unreachable_notes(sizes, tests, resamples, correction)),
+            *([] if tested_by else notes.unreachable_notes(sizes, tests, resamples, correction)),
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
         _matched=matched,
@@ -229,7 +233,7 @@ class CompareReport(Report):
         skipped_rows: {system: bad rows}.
         systems: names of the systems.
         metrics: {metric: its "scores", "tests" and "rows", and of a judge "accuracy" (see
-            `judge_errors.judged_systems`) and "faults"}.
+            `judge_errors.judged_systems`) and "faults"; "deciding": rows in which each of the two closest is better}.
         slices: with `by` {"column", "metrics": {metric: {slice: {"questions", "scores", "pairs"}}}}, else None.
         changes: of two runs {"runs", "answers_changed", "judge", "metrics": {metric: {"better", "worse", ...}}}, else
             None.
@@ -439,18 +443,23 @@ class CompareReport(Report):
         return comparison_page(self)
 
 
-def _take_labels(matched: Matched, reading: SystemRows, sources: Sequence[Source], skips: Skips) -> list[str]:
-    """Give the rows the labels of files, or those in the rows as `accuracy` reads them; return notes on them."""
+def _take_labels(
+    matched: Matched, reading: SystemRows, sources: Sequence[Source], skips: Skips
+) -> tuple[list[str], float]:
+    """Give the rows the labels of files, or those in the rows as `accuracy` reads them.
+
+    Return notes on them, and the share of labels that are taken to be wrong.
+    """
     if judge_among(reading.scorers) is None:
         if sources:
             raise FileError("labels: expected the judge ava, whose verdicts they correct, got other metrics; add ava")
-        return []
+        return [], 0.0
     items, notes = [row.item for question in matched.rows for row in question], []
     plans = [(item.chance, None) for item in items]
-    labels = read_labels(sources, items, plans, reading.columns, skips, notes, error=0.0)
+    labels = read_labels(sources, items, plans, reading.columns, skips, notes)
     if labels:
         labels.replace_those_of(items)
-    return notes
+    return notes, labels.error if labels else 0.0
 
 
 def _deciding_rows(
@@ -460,20 +469,24 @@ def _deciding_rows(
     finer: np.ndarray,
     most: int,
     labelled: np.ndarray,
-) -> list[dict[str, Any]]:
-    """Return the rows on which the two closest systems differ most, or else all systems, by (rows, systems) scores.
+) -> dict[str, Any]:
+    """Return "deciding": how often the two closest systems are better; "rows": where they differ most, or else all do.
 
-    Where some answers have labels, rows come first of which both answers have one.
+    Scores are (rows, systems). Where some answers have labels, rows come first of which both answers have one.
     """
     name, tests = next(iter(numbers["tests"].items()))
     best = analysis.closest_pair(numbers["scores"][name], tests["pairs"])
-    two = [place for place, system in enumerate(matched.systems) if system in best]
+    two = [matched.systems.index(system) for system in best]
+    columns = sorted(two)
     both, chosen = labelled[:, two].all(axis=1), []
     for rows in map(np.flatnonzero, (both, ~both)):
-        of_rows = analysis.most_different(by_row[rows][:, two], most - len(chosen), finer[rows][:, two])
+        of_rows = analysis.most_different(by_row[rows][:, columns], most - len(chosen), finer[rows][:, columns])
         chosen += rows[of_rows].tolist()
     chosen = chosen or analysis.most_different(by_row, most, finer)
-    return [matched.reported(row, by_row[row]) for row in chosen]
+    ahead = by_row[:, two[0]] - by_row[:, two[1]]
+    slack = 1e-12 * np.abs(by_row[:, two]).max(axis=1)
+    better = {best[0]: int((ahead > slack).sum()), best[1]: int((ahead < -slack).sum())}
+    return {"deciding": better, "rows": [matched.reported(row, by_row[row]) for row in chosen]}
 
 
 def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict[str, int]]:

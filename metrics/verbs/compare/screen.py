@@ -84,9 +84,9 @@ def print_deciding_rows(report: Report, metric: str, answers: Sequence[Sequence[
 
 def _between(by: Ranking, shown: int) -> str:
     """Return between which systems rows decide, and how many of those that do are shown."""
-    (test,) = (pair for pair in by.pairs if {pair["first"], pair["second"]} == set(by.to_read))
-    deciding, said = test["wins"] + test["losses"], ""
+    better, said = by.report.metrics[by.metric]["deciding"], ""
+    deciding = sum(better.values())
     if len(by.order) > 2:
-        said = f" between {listed(by.to_read)}: {test['first']} is better in {test['wins']:,}, {test['second']} in "
-        said += f"{test['losses']:,}"
+        (first, most), (second, fewer) = better.items()
+        said = f" between {listed(by.to_read)}: {first} is better in {most:,}, {second} in {fewer:,}"
     return said + f" ({shown:,} of {deciding:,} shown)" * (deciding > shown)

@@ -6,9 +6,9 @@ from typing import Any
 from ...registry import SCORERS, scorer_class
 from ...reports.report import Report, briefly, judge_names, short_names
 from ...reports.table import Table, accuracy_cell, estimate, number, p_value, source_cell
-from ...statistics.estimation import LABELS, NOTHING
+from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS
-from ..judge_errors import METHODS, whose
+from ..judge_errors import whose
 from .analysis import ACCURACY
 from .ranking import Ranking
 
@@ -27,7 +27,6 @@ CLUSTERS = (
     "1 + the number of significantly better systems to the number of systems - those that are significantly worse. "
     "Significant: corrected p below 5%; the interval of the difference leaves out 0 then, and only then."
 )
-_TESTS = ("p", "corrected", "wins / ties / losses")
 
 
 def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
@@ -39,13 +38,9 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     parts = [name for name in shown if name in scores]
     if names[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
         parts = [name for name in (f"{metric}_{ACCURACY}",) if name in scores] + parts
-    told = accuracy and accuracy["method"] != METHODS[NOTHING]
-    extra = [ACCURACY] if told and names[0] != ACCURACY else []
-    header = ["system", *(["ranks", "cluster"] if ranks else []), *extra, *names, *parts]
+    header = ["system", *(["ranks", "cluster"] if ranks else []), *names, *parts]
     # The bootstrap interval of the judge's verdicts ignores its errors: it is in the JSON only.
-    plain = {name for name in parts if name.endswith(WITHOUT_INTERVALS)} | set(
-        names[:1] if accuracy and names[0] != ACCURACY else ()
-    )
+    plain = {name for name in parts if name.endswith(WITHOUT_INTERVALS)} | set(names[:1] if by.untold else ())
 
     def cell(name: str, system: str) -> str:
         if name == ACCURACY and accuracy:
@@ -57,10 +52,12 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     for system in by.order:
         best, worst, cluster = (by.places[system][name] for name in ("best_rank", "worst_rank", "cluster"))
         place = [f"{best}" if best == worst else f"{best}-{worst}", str(cluster)] if ranks else []
-        rows.append([system, *place, *(cell(name, system) for name in (*extra, *names, *parts))])
+        place = ["-"] * len(place) if cluster is None else place
+        rows.append([system, *place, *(cell(name, system) for name in (*names, *parts))])
     said = "In brackets: 95% interval."
     if accuracy:
-        rests_on = f"has a 95% interval and comes from: {accuracy['method']}" if told else "cannot be told"
+        rests_on = "cannot be told" if by.untold else f"has a 95% interval and comes from: {accuracy['method']}"
+        rests_on += f"; it {accuracy['assumes']}" * bool(accuracy["assumes"])
         measured = accuracy["measured"]
         more = f" {measured[0].upper()}{measured[1:]}." if measured else ""
         said = f"The accuracy {rests_on}.{more} Brackets of the others: 95% intervals."
@@ -90,12 +87,18 @@ def short_table(report: Report, metric: str) -> Table:
         difference = [estimate(pair["difference"]), p_value(pair["p_corrected"])] if pair else ["", ""]
         rows.append([system, cell, *difference])
     header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
-    of_verdicts = f"; the difference is of {by.name}" if by.accuracy and by.name != ACCURACY else ""
-    of_each = by.judged["systems"].values() if by.judged and by.name == ACCURACY else ()
-    some_labelled = any(of["labelled"] < of["rows"] for of in of_each)
-    test = "Welch's t-test of the labels" if some_labelled else "a paired bootstrap test"
-    said = f"95% intervals; p by {test}, {_correction(report)}{of_verdicts}.{_labels_alone(by)}"
+    said = f"95% intervals; p by {_test_name(by)}, {_correction(report)}.{_labels_alone(by)}"
     return Table("", header, rows, said, by.marked)
+
+
+def _test_name(by: Ranking) -> str:
+    """Return by which tests systems are compared."""
+    told = [of for of in by.accuracy["systems"].values() if of["low"] is not None] if by.accuracy else []
+    of_judge = [of for of in told if of["basis"] not in (LABELS, TOGETHER)]
+    tests = [] if len(of_judge) == len(told) else ["Welch's t-tests of the labels"]
+    if told and not of_judge and all(of["labelled"] == of["rows"] for of in told):
+        return "paired bootstrap tests of the labels"
+    return " and ".join([*tests, *["z-tests of the estimates"] * bool(of_judge)]) or "paired bootstrap tests"
 
 
 def other_pairs(report: Report, metric: str) -> list[str]:
@@ -129,15 +132,16 @@ def pairs_table(report: Report, metric: str, name: str, most: int | None = None)
     """Return the tests of all pairs of systems by one score; if there are more than `most`, those of neighbours."""
     by = Ranking(report, metric, name)
     tests, pairs = len(by.pairs), by.pairs
-    said = f"Two-sided paired tests; p {_correction(report)}. Wins, ties and losses: rows."
+    tests_of = _test_name(by)
+    said = f"Two-sided {tests_of}; p {_correction(report)}. Wins, ties and losses: {_counted_rows(by)}."
     if by.judged and name != ACCURACY:
         said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."
     if most is not None and tests > most:
         following = dict(zip(by.order, by.order[1:], strict=False))
         pairs = [pair for pair in pairs if following.get(pair["first"]) == pair["second"]]
         said += f" Neighbours in the ranking; all {tests:,} pairs are in --json, --markdown and --html."
-    rows = [[f"{pair['first']} - {pair['second']}", *_test_cells(pair)] for pair in pairs]
-    header = ["pair", f"difference of {name}", *_TESTS]
+    rows = [[f"{pair['first']} - {pair['second']}", *_test_cells(report, pair)] for pair in pairs]
+    header = ["pair", f"difference of {name}", *_test_names(report)]
     marked = {place for place, pair in enumerate(pairs) if report.is_clear(pair)}
     return Table(f"{name}: pairs of systems", header, rows, said, marked)
 
@@ -168,17 +172,17 @@ def slice_tables(report: Report, metric: str, most: int | None = None) -> list[T
         said += f" Too few: an interval needs {MIN_QUESTIONS} questions with labels."
     scores = Table(f"{by.name} by {column}", [column, "questions", *by.order], rows, said)
     tests = [(name, by.from_better(pair)) for name, result in slices.items() for pair in result["pairs"]]
-    said = (
-        f"Two-sided paired tests; corrected ({report.settings['correction']}) over all {len(tests):,} tests in all "
-        "slices. Bold: significant at 5%."
-    )
+    over = f"corrected ({report.settings['correction']}) over" if is_corrected(report) else "not corrected for"
+    said = f"Two-sided {_test_name(by)}; {over} all {len(tests):,} tests in all slices. Bold: significant at 5%. "
+    said += f"Wins, ties and losses: {_counted_rows(by)}."
     said += " Of the judge's verdicts as they are." * verdicts
     if most is not None and len(tests) > most:
         tests = [(slice_name, pair) for slice_name, pair in tests if report.is_clear(pair)]
         said += " Only significant tests; all are in --verbose, --json, --markdown and --html."
-    rows = [[f"{slice_name}: {pair['first']} - {pair['second']}", *_test_cells(pair)] for slice_name, pair in tests]
+    names = [f"{slice_name}: {pair['first']} - {pair['second']}" for slice_name, pair in tests]
+    rows = [[name, *_test_cells(report, pair)] for name, (_, pair) in zip(names, tests, strict=True)]
     marked = {place for place, (_, pair) in enumerate(tests) if report.is_clear(pair)}
-    header = [f"{column}: pair", "difference", *_TESTS]
+    header = [f"{column}: pair", "difference", *_test_names(report)]
     return [scores, Table(f"{scores.title}: pairs of systems", header, rows, said, marked)]
 
 
@@ -223,9 +227,30 @@ def _change_cells(row: Mapping) -> list[str]:
     return [*cells, "; ".join(row["references"])]
 
 
-def _test_cells(pair: Mapping) -> list[str]:
+def is_corrected(report: Report) -> bool:
+    """Return whether p-values are corrected for the number of tests."""
+    return report.settings["correction"] != "none" and (report.settings["tests"] > 1 or bool(report.slices))
+
+
+def _test_names(report: Report) -> list[str]:
+    return ["p", *["corrected"] * is_corrected(report), "wins / ties / losses"]
+
+
+def _test_cells(report: Report, pair: Mapping) -> list[str]:
     outcomes = f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}"
-    return [estimate(pair["difference"]), p_value(pair["p"]), p_value(pair["p_corrected"]), outcomes]
+    corrected = [p_value(pair["p_corrected"])] * is_corrected(report)
+    return [estimate(pair["difference"]), p_value(pair["p"]), *corrected, outcomes]
+
+
+def _counted_rows(by: Ranking) -> str:
+    """Return which rows wins, ties and losses count."""
+    if not by.accuracy:
+        return "all rows"
+    systems = [of for of in by.accuracy["systems"].values() if of["low"] is not None]
+    if all(of["basis"] in (LABELS, TOGETHER) for of in systems):
+        return "rows with labels of both systems"
+    by_labels = "; of systems whose labels decide the rows with a label"
+    return "all rows, by the judge's verdicts" + by_labels * any(of["basis"] in (LABELS, TOGETHER) for of in systems)
 
 
 def _correction(report: Report) -> str:

@@ -14,7 +14,7 @@ from ...core.scorer import Scorer
 from ...rows.errors import FileError
 from ...rows.sources import Source
 from ...scale.run import differing_parts
-from .analysis import row_scores
+from .analysis import ACCURACY, Judged, row_scores
 from .rows import Matched
 
 TOLERANCE = 1e-6  # smaller differences of scores are rounding, also those of recorded scores, which are floats
@@ -25,6 +25,7 @@ def changes(
     scorers: Mapping[str, Scorer],
     statistics: Mapping[str, np.ndarray],
     sources: Mapping[str, Sequence[Source]],
+    told: Mapping[str, Judged],
 ) -> dict[str, Any]:
     """Return what changed between two runs, the old one first; another number of runs is a FileError.
 
@@ -39,12 +40,12 @@ def changes(
     values: dict[str, Any] = {}
     for metric, scorer in scorers.items():
         name = scorer.significance_scores[0]
-        by_row = row_scores(scorer, statistics[metric], name)
+        by_row = told[metric].by_row if metric in told else row_scores(scorer, statistics[metric], name)
         difference = by_row[:, 1] - by_row[:, 0]
         order = np.argsort(-np.abs(difference), kind="stable")
         moved = [place for place in order.tolist() if abs(difference[place]) > TOLERANCE]
         values[metric] = {
-            "score": name,
+            "score": ACCURACY if metric in told else name,
             "better": [_change(matched, place, by_row[place]) for place in moved if difference[place] > 0],
             "worse": [_change(matched, place, by_row[place]) for place in moved if difference[place] < 0],
             "same": len(by_row) - len(moved),

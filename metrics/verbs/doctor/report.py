@@ -19,7 +19,7 @@ from ...ava.scorer import profile
 from ...core.answers import attempts
 from ...core.reading import language_counts
 from ...registry import make_scorer
-from ...reports.report import Report, say
+from ...reports.report import Report, briefly, say
 from ...reports.table import Table, listed, print_table, visible
 from ...rows.errors import FileError, in_command
 from ...rows.reading import RowError, RowReader
@@ -194,7 +194,7 @@ class _Facts:
     labels: int = 0  # by people, 0 or 1
     scores: list[float] = field(default_factory=list)  # by people
     contexts: int = 0  # rows with retrieved passages
-    profile: Counter = field(default_factory=Counter)  # of rows that ava reads, see `ava.scorer.profile`
+    profiles: dict[str, Counter] = field(default_factory=dict)  # by system, of rows that ava reads, see `profile`
     foreign: list[str] = field(default_factory=list)  # rows that seem not to be English, of the first `LANGUAGE_ROWS`
     separators: Counter = field(default_factory=Counter)  # that may stand between references of one text
     kind: Any = None  # of the rows; None if none is good
@@ -241,7 +241,8 @@ def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Fa
             facts.scores += [score] if score is not None else []
             facts.contexts += bool(item.contexts)
             if item.text and item.references and len(item.predictions) == 1:
-                facts.profile += profile([item.references], item.predictions, np.zeros(1))
+                of_system = facts.profiles.setdefault(item.system, Counter())
+                of_system.update(profile([item.references], item.predictions, np.zeros(1)))
     facts.separators += reader.separators
 
 
@@ -426,10 +427,14 @@ def _notes(facts: _Facts) -> list[str]:
     if facts.contexts:
         way = "score -m grounding says which answers they support, and errs often"
         notes.append(f"{facts.contexts:,} rows have the passages that were retrieved: {way}")
-    if facts.profile["profiled"] >= LEAST_ROWS and facts.labels < 2 and facts.kind.text == "question":
-        errors = JudgeErrors.of(make_scorer("ava", {}, ready=False), facts.profile)
-        told = "only labels tell the accuracy: the rows are unlike those that ava was measured on "
-        told += f"({'; '.join(errors.unlike)}); a larger judge errs less: score --set {errors.stronger}"
+    profiles = {system: of for system, of in facts.profiles.items() if of["profiled"] >= LEAST_ROWS}
+    if profiles and facts.labels < 2 and facts.kind.text == "question":
+        errors = JudgeErrors.of(make_scorer("ava", {}, ready=False), profiles)
+        of_some = f" of {briefly([*errors.unlike])}" if 0 < len(errors.unlike) < len(facts.profiles) else ""
+        why = dict.fromkeys("; ".join(others) for others in errors.unlike.values())
+        told = f"only labels tell the accuracy{of_some}: the rows are unlike those that ava was measured on "
+        told += f"({', or '.join(why)})"
+        told += f"; a larger judge errs less: score --set {errors.stronger}"
         notes += [told] * bool(errors.unlike)
     if facts.recorded:
         notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")

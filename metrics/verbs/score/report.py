@@ -52,9 +52,9 @@ from ...scale.options import OnError, Settings, length_note
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...statistics import estimation
-from ...statistics.intervals import MIN_QUESTIONS, newcombe
+from ...statistics.intervals import MIN_QUESTIONS
 from ..explain.report import METRICS as EXPLAINED
-from ..judge_errors import confusion_table, help_of_judge, judged_systems, whose
+from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, judged_systems, whose
 
 if TYPE_CHECKING:
     import pandas
@@ -160,11 +160,29 @@ def score(
     except FileError as error:
         error.finished_parts = run.finished_parts
         raise
-    judge, accuracy = judge_among(found.scores), None
+    judge, accuracy, leads = judge_among(found.scores), None, {}
     if judge and not found.sets:
         sums = {system: totals.question_sums for system, totals in found.questions.items()}
-        accuracy = judged_systems(sums, run.scorers[judge], ignore_judge_errors, found.counts.get(judge))
-    return ScoreReport(found, accuracy, run.scorers, run.settings)
+        errors = JudgeErrors.of(run.scorers[judge], found.profiles, ignore_judge_errors)
+        accuracy, estimates = judged_systems(sums, errors)
+        leads = _leads(estimates, found.questions)
+    return ScoreReport(found, accuracy, run.scorers, run.settings, leads)
+
+
+def _leads(
+    estimates: Mapping[str, estimation.AccuracyEstimate], questions: Mapping[str, tally.QuestionTotals]
+) -> dict[str, tuple[float, float, float]]:
+    """Return how far every other system is behind the first one, with limits, as `compare` has them.
+
+    Empty for one system, or where an accuracy or a limit cannot be told.
+    """
+    if len(estimates) < 2 or any(estimate.low is None for estimate in estimates.values()):
+        return {}
+    order = sorted(estimates, key=lambda system: -estimates[system].value)
+    keys = [questions[system].keys for system in order]
+    pairs = estimation.accuracy_differences(estimation.numbered_alike([estimates[name] for name in order], keys))
+    first = [tuple(pair.values()) for pair in pairs[: len(order) - 1]]  # the pairs of the first one come first
+    return {} if None in [end for ends in first for end in ends] else dict(zip(order[1:], first, strict=True))
 
 
 def why_to_read(answer: tally.AnswerToRead, fault: str = "", threshold: float = 0.5) -> str:
@@ -216,6 +234,7 @@ class ScoreReport(Report):
         warnings: scores that mean less than they seem to, one sentence each.
         accuracy: with ava, the accuracy of every system with its interval, see `judge_errors.judged_systems`.
         found: everything, see `Scores`.
+        leads: how far every other system is behind the first one, with limits; empty where that cannot be told.
         compares_words: whether shared words alone are counted, which do not show what answers are right.
     """
 
@@ -228,8 +247,9 @@ class ScoreReport(Report):
         accuracy: Mapping[str, Any] | None = None,
         scorers: Mapping[str, Scorer] | None = None,
         settings: Mapping[str, Any] | None = None,
+        leads: Mapping[str, tuple[float, float, float]] | None = None,
     ):
-        self.found, self.accuracy = found, accuracy
+        self.found, self.accuracy, self.leads = found, accuracy, leads or {}
         self._scorers, self._settings = scorers or {}, settings or {}
         self.systems = found.systems
         for system, ends in (accuracy or {"systems": {}})["systems"].items():
@@ -333,8 +353,8 @@ class ScoreReport(Report):
             if judged:
                 row.append(accuracy_cell(judged.get(system)))
                 row += [source_cell(judged.get(system))] * labelled
-                declined = result.scores[self.judge][system][f"{self.judge}_declined"]
-                row.append(f"{round(declined * result.predictions[system]):,} of {result.predictions[system]:,}")
+                of = judged.get(system)  # none for all systems together
+                row.append(f"{round(of['declined'] * of['rows']):,} of {of['rows']:,}" if of else "-")
             of_metrics = (f"{result.scores[metric][system][name]:.3f}" for metric, name in columns)
             flagged = [result.flagged.get(metric, {}).get(system) for metric, _ in columns]
             rows.append([*row, *(count or score for count, score in zip(flagged, of_metrics, strict=True))])
@@ -377,7 +397,9 @@ class ScoreReport(Report):
         of = f"{answers:,} {what}{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
         asked = {key for system in value.questions for key in value.questions[system].keys.tolist()}
         to = f" to {len(asked):,} questions" if asked else ""
-        return f"{of}{to}, scored by {listed([value.titles.get(metric) or metric for metric in value.scores])}"
+        by = listed([value.titles.get(metric) or metric for metric in value.scores])
+        assumes = self.accuracy["assumes"] if self.accuracy else ""
+        return f"{of}{to}, scored by {by}{f'; the accuracy {assumes}' * bool(assumes)}"
 
     @property
     def findings(self) -> list[str]:
@@ -447,25 +469,6 @@ class ScoreReport(Report):
         few = f"{fewest} {unit}{'s are' if fewest != 1 else ' is'} too few to test" * (fewest < MIN_QUESTIONS)
         shown = {system: (value, number(value)) for system, value in values.items()}
         return [*asked, highest(known.main, shown, untested=few)]
-
-    @cached_property
-    def leads(self) -> dict[str, tuple[float, float, float]]:
-        """How far every other system is behind the first one, with limits; by labels as `compare` has them.
-
-        Where the accuracy rests on the judge, or questions differ, systems are unpaired. Empty without a judge, of
-        one system, or where an accuracy cannot be told.
-        """
-        systems = self.accuracy["systems"] if self.accuracy else {}
-        if len(systems) < 2 or any(values["low"] is None for values in systems.values()):
-            return {}
-        totals, first = self.found.questions, max(systems, key=lambda system: systems[system]["accuracy"])
-        by_labels = all(values["basis"] in (estimation.LABELS, estimation.TOGETHER) for values in systems.values())
-        if by_labels and all(np.array_equal(totals[first].keys, totals[system].keys) for system in systems):
-            order = [first, *(system for system in systems if system != first)]
-            ends = estimation.label_differences([estimation.powered(totals[name].question_sums) for name in order])
-            return dict(zip(order[1:], ends, strict=False))  # the pairs of the first one come first
-        known = {name: [values[end] for end in ("accuracy", "low", "high")] for name, values in systems.items()}
-        return {name: tuple(map(float, newcombe(known[first], known[name]))) for name in systems if name != first}
 
     @property
     def best(self) -> list[str]:
@@ -579,7 +582,7 @@ class ScoreReport(Report):
 
     def to_markdown(self) -> str:
         """Return the notes, and one table per metric with its signature."""
-        parts = [f"**Note:** {markdown(note)}" for note in self.notes]
+        parts = [markdown(self.headline), *(f"**Note:** {markdown(note)}" for note in self.notes)]
         for table in self.tables():
             parts += [f"**{markdown(table.title)}**", markdown_table(table), markdown_code(table.explanation)]
         return "\n\n".join([*parts, *map(markdown, self._remarks())])
