@@ -55,8 +55,10 @@ def assert_accuracy(
 
 def _failure(report: Any, missed: Mapping[str, Mapping], at_least: float, bound: str, show: int) -> str:
     from .reports.table import accuracy_cell
+    from .verbs.judge_errors import assumption
 
-    what, lines = "accuracy" if bound == "accuracy" else "lower bound of the accuracy", []
+    what, assumes = "accuracy" if bound == "accuracy" else "lower bound of the accuracy", assumption(report.systems)
+    lines = [f"the accuracy {assumes}"] * bool(assumes)
     for system, item in missed.items():
         value = f"cannot be told: {item['reason']}"
         if item[bound] is not None:

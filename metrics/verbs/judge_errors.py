@@ -329,14 +329,11 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
     said += f" (a judge that accepts every answer: {right:,})"
     if all(values["labelled"] == values["rows"] for values in known):
         return f"{said}; every answer has a label, so its verdicts are not needed"
-    helped = [values for values in known if values["basis"] == estimation.TOGETHER]
-    if not helped:
+    if all(values["basis"] != estimation.TOGETHER for values in known):
         other = f"--set {stronger}" if stronger else "another judge"
         return f"{said}; its verdicts make no interval narrower: label more, or take {other}"
-    labelled, worth = (sum(values[name] for values in helped) for name in ("labelled", "effective_sample_size"))
-    where = f" of {len(helped)} of {len(known)} systems" * (len(helped) < len(known))
-    narrow = f"give intervals as narrow as {worth:,.0f} labels alone"
-    return f"{said}; with its verdicts the {labelled:,} labels{where} {narrow}"
+    labelled, worth = (sum(values[name] for values in known) for name in ("labelled", "effective_sample_size"))
+    return f"{said}; with its verdicts the {labelled:,} labels give intervals as narrow as {worth:,.0f} labels alone"
 
 
 def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], said: str) -> Table:
