@@ -7,12 +7,15 @@ import gguf
 import numpy as np
 import pytest
 import torch
+from genqa_metrics.ava import scorer as ava_scorer
 from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.core import causal_judge as cj
 from genqa_metrics.core import gguf_file, judge_model
 from genqa_metrics.core.gguf_file import GgufFile
 from genqa_metrics.core.kept_logits import KeptLogits
 from genqa_metrics.core.prompt_engine import GRAPHS, PromptEngine
+from genqa_metrics.registry import make_scorer
+from genqa_metrics.scale.options import with_limit
 from genqa_metrics.terminal import RowClock
 from safetensors.torch import load_file, save_file
 
@@ -257,3 +260,31 @@ def test_a_long_task_says_once_how_long_it_takes(monkeypatch):
     assert clock.time_left(300, 370) == ""
     clock, seconds = RowClock(), iter([0.0, 1.0])
     assert [clock.time_left(done, 60) for done in (1, 12, 30)] == ["", "", ""]  # 4 seconds are no news
+
+
+def test_with_a_limit_the_second_judge_reads_the_unsure_rows_first(checkpoint, monkeypatch):
+    scorer = make_scorer("ava", {"checkpoint": str(checkpoint), "escalate": str(checkpoint), "limit_seconds": 5})
+    columns = {"questions": ["Where?"] * 20, "references": [["Paris"]] * 20}
+    columns["predictions"] = [f"It is {'very ' * n}far" for n in range(20)]
+    first = make_scorer("ava", {"checkpoint": str(checkpoint)}).statistics(columns)[0][:, 1]
+    seconds = iter([0.0, 1.0, 4.0, 6.0])  # the end is set, two batches are read
+    monkeypatch.setattr(ava_scorer.time, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(type(scorer), "_by_second", lambda self, questions, *_: np.full(len(questions), 0.25))
+    statistics, counts, *_ = scorer.statistics(columns)
+    read = statistics[:, 1] == 0.25
+    assert read.sum() == 2 * ava_scorer.LIMITED_BATCH
+    odds = np.abs(np.log(first / (1 - first)) - np.log(scorer.threshold / (1 - scorer.threshold)))
+    assert odds[read].max() <= odds[~read].min()
+    assert statistics[~read, 1] == pytest.approx(first[~read])
+    assert counts["left_to_first"] == 4
+    assert "4 rows have the first judge's verdict" in scorer.warnings({}, counts)[-1]
+
+
+def test_a_limit_needs_a_slow_judge():
+    with pytest.raises(ValueError, match="limit_seconds: only with a second judge"):
+        make_scorer("ava", {"limit_seconds": 5})
+    with pytest.raises(ValueError, match="limit_time: name the judge"):
+        with_limit({}, "5m")
+    with pytest.raises(ValueError, match="limit_time: expected a second or more"):
+        with_limit({"checkpoint": "large"}, "soon")
+    assert with_limit({"escalate": "large", "checkpoint": "base"}, 90)["checkpoint"] == "base"

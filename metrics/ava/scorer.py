@@ -1,6 +1,7 @@
 """The scorer of AVA: settings, statistics per row, scores, warnings, signature."""
 
 import os
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,17 @@ from ..core.checkpoints import CAUSAL_MODEL, ENCODERS
 from ..core.inference import check_fork
 from ..core.judge_model import AGGREGATIONS, LINEAR, PROMPT, LoadedJudge
 from ..core.reading import MEASURED, OTHER_LANGUAGES, language_counts, language_warnings
-from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, UNSURE_FROM, UNSURE_TO, RowStatistics, Scorer
+from ..core.scorer import (
+    AT_LEAST_1,
+    PROBABILITY,
+    SWITCH,
+    UNSURE_FROM,
+    UNSURE_TO,
+    RowStatistics,
+    Scorer,
+    check_setting,
+    is_number,
+)
 from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration
 from .explaining import explanations, reason_by_rule
 from .faults import FAULTS, fault
@@ -66,12 +77,19 @@ class AvaScorer(Scorer):
         backend: str | None = None,
         base_model: str | os.PathLike | None = None,
         escalate: str | os.PathLike | None = None,
+        limit_seconds: float | None = None,
     ) -> None:
         """Load the judge; see `loading.load_judge`, and `inference.budget_on` for `batch_tokens`.
 
         `escalate` names the checkpoint of a second judge, such as "base". It reads the rows of which the first is
-        unsure: their probability lies between `unsure_from` and `unsure_to` of its ava_config.json.
+        unsure: their probability lies between `unsure_from` and `unsure_to` of its ava_config.json. With
+        `limit_seconds` it reads all rows, those first of which the first judge is least sure, until the time is over.
         """
+        if limit_seconds is not None:
+            if escalate is None:
+                raise ValueError("limit_seconds: only with a second judge; name it with escalate, such as 'large'")
+            check_setting("limit_seconds", is_number(limit_seconds, 1), "seconds, 1 or more", limit_seconds)
+        self.limit_seconds, self._end = limit_seconds, None
         self.batch_tokens = batch_tokens
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)
@@ -124,6 +142,7 @@ class AvaScorer(Scorer):
         if self.second is not None:
             band = f"{self.loaded.unsure_from:g}-{self.loaded.unsure_to:g}"
             self.facts |= {"escalate": f"{self.second.facts['checkpoint']}@{band}"}
+            self.facts |= {} if self.limit_seconds is None else {"limit_seconds": f"{self.limit_seconds:g}"}
         self.facts |= {"reading": str(READING_VERSION)}
         names = default_rules(self.loaded).names if rules else ()
         self.rules = Rules(tuple(name for name in names if quantity_guard or name != "quantity"))
@@ -155,6 +174,25 @@ class AvaScorer(Scorer):
         odds = log_odds(self._judge(self.second).probabilities(*columns), 1e-9)
         return 1 / (1 + np.exp(second - first - odds))
 
+    def _read_again(self, rows: Sequence[Sequence], scores: np.ndarray) -> np.ndarray:
+        """Return the numbers of the rows that the second judge read; put its probabilities into `scores`."""
+        if self.second is None:
+            return np.zeros(0, dtype=int)
+        if self.limit_seconds is None:
+            unsure = np.flatnonzero((scores > self.loaded.unsure_from) & (scores < self.loaded.unsure_to))
+            if len(unsure):
+                scores[unsure] = self._by_second(*_taken(rows, unsure))
+            return unsure
+        distance = np.abs(log_odds(scores, 1e-9) - log_odds(self.loaded.threshold, 1e-9))
+        order, done = np.argsort(distance, kind="stable"), 0
+        self.second.ready()  # what loading takes is not counted
+        self._end = self._end or time.monotonic() + self.limit_seconds
+        while done < len(order) and time.monotonic() < self._end:
+            batch = order[done : done + LIMITED_BATCH]
+            scores[batch] = self._by_second(*_taken(rows, batch))
+            done += len(batch)
+        return np.sort(order[:done])
+
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
         """Return verdict, probability and abstention of rows, explanations, and counts of what is unread."""
         check_fork(self.device, self._process)
@@ -168,15 +206,14 @@ class AvaScorer(Scorer):
         stop = self.early_stop
         stop = stop if stop is None or self.calibration is None else self.calibration.unscaled(stop)
         scores = judge.probabilities(*rows, self.aggregation, short, stop)
-        cut, low, high = len(judge.cut), self.loaded.unsure_from, self.loaded.unsure_to
-        unsure = np.flatnonzero((self.second is not None) & (scores > low) & (scores < high))
-        if len(unsure):
-            scores[unsure] = self._by_second(*_taken(rows, unsure))
+        cut = len(judge.cut)
+        unsure = self._read_again(rows, scores)
         scores = self._scaled(scores)
         correct = scores >= self.threshold
         declined = [not right and not attempts(text) for right, text in zip(correct, rows[2], strict=True)]
         statistics = np.stack([correct, scores, declined], axis=1).astype(float)
         counts = Counter(truncated=cut, unread=0 if linear else sum(map(bool, short or ())), escalated=len(unsure))
+        counts["left_to_first"] = 0 if self.limit_seconds is None else len(scores) - len(unsure)
         of_row = [Counter(truncated=judge.cut_of_row[i]) for i in range(len(scores))]
         for i in unsure:
             of_row[i]["escalated"] = 1
@@ -235,6 +272,7 @@ class AvaScorer(Scorer):
             "unread": "short_answers: {} given, but only the linear judge reads them; this one "
             f"({configuration}) judged without them",
             "escalated": "{:,} rows of which the judge is unsure were read by the second one",
+            "left_to_first": "{:,} rows have the first judge's verdict: the time was over; the same command reads on",
         }
         languages, means = counts, {"reads": "small and base read English only, large German and Arabic too"}
         if configuration == PROMPT:
@@ -254,6 +292,7 @@ def _taken(rows: Sequence[Sequence], numbers: Sequence[int]) -> list[list]:
     return [[column[i] for i in numbers] for column in rows]
 
 
+LIMITED_BATCH = 8  # rows after which the time is looked at
 LONGEST = 10  # lengths from 2^9 words on are one class
 LENGTHS = ("answer_words", "reference_words")
 

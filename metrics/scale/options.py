@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from numbers import Integral
 from typing import Any, Literal
 
@@ -58,6 +59,38 @@ def with_calibration(settings: Mapping[str, Any], calibration: str | None) -> di
     if settings.get("calibration", calibration) != calibration:
         raise ValueError("calibration: given twice, as an option and as a setting of ava; drop one of the two")
     return {**settings, "calibration": calibration}
+
+
+def seconds_of(duration: str | float) -> float:
+    """Return a duration in seconds: a number of them, or a text with s, m or h.
+
+    >>> seconds_of("5m"), seconds_of(90), seconds_of("1.5h")
+    (300.0, 90.0, 5400.0)
+    """
+    units = {"s": 1, "m": 60, "h": 3600}
+    text = str(duration).strip()
+    try:
+        seconds = float(text.rstrip("smh")) * units[text[-1]] if text[-1:] in units else float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 1 <= seconds < inf:
+        raise ValueError(f"limit_time: expected a second or more, such as '5m' or '90s', got {duration!r:.40}")
+    return seconds
+
+
+def with_limit(settings: Mapping[str, Any], limit: str | float | None) -> dict[str, Any]:
+    """Return settings of ava with which a slow judge reads for so long, and the bundled one what is left.
+
+    >>> with_limit({"checkpoint": "large"}, "5m")
+    {'checkpoint': 'small', 'escalate': 'large', 'limit_seconds': 300.0}
+    """
+    if limit is None:
+        return dict(settings)
+    slow, first = settings.get("escalate", settings.get("checkpoint")), settings.get("checkpoint", "small")
+    if slow in (None, "small"):
+        raise ValueError("limit_time: name the judge that it is for, with the setting ava.checkpoint=large")
+    first = "small" if "escalate" not in settings else first
+    return {**settings, "checkpoint": first, "escalate": slow, "limit_seconds": seconds_of(limit)}
 
 
 def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ()) -> dict[str, str]:

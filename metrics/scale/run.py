@@ -59,6 +59,7 @@ from .options import (
     make_scorers,
     needed_columns,
     with_calibration,
+    with_limit,
 )
 from .parts import PART_ROWS, Parts, is_folder
 from .tally import (
@@ -162,6 +163,7 @@ class Run:
         total: bool = False,
         worst: int = 10,
         calibration: str | None = None,
+        limit_time: str | float | None = None,
         on_error: OnError = "fail",
         keep: bool = False,
         explain: bool = False,
@@ -175,6 +177,8 @@ class Run:
         self.settings = dict(settings or {})
         if calibration is not None:
             self.settings["ava"] = with_calibration(self.settings.get("ava", {}), calibration)
+        if limit_time is not None:
+            self.settings["ava"] = with_limit(self.settings.get("ava", {}), limit_time)
         self.columns = checked_columns(columns)
         try:
             self.keeps: Literal["any", "typed"] | None = None

@@ -17,6 +17,10 @@ _OUTPUT = (
 _ENGINE = "local: this machine. ray: a Ray cluster; INPUT may then be a folder or a URI, --output FOLDER/ too."
 _ADDRESS = "The Ray cluster, or 'auto'. Default: that of RAY_ADDRESS, or a new one here."
 _WORST = "Number of answers to list that a person should read first."
+_LIMIT = (
+    "With --set ava.checkpoint=large: it reads for so long (5m, 90s), the answers first of which small is least sure. "
+    "The others have small's verdict; the same command reads on."
+)
 _LARGE = "Large files"
 
 
@@ -53,6 +57,7 @@ def score(
     verbose: terminal.Verbose = False,
     ignore_judge_errors: terminal.IgnoreJudgeErrors = False,
     calibration: terminal.Calibration = None,
+    limit_time: terminal.option(str | None, "--limit-time", metavar="TIME", help=_LIMIT, group=terminal.OUTPUT) = None,
 ) -> None:
     """Score the rows of files of any size: one line for every system.
 

@@ -93,6 +93,7 @@ def score(
     worst: int = 10,
     ignore_judge_errors: bool = False,
     calibration: str | None = None,
+    limit_time: str | float | None = None,
     on_error: OnError = "fail",
     keep: bool = True,
     explain: bool = False,
@@ -124,6 +125,8 @@ def score(
         ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
         calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
             is one.
+        limit_time: with ava and a slow judge (`ava.checkpoint=large`): it reads for so long ("5m", "90s", or seconds),
+            those answers first of which the bundled judge is least sure; the others have the bundled judge's verdict.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
         keep: keep the rows with their scores in memory, for `to_pandas`.
         explain: say of every row why, in columns METRIC_reason; costs `ava` a pass for every word of an answer.
@@ -151,6 +154,7 @@ def score(
             total=total,
             worst=worst,
             calibration=calibration,
+            limit_time=limit_time,
             on_error=on_error,
             keep=keep,
             explain=explain,
