@@ -73,6 +73,7 @@ class Ava(CheckedModule, evaluate.Metric):
     Args:
         checkpoint: "small" (default), "base" (439 MB), "large" (1,117 MB, long texts), a folder or "org/name@rev".
         escalate: a second judge, such as "base", for the rows of which the first is unsure. Default: none.
+        limit_seconds: the second judge reads for so long, the rows first of which the first judge is least sure.
         revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
         dtype: "float32" (default), "bfloat16" or "float16".
