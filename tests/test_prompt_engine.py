@@ -20,6 +20,7 @@ from genqa_metrics.terminal import RowClock
 from safetensors.torch import load_file, save_file
 
 from tests.factories.causal import causal_judge, tiny_gguf
+from tests.factories.files import contents
 from tests.factories.modules import run_program
 from training.ava import cut_judge
 from training.common import write_rows
@@ -187,7 +188,7 @@ def test_the_engine_runs_where_nothing_else_is_asked_for(checkpoint, base, tmp_p
 def test_a_graph_that_names_a_file_is_refused(checkpoint, base, tmp_path):
     folder = tmp_path / "hostile"
     shutil.copytree(checkpoint, folder)
-    path = folder / GRAPHS / "00.onnx"
+    path = folder / "graph_00.onnx"
     path.write_bytes(path.read_bytes().replace(b"\x12\x04none", b"\x12\x04/etc", 1))
     with pytest.raises(ValueError, match="external data"):
         PromptEngine(folder, base)
@@ -288,3 +289,10 @@ def test_a_limit_needs_a_slow_judge():
     with pytest.raises(ValueError, match="limit_time: expected a second or more"):
         with_limit({"checkpoint": "large"}, "soon")
     assert with_limit({"escalate": "large", "checkpoint": "base"}, 90)["checkpoint"] == "base"
+
+
+def test_a_judge_from_the_hub_brings_its_graphs(hub, client, checkpoint, base):
+    hub.add("model", "ns/judge", contents(checkpoint) | {"onnx/graph_99.onnx": b"of another tool"})
+    judge = load_judge("ns/judge", base_model=str(base))
+    assert isinstance(judge.model, PromptEngine)
+    assert sorted(path.name for path in judge.folder.rglob("*.onnx")) == ["graph_00.onnx", "graph_01.onnx"]

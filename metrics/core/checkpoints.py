@@ -55,7 +55,7 @@ MAX_CONFIG = 2**20  # bytes
 MAX_OUTPUT = 1e6  # logits and vectors of trained models are below 100
 _NAME = re.compile(r"[\w.\-]+")  # of a module; PEFT interprets such names as regular expressions
 _ATTENTIONS = (None, "eager", "sdpa")  # others are fetched from the Hub, as code
-MODEL_FILES = ("*.json", "*.safetensors", "*.txt")
+MODEL_FILES = ("*.json", "*.safetensors", "*.txt", "graph_*.onnx")
 _PINNED: dict[tuple[str, str | None], Path] = {}  # folders already resolved on the Hub in this process
 
 

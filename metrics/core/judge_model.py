@@ -405,11 +405,11 @@ def runs_in_engine(folder: Path, backend: str | None, device: str | None, dtype:
     """
     if backend not in (None, "onnx") or (backend is None and (dtype is not None or device not in (None, "cpu"))):
         return False
-    has_graphs = any((folder / GRAPHS).glob("*.onnx"))
+    has_graphs = any(folder.glob(GRAPHS))
     if backend == "onnx":
         checked_backend(backend, device, dtype)
         if not has_graphs:
-            raise ValueError(f"backend: {folder / GRAPHS} has no graphs for 'onnx'; leave it out, or write them again")
+            raise ValueError(f"backend: {folder} has no graphs for 'onnx'; leave it out, or write them again")
         return True
     return has_graphs and find_spec("onnxruntime") is not None and (device == "cpu" or not has_gpu())
 

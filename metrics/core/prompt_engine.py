@@ -1,7 +1,7 @@
 """Runs a judge that reads prompts with ONNX Runtime: an adapter and a head on the first layers of a GGUF file.
 
 The weights stay quantized, as 8-bit blocks (see `gguf_file`); activations are quantized to 8 bits for each product, as
-llama.cpp does. The graphs `onnx/*.onnx` of the checkpoint, each of a few layers, are written by
+llama.cpp does. The graphs of the checkpoint, each of a few layers, are written by
 `training.publish.prompt_graph`. They hold no weights: those of the base model, of the adapter and of the head are
 handed over when they are loaded, a few layers at a time, for ONNX Runtime needs three times their memory meanwhile.
 """
@@ -24,7 +24,7 @@ from .gguf_file import MODULES, GgufFile, token_ids
 from .inference import cores
 from .packs import Pack, tree_mask
 
-GRAPHS = "onnx"  # folder of a checkpoint
+GRAPHS = "graph_*.onnx"  # files of a checkpoint, named after their first layer
 LAYERS = 4  # of a graph
 WORDS = (" yes", " no")  # of the verdict, where no head was trained
 HIDDEN = -1e9  # added to the score of a token that may not be read
@@ -66,7 +66,7 @@ def head_of(file: GgufFile) -> np.ndarray:
 def graphs_digest(folder: Path) -> str:
     """Return one SHA-256 over the graphs of a checkpoint."""
     result = hashlib.sha256()
-    for path in sorted((folder / GRAPHS).glob("*.onnx")):
+    for path in sorted(folder.glob(GRAPHS)):
         result.update(f"{path.name} {file_digest(path)}\n".encode())
     return result.hexdigest()
 
@@ -75,7 +75,7 @@ class PromptEngine:
     """A judge of prompts in ONNX Runtime.
 
     Args:
-        folder: the checkpoint: adapter_config.json, adapter_model.safetensors, onnx/*.onnx.
+        folder: the checkpoint: adapter_config.json, adapter_model.safetensors, and graphs.
         base: path of the base model's GGUF file.
         layers: number of layers that are run; None for all.
     """
@@ -101,9 +101,9 @@ class PromptEngine:
     def _loaded(self) -> Iterator[tuple[int, object]]:
         settings = read_json(self._folder / "adapter_config.json")
         adapter, scale = load_numbers(self._folder / WEIGHTS[0]), settings["lora_alpha"] / settings["r"]
-        paths = sorted((self._folder / GRAPHS).glob("*.onnx"))  # named after their first layer
+        paths = sorted(self._folder.glob(GRAPHS))
         for path, after in zip(paths, [*paths[1:], None], strict=True):
-            first, last = int(path.stem), int(after.stem) if after else self._layers
+            first, last = (int(each.stem[-2:]) if each else self._layers for each in (path, after))
             layers = (initializers(self.file, adapter, scale, layer) for layer in range(first, last))
             weights = dict(chain.from_iterable(layers))
             if after is None:

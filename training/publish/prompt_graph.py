@@ -152,7 +152,7 @@ class Graph:
 
 
 def write_graphs(checkpoint: Path, base: Path, together: int = LAYERS) -> Path:
-    """Write the graphs of a checkpoint, of so many layers `together`, and return their folder."""
+    """Write the graphs of a checkpoint, of so many layers `together`, and return its folder."""
     import onnx
     from safetensors import safe_open
 
@@ -167,12 +167,12 @@ def write_graphs(checkpoint: Path, base: Path, together: int = LAYERS) -> Path:
         for module, name in MODULES.items()
         if f"base_model.model.model.layers.{layer}.{name}.lora_A.weight" in stored
     }
-    folder = checkpoint / GRAPHS
-    folder.mkdir(exist_ok=True)
+    for earlier in checkpoint.glob(GRAPHS):
+        earlier.unlink()
     for first in range(0, layers, together):
         model = Graph(file, adapted, settings["r"]).model(first, min(first + together, layers), layers)
-        onnx.save_model(model, folder / f"{first:02d}.onnx")
-    return folder
+        onnx.save_model(model, checkpoint / GRAPHS.replace("*", f"{first:02d}"))
+    return checkpoint
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import numpy as np
 from genqa_metrics.core.judge_model import read_settings
 from genqa_metrics.grounding.loading import HUB_CHECKPOINTS, checkpoint_folder
 
-from training.ava import compare_sizes, cut_judge, evaluate_ava, measure_families
+from training.ava import compare_sizes, cut_judge, evaluate_ava
 from training.kpqa import evaluate_kpqa
 from training.studies.harness import Table, filled, rendered
 
