@@ -15,11 +15,10 @@ import numpy as np
 from ..core.quantities import quantities
 from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts
-from ..core.same_quantity import unsettled
 from ..core.scorer import UNSURE_FROM, UNSURE_TO
 from ..core.words import WORD, keys
 from .faults import ORDERED
-from .judging import Rules, said_quantity
+from .judging import Rules
 
 STRONG = 0.02  # effect of a sentence from which it decides
 TELLING = 0.2  # effect of a word from which a reason names it; smaller ones name "A" and "is" of written answers
@@ -178,8 +177,6 @@ def reason(
         missing = missing or _missing(reference, f"{question} {answer}")
         text = f"missing: {missing}; accepted: " if missing else "it does not match the accepted answer "
         text += _short(reference)
-    if number := unsettled(*(said_quantity(question, value) for value in (reference, answer)), question):
-        text += f"; '{number}' can have decimals or thousands, which nothing here settles"
     text = start + text
     return text[:1].upper() + text[1:] + "."
 
@@ -208,14 +205,11 @@ def deciding_sentence(
 
 _BY_RULE = {
     ("identity", True): "It is the accepted answer {accepted}",
-    ("abstention", True): "It declines to answer, as an accepted answer does; accepted: {accepted}",
-    ("abstention", False): "It declines to answer; accepted: {accepted}",
-    ("choice", True): "It chooses the accepted option {accepted}",
-    ("choice", False): "It chooses another option; accepted: {accepted}",
-    ("quantity", True): "It is the accepted quantity {accepted}",
-    ("quantity", False): "{said} counts against it; accepted: {accepted}",
-    ("list", True): "It has the items of the accepted answer {accepted}",
-    ("list", False): "It lacks items of the accepted answer, or has others; accepted: {accepted}",
+    ("identity", False): "It has the letters of the accepted answer, and other signs; accepted: {accepted}",
+    ("number", True): "It is the accepted number {accepted}",
+    ("number", False): "{answer} counts against it; accepted: {accepted}",
+    ("no_answer", True): "It declines, and the question has no answer; accepted: {accepted}",
+    ("no_answer", False): "It answers, and the question has no answer; accepted: {accepted}",
 }
 
 
@@ -223,25 +217,21 @@ def reason_by_rule(rules: Rules, question: str, references: Sequence[str], outpu
     """Return one sentence that says by which rule an answer is right or wrong; None if the model decides.
 
     >>> rules, capital = Rules(), ("Capital of France?", ["Paris"])
-    >>> reason_by_rule(rules, *capital, "I don't know."), reason_by_rule(rules, *capital, "Lyon")
-    ("It declines to answer; accepted: 'Paris' (checked by rule).", None)
-    >>> reason_by_rule(rules, "When did it end?", ["1945"], "In 1944.")
+    >>> reason_by_rule(rules, *capital, "Paris."), reason_by_rule(rules, *capital, "Lyon")
+    ("It is the accepted answer 'Paris' (checked by rule).", None)
+    >>> reason_by_rule(rules, "When did it end?", ["1945"], "1944")
     "'1944' counts against it; accepted: '1945' (checked by rule)."
     """
     row = rules.read(question, references, output)
-    if not any(map(str.isalnum, row.answer)):
-        only = "It only reasons, or speaks to the grader" if any(map(str.isalnum, output)) else None
-        return only and f"{only}; accepted: {_short(references[0])} (checked by rule)."
+    if not any(map(str.isalnum, row.answer)) and any(map(str.isalnum, output)):
+        return f"It only reasons, or calls a tool; accepted: {_short(references[0])} (checked by rule)."
     pairs = list(zip(row.references, row.verdicts, strict=True))
     right = [(text, verdict) for text, verdict in pairs if verdict and verdict.right]
     if not right and None in row.verdicts:
         return None
     text, verdict = (right or pairs)[0]
-    if verdict.rule == "abstention" and not verdict.right and not rules.declines(row.answer):
-        return f"It answers, and the accepted answer declines: {_short(text)} (checked by rule)."
-    told = said_quantity(row.question, row.answer) if verdict.rule == "quantity" else row.answer
-    said = _BY_RULE[verdict.rule, verdict.right].format(accepted=_short(text), said=_short(told))
-    return f"{said} (checked by rule)."
+    reason = _BY_RULE[verdict.rule, verdict.right].format(accepted=_short(text), answer=_short(row.answer))
+    return f"{reason} (checked by rule)."
 
 
 def without_references(reason: str, references: Sequence[str]) -> str:

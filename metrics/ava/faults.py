@@ -4,24 +4,19 @@ A fault counts as right if the author of the wrong answer built it in. Rules tha
 as one about negation, are left out; long answers and unsupported extras have none.
 """
 
-import re
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..core.answers import attempts
-from ..core.quantities import quantities
-from ..core.quantity_readings import readings
+from ..core.quantities import NumberInText, equal, quantities
 from ..core.reading import COMMON
-from ..core.same_quantity import compare
 from ..core.words import keys
 from .judging import Rules
 
+ROUNDED = 0.05  # relative difference that another unit explains
 LONGEST = 25  # content words of an answer
 LONG_REFERENCE = 8  # content words of a reference of which a part can be missing
 ORDERED = 3  # words in another order; two are two spellings, or one thing that is said the other way round
-_RATE = re.compile(r"(?i)\s?(?:/|per\b|an?\b)\s?[a-z]+")
-FAULTS = DECLINES, VALUE, ORDER, PART = "declines", "another value", "another order", "lacks a part"
+FAULTS = DECLINES, VALUE, ORDER, PART = "declined", "another value", "another order", "lacks a part"
 
 
 def fault(question: str, references: Sequence[str], answer: str) -> str:
@@ -30,7 +25,7 @@ def fault(question: str, references: Sequence[str], answer: str) -> str:
     >>> fault("How many legs has an insect?", ["six legs"], "An insect has eight legs.")
     'another value'
     >>> fault("Who was she?", ["a painter from Vienna"], "I don't know."), fault("Who?", ["Ann"], "Ben")
-    ('declines', '')
+    ('declined', '')
     """
     if not attempts(answer):
         return DECLINES
@@ -53,28 +48,30 @@ def fault(question: str, references: Sequence[str], answer: str) -> str:
 
 
 def _has_other_value(reference: str, answer: str) -> bool:
-    """Return whether an answer has a quantity that surely is none of a reference, which has one that it lacks.
+    """Return whether an answer has a number that is none of a reference, which has one that it lacks.
+
+    Numbers with other units, or with and without one, can be equal: 90 days and 3 months.
 
     >>> _has_other_value("14 days", "30 days"), _has_other_value("2 GB", "2,048 MB"), _has_other_value("2 GB", "2 MB")
     (True, False, True)
     """
-    accepted, given = map(_values, (reference, answer))
-    differ = np.array([[compare(right, own) is False for own in given] for right in accepted], dtype=bool)
-    return bool(differ.size and differ.all(axis=0).any() and differ.all(axis=1).any())
+    accepted, given = quantities(reference), quantities(answer)
+
+    def lacks(numbers: Sequence[NumberInText], others: Sequence[NumberInText]) -> bool:
+        return any(all(_differ(number, other) for other in others) for number in numbers)
+
+    return bool(accepted and given) and lacks(accepted, given) and lacks(given, accepted)
 
 
-def _values(text: str) -> list[str]:
-    """Return the quantities of a text as it writes them, rates with what they are of.
-
-    >>> _values("About 300 kilometres per second for $5 a seat.")
-    ['300 kilometres per second', '$5']
-    """
-    values = []
-    for value in quantities(text):
-        rate = _RATE.match(text, value.end) if value.kind else None
-        whole = text[value.start : rate.end()] if rate else ""
-        values.append(whole if readings(whole) else text[value.start : value.end])
-    return values
+def _differ(first: NumberInText, second: NumberInText) -> bool:
+    """Return whether two numbers surely differ: 2 GB may be 2,048 MB, and 100.000 may be 100,000."""
+    if first.kind != second.kind or equal(first, second):
+        return False
+    low, high = sorted((abs(first.value), abs(second.value)))
+    if first.kind is None:
+        return high != 1000 * low
+    units = {number.value / number.number if number.number else 0 for number in (first, second)}
+    return len(units) == 1 or high - low > ROUNDED * high
 
 
 def _content(text: str) -> list[str]:

@@ -1,39 +1,28 @@
 """Judges rows: what a judge reads of them, what is compared exactly before the model, and each distinct triple once.
 
-A rule takes a wrapper off, or compares two values of one type. What the model reads, the model decides: no rule makes
-an answer right or wrong because of how it is phrased. References are ordered; triples go in batches of a token budget.
+A rule takes a wrapper off, or compares two texts exactly. What the model reads, the model decides: no rule makes an
+answer right or wrong because of how it is phrased. References are ordered; triples go in batches of a token budget.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
-from ..core.answers import (
-    abstention,
-    declines,
-    extract_answer,
-    identical,
-    once,
-    short_forms,
-    without_bag,
-    without_demands,
-    without_retracted,
-)
+from ..core.answers import declines, extract_answer, has_no_answer, without_retracted
+from ..core.exact import identical, same_number
 from ..core.judge_model import LINEAR, PROMPT, JudgeReader
-from ..core.quantities import NUMBER_IN_TEXT, is_number_word
-from ..core.quantity_readings import readings
 from ..core.reading import COMMON, passage, readable, readable_answer
-from ..core.same_quantity import compare
 from ..core.words import keys, words
 
-# What is taken off a text: wrapping and reasoning, what it takes back, what it says to the grader, repetitions,
-# words of the reference in no order, all but a passage of a long answer. And what is compared before the model.
-READING = ("answer", "retraction", "demand", "repetition", "bag", "passage")
-EXACT = ("identity", "abstention", "choice", "quantity", "list")
+# What is read: a text without wrappers and without what it takes back, an option's text for its letter, a passage of a
+# long answer. What is compared before the model: letters, plain numbers, and whether an answer declines where the
+# question has no answer.
+READING = ("answer", "retraction", "option", "passage")
+EXACT = ("identity", "number", "no_answer")
+NO_ANSWER = "unanswerable"  # how a model reads that a question has no answer
 
 
 @dataclass(frozen=True)
@@ -49,14 +38,14 @@ class Row:
     """A row as it is read."""
 
     question: str
-    references: list[str]  # of an option's letter its text
-    answer: str  # without wrapping and without what it takes back
+    references: list[str]  # of an option's letter its text, `NO_ANSWER` where there is none
+    answer: str  # without wrapping
     verdicts: list[Verdict | None]  # per reference what an exact comparison says, None where the model decides
 
     @property
     def is_reference(self) -> bool:
         """Whether the answer is a reference itself, such as "%"."""
-        return any(verdict is not None and verdict.rule == "identity" for verdict in self.verdicts)
+        return any(verdict is not None and verdict.right for verdict in self.verdicts)
 
 
 @dataclass(frozen=True)
@@ -69,7 +58,7 @@ class Rules:
         """Return the rules by name, for a signature.
 
         >>> str(Rules()), str(Rules(()))
-        ('answer+retraction+demand+repetition+bag+passage+identity+abstention+choice+quantity+list', 'none')
+        ('answer+retraction+option+passage+identity+number+no_answer', 'none')
         """
         return "+".join(self.names) or "none"
 
@@ -78,129 +67,35 @@ class Rules:
         question, texts = readable(question), [readable(text) or text for text in references]
         answer = readable(output)
         if "answer" in self.names:
-            texts = [extract_answer(text) or text for text in texts]
-            answer = readable_answer(extract_answer(output), texts)
-        unchanged = answer
-        answer = without_retracted(answer, question) if "retraction" in self.names else answer
-        for rule, shortened in (("demand", without_demands), ("repetition", once), ("bag", without_bag)):
-            answer = shortened(answer, texts) if rule in self.names else answer
-        if "identity" in self.names and any(identical(unchanged, text, question) for text in texts):
-            answer = unchanged
-        verdicts = self._verdicts(question, texts, answer)
-        if given := options(question) if "choice" in self.names else {}:
-            letters = {text: chosen(text, given) or () for text in texts}
-            texts = [given[min(letters[text])] if len(letters[text]) == 1 else text for text in texts]
-        return Row(question, texts, answer, verdicts)
+            extracted = [extract_answer(text) for text in texts]
+            if all(extracted):  # a reference can be a call of a tool
+                texts, answer = extracted, readable_answer(extract_answer(output), extracted)
+        if "retraction" in self.names and answer not in texts:
+            answer = without_retracted(answer, question)
+        if "option" in self.names and (letters := options(question)):
+            texts, answer = [with_option(text, letters) for text in texts], with_option(answer, letters)
+        if "no_answer" in self.names:
+            texts = [NO_ANSWER if has_no_answer(text) else text for text in texts]
+        return Row(question, texts, answer, [self._verdict(question, text, answer) for text in texts])
 
-    def _verdicts(self, question: str, references: Sequence[str], answer: str) -> list[Verdict | None]:
-        """Return what exact comparisons say of an answer and each reference."""
-        several, comparisons = len(set(references)) > 1, _Comparisons(question, answer)
-        result = []
-        for reference in references:
-            verdicts = ((getattr(comparisons, rule)(reference), rule) for rule in EXACT if rule in self.names)
-            sure = (Verdict(right, rule) for right, rule in verdicts if right is not None)
-            result.append(next((v for v in sure if v.right or v.rule != "list" or not several), None))
-        return result
-
-    def declines(self, answer: str) -> bool:
-        """Return whether an answer only declines, so that no model reads it."""
-        return "abstention" in self.names and declines(answer)
-
-
-class _Comparisons:
-    """Says by each rule of `EXACT` whether an answer is a reference; None where that rule does not decide."""
-
-    def __init__(self, question: str, answer: str):
-        self.question, self.answer = question, answer
-        self.options = options(question)
-
-    def forms(self, text: str) -> tuple[str, ...]:
-        return short_forms(text, self.question, is_number_word)
-
-    def quantities(self, text: str) -> Iterator[str]:
-        """Yield the forms of a text that are one quantity, the longest first."""
-        if NUMBER_IN_TEXT.search(text):
-            whole, *shorter = self.forms(text)
-            if readings(whole):
-                yield whole
-            kept = (form for form in shorter if form.strip(" .").lower() != "one")  # a pronoun
-            yield from (form for form in kept if any(reading.kind != "named" for reading in readings(form)))
-
-    def identity(self, reference: str) -> bool | None:
-        return identical(self.answer, reference, self.question) or None
-
-    def abstention(self, reference: str) -> bool | None:
-        return abstention(self.question, reference, self.answer)
-
-    def choice(self, reference: str) -> bool | None:
-        def letters(text: str) -> frozenset[str] | None:
-            return next(filter(None, (chosen(form, self.options) for form in self.forms(text)[:8])), None)
-
-        known = self.options or len(reference.strip(" .()*")) == 1 or reference[1:2] == ")"
-        given = letters(reference) if known else None
-        said = letters(self.answer) if given else None
-        return given == said if given and said else None
-
-    def quantity(self, reference: str) -> bool | None:
-        given = next(self.quantities(reference), None)
-        said = next(self.quantities(self.answer), None) if given else None
-        return compare(given, said, self.question) if said else None
-
-    def list(self, reference: str) -> bool | None:
-        given = items(reference)
-        if not given or (len(given) < 2 and len(items(self.answer) or ()) < 2):
-            return None
-        forms = short_forms(self.answer, self.question)[:60]
-        verdicts = [same_list(self.question, reference, form) for form in forms]
-        return True if True in verdicts else verdicts[0]
-
-
-def said_quantity(question: str, answer: str) -> str:
-    """Return the quantity of an answer in the fewest words, the answer where it is none.
-
-    >>> said_quantity("When did it end?", "It ended in 1944."), said_quantity("Who?", "Ann")
-    ('1944.', 'Ann')
-    """
-    *_, shortest = answer, *_Comparisons(question, answer).quantities(answer)
-    return shortest
+    def _verdict(self, question: str, reference: str, answer: str) -> Verdict | None:
+        """Return what the first exact comparison that decides says of an answer and a reference."""
+        comparisons = {
+            "identity": lambda: identical(reference, answer, question),
+            "number": lambda: same_number(reference, answer, question),
+            "no_answer": lambda: (has_no_answer(reference) and declines(answer)) or None,
+        }
+        verdicts = ((comparisons[rule](), rule) for rule in EXACT if rule in self.names)
+        return next((Verdict(right, rule) for right, rule in verdicts if right is not None), None)
 
 
 _OPTION = re.compile(r"(?m)^[ \t]*\(?([A-J])[).:][ \t]+(\S.*?)[ \t]{0,9}$")
 _INLINE = re.compile(r"(?<!\w)\(?([A-J])[).:][ \t]*(\S.*?)(?=[\s,;]{0,9}(?<!\w)\(?[A-J][).:][ \t]|[\n?]|\Z)")
-_AROUND = " \t\n*_`$\"'“”.,:;!()[]"
-_LETTER = r"\(?(?P<letter>[A-HJ])\)?"
-_FORMS = (
-    rf"{_LETTER}\s*[.):–-]+\s*(?P<text>\S.*)",
-    rf"{_LETTER}(?:,|\s+(?:because|since|as|for|is (?:the )?(?:correct|right|best|answer))\b).*",
-    rf"(?P<text>\S.*?)\s*\((?:option )?{_LETTER}\)",
+_LETTER = re.compile(
+    r"(?i:(?:option|choice|letter|选项?)\s*)?[\[(]{0,2}([A-J]|[a-j](?=\W*\Z))[\])]{0,2}"
+    r"(?:(?P<mark>[.:,、，：。)]+)\s*|(?=\s+(?:because|since|as|is)\b)|\s*\Z)"
 )
-_SEVERAL_LETTERS = re.compile(r"(?i)\(?[A-J]\)?(?:\s*(?:,|and|&|/|or)\s*\(?[A-J]\)?)+|[A-J]{2,4}")
-_ITEM_ENDS = re.compile(r"(?i)\s{0,9}(?:[,;\n•|]|(?<!\w)(?:and|or|&)(?!\w))+\s{0,9}")
-LONGEST_ITEM = 4  # words of an item
-_CLAUSE = re.compile(
-    r"(?:with|in|of|from|by|on|at|for|as|who|which|whose|his|her|its|their|where|when|because|i\.e|e\.g|it|he|she|they|we|you|i|there|this|that|"
-    r"nobody|is|was)\b"
-)
-_ARTICLE = re.compile(r"\A(?:(?:the|an?|also|and)\s+)+")
-MOST_ALTERNATIVES = 8  # items between commas of an answer to a question for one; an address has fewer
-MOST_BULLETS = 4  # lines of such an answer
-_ONE = re.compile(
-    r"(?i)\b(?:who|where|when)\b|\b(?:what|which) (?:is|was) the \w+|\b(?:what|which) (?:\w+ ){1,3}"
-    r"(?:is|was|did|does|do|were|has|have)\b"
-)
-_IN_ORDER = re.compile(
-    r"(?i)\b(?:order|rank\w*|sequence|first|last|respectively|from|up|down|upwards|downwards|starting|beginning|steps?|then)\b"
-)
-_SEVERAL = re.compile(
-    r"(?i)\b(?:all|both|list)\b|\b(?:what|which|who) (?:are|were)\b|\b(?:what|which) "
-    r"(?!(?:is|was|does|has)\b)(?:\w+ )?(?!(?:is|was|does|has|his|this|its|as)\b)\w+[^siu\W]s\b"
-)
-_SOME = re.compile(r"(?i)\b(?:an?|one|some|any|example|e\.g\.|examples|name an?|at least|either)\b")
-_LOOSE = re.compile(
-    r"(?i)\b(?:sometimes|often|also|optionally|usually|mainly|mostly|not|nor|no|rather|instead|never|such as"
-    r"|including|e\.g|i\.e|etc)\b"
-)
-_NUMBERS = {word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
+_LETTERS = re.compile(r"\(?[A-J]\)?(?:\s*(?:,|and|&|/|\s)\s*\(?[A-J]\)?)+|[A-J]{2,4}")
 
 
 def options(question: str) -> dict[str, str]:
@@ -216,88 +111,29 @@ def options(question: str) -> dict[str, str]:
     return {}
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().strip(_AROUND).split())
+def with_option(text: str, letters: dict[str, str]) -> str:
+    """Return a text with the options that it chooses by letter in their place.
 
-
-def chosen(text: str, given: dict[str, str]) -> frozenset[str] | None:
-    """Return the letters of the given options (none if unknown) that a text chooses, None if it does something else.
-
-    >>> metals = {"A": "Iron", "B": "Mercury"}
-    >>> [sorted(chosen(text, metals)) for text in ("b", "(B) Mercury", "mercury", "B because it flows", "AB")]
-    [['B'], ['B'], ['B'], ['B'], ['A', 'B']]
-    >>> chosen("A. Mercury", metals), chosen("Lead", metals), chosen("A cat", {})
-    (None, None, None)
+    >>> metals = {"A": "Iron", "B": "Mercury", "C": "Tin"}
+    >>> [with_option(text, metals) for text in ("b", "(B) Mercury", "B because it flows", "C and A", "A metal")]
+    ['Mercury', 'Mercury', 'Mercury', 'Iron, Tin', 'A metal']
     """
-    text = re.sub(r"(?i)\A(?:option|choice|letter|answer)\s+(?=\(?[A-J]\b)", "", text.strip().strip("*_`$").strip())
-    bare = text.strip(_AROUND)
-    if re.fullmatch(r"[A-Ja-j]", bare) and (not given or bare.upper() in given):
-        return frozenset(bare.upper())
-    texts = {_plain(option): letter for letter, option in given.items()}
-    if _plain(text) in texts:
-        return frozenset(texts[_plain(text)])
-    if _SEVERAL_LETTERS.fullmatch(bare) and (bare.isupper() or not bare.isalpha()):
-        letters = frozenset(re.sub(r"(?i)\b(?:and|or)\b", "", bare).upper()) & frozenset("ABCDEFGHIJ")
-        if given and letters <= set(given):
-            return letters
-    for pattern in _FORMS:
-        if match := re.fullmatch(pattern, text):
-            letter, said = match["letter"], match.groupdict().get("text")
-            other = texts.get(_plain(said or ""))
-            if (given and letter not in given) or (other and other != letter):
-                return None
-            return frozenset(letter)
-    return None
-
-
-@lru_cache(2**14)
-def items(text: str) -> tuple[str, ...] | None:
-    r"""Return the items of a text that is a list of short items, or one; None of any other text.
-
-    >>> items("Red, Blue and the Green"), items("- Ohio\n- Utah"), items("It is far away and nobody lives there now")
-    (('red', 'blue', 'green'), ('ohio', 'utah'), None)
-    """
-    text = re.sub(r"(?m)^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", "", text.strip())
-    if len(text) > 300 or re.search(r"[.!?:]\s+\S|\d,\d|\(", text):
-        return None
-    values = [_ARTICLE.sub("", _plain(item)) for item in _ITEM_ENDS.split(text)]
-    values = tuple(item for item in values if item)
-    are_items = values and all(len(item.split()) <= LONGEST_ITEM and not _CLAUSE.match(item) for item in values)
-    return values if are_items else None
-
-
-def same_list(question: str, reference: str, answer: str) -> bool | None:
-    """Return whether an answer has the items of a list, in any order; None where that cannot be known.
-
-    An answer that lacks items, or has further ones, is wrong only if all of its other items are those of the
-    reference and the question asks for all of them.
-
-    >>> same_list("Which states?", "Ohio, Utah", "Utah and Ohio"), same_list("Which states?", "Ohio, Utah", "Ohio")
-    (True, False)
-    >>> same_list("What is the capital?", "Paris, France", "Paris"), same_list("Name a state.", "Ohio, Utah", "Ohio")
-    (None, None)
-    """
-    given, said = items(reference), items(answer)
-    if not given or not said or (len(given) < 2 and len(said) < 2):
-        return None
-    first, second = set(given), set(said)
-    if len(given) == 1 and given[0] in second and _ONE.search(question) and not _SEVERAL.search(question):
-        bullets = len(re.findall(r"(?m)^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", answer))
-        return False if len(said) >= MOST_ALTERNATIVES or bullets >= MOST_BULLETS else None
-    if _IN_ORDER.search(question):
-        return None
-    if first == second:
-        return True if len(first) > 1 else None
-    is_part = first < second or second < first
-    if not is_part or _LOOSE.search(answer) or _SOME.search(question) or not _SEVERAL.search(question):
-        return None
-    numbers = re.findall(rf"\b(?:{'|'.join(_NUMBERS)}|\d{{1,2}})\b", question.lower())
-    asked = [_NUMBERS.get(word, 0) or int(word) for word in numbers]
-    return None if asked and asked != [len(first)] else False
+    bare = text.strip()
+    if _LETTERS.fullmatch(bare) and not {*re.findall("[A-J]", bare)} - letters.keys():
+        return ", ".join(letters[letter] for letter in sorted({*re.findall("[A-J]", bare)}))
+    match = _LETTER.match(bare)
+    if not match or match[1].upper() not in letters:
+        return text
+    option, rest = letters[match[1].upper()], bare[match.end() :]
+    if rest.casefold().startswith(option.casefold()):
+        rest, match = rest[len(option) :], None
+    if re.fullmatch(r"(?i)[\s,]*(?:because|since|as|for)\b[^.!?\n]*\.?", rest):
+        return option  # the reason is no part of it
+    return f"{option}{rest}" if match is None else f"{option}{match['mark'] or ''} {rest}".strip() if rest else option
 
 
 CERTAIN = 8.0  # logit of an answer that a rule decides; see `Judge.pairs`
-READING_VERSION = 2  # version of the rules by which texts are read before the model; in signatures
+READING_VERSION = 3  # version of the rules by which texts are read before the model; in signatures
 LONG_REFERENCE = 20  # words from which a reference of several must share a word with the answer
 SEPARATOR = "; "  # between references that are read together
 
@@ -369,8 +205,8 @@ def _is_relevant(reference: str, row: Row) -> bool:
 
 
 def default_rules(loaded) -> Rules:
-    """Return the rules beside a judge; one that reads a prompt needs only the wrapping off and exact quantities."""
-    return Rules(("answer", "quantity")) if loaded.configuration == PROMPT else Rules()
+    """Return the rules beside a judge; one that reads a prompt reads answers whole, with what they take back."""
+    return Rules(("answer", "option", *EXACT)) if loaded.configuration == PROMPT else Rules()
 
 
 class Judge(JudgeReader):
@@ -417,8 +253,8 @@ class Judge(JudgeReader):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return (pairs,) logits of a row and one of its references, -inf if not read, and (pairs,) rows of them.
 
-        No model is needed where answer and reference are the same text, or where both are a quantity, an option of the
-        question, a list or a refusal: these are compared exactly, see `Rules`. For `joined` and `best` see
+        No model is needed where answer and reference are the same text, or are both a plain number: these are compared
+        exactly, see `Rules`. For `joined` and `best` see
         `read_references`. `settled` says of (pairs,) logits and their (pairs,) rows which leave no need to read more
         of their row.
         """

@@ -145,7 +145,7 @@ class AvaScorer(Scorer):
             self.facts |= {} if self.limit_seconds is None else {"limit_seconds": f"{self.limit_seconds:g}"}
         self.facts |= {"reading": str(READING_VERSION)}
         names = default_rules(self.loaded).names if rules else ()
-        self.rules = Rules(tuple(name for name in names if quantity_guard or name != "quantity"))
+        self.rules = Rules(tuple(name for name in names if quantity_guard or name != "number"))
         self.facts |= {"rules": str(self.rules)}
         if own is not None:
             for name in sorted(own.judge.keys() | self.judge.keys()):

@@ -1,12 +1,10 @@
-"""Numbers with their units in running text, and the words in which numbers, units and dates are written."""
+"""Numbers with their units in running text, and the words in which numbers and units are written."""
 
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from unicodedata import numeric
 
-# --- words of numbers, units and dates ----------------------------------------------------------------------------
+# --- words of numbers and units ----------------------------------------------------------------------------------
 
 SMALL_NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -19,22 +17,6 @@ NUMBER_WORD = "|".join(sorted([*NUMBER_WORDS, *SCALES], key=len, reverse=True)) 
 SCALE_LETTERS = {"m": 10**6, "b": 10**9}  # also metres, so a second reading
 MORE_SCALES = SCALES | {"thousands": 10**3, "millions": 10**6, "billions": 10**9, "k": 10**3, "mn": 10**6}
 MORE_SCALES |= {"mln": 10**6, "mio": 10**6, "bn": 10**9, "tn": 10**12, "lakh": 10**5, "crore": 10**7, "dozen": 12}
-ORDINALS = dict(zip("first second third fourth fifth sixth seventh eighth ninth".split(), range(1, 10), strict=True))
-ORDINALS |= {"twelfth": 12} | {f"{word}th": NUMBER_WORDS[word] for word in SMALL_NUMBERS[10:] if word != "twelve"}
-ORDINALS |= {f"{word[:-1]}ieth": NUMBER_WORDS[word] for word in TENS} | {"hundredth": 100, "thousandth": 1000}
-PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
-PARTS |= {word + plural: value for word, value in ORDINALS.items() if value > 2 for plural in ("", "s")}
-VULGAR = {sign: Fraction(numeric(sign)).limit_denominator(8) for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"}
-FACTORS = {
-    word: Fraction(factor)
-    for factor, *words in map(str.split, (
-        "1 once", "2 twice double doubled doubling twofold two-fold", "1/2 halved", "4 quadrupled fourfold",
-        "3 thrice triple tripled trebled threefold three-fold", "5 quintupled", "10 tenfold ten-fold",
-    ))
-    for word in words
-}  # fmt: skip
-MONTHS = "january february march april may june july august september october november december".split()
-MONTH_OF = {name: i for i, month in enumerate(MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
 # kind: size in the smallest unit of the kind, words; _ is a blank
 _UNITS = """
 seconds: 0.001 ms msec millisecond milliseconds, 1 s sec secs second seconds, 60 min mins minute minutes
@@ -82,20 +64,6 @@ UNITS = {
     for size, *words in map(str.split, units.split(",") if units else ())
     for word in words
 }
-POUND_OF_MASS = UNITS["lb"]  # the second reading of "pounds"
-CURRENCIES = {UNITS[code][0] for code in "usd eur gbp jpy inr chf cny cad aud".split()}
-# What every text that is a quantity has; a quick way to pass others over.
-_SAID = [NUMBER_WORD, *ORDINALS, *PARTS, *FACTORS, "dozen", "noon", "midnight", "midday", "century", *MONTHS]
-NUMBER_IN_TEXT = re.compile(rf"(?i)[\d{''.join(VULGAR)}√π]|\b(?:{'|'.join(_SAID)}|an? [a-z]+)\b|\b[IVXLCDM]{{2,}}\b")
-
-
-def is_number_word(word: str) -> bool:
-    """Return whether a word belongs to a number, a time or a date.
-
-    >>> is_number_word("twenty-five"), is_number_word("noon"), is_number_word("Paris")
-    (True, True, False)
-    """
-    return bool(NUMBER_IN_TEXT.search(word))
 
 
 def value_of_words(words: str) -> int:
@@ -115,27 +83,6 @@ def value_of_words(words: str) -> int:
         elif word != "and":
             group += NUMBER_WORDS[word]
     return total + group
-
-
-ROMAN = re.compile(r"(?=[ivxlcdm])m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})")
-_ROMAN_DIGITS = dict(zip("ivxlcdm", (1, 5, 10, 50, 100, 500, 1000), strict=True))
-
-
-def value_of_ordinal(text: str) -> int | None:
-    """Return the number of an ordinal, a Roman numeral or a number.
-
-    >>> [value_of_ordinal(text) for text in ("19th", "nineteenth", "xix", "twenty-second", "20", "blue")]
-    [19, 19, 19, 22, 20, None]
-    """
-    if digits := re.fullmatch(r"(\d{1,6})(?:st|nd|rd|th)?", text):
-        return int(digits[1])
-    if ROMAN.fullmatch(text):
-        values = [_ROMAN_DIGITS[letter] for letter in text]
-        return sum(-value if value < following else value for value, following in pairwise([*values, 0]))
-    tens, _, last = text.replace("-", " ").rpartition(" ")
-    if last in ORDINALS and (not tens or (tens in TENS and ORDINALS[last] < 10)):
-        return NUMBER_WORDS.get(tens, 0) + ORDINALS[last]
-    return NUMBER_WORDS.get(text)
 
 
 # --- numbers in running text --------------------------------------------------------------------------------------

@@ -3,9 +3,8 @@
 import re
 from itertools import dropwhile
 
-from .quantities import NUMBER_WORD
+from .quantities import NUMBER_WORD, equal, quantities
 from .reading import COMMON
-from .same_quantity import compare, unsettled
 
 MOST_PARTS = 64  # longer answers are split into this many phrases, which bounds the time for a row
 _ITEM = re.compile(r"(?m)^[ \t]*\d{1,2}[.)][ \t]+(?=\S)")  # the number of an item of a list
@@ -77,8 +76,8 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
         return None
     if kind is None or any(re.search(rf"(?i)(?<!\w){re.escape(part)}(?!\w)", text) for text in (question, reference)):
         return None
-    if kind is _NUMBER and any(compare(text, part) or unsettled(text, part) for text in kind.findall(reference)):
-        return None  # the reference has it, such as 1500 and 1,500, or may have it, such as 1500 and 1.500
+    if kind is _NUMBER and any(_may_be_equal(text, part) for text in kind.findall(reference)):
+        return None  # the reference has it
     known = f"{question} {answer}".lower()
     values = [text for text in kind.findall(reference) if text.lower() not in known]
     if kind is _NAME:  # without words that only have a capital letter because they start a sentence
@@ -87,3 +86,14 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
     values = [text for text in values if kind is _NUMBER or not _NUMBER.fullmatch(text)]
     alike = [text for text in values if len(text) == len(part)] if kind is _NUMBER else []
     return (alike or values or [None])[0]
+
+
+def _may_be_equal(first: str, second: str) -> bool:
+    """Return whether two numbers are equal, or have the same digits in another notation.
+
+    >>> _may_be_equal("1.500", "1500"), _may_be_equal("ten", "10"), _may_be_equal("5", "6")
+    (True, True, False)
+    """
+    if re.sub(r"[.,]", "", first) == re.sub(r"[.,]", "", second):
+        return True
+    return any(equal(number, other) for number in quantities(first) for other in quantities(second))

@@ -14,7 +14,6 @@ from ..core.causal_judge import claim_prompt
 from ..core.judge_model import PROMPT, STATEMENT, JudgeReader
 from ..core.reading import readable
 from ..core.replacing import instead, parts
-from ..core.same_quantity import in_one_notation
 from .sentences import Sentence, sentences_of
 from .windows import (
     WINDOW,
@@ -145,10 +144,9 @@ class Grounder:
         return self.reader.loaded.configuration == PROMPT
 
     def _logits(self, asked: Sequence[tuple[tuple[str, ...], tuple[str, ...]]]) -> np.ndarray:
-        """Return the lowest logits of (what is read before, texts of `judged`); 1.500 and 1500 are written alike."""
+        """Return the lowest logits of (what is read before, texts of `judged`)."""
         pairs = [(*read, text) for read, texts in asked for text in texts]
-        texts = [tuple(in_one_notation(pair, " ".join(pair))) for pair in pairs]
-        logits = (self.reader.prompt_logits if self.reads_prompts else self.reader.logits)(texts)
+        logits = (self.reader.prompt_logits if self.reads_prompts else self.reader.logits)(pairs)
         starts = np.cumsum([0, *(len(texts) for _, texts in asked)])[:-1]
         return np.minimum.reduceat(logits, starts) if len(starts) else logits
 

@@ -1,0 +1,100 @@
+"""Prints what each rule beside a judge gains and loses, on dev sets and on cases; every rule alone, switched off.
+
+`python -m tests.programs.rule_gains --rows FILES --judges small base --json FILE` judges every distinct text once.
+A rule takes something off an answer, or compares two texts exactly (`ava/judging.py`). It rejects wrong answers and
+accepts right ones, or loses right ones and accepts wrong ones.
+"""
+
+import argparse
+import gzip
+import json
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from genqa_metrics.ava.judging import EXACT, READING, Judge, Rules, default_rules
+from genqa_metrics.ava.loading import load_judge
+
+CHANGES = ("wrong rejected", "right accepted", "right lost", "wrong accepted")
+
+
+class RememberingJudge(Judge):
+    """A judge that reads every distinct triple once, however many rules are tried; `memory` is a file of logits."""
+
+    def __init__(self, loaded, memory: Path | None):
+        super().__init__(loaded)
+        self.memory = memory
+        self.known = pickle.loads(memory.read_bytes()) if memory and memory.is_file() else {}
+
+    def logits(self, triples: Sequence[tuple]) -> np.ndarray:
+        """Return the logit of every triple; see `JudgeReader.logits`."""
+        new = [triple for triple in dict.fromkeys(triples) if triple not in self.known]
+        if new:
+            self.known |= zip(new, super().logits(new).tolist(), strict=True)
+            if self.memory:
+                self.memory.write_bytes(pickle.dumps(self.known))
+        return np.array([self.known[triple] for triple in triples])
+
+    def accepted(self, rows: Sequence[dict], names: Sequence[str]) -> np.ndarray:
+        """Return (rows,) whether each answer counts as right with the rules of these names."""
+        self.rules = Rules(tuple(names))
+        columns = ([row[name] for row in rows] for name in ("question", "references", "prediction"))
+        return self.probabilities(*columns) >= self.loaded.threshold
+
+
+def changes(right: np.ndarray, without: np.ndarray, with_rule: np.ndarray) -> dict[str, int]:
+    """Return how many verdicts a rule changes, by `CHANGES`; (rows,) booleans, accepted without and with it.
+
+    >>> changes(np.array([True, False]), np.array([True, True]), np.array([False, False]))
+    {'wrong rejected': 1, 'right accepted': 0, 'right lost': 1, 'wrong accepted': 0}
+    """
+    lost, accepted = without & ~with_rule, ~without & with_rule
+    counts = (lost & ~right, accepted & right, lost & right, accepted & ~right)
+    return dict(zip(CHANGES, (int(each.sum()) for each in counts), strict=True))
+
+
+def rows_of(path: Path, most: int = 400) -> list[dict]:
+    """Return the rows of a JSON-lines file that have a verdict, at most so many of them, drawn by seed 0."""
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    rows = [row for row in rows if row.get("label") in (0, 1) and row.get("references") and row.get("question")]
+    rows = [row | {"prediction": row.get("prediction", row.get("candidate"))} for row in rows]
+    return [rows[i] for i in sorted(np.random.default_rng(0).permutation(len(rows))[:most])]
+
+
+def measured(judge: RememberingJudge, rows: Sequence[dict]) -> dict[str, dict]:
+    """Return by rule the changes on rows of one file; under "all" those of all rules, and the rows that are right."""
+    right = np.array([bool(row["label"]) for row in rows])
+    names = default_rules(judge.loaded).names
+    full = judge.accepted(rows, names)
+    result = {"rows": len(rows), "right": int((full == right).sum())}
+    for rule in names:
+        result[rule] = changes(right, judge.accepted(rows, [name for name in names if name != rule]), full)
+    result["all"] = changes(right, judge.accepted(rows, ()), full)
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", nargs="+", type=Path, required=True)
+    parser.add_argument("--most", type=int, default=400, help="rows of a file")
+    parser.add_argument("--judges", nargs="+", default=["small"])
+    parser.add_argument("--memory", type=Path, help="folder that keeps logits")
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    result: dict[str, dict] = {}
+    files = {path.name.split(".jsonl")[0]: rows_of(path, args.most) for path in args.rows}
+    for name in args.judges:
+        judge = RememberingJudge(load_judge(name, device="cpu"), args.memory and args.memory / f"{name}.pickle")
+        result[name] = {file: measured(judge, rows) for file, rows in files.items() if rows}
+        print(f"\n{name}: {'rule':12}" + "".join(f"{change:>16}" for change in CHANGES))
+        for rule in (*READING, *EXACT, "all"):
+            of_rule = [counts[rule] for counts in result[name].values() if rule in counts]
+            print(f"{rule:20}" + "".join(f"{sum(counts[change] for counts in of_rule):>16}" for change in CHANGES))
+        if args.json:
+            args.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
