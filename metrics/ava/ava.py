@@ -24,10 +24,10 @@ Args:
     early_stop (float from 0 to 1): with "max", probability from which no further reference of a row is read. 0.95
         saves time where rows have several references: no verdict changes, and only probabilities above it do, by at
         most 0.05. Default: all references are read.
-    rules (bool): judge only the answer in an output and one passage of a long answer, and compare identical texts,
-        options, lists and refusals exactly. Default True; False, as in the paper, also turns the next off.
-    quantity_guard (bool): answers and references that are one quantity each, such as numbers, dates, times or
-        amounts, are compared exactly. Default True.
+    rules (bool): judge only the answer in an output and one passage of a long answer, and compare identical texts
+        exactly. Default True; False, as in the paper, also turns the next off.
+    quantity_guard (bool): answers and references that are one plain number with the same unit are compared exactly.
+        Default True.
     calibration (str): a file of `genqa-metrics calibrate`: scale and threshold from labels of your own. Default:
         calibration.json beside the checkpoint, if there is one; False for none.
     per_example (bool): add "ava_score_per_example", "ava_label_per_example" and "ava_declined_per_example". Default

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..core.answers import attempts
 from ..core.quantities import quantities
 from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts
@@ -125,6 +126,8 @@ def reason(
 ) -> str:
     """Return one sentence that says what decided; of a long answer it begins with the sentence that did."""
     right = probability >= threshold
+    if not right and words and not attempts(answer):
+        return f"It declines to answer; accepted: {_short(reference)}."
     unsure = UNSURE_FROM < probability < UNSURE_TO and abs(probability - threshold) <= NEAR
     start = "the judge is unsure: " if unsure else ""
     blamed = words if right else [word for word in words if not _stands_in(word[0], reference)]

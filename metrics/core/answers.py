@@ -329,7 +329,7 @@ _BESIDE = re.compile(
     rf"|from|in) {_SOURCE}"
     r"|as an? (?:ai|(?:large )?language model)[\w ]*|(?:please|you (?:can|could|may|might)|could you|can you|try"
     r"|i suggest|feel free"
-    r"|so that i can|let me know|contact|is there anything else|thank)\b[\w '@/.-]*|(?:therefore|so|but|however"
+    r"|(?:so )?that i can|let me know|contact|is there anything else|thank)\b[\w '@/.-]*|(?:therefore|so|but|however"
     r"|and))\Z"
 )
 _CLAUSE = re.compile(r"(?<=[.!?])\s+|\s{0,9}[.!?]{0,9}\n+|[,;:]\s+|\s[—–-]\s|,?\s(?:but|so|therefore)\s(?=\w)")

@@ -28,6 +28,8 @@ _OPERATOR = re.compile(
     r"\\[dDsSwWbBntr](?![^\W_])|[-+*/<>!=]=+|&&|\|\||±|(?<=[^\W\d])\+\+?\Z|(?<=\w)\+(?=\w)|(?<=\b[A-Z])[-#]\Z|(?<=\b[A-Z]{2})-\Z"
     r"|(?<=\s)[+*/<>](?=\s)|[<>](?=\d)|(?<=\w)[*](?=\w)|(?<=\d)\^(?=\d)|(?<![\w!?])!(?=\w)|(?<=\s)-[A-Za-z](?!\w)"
 )
+# Plain words, of which only short ones and code depend on capitals: Paris and PARIS, but not mW, None or getName.
+_WORDS = re.compile(r"(?=.{5})(?:(?:[^\W\d_A-Z]+|[A-Z][^\W\d_A-Z]+|[A-Z]+)(?:[ ,.']+(?!\Z)|-|\Z))+")
 # Addresses, files and paths, which are other ones if a letter differs.
 _ADDRESS = re.compile(
     r"(?:mailto:|https?://(?:www\.)?|www\.)?([\w.+-]+@[\w.-]+|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,5}(?:/\S*)?|/\S+)"
@@ -52,18 +54,20 @@ def _plain(text: str) -> str:
 def identical(reference: str, answer: str, question: str = "") -> bool | None:
     r"""Return whether an answer is a reference letter for letter; None where that does not settle it.
 
-    Case and symbols count: "c++" is left to the model. The same letters with another operator, another address, and
-    another version are wrong.
+    Case counts in code and short words, symbols everywhere: "c++" is left to the model. The same letters with another
+    operator, another address, and another version are wrong.
 
     >>> identical("Paris", '"Paris".'), identical("C++", "C"), identical(r"\\d+", r"\\D+"), identical("n²", "n^2")
     (True, False, False, True)
-    >>> identical("Paris", "paris"), identical("x + 1", "x+1"), identical("m²", "m2"), identical("==", "=")
-    (None, None, None, False)
+    >>> identical("Paris", "paris"), identical("MW", "mW"), identical("x + 1", "x+1"), identical("==", "=")
+    (True, None, None, False)
     >>> identical("a@b.org", "a@b.com"), identical("Go 1.10", "Go 1.1"), identical("3.10", "3.1", "Which version?")
     (False, False, False)
     """
     first, second = _plain(reference), _plain(answer)
     if first == second:
+        return True
+    if first.casefold() == second.casefold() and _WORDS.fullmatch(first) and _WORDS.fullmatch(second):
         return True
     address, other = _ADDRESS.fullmatch(first), _ADDRESS.fullmatch(second)
     if address and other:

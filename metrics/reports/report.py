@@ -274,8 +274,8 @@ def of_faults(faults: Mapping[str, Mapping[str, int]], judged: Mapping[str, Mapp
     `judged` has the rows of each system and the share that the judge accepts.
 
     >>> judged = {"a": {"rows": 20, "judged": 0.5}, "b": {"rows": 20, "judged": 0.9}}
-    >>> of_faults({"a": {"another value": 3, "lacks a part": 1}, "b": {"declines": 1}}, judged)
-    ['Why the judge rejects answers (known for 5 of 12): another value (a 3); lacks a part (a 1); declines (b 1)']
+    >>> of_faults({"a": {"another value": 3, "lacks a part": 1}, "b": {"declined": 1}}, judged)
+    ['Why the judge rejects answers (known for 5 of 12): another value (a 3); lacks a part (a 1); declined (b 1)']
     """
     shown = dict(list(faults.items())[:MOST_NAMED])
     names = dict.fromkeys(name for of in shown.values() for name in of)
