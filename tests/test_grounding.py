@@ -333,20 +333,3 @@ def test_the_base_judge_is_that_of_answers(repository):
     assert loading.checkpoint_folder("base").samefile(repository / "metrics/ava/checkpoint_base")
     assert loading.HUB_CHECKPOINTS["base"] == ava_loading.HUB_CHECKPOINTS["base"]
     assert loading.checkpoint_folder().samefile(repository / "metrics/grounding/checkpoint")
-
-
-def test_the_language_settles_what_a_point_separates(grounding):
-    """In German 1.500 is 1500; an English text does not say it, so it is neither the same nor a contradiction."""
-    german = "Eine Packung mit Radieschen hat {} Samen und reicht etwa zehn Meter weit."
-    english = "A packet of radishes has {} seeds and lasts for ten metres."
-
-    def explained(answer, passage):
-        found = grounding.compute(predictions=[answer], contexts=[[passage]], explain=True)
-        return found["explanation"][0]["sentences"][0]
-
-    said = "In der Packung sind 1500 Samen."
-    alike, plain = (explained(said, german.format(number)) for number in ("1.500", "1500"))
-    assert alike["probability"] == pytest.approx(plain["probability"], abs=1e-6)
-    assert explained("The packet holds 1500 seeds.", english.format("1.500"))["verdict"] != "contradicted"
-    open_, settled = (explained("The packet holds 1500 seeds.", english.format(n)) for n in ("1.500", "1500"))
-    assert open_["probability"] < settled["probability"]
