@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.judging import EXACT, READING, Judge, Rules, default_rules
+from genqa_metrics.ava.judging import Judge, Rules, default_rules
 from genqa_metrics.ava.loading import load_judge
 
 CHANGES = ("wrong rejected", "right accepted", "right lost", "wrong accepted")
@@ -75,9 +75,37 @@ def measured(judge: RememberingJudge, rows: Sequence[dict]) -> dict[str, dict]:
     return result
 
 
+KINDS = {"dev sets": (".dev",), "cases": ("",)}  # files by the end of their name; the first that fits
+
+
+def table(files: dict[str, dict]) -> str:
+    """Return a table in Markdown of the changes by rule, over all files of a kind.
+
+    >>> file = {"rows": 9, "right": 8, "number": dict(zip(CHANGES, (3, 2, 1, 0), strict=True))}
+    >>> print(table({"a.dev": file, "b": file | {"right": 9}}))
+    | rule | dev sets: gained, lost (8 of 9 right) | cases: gained, lost (9 of 9 right) |
+    | --- | ---: | ---: |
+    | number | 5, 1 | 5, 1 |
+    """
+    kinds: dict[str, list[dict]] = {kind: [] for kind in KINDS}
+    for name, counts in files.items():
+        kinds[next(kind for kind, ends in KINDS.items() if name.endswith(ends))].append(counts)
+    heads = (
+        f"{kind}: gained, lost ({sum(file['right'] for file in of):,} of {sum(file['rows'] for file in of):,} right)"
+        for kind, of in kinds.items()
+    )
+    rules = dict.fromkeys(rule for file in files.values() for rule in file if rule not in ("rows", "right"))
+    lines = [f"| rule | {' | '.join(heads)} |", f"| --- |{' ---: |' * len(kinds)}"]
+    for rule in rules:
+        sums = [[sum(file[rule][change] for file in of) for change in CHANGES] for of in kinds.values()]
+        lines.append(f"| {rule} | {' | '.join(f'{a + b}, {c + d}' for a, b, c, d in sums)} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", nargs="+", type=Path, required=True)
+    """Judge the rows with and without each rule, and print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rows", nargs="+", type=Path, required=True, help="JSON lines with labels")
     parser.add_argument("--most", type=int, default=400, help="rows of a file")
     parser.add_argument("--judges", nargs="+", default=["small"])
     parser.add_argument("--memory", type=Path, help="folder that keeps logits")
@@ -88,10 +116,7 @@ def main() -> None:
     for name in args.judges:
         judge = RememberingJudge(load_judge(name, device="cpu"), args.memory and args.memory / f"{name}.pickle")
         result[name] = {file: measured(judge, rows) for file, rows in files.items() if rows}
-        print(f"\n{name}: {'rule':12}" + "".join(f"{change:>16}" for change in CHANGES))
-        for rule in (*READING, *EXACT, "all"):
-            of_rule = [counts[rule] for counts in result[name].values() if rule in counts]
-            print(f"{rule:20}" + "".join(f"{sum(counts[change] for counts in of_rule):>16}" for change in CHANGES))
+        print(f"{name}\n\n{table(result[name])}\n")
         if args.json:
             args.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
