@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import genqa_metrics
 import pytest
+from genqa_metrics.registry import scorer_class
 from genqa_metrics.reports.report import print_first_screen
 from genqa_metrics.reports.table import Table
 from genqa_metrics.scale.run import Run
@@ -17,7 +18,7 @@ from genqa_metrics.verbs.score.report import _reading_lines, why_to_read
 from rich.console import Console
 
 from tests.factories.cases import with_cases
-from tests.factories.files import run
+from tests.factories.files import run, save
 
 JUDGE = SimpleNamespace(thresholds={"p": 0.5}, verdict="v", evidence="references")
 
@@ -217,3 +218,15 @@ def test_explain_says_why_sets_have_low_scores_and_that_one_answer_needs_another
     assert re.search(r"Reason +Covers \d of \d+ reference questions[^;]*; not asked: ", out)
     told = run("explain", "Who?", "-m", "f_meta", "--prediction", "Ann", "--reference", "Ann", status=2)[1]
     assert "f_meta says why of rows of files" in told
+
+
+@pytest.mark.parametrize("metric", ["aev", "kpqa"])
+@pytest.mark.parametrize("form", [[], ["--verbose"], ["--format", "markdown"]])
+def test_one_row_whose_scores_are_far_apart_is_shown_and_a_missed_demand_is_status_3(metric, form, tmp_path):
+    row = {"question": "Who wrote Emma?", "prediction": "It was Jane Austen, in the year 1815."}
+    path = save(tmp_path / "one.jsonl", [row | {"references": ["Jane Austen"]}])
+    shown, told = run(
+        "score", path, "-m", metric, "--fail-under", f"{scorer_class(metric).main}=0.99", *form, status=3
+    )
+    assert "It was Jane Austen, in the year 1815." in shown
+    assert "--fail-under" in told

@@ -712,7 +712,7 @@ def _reading_lines(
         if answer.verdict is not None:
             chance, _ = probability_and_threshold(answer.score, threshold)
             scores[answer] = chance.replace("below ", "<").replace("above ", ">")
-    of_score = max(len(scores[answer]) for answer in answers if len(answer.scores) < 2) if answers else 0
+    of_score = max((len(scores[answer]) for answer in answers if len(answer.scores) < 2), default=0)
     result, kind = [], ""
     for answer in answers:
         lines = []
