@@ -125,6 +125,15 @@ def test_weights_by_hand():
     assert corpus_score(["a c"], [["a b"]], weights=[1, 0], alpha=1, **PLAIN)["aev"] == pytest.approx(0.5)
 
 
+def test_weight_of_bigrams_alone_counts_a_bigram_of_stop_words():
+    """Stop words are left out of unigrams only: no unigram is shared, of three bigrams "of the" is: P = R = 1/3."""
+    settings = {"max_order": 2, "weights": [0, 1], "stop_words_orders": "unigrams"}
+    got = corpus_score(["one of the cats"], [["ships of the line"]], **settings)
+    assert got["aev"] == pytest.approx(1 / 3)
+    both = corpus_score(["one of the cats"], [["ships of the line"]], **settings | {"weights": [0.5, 0.5]})
+    assert both["aev"] == 0, "an order with weight has no match"
+
+
 def test_alpha_1_order_4_is_sacrebleu():
     for seed in range(1000):
         predictions, references = random_corpus(seed, references_per_row=1 + seed % 3)

@@ -75,7 +75,8 @@ class AevScorer(Scorer):
         lengths = f"it has {scores['prediction_length']:g} words that count, the reference "
         lengths += f"{scores['reference_length']:g}"
         if not (words := details["shared_words"]):
-            return f"No word that counts is in a reference; {lengths}."
+            longer = ", but a sequence of words is" if scores["aev"] else ""
+            return f"No word that counts is in a reference{longer}; {lengths}."
         shared = f"In common with a reference: {the_first([repr(word) for word in words], NAMED)}; "
         if (order := details["unmatched_order"]) and not scores["aev"]:
             return f"{shared}no sequence of {order} words, so the score is 0; {lengths}."

@@ -225,7 +225,8 @@ def _geometric_mean(matches: np.ndarray, totals: np.ndarray, weights: np.ndarray
         logs = np.where(used, np.log(matches / totals), 0.0)
         rescaled = kept * (weights.sum() / total_weight)[..., None] if effective_order else kept
         mean = np.exp((rescaled * logs).sum(-1))
-    return np.where((total_weight > 0) & (matches[..., 0] > 0) & ~np.isnan(mean), mean, 0.0)
+    shortest = int(np.argmax(weights > 0))  # order with weight; texts that share none of it share nothing that counts
+    return np.where((total_weight > 0) & (matches[..., shortest] > 0) & ~np.isnan(mean), mean, 0.0)
 
 
 def scores(statistics: np.ndarray, settings: Settings, effective_order: bool | None = None) -> dict[str, np.ndarray]:
