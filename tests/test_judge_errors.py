@@ -1,17 +1,19 @@
 """Tests of intervals without labels: what was measured of a judge, and where the commands show it."""
 
 import json
+import math
 import re
 import shutil
 
 import genqa_metrics
 import pytest
+from genqa_metrics.ava.calibration import MEASURED_FILE
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
 from genqa_metrics.core.judge_model import short_digest
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import LABELS, NOTHING
 from genqa_metrics.statistics.intervals import rogan_gladen
-from genqa_metrics.verbs.judge_errors import MEASURED_FILE, UNMEASURED, JudgeErrors, help_of_judge, measured_for
+from genqa_metrics.verbs.judge_errors import UNMEASURED, JudgeErrors, help_of_judge, measured_for
 
 from tests.factories.ava import COUNTS, SETTINGS, measured, random_rows
 from tests.factories.files import run, save
@@ -138,15 +140,31 @@ def test_what_was_measured_is_named_by_the_signature(judge):
     scorer = make_scorer("ava", {"checkpoint": str(judge)})
     assert measured_for(scorer).groups[0].accepted == 90
     (judge / MEASURED_FILE).unlink()
-    assert measured_for(scorer) is None
-    assert make_scorer("ava", {"checkpoint": str(judge)}).signature != scorer.signature
+    other = make_scorer("ava", {"checkpoint": str(judge)})
+    assert measured_for(other) is None
+    assert other.signature != scorer.signature
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"systems": [{}]}'])
-def test_a_damaged_file_is_named(judge, content):
-    (judge / MEASURED_FILE).write_text(content)
+DEEP = '{"systems": ' + "[" * 100_000 + "]" * 100_000 + "}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["{", "[]", '{"systems": [{}]}', DEEP]
+    + [
+        {"systems": [COUNTS | {name: value}]}
+        for name in COUNTS
+        for value in (math.nan, math.inf, -1, 10**9, "9", True)
+    ]
+    + [{"profile": {"profiled": math.nan}}, {"profile": {"unsure": 1e12}}, {"profile": [1]}, {"data": 1}],
+    ids=lambda change: str(change)[:60],
+)
+def test_a_damaged_file_is_named_before_anything_is_judged(judge, rows, change, monkeypatch):
+    path = judge / MEASURED_FILE
+    path.write_text(change if isinstance(change, str) else json.dumps(json.loads(path.read_text()) | change))
+    monkeypatch.setattr("genqa_metrics.ava.scorer.AvaScorer.statistics", None)
     with pytest.raises(ValueError, match=r"measured.json: expected checkpoint.*delete it"):
-        measured_for(make_scorer("ava", {"checkpoint": str(judge)}))
+        genqa_metrics.score(rows, "ava", {"checkpoint": str(judge)})
 
 
 def test_the_bundled_judge_was_measured():

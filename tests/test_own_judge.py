@@ -1,6 +1,7 @@
 """A judge of one's own, from labels: calibrated for other data, trained, and what intervals then say."""
 
 import json
+import math
 import re
 import shlex
 import shutil
@@ -115,14 +116,16 @@ def test_a_bad_file_is_refused(calibrated, change, message):
 
 @pytest.mark.parametrize(
     "change",
-    [{"errors": {}}, {"labels": "80"}, {"systems": [{}]}, {"profile": [1]}, {"profile": {"unsure": "x"}}, {"data": 1}],
+    [{"errors": {}}, {"labels": "80"}, {"systems": [{}]}, {"profile": [1]}, {"profile": {"unsure": "x"}}, {"data": 1}]
+    + [{"errors": {"accepted": 9, "correct": 10, "rejected": 9, "incorrect": n}} for n in (math.nan, math.inf, 10**9)]
+    + [{"labels": 10**9}, {"profile": {"unsure": math.nan}}, {"slope": math.nan}, {"threshold": math.inf}],
 )
 def test_a_file_with_a_digest_but_without_its_parts_is_refused(calibrated, settings, change):
     path = calibrated[1]
     content = json.loads(path.read_text()) | change
     path.write_text(json.dumps(content | {"digest": content_digest(content)}))
-    with pytest.raises(ValueError, match=r"^calibration: expected labels, data, .*genqa-metrics calibrate"):
-        measured_for(make_scorer("ava", settings | {"calibration": str(path)}))
+    with pytest.raises(ValueError, match=r"^ava.calibration: .* cannot be used: .*; write it again with genqa"):
+        make_scorer("ava", settings | {"calibration": str(path)})
 
 
 def test_it_holds_for_one_judge(calibrated, settings, judges):

@@ -1,7 +1,7 @@
-"""A judge's calibration on a user's own labels: a scale and a threshold, for one judge; a small file of JSON.
+"""A judge's calibration on a user's own labels, and its measured errors: JSON files, checked when it is loaded.
 
-`genqa-metrics calibrate` writes it. It names the judge that it is of, and its own digest, so that it is not used for
-another judge, and a file that was changed by hand is refused.
+`genqa-metrics calibrate` writes a calibration: a scale, a threshold and errors for one judge. It names that judge and
+its own digest, so that it is not used for another judge, and a file that was changed by hand is refused.
 """
 
 import hashlib
@@ -19,6 +19,10 @@ import numpy as np
 from ..core.checkpoints import CheckpointError, read_json
 
 CALIBRATION_FILE = "calibration.json"  # the name by which it is found beside a checkpoint
+MEASURED_FILE = "measured.json"
+MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
+COUNTED = (("accepted", "correct"), ("rejected", "incorrect"))  # answers that a judge was right about, and of all
+MOST_ANSWERS = 1_000_000  # with a label; more are a mistake, and would make every interval narrow
 AGAIN = "write it again with genqa-metrics calibrate"
 
 
@@ -88,6 +92,54 @@ class Calibration:
         return 1 / (1 + math.exp(-min(60.0, max(-60.0, odds))))
 
 
+def _check_number(name: str, value: object, low: float, high: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ValueError(f"{name}: expected a number from {low:,g} to {high:,.12g}, got {value!r:.40}")
+
+
+def check_counts(counts: Mapping[str, Any], least: float = 1) -> None:
+    """Raise a ValueError unless these are counts of answers by verdict and label, of `least` answers of each label.
+
+    >>> check_counts({"accepted": 9, "correct": 10, "rejected": float("nan"), "incorrect": 10})
+    Traceback (most recent call last):
+        ...
+    ValueError: rejected: expected a number from 0 to 10, got nan
+    """
+    for hit, whole in COUNTED:
+        _check_number(whole, counts[whole], least, MOST_ANSWERS)
+        _check_number(hit, counts[hit], 0, counts[whole])
+
+
+def check_profile(content: Mapping[str, Any]) -> None:
+    """Raise a ValueError unless the names of data sets, and what their rows are like, can be such."""
+    if not isinstance(content["data"], Mapping):
+        raise ValueError(f"data: expected names with digests, got {content['data']!r:.40}")
+    for name, value in dict(content.get("profile", {})).items():
+        _check_number(f"profile, {name}", value, 0, MOST_ANSWERS)
+
+
+def read_measured(folder: Path) -> list[dict[str, Any]]:
+    """Return the contents of the files that say how often the judge in a folder errs, checked."""
+    return [_read_measured(path) for path in sorted(folder.glob("measured*.json"))]
+
+
+def _read_measured(path: Path) -> dict[str, Any]:
+    try:
+        content = read_json(path)
+        content |= {name: str(content[name]) for name in MUST_BE_EQUAL}
+        for counts in content["systems"]:
+            check_counts(counts)
+        check_profile(content)
+    except (CheckpointError, ValueError, KeyError, AttributeError, TypeError) as error:
+        names = ", ".join(name for pair in COUNTED for name in pair)
+        raise ValueError(
+            f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {names}: "
+            f"{type(error).__name__}: {error}; delete it, or write it with "
+            "training.studies.accuracy.measure --measured"
+        ) from error
+    return content
+
+
 def read_calibration(path: str | os.PathLike) -> Calibration:
     """Return the calibration in a file; a ValueError names file and fix if it is missing, bad, or was changed."""
     path = Path(path)
@@ -104,6 +156,11 @@ def read_calibration(path: str | os.PathLike) -> Calibration:
             raise ValueError("expected a slope above 0 and a threshold from 0 to 1")
         if content["digest"] != content_digest(content):
             raise ValueError("it is not as it was written: its digest is of other content")
+        _check_number("labels", content["labels"], 1, MOST_ANSWERS)
+        check_counts(content["errors"], least=1e-6)  # effective numbers, which can be small
+        for counts in content["systems"]:
+            check_counts(counts, least=0)
+        check_profile(content)
     except (CheckpointError, ValueError, KeyError, AttributeError, TypeError) as error:
         reason = error.__cause__ if isinstance(error, CheckpointError) and error.__cause__ else error
         kind = f"{type(reason).__name__}: " if not isinstance(reason, ValueError) else ""

@@ -25,7 +25,7 @@ from ..core.scorer import (
     check_setting,
     is_number,
 )
-from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration
+from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration, read_measured
 from .explaining import explanations, reason_by_rule
 from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
@@ -93,6 +93,7 @@ class AvaScorer(Scorer):
         self.batch_tokens = batch_tokens
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)
+        self.measured = read_measured(self.loaded.folder)
         self._size = f"{_shown(checkpoint or 'small')}{f', {_shown(escalate)} where unsure' if escalate else ''}"
         size, name = ENCODERS[CAUSAL_MODEL].megabytes, str(checkpoint or "small")
         right = f"right on {RIGHT_ON_LONG['large']} of assistants' long answers, {name} on {RIGHT_ON_LONG.get(name)}"

@@ -10,12 +10,12 @@ those of samples of 1 correct and 7 incorrect answers do. So where a system's ro
 few to see that, the judge alone tells nothing of it. Labels of at least five questions never need these errors.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..ava.calibration import MEASURED_FILE, MUST_BE_EQUAL
 from ..core.scorer import Scorer
 from ..reports.report import UNTOLD, briefly, short_names
 from ..reports.table import Table, number
@@ -24,8 +24,6 @@ from ..statistics import estimation
 from ..statistics.intervals import COUNTS, MIN_QUESTIONS, Counts, pooled, wilson
 from .labels import LABELS_TO_BEGIN
 
-MEASURED_FILE = "measured.json"
-MUST_BE_EQUAL = ("checkpoint", "threshold", "references")  # parts of a signature that the judge's errors depend on
 METHODS = {
     estimation.LABELS: "people's labels (modified Wilson interval, by question)",
     estimation.TOGETHER: "people's labels and the judge (prediction-powered)",
@@ -86,15 +84,15 @@ def measured_for(scorer: Scorer) -> Measured | None:
     """Return what was measured of an `AvaScorer`, or None if nothing was for its weights, threshold and references.
 
     They hold for every engine, whose verdicts are the same. With a calibration of the user's own they are the errors
-    that it found. A file of another form is a ValueError.
+    that it found.
     """
     if scorer.calibration is not None:
-        return _calibrated(scorer)
-    for path in sorted(scorer.loaded.folder.glob("measured*.json")):
-        measured = _read_measured(path)
+        facts, is_measured = scorer.calibration.content, scorer.threshold == scorer.calibration.threshold
+        return Measured([_counts(facts["errors"])], facts) if is_measured else None
+    for facts in scorer.measured:
         wanted = {name: scorer.facts.get(name) for name in (*MUST_BE_EQUAL, "escalate")}
-        if {name: measured.facts.get(name) for name in wanted} == wanted and measured.groups:
-            return measured
+        if {name: facts.get(name) for name in wanted} == wanted and facts["systems"]:
+            return Measured(list(map(_counts, facts["systems"])), facts)
     return None
 
 
@@ -107,36 +105,8 @@ def measured_file(escalate: object = None) -> str:
     return MEASURED_FILE if escalate is None else f"measured_{Path(str(escalate)).name}.json"
 
 
-def _read_measured(path: Path) -> Measured:
-    try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        groups = [Counts(*(group[name] for name in COUNTS)) for group in facts["systems"]]
-        facts |= {name: str(facts[name]) for name in MUST_BE_EQUAL}
-        list(facts["data"])
-        sum(_profile(facts).values())
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{path}: expected {', '.join(MUST_BE_EQUAL)}, data, and systems with {', '.join(COUNTS)}: "
-            f"{type(error).__name__}: {error}; delete it, or write it with "
-            "training.studies.accuracy.measure --measured"
-        ) from error
-    return Measured(groups, facts)
-
-
-def _calibrated(scorer: Scorer) -> Measured | None:
-    facts = scorer.calibration.content
-    try:
-        errors = Counts(*(float(facts["errors"][name]) for name in COUNTS))
-        if not isinstance(facts["labels"], int) or facts["labels"] < 1:
-            raise ValueError("labels: expected a whole number above 0")
-        measured_fact(facts)
-        sum(_profile(facts).values())
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(
-            f"calibration: expected labels, data, systems, and errors with {', '.join(COUNTS)}: "
-            f"{type(error).__name__}: {error}; write it again with genqa-metrics calibrate"
-        ) from error
-    return Measured([errors], facts) if scorer.threshold == scorer.calibration.threshold else None
+def _counts(counts: Mapping[str, float]) -> Counts:
+    return Counts(*(float(counts[name]) for name in COUNTS))
 
 
 def _profile(facts: Mapping[str, Any]) -> dict[str, float]:

@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from genqa_metrics.ava.calibration import MEASURED_FILE, MUST_BE_EQUAL
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.ava.scorer import profile
 from genqa_metrics.core.judge_model import short_digest
@@ -22,7 +23,7 @@ from genqa_metrics.registry import make_scorer
 from genqa_metrics.statistics.estimation import prediction_powered
 from genqa_metrics.statistics.intervals import COUNTS, Counts, pooled, rogan_gladen
 from genqa_metrics.verbs.calibrate.calibration import error_counts
-from genqa_metrics.verbs.judge_errors import MEASURED_FILE, MUST_BE_EQUAL, measured_file
+from genqa_metrics.verbs.judge_errors import measured_file
 from genqa_metrics.verbs.labelling import pareto_sample, probabilities
 
 from training import common
