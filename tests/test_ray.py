@@ -7,13 +7,14 @@ import subprocess
 import sys
 from contextlib import nullcontext
 
+import genqa_metrics
 import pyarrow.parquet as pq
 import pytest
 import ray
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.parts import MANIFEST, verify
 from genqa_metrics.scale.ray_run import CLAIM, RayRun, check_unchanged, claimed, listed
-from genqa_metrics.scale.run import Run
+from genqa_metrics.scale.run import WINDOWS, Run
 
 from tests.factories.cases import with_cases
 from tests.factories.files import QUESTIONS, made_rows, run, save
@@ -138,6 +139,70 @@ def test_a_model_in_actors_gives_the_numbers_of_one_process(cluster, tmp_path):
     again = Run([str(path) for path in sorted(output.glob("*.parquet"))], ["ava"]).score()
     assert again.counts["ava"]["recalled"] == sum(expected.rows.values())
     assert again.warnings == expected.warnings
+
+
+class Task:
+    """Stands in for what `ray.remote` returns: a task that is done at once, in this process."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def remote(self, *arguments):
+        return Reference(self.function(*arguments))
+
+
+class Reference:
+    """Stands in for Ray's reference to a result."""
+
+    def __init__(self, result):
+        self.result = result
+
+
+@pytest.fixture
+def in_process(monkeypatch):
+    """A cluster of six workers, whose tasks run in this process: the work is cut as it is on a cluster."""
+    monkeypatch.setattr("genqa_metrics.scale.ray_run._connected", lambda address: nullcontext())
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 6})
+    monkeypatch.setattr(ray, "remote", lambda **options: Task)
+    monkeypatch.setattr(ray, "put", lambda value: value)
+    monkeypatch.setattr(ray, "get", lambda reference: reference.result)
+    monkeypatch.setattr(ray, "wait", lambda references: (references[-1:], references[:-1]))
+
+
+def assert_report_of_the_local_engine(folder, metrics, number):
+    """With the answers to read, reasons, labels, and the rows in memory in their order; several windows a file."""
+    rows = [row | {"topic": f"topic {n % 3}", "label": n % 2} for n, row in enumerate(made_rows(number))]
+    paths = [str(save(folder / "a.jsonl", rows[:-40])), str(save(folder / "b.csv", rows[-40:]))]
+    options = {"worst": 3, "explain": True, "keep": True, "total": True}
+    local, other = (genqa_metrics.score(paths, metrics, engine=engine, **options) for engine in ("local", "ray"))
+    assert_equal_reports(other.found, local.found)
+    assert other.found.labelled == local.found.labelled
+    assert other.found.notes == local.found.notes
+    shown, expected = (report.found.to_read.as_json() for report in (other, local))
+    for answer, like in zip(shown.pop("answers"), expected.pop("answers"), strict=True):
+        assert answer == like | {name: pytest.approx(like[name], abs=1e-5) for name in ("rank", "score", "scores")}
+    assert shown == expected
+    assert expected["number"] == 3
+    kept, expected = other.found.columns, local.found.columns
+    assert list(kept) == list(expected)
+    for name, values in expected.items():
+        if isinstance(values[0], float):
+            assert kept[name] == pytest.approx(values, abs=1e-6)
+        elif not name.endswith("_digest"):  # of scores to ten digits
+            assert kept[name] == values
+    assert all(f"{metric}_reason" in kept for metric in metrics)
+    assert str(other) == str(local)
+
+
+@pytest.mark.parametrize(("metrics", "number"), [(["aev"], 3300), (["ava"], 120)])
+def test_tasks_make_the_report_of_the_local_engine(in_process, tmp_path, metrics, number, monkeypatch):
+    monkeypatch.setitem(WINDOWS, "cpu", 16)
+    assert_report_of_the_local_engine(tmp_path, metrics, number)
+
+
+@pytest.mark.slow
+def test_the_report_of_a_cluster_is_that_of_the_local_engine(cluster, tmp_path):
+    assert_report_of_the_local_engine(tmp_path, ["aev"], 3300)
 
 
 @pytest.mark.slow

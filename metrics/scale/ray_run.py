@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -160,28 +160,31 @@ def _scorers(pickled: bytes) -> dict:
 
 def score_share(
     job: Mapping[str, Any], task: int, file: Mapping, share: int, shares: int
-) -> tuple[dict[str, Any], dict[str, Any], list[str], dict[str, str]]:
+) -> tuple[dict[str, Any], dict[str, Any], list[str], dict[str, str], list[dict[str, list]]]:
     """Score windows `share`, `share` + `shares`, ... of a `listed` file: what one task does.
 
-    Returns the arguments of a `Tally`, counts of rows, problems of bad rows, and {part: its SHA-256}.
-    `job` is equal in all tasks; the first share of a file also counts its rows and reports the bad ones.
+    Returns the arguments of a `Tally`, counts of rows, problems of bad rows, {part: its SHA-256}, and where rows are
+    kept in memory those of every window. `job` is equal in all tasks; the first share of a file also counts its rows
+    and reports the bad ones.
     """
     problems: list[str] = []
-    skips, keeps = Skips(job["skip"], problems.append), None if job["extra"] is None else "typed"
-    source = source_of(file)
-    reading = Reading([source], job["columns"], skips, asks=lambda row_kind: job["needs"], keeps=keeps)
+    kept: list[dict[str, list]] = []
+    skips, source = Skips(job["skip"], problems.append), source_of(file)
+    reading = Reading([source], job["columns"], skips, asks=lambda row_kind: job["needs"], keeps=job["keeps"])
     reading.row_kind, reading.extra = job["row_kind"], job["extra"]
     scorers, tally, parts = _scorers(job["metrics"]), Tally(), {}
     metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
-    columns = output_columns(job["row_kind"], scorers, extra=job["extra"])
+    columns = output_columns(job["row_kind"], scorers, job["explain"], job["extra"])
     items = (item for row in reading.good_rows() for item in row)
 
     def tables() -> Iterator[tuple[int, dict[str, list]]]:
         """Yield the numbers of rows, and the rows, of the windows of this task."""
         for window in islice(cut(items, (job["window"], WINDOW_CHARACTERS)), share, None, shares):
             reading.fit(window)
-            values, of_window = scored(window, job["row_kind"], scorers)
+            values, of_window = scored(window, job["row_kind"], scorers, job["worst"], job["explain"])
             tally.add(of_window)
+            if job["keep"]:
+                kept.append({name: values[name] for name in columns})
             yield len(window), values
 
     with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +201,7 @@ def score_share(
             write_file(job["output"], name, path.read_bytes())
             parts[name] = digest(path)
     counts = {} if share else dict(reading.counts)
-    return tally.as_json(), counts, [] if share else problems, parts
+    return tally.as_json(), counts, [] if share else problems, parts, kept
 
 
 @contextmanager
@@ -231,16 +234,32 @@ def _cause(error: Exception) -> Exception:
     return RuntimeError(f"ray: {type(cause).__name__}: {str(cause).strip().splitlines()[-1]}")
 
 
+def _in_order(windows_of_shares: Sequence[Sequence[Mapping[str, list]]], files: int) -> dict[str, list]:
+    """Return the rows of all windows in the order of the input; every file has the same number of shares.
+
+    >>> _in_order([[{"n": [1]}, {"n": [3]}], [{"n": [2]}], [{"n": [4]}], []], files=2)
+    {'n': [1, 2, 3, 4]}
+    """
+    shares, columns = len(windows_of_shares) // files, {}
+    for first in range(0, len(windows_of_shares), shares):
+        for windows in zip_longest(*windows_of_shares[first : first + shares]):
+            for window in filter(None, windows):
+                for name, values in window.items():
+                    columns.setdefault(name, []).extend(values)
+    return columns
+
+
 class RayRun(Run):
     """Scores the rows of files on a Ray cluster; its numbers are those of `run.Run`.
 
     Inputs are files, folders, or URIs that pyarrow reads (s3://, gs://, hf:// ...); what is local must be there on
-    every machine. Rows of the output are in no order: `file` and `line` name their origin.
+    every machine. Rows of the output folder are in no order: `file` and `line` name their origin. Rows that are kept
+    in memory are in the order of the input.
     """
 
     def _find(self, inputs: Sequence[str], resume: bool) -> None:
         self.in_parts = False  # of the kind that can be resumed
-        self.keeps = "typed" if self.output else None
+        self.keeps = "typed" if self.output else "any" if self.keep else None
         if resume:
             raise ValueError("resume: only for the local engine; Ray repeats the work of a lost machine by itself")
         inputs = [inputs] if isinstance(inputs, str) else list(inputs)
@@ -268,7 +287,7 @@ class RayRun(Run):
             with _connected(self.address):
                 results = self._results(row_kind, scorers, first.extra, progress)
             overall, counts, parts = Tally(), Counter(), {}
-            for of_share, counted, problems, written in results:
+            for of_share, counted, problems, written, _ in results:
                 overall.add(Tally(**of_share))
                 counts.update(counted)
                 parts |= written
@@ -280,6 +299,8 @@ class RayRun(Run):
                 inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
                 facts = {"complete": True, **facts_of(report), "parts": parts}
                 write_file(self.output, MANIFEST, manifest(self._facts(), inputs, facts))
+        if self.keep:
+            report.columns = _in_order([windows for *_, windows in results], len(self.files))
         return report
 
     def _results(self, row_kind: RowKind, scorers: Mapping, extra: Mapping | None, progress: Callable) -> list[tuple]:
@@ -292,6 +313,7 @@ class RayRun(Run):
         tasks = [(file, share, shares) for file in self.files for share in range(shares)]
         job = {"columns": self.columns, "skip": self.skips, "row_kind": row_kind, "needs": self._needs(row_kind)}
         job |= {"extra": extra, "output": self.output, "part_rows": self.part_rows, "tasks": len(tasks)}
+        job |= {"keeps": self.keeps, "keep": self.keep, "worst": self.worst, "explain": self.explain}
         settings = {metric: dict(scorer.given) for metric, scorer in scorers.items()}
         job["metrics"] = cloudpickle.dumps((list(scorers), settings))
         job["window"] = WINDOWS[None if not has_model else "cuda" if gpus else "cpu"]
