@@ -4,7 +4,6 @@ import genqa_metrics
 import numpy as np
 import pytest
 import scipy.stats
-from genqa_metrics.scale.tally import MOST, QuestionTotals
 from genqa_metrics.statistics.estimation import estimate_accuracy, label_tests, prediction_powered, question_sums
 from genqa_metrics.statistics.intervals import wilson
 
@@ -100,17 +99,6 @@ def test_a_gate_is_not_passed_by_what_cannot_be_told(tmp_path):
     out, told = run("accuracy", path, "--column", "judge=by", "--fail-under", "low=0.85", status=3)
     assert "low of rows cannot be told" in told
     assert "too few questions" in out + told
-
-
-def test_totals_of_many_questions_can_be_added_in_parts():
-    rng = np.random.default_rng(0)
-    keys, sums = rng.integers(2**50, size=MOST + 5000), rng.random((MOST + 5000, 8))
-    whole = QuestionTotals(keys, sums)
-    parts = QuestionTotals(keys[:9000], sums[:9000]) + QuestionTotals(keys[9000:], sums[9000:])
-    again = QuestionTotals(**parts.as_json())
-    assert len(whole.keys) <= MOST
-    np.testing.assert_array_equal(whole.keys, again.keys)
-    np.testing.assert_allclose(whole.sums, again.sums)
 
 
 def test_one_label_of_100_that_is_none_costs_one_row():

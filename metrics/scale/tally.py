@@ -172,7 +172,7 @@ def named_faults(judge: Scorer, counts: Mapping[str, np.ndarray]) -> dict[str, d
     return {system: faults for system, faults in named.items() if faults}
 
 
-MOST = 20_000  # questions of a system that are kept apart; of more, several count as one
+MOST = 20_000  # clusters of a system
 
 
 def question_key(item: Item) -> int:
@@ -183,17 +183,32 @@ def question_key(item: Item) -> int:
 
 
 class QuestionTotals:
-    """Sums over the rows of each question: (questions,) keys, (questions, 10) sums as in `QuestionSums`."""
+    """Sums over the rows of each question: (questions,) keys, (questions, 10) sums as in `QuestionSums`.
 
-    def __init__(self, keys: Sequence[int] | np.ndarray, sums: Sequence[Sequence[float]] | np.ndarray):
-        self.keys, places = np.unique(np.asarray(keys, dtype=np.int64), return_inverse=True)
-        if len(self.keys) > MOST:
-            self.keys, places = np.unique(np.asarray(keys, dtype=np.int64) % MOST, return_inverse=True)
+    Of more than `MOST` questions those whose keys are equal without the last `dropped_bits` bits are one cluster. It
+    is the least number of bits that leaves `MOST` clusters, which depends on the questions alone: totals of the same
+    rows are equal, in whatever order and windows they were added.
+    """
+
+    def __init__(
+        self, keys: Sequence[int] | np.ndarray, sums: Sequence[Sequence[float]] | np.ndarray, dropped_bits: int = 0
+    ):
+        self.dropped_bits = dropped_bits
+        while True:
+            self.keys, places = np.unique(self.key_of(keys), return_inverse=True)
+            if len(self.keys) <= MOST:
+                break
+            self.dropped_bits += 1
         self.sums = np.zeros((len(self.keys), np.shape(sums)[1]))
         np.add.at(self.sums, places, np.asarray(sums, dtype=float))
 
+    def key_of(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return the key of the cluster of each question."""
+        return np.asarray(keys, dtype=np.int64) >> self.dropped_bits << self.dropped_bits
+
     def __add__(self, other: "QuestionTotals") -> "QuestionTotals":
-        return QuestionTotals(np.r_[self.keys, other.keys], np.r_[self.sums, other.sums])
+        dropped_bits = max(self.dropped_bits, other.dropped_bits)
+        return QuestionTotals(np.r_[self.keys, other.keys], np.r_[self.sums, other.sums], dropped_bits)
 
     @property
     def question_sums(self) -> QuestionSums:
@@ -202,7 +217,7 @@ class QuestionTotals:
 
     def as_json(self) -> dict[str, list]:
         """Return the arguments of equal totals, in types that JSON has."""
-        return {"keys": self.keys.tolist(), "sums": self.sums.tolist()}
+        return {"keys": self.keys.tolist(), "sums": self.sums.tolist(), "dropped_bits": self.dropped_bits}
 
 
 def label_of(item: Item) -> float:

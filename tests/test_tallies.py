@@ -1,0 +1,176 @@
+"""Sums over rows do not depend on how the rows are cut: torchmetrics' pattern, "batches = whole", for every tally.
+
+Every metric scores rows one at a time, in uneven windows and at once; what is summed and what is reported is equal.
+"""
+
+import json
+from collections import Counter
+from functools import cache, reduce
+
+import genqa_metrics
+import numpy as np
+import pytest
+from genqa_metrics.registry import SCORERS, make_scorer
+from genqa_metrics.rows.reading import RowReader
+from genqa_metrics.rows.sources import sources_of
+from genqa_metrics.scale import tally
+from genqa_metrics.scale.run import Run, report_of, scored
+from genqa_metrics.scale.tally import AnswersToRead, AnswerToRead, QuestionTotals, Tally
+
+CAPITALS = ["Bern", "Rome", "Paris", "Oslo", "Lima", "Cairo", "Quito", "Dakar"]
+ANSWERS = [
+    {"question": f"What is the capital of country {n}?", "references": [CAPITALS[n % 8]], "system": system}
+    | {"prediction": [f"{start}{CAPITALS[(n + (n % 3) * len(start)) % 8]}", f"{start}I don't know.", start][n % 7 % 3]}
+    | {"label": [1, 0, None][(n + len(start)) % 3], "id": f"q{n}"}
+    | {"contexts": [f"The capital of country {n} is {CAPITALS[n % 8]}.", "It has a lake."]}
+    for n in range(11)
+    for system, start in (("one", ""), ("two", "Oh, "))
+]
+SETS = [
+    {"context": f"{name} is a capital on a river.", "system": system, "id": name}
+    | {"predictions": [f"What is {name}?", "Who?"][:size], "references": [f"What is {name}?", f"Where is {name}?"]}
+    for name in CAPITALS
+    for size, system in ((1, "one"), (2, "two"))
+]
+CASES = {metric: (metric, ANSWERS) for metric in SCORERS if metric != "f_meta"}
+CASES |= {"f_meta": ("f_meta", SETS), "aev of sets": ("aev", SETS)}
+
+
+COMPARED = ("scores", "rows", "predictions", "labelled", "faults", "counts", "words", "flagged", "warnings", "notes")
+
+
+@cache
+def items_of(case):
+    """Return the scorers, the items and what they are."""
+    metric, rows = CASES[case]
+    (source,) = sources_of(rows)
+    reader = RowReader(source, {})
+    return {metric: make_scorer(metric, {})}, [item for row in source.rows() for item in reader.read(row)], reader.kind
+
+
+@cache
+def tally_of(case, size):
+    """Return the rows and the sums of windows of so many items."""
+    scorers, items, kind = items_of(case)
+    windows = [scored(items[start : start + size], kind, scorers, 5) for start in range(0, len(items), size)]
+    overall = Tally()
+    for _, of_window in windows:
+        overall.add(Tally(**json.loads(json.dumps(of_window.as_json()))))  # as a part of an output folder keeps it
+    return [rows for rows, _ in windows], overall
+
+
+def assert_near(value, other, path=""):
+    """Compare nested values; floats to six digits, because models round differently in batches of other sizes."""
+    if isinstance(value, dict):
+        assert list(value) == list(other) or sorted(value) == sorted(other), path
+        for name in value:
+            assert_near(value[name], other[name], f"{path}/{name}")
+    elif isinstance(value, list | tuple):
+        assert len(value) == len(other), path
+        for place, pair in enumerate(zip(value, other, strict=True)):
+            assert_near(*pair, f"{path}/{place}")
+    elif isinstance(value, float):
+        assert value == pytest.approx(other, abs=1e-5, nan_ok=True), path
+    else:
+        assert value == other, path
+
+
+@pytest.mark.parametrize("size", [1, 7])
+@pytest.mark.parametrize("case", CASES)
+def test_windows_of_any_size_have_the_sums_and_the_report_of_one(case, size):
+    rows, overall = tally_of(case, size)
+    (whole_rows,), whole = tally_of(case, len(items_of(case)[1]))
+    names = [name for name in whole_rows if not name.endswith("_digest")]  # of scores to ten digits
+    assert_near([[value for some in rows for value in some[name]] for name in names], [whole_rows[n] for n in names])
+    assert_near(overall.as_json(), whole.as_json())
+    scorers, _, kind = items_of(case)
+    reports = [report_of(sums, kind, scorers, Counter(), True) for sums in (overall, whole)]
+    for name in COMPARED:
+        assert_near(*(getattr(report, name) for report in reports), name)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rows_in_another_order_have_the_same_sums(case):
+    scorers, items, kind = items_of(case)
+    order = np.random.default_rng(0).permutation(len(items))
+    _, sums = scored([items[place] for place in order], kind, scorers, 5)
+    _, whole = tally_of(case, len(items))
+    sums, whole = sums.as_json(), whole.as_json()
+    for values in (sums, whole):
+        values.pop("to_read")  # of equal answers the first one is listed
+    assert_near(sums, whole)
+
+
+def totals_in_windows(keys, sums, size):
+    windows = [QuestionTotals(keys[a : a + size], sums[a : a + size]) for a in range(0, len(keys), size)]
+    return reduce(QuestionTotals.__add__, windows)
+
+
+@pytest.mark.parametrize("most", [20, 300, 20_000])
+def test_totals_of_many_questions_depend_on_no_window_and_no_order(monkeypatch, most):
+    """300 questions with two rows each, one early and one late, which are one cluster also of merged questions."""
+    monkeypatch.setattr(tally, "MOST", most)
+    rng = np.random.default_rng(0)
+    keys = np.tile(rng.integers(2**55, size=300), 2)
+    sums = np.column_stack([np.ones(600), rng.integers(2, size=600)])
+    whole = QuestionTotals(keys, sums)
+    assert len(whole.keys) == 300 if most >= 300 else most / 2 <= len(whole.keys) <= most
+    assert whole.sums[:, 0].sum() == 600
+    for size in (1, 7, 256):
+        for order in (np.arange(600), np.arange(600)[::-1], rng.permutation(600)):
+            result = totals_in_windows(keys[order], sums[order], size)
+            again = QuestionTotals(**json.loads(json.dumps(result.as_json())))
+            for totals in (result, again):
+                np.testing.assert_array_equal(totals.keys, whole.keys)
+                np.testing.assert_array_equal(totals.sums, whole.sums)
+                assert totals.dropped_bits == whole.dropped_bits
+
+
+def test_systems_with_the_same_questions_in_another_order_stay_paired(monkeypatch):
+    """60 questions in at most 20 clusters, with labels: `score`, in windows of 7, has the leads of `accuracy`."""
+    monkeypatch.setattr(tally, "MOST", 20)
+    monkeypatch.setattr("genqa_metrics.scale.run.window_predictions", lambda scorers: 7)
+    first = [
+        {
+            "question": f"capital {n}?",
+            "prediction": "Bern",
+            "references": ["Bern"],
+            "system": "one",
+            "label": int(n % 3 > 0),
+        }
+        for n in range(60)
+    ]
+    second = [row | {"system": "two", "label": int(n % 4 > 1)} for n, row in enumerate(first)]
+    leads = [genqa_metrics.score(first + rows, "ava").leads for rows in (second, second[::-1])]
+    assert_near(*leads)
+    reports = [genqa_metrics.accuracy(first + rows) for rows in (second, second[::-1])]
+    assert_near(*(report.differences for report in reports))
+    (pair,) = reports[0].differences
+    (lead,) = leads[0].values()
+    assert_near([abs(pair["difference"]["value"]), pair["difference"]["high"] - pair["difference"]["low"]],
+                [lead[0], lead[2] - lead[1]])  # fmt: skip
+
+
+def test_answers_to_read_are_the_first_ones_of_any_windows():
+    """50 answers of equal and other ranks; of each kind the first three by rank and place are kept."""
+    answers = [
+        AnswerToRead(kind, float(n % 7), "a.jsonl", n, None, "s", None, "", [], 0.5, None)
+        for n in range(50)
+        for kind in [list(tally.SHARES)[n % len(tally.SHARES)]]
+    ]
+    whole = AnswersToRead(answers, 3)
+    for size in (1, 7, 20):
+        windows = [AnswersToRead(answers[a : a + size], 3) for a in range(0, 50, size)]
+        for order in (windows, windows[::-1]):
+            assert reduce(AnswersToRead.__add__, order).as_json() == whole.as_json()
+
+
+def test_a_run_in_windows_of_one_has_the_report_of_a_run_at_once(monkeypatch):
+    reports = []
+    for size in (1, 1000):
+        monkeypatch.setattr("genqa_metrics.scale.run.window_predictions", lambda scorers, size=size: size)
+        reports.append(Run(ANSWERS, ["ava", "aev"], keep=True, total=True).score())
+        reports[-1].columns.pop("ava_digest")
+    for name in (*COMPARED, "columns"):
+        assert_near(*(getattr(report, name) for report in reports), name)
+    assert_near(*(report.to_read.as_json() for report in reports))
