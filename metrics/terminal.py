@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shlex
+import signal
 import sys
 import time
 import warnings
@@ -475,9 +476,13 @@ def print_result(
         typer.echo(text.rstrip("\n"))
 
 
-def run(app: typer.Typer) -> None:
-    """Run the command line; after Ctrl-C it ends at once, and a stream that is closed is an empty one.
+INTERRUPTED, TERMINATED = 130, 143  # exit statuses after Ctrl-C and SIGTERM: 128 and the signal's number
 
+
+def run(app: typer.Typer) -> None:
+    """Run the command line; after Ctrl-C or SIGTERM it ends at once, and a stream that is closed is an empty one.
+
+    Both remove the files that are being written; the exit status is 130 or 143.
     Characters that the encoding of a stream lacks become question marks.
     Where standard output cannot be written, such as on a full disk, one error says so; exit status 1.
     """
@@ -487,6 +492,7 @@ def run(app: typer.Typer) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         try:
             app()
@@ -498,9 +504,9 @@ def run(app: typer.Typer) -> None:
             say(f"error: {error.filename or 'standard output'}: {error.strerror or error}", "red")
         sys.exit(1)
     except SystemExit as end:
-        if end.code == 130:  # Ctrl-C: do not wait for the windows that are being scored
+        if end.code in (INTERRUPTED, TERMINATED):  # do not wait for the windows that are being scored
             sys.stdout.flush()
-            os._exit(130)
+            os._exit(end.code)
         raise
 
 

@@ -79,3 +79,35 @@ def test_a_killed_run_leaves_a_single_file_as_it_was(tmp_path, ending):
 
     assert killed(process, has_begun)
     assert {name: text for name, text in contents(tmp_path).items() if name[0] != "."} == before
+
+
+ENDED = """
+import os, signal, sys
+from genqa_metrics.scale import run
+from genqa_metrics.cli import main
+scored, folder = run.scored, sys.argv.pop()
+def ended(items, *arguments):
+    result = scored(items, *arguments)
+    assert [name for name in os.listdir(folder) if name.endswith(".part")] or items[0].line == 1
+    if items[0].line > 1:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return result
+run.scored = ended
+sys.argv[1:] = ["score", sys.argv[1], "-m", "aev", "-o", *sys.argv[2:]]
+main()
+"""
+
+
+@pytest.mark.parametrize("output", ["out.jsonl", "parts/"])
+def test_a_run_that_is_asked_to_end_leaves_no_file_that_is_not_whole(tmp_path, output):
+    """SIGTERM comes in the second window, when a hidden file with the first one is there."""
+    path, folder = save(tmp_path / "a.jsonl", made_rows(2500)), tmp_path / "written"
+    folder.mkdir()
+    place = folder / output.rstrip("/")
+    more = ["--part-rows", "5000"] if output.endswith("/") else []
+    inside = place if more else folder
+    inside.mkdir(exist_ok=True)
+    command = [sys.executable, "-c", ENDED, path, f"{folder}/{output}", *more, inside]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert done.returncode == 143, done.stderr
+    assert not [path for path in folder.rglob("*") if path.is_file() and path.name != "_manifest.json"]
