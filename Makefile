@@ -73,8 +73,8 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed-base: $(BIN)/python setup.cfg constraints.txt
-	@echo "installing into $(VENV), 2 to 5 minutes the first time"
-	$(PIP) install --quiet -c constraints.txt -e '.[models]'
+	@echo "installing into $(VENV), a minute or two the first time"
+	$(PIP) install --quiet -c constraints.txt -e .
 	touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed-base

@@ -1,5 +1,6 @@
 """The command `genqa-metrics`. Slow imports stand in the functions that need them: `--help` must be instant."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -14,11 +15,13 @@ from .verbs.demo import demo
 from .verbs.doctor.command import doctor
 from .verbs.download import download
 from .verbs.explain.command import explain
-from .verbs.export import export
 from .verbs.label.command import label
 from .verbs.raters.command import raters
 from .verbs.score.command import score
 from .verbs.verify import verify
+
+# Rows are scored in threads of this package; those of numpy's BLAS would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 app = typer.Typer(
     name="genqa-metrics",
@@ -41,7 +44,6 @@ for verb, short_help in (
     (verify, "Check that folders of scores are complete and unchanged."),
     (explain, "Show why a metric scored an answer as it did, and the unsupported sentences of files."),
     (download, "Download a checkpoint and its encoder, for runs without a network."),
-    (export, "Make a checkpoint that scores faster on a CPU."),
     (demo, "Score the example files that come with the package, and explain the tables."),
 ):
     app.command(no_args_is_help=verb is not demo, short_help=short_help)(verb)

@@ -44,10 +44,6 @@ def make_scorer(metric: str, settings: Mapping | None = None, ready: bool = True
     result = scorer_class(metric)
     try:
         result.check_parts(**(settings or {}))
-        if (settings or {}).get("backend") == "onnx":
-            from .scale.exporting import with_exported
-
-            settings = with_exported(metric, settings)
         scorer = result(ready=ready, **settings or {})
         scorer.given = {name: value for name, value in (settings or {}).items() if value is not None}
         return scorer

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ..core.checkpoints import find_checkpoint
 from ..core.judge_model import load_judge_of
-from ..core.judge_model import model_to_export as model_to_export  # for `scale.exporting`
 
 HUB_CHECKPOINTS = {
     "small": "genqa-metrics/ava-minilm",

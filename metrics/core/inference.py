@@ -3,11 +3,13 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
@@ -16,10 +18,14 @@ from .scorer import check_setting, require_extra
 
 def cores() -> int:
     """Return how many cores a model may use here, by affinity, container and OMP_NUM_THREADS."""
-    import joblib
-
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        share, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        here = min(here, max(1, round(int(share) / int(period))))
+    except (OSError, ValueError):  # no container, or one without a limit
+        pass
     own = os.environ.get("OMP_NUM_THREADS", "")
-    return min(joblib.cpu_count(only_physical_cores=True), int(own) if own.isdecimal() and int(own) else 2**16)
+    return min(here, int(own)) if own.isdecimal() and int(own) else here
 
 
 @lru_cache(1)
@@ -44,27 +50,25 @@ def check_fork(device: str, process: int) -> None:
         )
 
 
-def checked_backend(
-    backend: object, device: str | None = None, dtype: object = None, base_model: object = None
-) -> str:
-    """Return the name of a backend, "torch" for None; refuse what "onnx" cannot have, and missing packages.
+def checked_backend(backend: object, device: str | None = None, dtype: object = None, default: str = "torch") -> str:
+    """Return the name of a backend; refuse what "onnx" cannot have, and a missing torch.
 
-    >>> checked_backend(None)
-    'torch'
+    `default` is that of a checkpoint on a CPU, in float32; see `encoder_weights.default_backend`.
+
+    >>> checked_backend(None, "cpu", "float32", "onnx")
+    'onnx'
     """
-    backend = "torch" if backend is None else backend
+    asked = {"device": device in (None, "cpu"), "dtype": dtype is None or checked_dtype(dtype) == "float32"}
+    other = [name for name, is_default in asked.items() if not is_default]
+    if backend is None:
+        backend = default if not other and (device == "cpu" or not has_gpu()) else "torch"
     if backend not in BACKENDS:
         raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, got {backend!r}")
-    if backend == "onnx":
-        if device is not None and str(device) != "cpu":
-            raise ValueError(f"device: backend 'onnx' runs on the CPU, got {device!r}; leave it out")
-        if dtype is not None:
-            raise ValueError(f"dtype: backend 'onnx' runs in 8-bit integers, got {dtype!r}; leave it out")
-        if base_model is not None:
-            raise ValueError("base_model: backend 'onnx' runs what the checkpoint's folder holds; leave it out")
-        require_extra("fast", "onnxruntime", "tokenizers")
-    else:
-        require_extra("models", "torch", "transformers")
+    if backend == "onnx" and other:
+        value = {"device": device, "dtype": dtype}[other[0]]
+        raise ValueError(f"{other[0]}: backend 'onnx' runs on the CPU in float32, got {value!r}; leave it out")
+    if backend == "torch":
+        require_extra("torch", "torch", "transformers", "peft")
     return backend
 
 
@@ -143,7 +147,6 @@ def warn_if_emulated(dtype: str, device: str) -> None:
 
 BACKENDS = ("torch", "onnx")
 CPU_BATCH = 1024  # word pieces: larger batches hold more padding and leave the processor's cache
-FAST_BATCH = 256  # 8-bit products are so fast that everything else must stay in the core's cache
 _LISTENER: ContextVar[Callable[[float], object] | None] = ContextVar("listener", default=None)
 
 
@@ -164,13 +167,13 @@ def report_done(share: float) -> None:
         listener(share)
 
 
-def budget_on(device_type: str, batch_tokens: int, fast: bool = False) -> int:
-    """Return the token budget used on a device: on a CPU at most CPU_BATCH, or FAST_BATCH for 8-bit integers (`fast`).
+def budget_on(device_type: str, batch_tokens: int) -> int:
+    """Return the token budget used on a device: on a CPU at most CPU_BATCH.
 
-    >>> budget_on("cpu", 4096), budget_on("cpu", 4096, fast=True), budget_on("cuda", 4096)
-    (1024, 256, 4096)
+    >>> budget_on("cpu", 4096), budget_on("cuda", 4096)
+    (1024, 4096)
     """
-    return min(batch_tokens, FAST_BATCH if fast else CPU_BATCH) if device_type == "cpu" else batch_tokens
+    return min(batch_tokens, CPU_BATCH) if device_type == "cpu" else batch_tokens
 
 
 def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -190,6 +193,16 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
             batch = []
 
 
+def results_of(function: Callable, batches: Iterable, workers: int = 1) -> Iterator[tuple]:
+    """Yield every batch and what a function returns for it, so many at once."""
+    if workers < 2:
+        yield from ((batch, function(batch)) for batch in batches)
+        return
+    batches = list(batches)
+    with ThreadPoolExecutor(workers) as pool:
+        yield from zip(batches, pool.map(function, batches), strict=True)
+
+
 def padded(rows: Sequence[dict]) -> dict[str, np.ndarray]:
     """Return the inputs of rows, name -> token numbers, as (rows, tokens) integers, padded with 0 to the longest."""
     longest = max(len(row["input_ids"]) for row in rows)
@@ -204,12 +217,12 @@ def tensors(inputs: Mapping[str, np.ndarray], device: object = "cpu") -> dict:
     return {name: torch.from_numpy(values).to(device) for name, values in inputs.items()}
 
 
-def run_padded(encoded: Sequence[dict], forward: Callable, budget: int) -> list[np.ndarray]:
+def run_padded(encoded: Sequence[dict], forward: Callable, budget: int, workers: int = 1) -> list[np.ndarray]:
     """Return per row `forward` of its tokens: from name -> (batch, tokens) integers to (batch, tokens, ...) floats."""
     results: list = [None] * len(encoded)
     lengths = [len(e["input_ids"]) for e in encoded]
-    for batch in budgeted(lengths, budget):
-        output = forward(padded([encoded[i] for i in batch]))
+    batches = budgeted(lengths, budget)
+    for batch, output in results_of(lambda batch: forward(padded([encoded[i] for i in batch])), batches, workers):
         for row, i in zip(output, batch, strict=True):
             results[i] = row[: lengths[i]]
     return results

@@ -36,6 +36,7 @@ from .checkpoints import (
     with_adapter,
 )
 from .checkpoints import read_settings as read_checked
+from .encoder_weights import default_backend, onnx_source
 from .inference import (
     budget_on,
     budgeted,
@@ -46,12 +47,13 @@ from .inference import (
     dtype_facts,
     has_gpu,
     padded,
+    results_of,
     run_in_forked_children,
     tensors,
     warn_if_emulated,
 )
 from .kept_logits import KeptLogits
-from .onnx_backend import FastModel, FastTokenizer, fast_file
+from .onnx_backend import OnnxEncoder, onnx_encoder
 from .prompt_engine import GRAPHS, PromptEngine, graphs_digest
 from .reading import LONG_ANSWER, PASSAGE
 from .scorer import UNSURE_FROM, UNSURE_TO, is_number, is_whole, one_of, quiet, whole
@@ -151,9 +153,13 @@ class JudgeReader:
         longest = [max(len(column[i]["input_ids"]) for column in whole) for i in range(len(full))]
         self.cut.update(row for row, length in zip(full, longest, strict=True) if length > loaded.max_length)
         values = np.zeros(len(rows))
-        fast = isinstance(loaded.model, FastModel)
-        for batch in budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens, fast)):
-            values[batch] = self._run([padded([column[i] for i in batch]) for column in columns]).reshape(-1)
+
+        def run(batch: list[int]) -> np.ndarray:
+            return self._run([padded([column[i] for i in batch]) for column in columns])
+
+        batches = budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens))
+        for batch, logits in results_of(run, batches, getattr(loaded.model, "workers", 1)):
+            values[batch] = logits.reshape(-1)
         return values[[unique[triple] for triple in triples]]
 
     def prompt_logits(self, prompts: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -174,7 +180,7 @@ class JudgeReader:
     def _run(self, inputs: list[dict[str, np.ndarray]]) -> np.ndarray:
         """Return the logits of padded inputs, one for each encoder."""
         model = self.loaded.model
-        if isinstance(model, FastModel):
+        if isinstance(model, OnnxEncoder):
             return model(**inputs[0])
         import torch
 
@@ -374,25 +380,28 @@ def load_judge_of(
     folder = checkpoint_folder(checkpoint, revision)
     settings = read_settings(folder)
     in_engine = settings["configuration"] == PROMPT and runs_in_engine(folder, backend, device, dtype)
-    backend = "engine" if in_engine else checked_backend(backend, device, dtype, base_model)
-    if backend == "onnx":
+    default = default_backend(folder, base_model)
+    backend = "onnx" if in_engine else checked_backend(backend, device, dtype, default)
+    if backend == "onnx" and not in_engine:
         check_onnx_support(settings["configuration"], folder)
-        source, device, fast = folder, "cpu", file_digest(fast_file(folder, "ava"))
+        source, device = onnx_source(folder, base_model), "cpu"
     else:
-        source, fast = encoder_source(folder, base_model), None
+        source = encoder_source(folder, base_model)
         device = "cpu" if in_engine else None if device is None else checked_device(device)
     digest, dtype = signature_digest(folder, source), checked_dtype(dtype)
     facts = {"checkpoint": short_digest(folder), "files": digest.rpartition("-")[2]}
     facts["configuration"] = settings["configuration"]
-    fast = graphs_digest(folder) if in_engine else fast
-    facts |= {"backend": f"onnx-{fast[:12]}"} if fast else dtype_facts(dtype)
+    if in_engine:
+        facts["backend"] = f"onnx-{graphs_digest(folder)[:12]}"
+    else:
+        facts |= ({"engine": "onnx"} if backend == "onnx" else {}) | dtype_facts(dtype)
     if settings["configuration"] == PROMPT:
         facts |= {"prompt": str(PROMPT_VERSION), "window": str(WINDOW)}
 
     def load() -> tuple[object, object]:
         with _LOADING:
             where = device or checked_device(None)
-            return _loaded(folder, source, digest, tuple(settings.items()), where, dtype, fast, in_engine)
+            return _loaded(folder, source, digest, tuple(settings.items()), where, dtype, backend)
 
     judge = LoadedJudge(load=load, folder=folder, facts=facts, **settings)
     return judge.ready() if ready else judge
@@ -426,35 +435,19 @@ def check_onnx_support(configuration: str, folder: Path) -> None:
         raise ValueError(f"checkpoint: {folder} is a judge of configuration {configuration}; {why}")
 
 
-def model_to_export(folder: Path) -> tuple[object, list[str]]:
-    """Return the torch model of a judge for the backend "onnx", and the names of the model's inputs."""
-    settings = read_settings(folder)
-    check_onnx_support(settings["configuration"], folder)
-    model, tokenizer = load_model(folder, settings["configuration"], settings["marks"])
-    marks = ["token_type_ids"] if settings["marks"] else []
-    return model, list(dict.fromkeys([*tokenizer.model_input_names, *marks]))
-
-
 @lru_cache(maxsize=4)
 def _loaded(
-    folder: Path,
-    source: Path,
-    digest: str,
-    settings: tuple,
-    device: str,
-    dtype: str,
-    fast: str | None,
-    in_engine: bool,
+    folder: Path, source: Path, digest: str, settings: tuple, device: str, dtype: str, backend: str
 ) -> tuple[object, object]:
     """Return the model of a judge, which has judged a known row, and its tokenizer."""
-    run_in_forked_children()
     values = dict(settings)
-    if in_engine:
+    if backend == "onnx" and values["configuration"] == PROMPT:
         model = PromptEngine(folder, source, values["layers"])
         tokenizer = model.file.tokenizer
-    elif fast:
-        model, tokenizer = FastModel(folder, digest, "ava"), FastTokenizer(folder)
+    elif backend == "onnx":
+        model, tokenizer = onnx_encoder(folder, source, "first")
     else:
+        run_in_forked_children()
         with one_error(folder), quiet():
             model, tokenizer = load_model(
                 folder, values["configuration"], values["marks"], source, dtype, values["layers"]

@@ -1,85 +1,207 @@
-"""Run a checkpoint's model in 8-bit integers on a CPU with ONNX Runtime, without torch and transformers."""
+"""Run an encoder like BERT on a CPU with ONNX Runtime, without torch and transformers.
+
+The graph of the encoder is written here, a few kB; its weights are numpy arrays, read by `encoder_weights`.
+"""
 
 import os
-import sys
+import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 
-from .checkpoints import CheckpointError, check_onnx, file_digest, read_json
+from .checkpoints import CheckpointError, read_json, refuse
+from .encoder_weights import TABLE, encoder_weights
 from .inference import cores
 
-FAST_FILE = "model.int8.onnx"
+INPUTS = ("input_ids", "token_type_ids", "attention_mask")
+_FUSED = "com.microsoft"  # operators of ONNX Runtime that do several steps at once
+_OPSETS = (("", 17), (_FUSED, 1))
+_TYPES = {"float32": 1, "int64": 7, "float16": 10}  # of TensorProto
+_INT32, _EXTERNAL = 6, 1
 
 
-def _how_to_make(folder: Path, metric: str) -> str:
-    return f"run genqa-metrics export --metric {metric} --checkpoint {folder} OUTPUT and pass checkpoint=OUTPUT"
+def _number(value: int) -> bytes:
+    result = bytearray()
+    while value > 127:
+        result.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*result, value])
 
 
-def fast_file(folder: Path, metric: str) -> Path:
-    """Return the path of a checkpoint's model for the backend "onnx", or name the command that makes it."""
-    path = folder / FAST_FILE
-    if not path.is_file():
-        lacks = f"{folder} has no {FAST_FILE}, which backend 'onnx' runs"
-        raise ValueError(f"checkpoint: {lacks}; {_how_to_make(folder, metric)}")
-    return path
+def _message(*fields: tuple[int, int | float | str | bytes]) -> bytes:
+    """Return a message of protocol buffers from its fields, (number, value).
 
-
-class FastModel:
-    """Replaces the torch model of a checkpoint whose weights have the SHA-256 `digest`; runs in ONNX Runtime.
-
-    It runs on as many threads as torch would in the thread that calls it. Where torch is not in use, it has all cores
-    in the main thread and one in any other: whoever starts threads shares the cores among them.
+    >>> _message((1, 8), (2, "x")).hex()
+    '0808120178'
     """
+    result = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            result += _number(number << 3) + _number(value)
+        elif isinstance(value, float):
+            result += _number(number << 3 | 5) + struct.pack("<f", value)
+        else:
+            content = value.encode() if isinstance(value, str) else value
+            result += _number(number << 3 | 2) + _number(len(content)) + content
+    return result
 
-    def __init__(self, folder: Path, digest: str, metric: str):
-        self._path = fast_file(folder, metric)
-        self._sessions: dict[tuple[int, int], object] = {}
+
+def _attribute(name: str, value: int | float) -> bytes:
+    return _message((1, name), *([(2, value), (20, 1)] if isinstance(value, float) else [(3, value), (20, 2)]))
+
+
+def _tensor(name: str, values: np.ndarray) -> bytes:
+    """Return a TensorProto whose values come from memory, see `OnnxEncoder`."""
+    dimensions = [(1, size) for size in values.shape]
+    where = _message((1, "location"), (2, "memory"))
+    return _message(*dimensions, (2, _TYPES[str(values.dtype)]), (8, name), (13, where), (14, _EXTERNAL))
+
+
+def _value(name: str, kind: str, *dimensions: str) -> bytes:
+    shape = _message(*[(1, _message((2, name))) for name in dimensions])
+    return _message((1, name), (2, _message((1, _message((1, _TYPES[kind]), (2, shape))))))
+
+
+class Graph:
+    """An ONNX graph of an encoder like BERT: `add` operators; `bytes(graph)` is the model, `constants` its arrays."""
+
+    def __init__(self):
+        self.constants: dict[str, np.ndarray] = {}
+        self._nodes: list[bytes] = []
+
+    def constant(self, name: str, values: np.ndarray) -> str:
+        """Return the name of an array that operators read."""
+        self.constants[name] = np.ascontiguousarray(values)
+        return name
+
+    def add(self, kind: str, inputs: Sequence[str], fused: bool = False, **attributes: int | float) -> str:
+        """Return the name of the output of a new operator."""
+        output = f"{kind}{len(self._nodes)}"
+        fields = [*((1, name) for name in inputs), (2, output), (4, kind)]
+        fields += [(5, _attribute(*item)) for item in attributes.items()]
+        self._nodes.append(_message(*fields, *([(7, _FUSED)] if fused else [])))
+        return output
+
+    def model(self, output: str) -> bytes:
+        """Return the model whose output, "states", is that of an operator."""
+        self._nodes.append(_message((1, output), (2, "states"), (4, "Identity")))
+        fields = [(1, node) for node in self._nodes]
+        fields += [(2, "encoder"), *((5, _tensor(*item)) for item in self.constants.items())]
+        fields += [(11, _value(name, "int64", "rows", "tokens")) for name in INPUTS]
+        graph = _message(*fields, (12, _value("states", "float32", "rows", "read", "size")))
+        return _message((1, 8), (7, graph), *((8, _message((1, name), (2, version))) for name, version in _OPSETS))
+
+
+def encoder_graph(weights: dict[str, np.ndarray], heads: int, epsilon: float, layers: int, first: bool) -> tuple:
+    """Return the ONNX model of an encoder like BERT and its arrays by name.
+
+    Args:
+        weights: arrays by the names that transformers gives them, without "bert."; matrices are taken out, so that no
+            second copy of them is in memory.
+        heads: number of attention heads.
+        epsilon: what is added to variances.
+        layers: number of layers that are read; 0 for the embeddings.
+        first: whether only the states of the first token are needed.
+    """
+    graph = Graph()
+
+    def weight(name: str) -> str:
+        return graph.constant(name, weights[name])
+
+    def product(source: str, name: str) -> str:
+        return graph.add("MatMul", [source, graph.constant(f"{name}.weight", weights.pop(f"{name}.weight").T)])
+
+    def summed(new: str, old: str, dense: str, norm: str) -> str:
+        scale = [weight(f"{norm}.weight"), weight(f"{norm}.bias"), weight(f"{dense}.bias")]
+        return graph.add("SkipLayerNormalization", [new, old, *scale], fused=True, epsilon=epsilon)
+
+    start = graph.constant("start", np.zeros(1, dtype=np.int64))
+    length = graph.add("Shape", ["input_ids"], start=1, end=2)
+    below = [
+        graph.add("Cast", [graph.add("Gather", [weight(TABLE), "input_ids"])], to=_TYPES["float32"]),
+        graph.add("Gather", [weight("embeddings.token_type_embeddings.weight"), "token_type_ids"]),
+        graph.add("Slice", [weight("embeddings.position_embeddings.weight"), start, length, start]),
+    ]
+    states = graph.add("Add", [graph.add("Add", below[:2]), below[2]])
+    norm = [weight("embeddings.LayerNorm.weight"), weight("embeddings.LayerNorm.bias")]
+    states = graph.add("LayerNormalization", [states, *norm], axis=2**64 - 1, epsilon=epsilon)
+    mask = graph.add("Cast", ["attention_mask"], to=_INT32) if layers else ""
+    for number in range(layers):
+        layer = f"encoder.layer.{number}"
+        names = [f"{layer}.attention.self.{name}" for name in ("query", "key", "value")]
+        joined = np.concatenate([weights.pop(f"{name}.weight") for name in names]).T
+        biases = np.concatenate([weights[f"{name}.bias"] for name in names])
+        both = graph.constant(f"{layer}.weight", joined), graph.constant(f"{layer}.bias", biases)
+        read = graph.add("Attention", [states, *both, mask], fused=True, num_heads=heads)
+        if first and number == layers - 1:
+            read, states = (graph.add("Gather", [name, start], axis=1) for name in (read, states))
+        attention = f"{layer}.attention.output"
+        read = product(read, f"{attention}.dense")
+        states = summed(read, states, f"{attention}.dense", f"{attention}.LayerNorm")
+        wide = product(states, f"{layer}.intermediate.dense")
+        wide = graph.add("BiasGelu", [wide, weight(f"{layer}.intermediate.dense.bias")], fused=True)
+        wide = product(wide, f"{layer}.output.dense")
+        states = summed(wide, states, f"{layer}.output.dense", f"{layer}.output.LayerNorm")
+    return graph.model(states), graph.constants
+
+
+class OnnxEncoder:
+    """An encoder like BERT, with its head if it has one; replaces a model of torch on the CPU, and uses one core."""
+
+    def __init__(self, weights: dict[str, np.ndarray], config: Mapping, head: str | None, layers: int | None = None):
+        """Take what `encoder_weights` returns; `layers` are those that are read, None for all."""
+        self._head = head
+        self._of_head = {name: value for name, value in weights.items() if name.startswith(("pooler.", "classifier."))}
+        layers = config["num_hidden_layers"] if layers is None else layers
+        options = config["num_attention_heads"], float(config["layer_norm_eps"]), layers, head == "first"
+        self._model, self._constants = encoder_graph(weights, *options)
+        self._sessions: dict[int, object] = {}
         self._lock = threading.Lock()
-        fix = _how_to_make(folder, metric)
-        check_onnx(self._path)
-        try:
-            session = self._session()
-        except Exception as error:  # ONNX Runtime has its own exception types
-            why = str(error).splitlines()[0]
-            raise ValueError(f"checkpoint: {self._path} cannot be loaded: {why}; {fix}") from error
-        facts = session.get_modelmeta().custom_metadata_map
-        if facts.get("checkpoint") != digest:
-            raise ValueError(
-                f"checkpoint: {self._path} was made of weights with the SHA-256 "
-                f"{facts.get('checkpoint', 'unknown'):.12}, those beside it have {digest:.12}; {fix}"
-            )
-        self._names = [given.name for given in session.get_inputs()]
         self.device = SimpleNamespace(type="cpu")
-        positions = facts.get("positions")
-        self.config = SimpleNamespace(max_position_embeddings=int(positions) if positions else None)
-        self.name = f"onnx-{file_digest(self._path)[:12]}"
+        self.config = SimpleNamespace(max_position_embeddings=len(weights["embeddings.position_embeddings.weight"]))
 
     def _session(self):
         import onnxruntime
 
-        torch = sys.modules.get("torch")
-        main = threading.current_thread() is threading.main_thread()
-        threads = torch.get_num_threads() if torch else cores() if main else 1
-        key = os.getpid(), threads  # a forked child lacks the threads of a session
+        process = os.getpid()  # a forked child makes its own session
         with self._lock:
-            if key not in self._sessions:
+            if process not in self._sessions:
                 options = onnxruntime.SessionOptions()
-                options.intra_op_num_threads = threads
+                options.intra_op_num_threads = 1  # whoever has several cores runs several batches
                 options.log_severity_level = 3  # errors only
-                # Keeps products exact on x86 without VNNI, where sums would otherwise saturate at 16 bits.
-                options.add_session_config_entry("session.x64quantprecision", "1")
+                values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in self._constants.values()]
+                options.add_external_initializers(list(self._constants), values)
                 on_cpu = {"providers": ["CPUExecutionProvider"]}
-                self._sessions[key] = onnxruntime.InferenceSession(str(self._path), options, **on_cpu)
-            return self._sessions[key]
+                self._sessions = {process: onnxruntime.InferenceSession(self._model, options, **on_cpu)}
+            return self._sessions[process]
+
+    @property
+    def workers(self) -> int:
+        """How many batches to run at once: all cores in the main thread; whoever starts threads shares them."""
+        return cores() if threading.current_thread() is threading.main_thread() else 1
+
+    def states(self, **inputs: np.ndarray) -> np.ndarray:
+        """Return (rows, tokens, size) states of the last layer of padded inputs; (rows, 1, size) of a head "first"."""
+        ids = inputs["input_ids"]
+        types = inputs.get("token_type_ids")
+        types = np.zeros_like(ids) if types is None else types
+        columns = dict(zip(INPUTS, (ids, types, inputs["attention_mask"]), strict=True))
+        return self._session().run(["states"], columns)[0]
 
     def __call__(self, **inputs: np.ndarray) -> np.ndarray:
-        """Return the logits of padded inputs, see `inference.padded`."""
-        (logits,) = self._session().run(["logits"], {name: inputs[name] for name in self._names})
-        return logits
+        """Return the logits of padded inputs, see `inference.padded`: of rows, or of every token."""
+        values = self.states(**inputs)
+        if self._head == "first":
+            values = np.tanh(self._dense(values[:, 0], "pooler.dense"))
+        if "classifier.0.weight" in self._of_head:
+            return self._dense(np.tanh(self._dense(values, "classifier.0")), "classifier.2")
+        return self._dense(values, "classifier")
+
+    def _dense(self, values: np.ndarray, name: str) -> np.ndarray:
+        return values @ self._of_head[f"{name}.weight"].T + self._of_head[f"{name}.bias"]
 
 
 class Batch(dict):
@@ -94,7 +216,7 @@ class Batch(dict):
         return self.encodings[number].sequence_ids
 
 
-class FastTokenizer:
+class OnnxTokenizer:
     """Replaces a fast tokenizer of transformers; it supports the calls that the metrics make."""
 
     def __init__(self, folder: Path):
@@ -104,14 +226,22 @@ class FastTokenizer:
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # the library raises bare Exception
             raise CheckpointError(
-                f"checkpoint: {folder} has no readable tokenizer.json ({str(error).splitlines()[0]:.80}); make it "
-                "again with genqa-metrics export"
+                f"checkpoint: {folder} has no readable tokenizer.json ({str(error).splitlines()[0]:.80}); "
+                "fetch it again"
             ) from error
         self._tokenizer.no_padding()
-        longest = read_json(folder / "tokenizer_config.json").get("model_max_length", 512)
+        path = folder / "tokenizer_config.json"
+        longest = read_json(path).get("model_max_length", 512) if path.is_file() else 512
         self.model_max_length = int(min(longest, 512))
         unknown = getattr(self._tokenizer.model, "unk_token", None)
         self.unk_token_id = None if unknown is None else self._tokenizer.token_to_id(unknown)
+
+    def check_vocabulary(self, size: int, folder: Path) -> None:
+        """Refuse token ids beyond the vocabulary of a model."""
+        highest = max(self._tokenizer.get_vocab().values(), default=0)
+        if highest >= size:
+            more = f"the tokenizer has word piece {highest}, the model knows {size:,}"
+            refuse(folder, f"{more}; take the tokenizer that it was trained with")
 
     def __call__(
         self,
@@ -139,3 +269,11 @@ class FastTokenizer:
         if single:
             batch.update({name: values[0] for name, values in batch.items()})
         return batch
+
+
+def onnx_encoder(folder: Path, source: Path, head: str | None, layers: int | None = None) -> tuple:
+    """Return the encoder of a checkpoint, see `encoder_weights`, and its tokenizer."""
+    weights, config = encoder_weights(folder, source, head)
+    tokenizer = OnnxTokenizer(folder if (folder / "tokenizer.json").is_file() else source)
+    tokenizer.check_vocabulary(config["vocab_size"], folder)
+    return OnnxEncoder(weights, config, head, layers), tokenizer

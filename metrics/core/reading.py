@@ -182,6 +182,12 @@ MIN_WORDS, MIN_ANSWER = 6, 40
 MIN_SHARE = 0.005  # of rows that are not English, from which they are reported
 
 
+# Words that no other language shares, and those that few others do; so large a share of them makes a text English.
+_ENGLISH = frozenset("the and what who which how when where why does did that with from they there were this".split())
+_MOSTLY = _ENGLISH | frozenset("of is it i a an in to was are by on for not you be has have at or can".split())
+PLAIN, MOSTLY_PLAIN = 0.2, 0.4
+
+
 @lru_cache(1)
 def _identifier():
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
@@ -221,6 +227,10 @@ def language_of(text: str) -> str:
     """
     if len(text) < MIN_CHARACTERS:
         return ""
+    words = text[:MAX_CHARACTERS].lower().split()
+    plain, mostly = (sum(word in of for word in words) for of in (_ENGLISH, _MOSTLY))
+    if (plain and mostly >= PLAIN * len(words)) or mostly >= max(3, MOSTLY_PLAIN * len(words)):
+        return "en"  # the model that knows languages takes as long to load as a small judge
     language, probability = _identifier().classify(text[:MAX_CHARACTERS].encode("utf-8", "replace"))
     return language if probability >= SURE else ""
 

@@ -184,10 +184,10 @@ def counted_ngrams(terms: Sequence[str], order: int) -> set:
 def require_extra(extra: str, *packages: str) -> None:
     """Raise an ImportError that names the extra of this project to install if a package is missing.
 
-    >>> require_extra("models", "no_such_package")
+    >>> require_extra("torch", "no_such_package")
     Traceback (most recent call last):
         ...
-    ImportError: no_such_package is not installed; run pip install 'genqa-metrics[models]'
+    ImportError: no_such_package is not installed; run pip install 'genqa-metrics[torch]'
     """
     missing = [name for name in packages if find_spec(name) is None]
     if missing:

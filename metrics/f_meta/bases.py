@@ -16,7 +16,10 @@ from pathlib import Path
 import numpy as np
 import regex
 
-from ..core.checkpoints import BASE_MODEL, ENCODERS, NO_CODE, SAFE_WEIGHTS, base_encoder
+from ..core.checkpoints import BASE_MODEL, ENCODERS, NO_CODE, SAFE_WEIGHTS, ThreadTokenizer, base_encoder
+from ..core.encoder_weights import BUNDLED, BUNDLED_SHA256, bundled
+from ..core.inference import CPU_BATCH, run_padded
+from ..core.onnx_backend import onnx_encoder
 from ..core.scorer import quiet, require_extra
 from .overlap import BETA, MAX_ORDER, bleu, rouge, words
 
@@ -116,6 +119,12 @@ def _meteor(command: list[str]) -> Callable:
 
 
 @cache
+def _onnx_encoder() -> tuple:
+    model, tokenizer = onnx_encoder(BUNDLED, BUNDLED, None)
+    return model, ThreadTokenizer(tokenizer)
+
+
+@cache
 def _encoder() -> tuple:
     from transformers import AutoModel, AutoTokenizer
 
@@ -129,6 +138,13 @@ def _sentence_vectors(texts: Sequence[str], longest: int) -> np.ndarray:
     """Return the encoder's sentence vectors, the mean of its last states scaled to length 1: (texts, size)."""
     import torch
 
+    if bundled():
+        model, tokenizer = _onnx_encoder()
+        batch = tokenizer(texts, truncation=True, max_length=longest)
+        encoded = [dict(zip(batch, values, strict=True)) for values in zip(*batch.values(), strict=True)]
+        states = run_padded(encoded, lambda inputs: model.states(**inputs), CPU_BATCH, model.workers)
+        means = np.stack([of_text.mean(axis=0) for of_text in states])
+        return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
     model, tokenizer = _encoder()
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     rows: list = [None] * len(texts)
@@ -262,11 +278,13 @@ def base_function(base: str | Callable, base_kwargs: Mapping | None = None) -> B
     if base == "meteor":
         return Base("'meteor'", {"base": "meteor", "meteor": "1.5-en-norm"}, _meteor(_meteor_command()))
     if not known:
-        try:
-            require_extra("models", "torch", "transformers")
-        except ImportError as error:
-            raise ImportError(f'base: "{base}": {error}', name=error.name) from error
-        encoder = f"{BASE_MODEL.split('/')[1]}@{ENCODERS[BASE_MODEL].sha256[:12]}"
+        if not bundled():
+            try:
+                require_extra("torch", "torch", "transformers")
+            except ImportError as error:
+                raise ImportError(f'base: "{base}": {error}', name=error.name) from error
+        digest = BUNDLED_SHA256 if bundled() else ENCODERS[BASE_MODEL].sha256
+        encoder = f"{BASE_MODEL.split('/')[1]}@{digest[:12]}"
         pairs = cosines if base == "cosine" else _same_question
         return Base(f"'{base}'", {"base": base, "encoder": encoder}, pairs, threshold=THRESHOLDS[base])
     tokenizer = kwargs.get("tokenizer", "word")

@@ -61,7 +61,8 @@ class Grounding(CheckedModule, evaluate.Metric):
         dtype: "float32" (default), "bfloat16" or "float16".
         batch_tokens: word pieces per batch of the encoder, padding included.
         progress: show a progress bar; default: where stderr is a terminal.
-        backend: "torch" (default), or "onnx" for 8-bit integers on a CPU, see `genqa-metrics export`.
+        backend: "onnx" for ONNX Runtime on a CPU, which the package brings, or "torch". By default what fits the
+            checkpoint: "onnx" for the bundled ones, "torch" for others, for GPUs and for `dtype`.
         base_model: the encoder of a checkpoint that is an adapter: a folder, or "org/name@commit".
         settings: defaults for `compute`.
     """

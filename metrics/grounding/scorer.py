@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.inference import check_fork
 from ..core.reading import language_counts, language_warnings, readable
-from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, RowStatistics, Scorer, require_extra, whole
+from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, RowStatistics, Scorer, whole
 from .judging import WINDOWS, Grounder, answer_of, explained
 from .loading import load_judge
 
@@ -62,7 +62,6 @@ class GroundingScorer(Scorer):
         base_model: str | os.PathLike | None = None,
     ) -> None:
         """Load the judge; see `loading.load_judge`, and `inference.budget_on` for `batch_tokens`."""
-        require_extra("models", "sentencex")
         self.batch_tokens = batch_tokens
         self._process = os.getpid()
         self.loaded = load_judge(checkpoint, revision, device, dtype, backend, base_model, ready=False)

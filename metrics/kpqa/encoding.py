@@ -10,9 +10,8 @@ import numpy as np
 
 from ..core.checkpoints import token_limit
 from ..core.inference import budget_on, run_padded, tensors
-from ..core.onnx_backend import FastModel
+from ..core.onnx_backend import OnnxEncoder
 from ..core.quantities import NUMBER_WORDS
-from .loading import FastEmbedder
 from .scoring import UNKNOWN, Tokens
 
 MIN_ANSWER = 64  # word pieces reserved for an answer, however long the question
@@ -33,10 +32,13 @@ class Encoder:
         self.predictor, self.tokenizer = models.predictor, models.tokenizer
         self.embedder, self.embedding_tokenizer = models.embedder, models.embedding_tokenizer
         self.layer = models.layer
-        fast = isinstance(self.predictor, FastModel)
-        self.batch_tokens = budget_on(self.predictor.device.type, batch_tokens, fast)
+        self.batch_tokens = budget_on(self.predictor.device.type, batch_tokens)
         self.settings = models.settings
         self.cut_texts = 0
+
+    @property
+    def _workers(self) -> int:
+        return getattr(self.predictor, "workers", 1)
 
     def keyphrase_weights(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Pieces, np.ndarray]]:
         """Return for every (question, text) its word pieces and their (tokens,) probabilities of being a keyphrase."""
@@ -61,12 +63,12 @@ class Encoder:
             encoded.append({key: batch[key][i] for key in keys})
             end = pieces[-1].offsets[-1][1] if len(ids[place]) else 0
             self.cut_texts += len(ids) == limit and bool(texts[i][end:].strip())
-        weights = run_padded(encoded, self._keyphrases, self.batch_tokens)
+        weights = run_padded(encoded, self._keyphrases, self.batch_tokens, self._workers)
         return [(p, w[place]) for p, w, place in zip(pieces, weights, places, strict=True)]
 
     def _keyphrases(self, inputs: dict[str, np.ndarray]) -> np.ndarray:
         """Return (batch, tokens) probabilities of padded inputs."""
-        if isinstance(self.predictor, FastModel):
+        if isinstance(self.predictor, OnnxEncoder):
             logits = self.predictor(**inputs)
             powers = np.exp(logits - logits.max(-1, keepdims=True))
             return (powers / powers.sum(-1, keepdims=True))[..., self.settings.keyphrase_label]
@@ -99,15 +101,16 @@ class Encoder:
         keys = [k for k in batch if k not in ("offset_mapping", "special_tokens_mask")]
         encoded = [{key: batch[key][i] for key in keys} for i in range(len(texts))]
         results = []
-        for i, vectors in enumerate(run_padded(encoded, self._unit_vectors, self.batch_tokens)):
+        for i, vectors in enumerate(run_padded(encoded, self._unit_vectors, self.batch_tokens, self._workers)):
             own = np.asarray(batch["special_tokens_mask"][i]) == 0
             results.append((vectors[own], np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[own]))
         return results
 
     def _unit_vectors(self, inputs: dict[str, np.ndarray]) -> np.ndarray:
         """Return (batch, tokens, size) unit vectors of padded inputs."""
-        if isinstance(self.embedder, FastEmbedder):
-            return self.embedder(inputs["input_ids"])
+        if isinstance(self.embedder, OnnxEncoder):
+            states = self.embedder.states(**inputs)
+            return states / np.maximum(np.linalg.norm(states, axis=-1, keepdims=True), 1e-12)
         import torch
 
         inputs = tensors(inputs, self.embedder.device)

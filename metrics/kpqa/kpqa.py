@@ -71,7 +71,8 @@ class Kpqa(CheckedModule, evaluate.Metric):
         progress: show a progress bar; default: where stderr is a terminal.
         embedding_model: folder or Hub id of the encoder that BERTScore compares with; default: the base encoder.
         embedding_layer: its hidden layer; default 0, the embeddings below the first (the paper took the first).
-        backend: "torch" (default), or "onnx" for 8-bit integers on a CPU, see `genqa-metrics export`.
+        backend: "onnx" for ONNX Runtime on a CPU, which the package brings, or "torch". By default what fits the
+            checkpoint: "onnx" for the bundled ones, "torch" for others, for GPUs and for `dtype`.
         base_model: the encoder of a checkpoint that is an adapter: a folder, or "org/name@commit".
         settings: defaults for `compute`; "paper" for the equations as printed.
     """

@@ -6,7 +6,6 @@ import threading
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from ..core.checkpoints import (
     check_row,
     check_vocabulary,
     encoder_source,
-    file_digest,
     find_checkpoint,
     hub_folder,
     is_checkpoint,
@@ -29,6 +27,7 @@ from ..core.checkpoints import (
     whole_model,
     with_adapter,
 )
+from ..core.encoder_weights import BUNDLED, bundled, default_backend, encoder_config, onnx_source
 from ..core.inference import (
     checked_backend,
     checked_device,
@@ -37,7 +36,7 @@ from ..core.inference import (
     run_in_forked_children,
     warn_if_emulated,
 )
-from ..core.onnx_backend import FastModel, FastTokenizer, fast_file
+from ..core.onnx_backend import onnx_encoder
 from ..core.scorer import is_whole, quiet, whole
 
 SETTINGS_FILE = "kpqa_config.json"
@@ -69,40 +68,6 @@ class PredictorSettings:
 def write_settings(folder: Path, settings: PredictorSettings) -> None:
     """Write the settings beside the weights of a checkpoint."""
     (folder / SETTINGS_FILE).write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
-
-
-EMBEDDINGS_FILE = "embeddings.int8.safetensors"
-
-
-class FastEmbedder:
-    """Replaces the encoder of BERTScore at layer 0: normalised sums of exported word-piece and position embeddings."""
-
-    def __init__(self, folder: Path):
-        from safetensors import safe_open
-
-        path = folder / EMBEDDINGS_FILE
-        try:
-            with safe_open(path, framework="np") as tensors:
-                encoder = json.loads(tensors.metadata()["encoder"])
-                names = ("levels", "steps", "places", "weight", "bias")
-                self._levels, self._steps, self._places, self._weight, self._bias = map(tensors.get_tensor, names)
-        except Exception as error:  # a missing or damaged file raises many types of errors
-            raise CheckpointError(
-                f"checkpoint: {folder} has no readable {EMBEDDINGS_FILE} ({str(error).splitlines()[0]:.80}); make it "
-                "again with genqa-metrics export --metric kpqa, or take backend 'torch'"
-            ) from error
-        self._least = float(encoder["epsilon"])
-        self.device = SimpleNamespace(type="cpu")
-        self.config = SimpleNamespace(max_position_embeddings=len(self._places))
-        self.signature = f"{encoder['digest']}-int8-{file_digest(path)[:8]}"
-
-    def __call__(self, ids: np.ndarray) -> np.ndarray:
-        """Return (rows, tokens, size) unit vectors of (rows, tokens) word pieces."""
-        sums = self._levels[ids] * self._steps[ids] + self._places[: ids.shape[1]]
-        sums -= sums.mean(-1, keepdims=True)
-        sums /= np.sqrt((sums**2).mean(-1, keepdims=True) + self._least)
-        vectors = sums * self._weight + self._bias
-        return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
 
 
 _LOADING = threading.Lock()  # one thread loads, the others use its result
@@ -175,12 +140,6 @@ def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = N
     return model, tokenizer
 
 
-def model_to_export(folder: Path) -> tuple[object, list[str]]:
-    """Return a saved token classifier, and the names of the model's inputs."""
-    model, tokenizer = load_token_classifier(folder)
-    return model, tokenizer.model_input_names
-
-
 def _output(model, tokenizer):
     """Return the model's output for a known row."""
     import torch
@@ -218,22 +177,20 @@ def load_models(
     backend=None,
     base_model=None,
 ) -> Models:
-    """Return the models, loaded once a process; with "onnx" the checkpoint has the base encoder's layer 0."""
-    backend = checked_backend(backend, device, dtype, base_model)
+    """Return the models, loaded once a process."""
     folder = checkpoint_folder(checkpoint, revision)
+    backend = checked_backend(backend, device, dtype, default_backend(folder, base_model, embedding_model))
     layer = 0 if embedding_layer is None else embedding_layer
-    if backend == "onnx" and embedding_model is None and embedding_layer in (None, 0):
-        embedding_folder = None  # its vectors lie in the checkpoint's folder
-    else:
-        embedding_folder = _encoder_folder(embedding_model)
     dtype, settings = checked_dtype(dtype), checked_settings(folder)
     if backend == "onnx":
-        source, device, fast = folder, "cpu", file_digest(fast_file(folder, "kpqa"))
+        source, device = onnx_source(folder, base_model), "cpu"
+        embedding_folder = BUNDLED if embedding_model is None and bundled() else _encoder_folder(embedding_model)
     else:
-        source, device, fast = encoder_source(folder, base_model), checked_device(device), None
+        source, device = encoder_source(folder, base_model), checked_device(device)
+        embedding_folder = _encoder_folder(embedding_model)
     digest = signature_digest(folder, source)
     with _LOADING:
-        return _loaded(folder, source, embedding_folder, digest, device, dtype, layer, fast, settings)
+        return _loaded(folder, source, embedding_folder, digest, device, dtype, layer, backend, settings)
 
 
 def _encoder_folder(embedding_model: str | os.PathLike | None) -> Path:
@@ -254,44 +211,56 @@ def _encoder_folder(embedding_model: str | os.PathLike | None) -> Path:
 def _loaded(
     folder: Path,
     source: Path,
-    embedding_folder: Path | None,
+    embedding_folder: Path,
     digest: str,
     device: str,
     dtype: str,
     layer: int,
-    fast: str | None,
+    backend: str,
     settings: PredictorSettings,
 ):
-    run_in_forked_children()
-    warn_if_emulated(dtype, device)
     with one_error(f"{folder} (or the encoder in {embedding_folder})"):
-        if fast:
-            predictor, tokenizer = FastModel(folder, digest, "kpqa"), FastTokenizer(folder)
-            row = tokenizer(*([text] for text in KNOWN_ROW))
-            check_row("keyphrase predictor", folder, lambda: predictor(**{k: np.array(v) for k, v in row.items()}))
-        else:
-            predictor, tokenizer = load_token_classifier(folder, source)
-        if embedding_folder is None:
-            embedder, embedding_tokenizer = FastEmbedder(folder), tokenizer
-        else:
-            embedder, embedding_tokenizer = _load_encoder(embedding_folder)
-    if embedding_folder is not None:
-        layers = embedder.config.num_hidden_layers
-        if not is_whole(layer, 0, layers):
-            raise ValueError(f"embedding_layer: expected a whole number from 0 to {layers}, got {layer!r}")
-        blocks = getattr(getattr(embedder, "encoder", None), "layer", None)
-        if blocks is not None:  # those above the one that is compared
-            del blocks[max(1, layer) :]
-    for model in (predictor, embedder):
-        if not isinstance(model, FastModel | FastEmbedder):
-            import torch
+        load = _onnx_models if backend == "onnx" else _torch_models
+        predictor, tokenizer, embedder, embedding_tokenizer = load(folder, source, embedding_folder, layer)
+    if backend == "torch":
+        import torch
 
+        run_in_forked_children()
+        warn_if_emulated(dtype, device)
+        for model in (predictor, embedder):
             model.to(device, getattr(torch, dtype))
-    named = embedder.signature if embedding_folder is None else signature_digest(embedding_folder)
-    facts = {"checkpoint": digest, "embedding": named, "layer": str(layer)}
-    facts |= {"backend": predictor.name} if fast else dtype_facts(dtype)
+    facts = {"checkpoint": digest, "embedding": signature_digest(embedding_folder), "layer": str(layer)}
+    facts |= ({"engine": "onnx"} if backend == "onnx" else {}) | dtype_facts(dtype)
     tokenizers = ThreadTokenizer(tokenizer), ThreadTokenizer(embedding_tokenizer)
     return Models(predictor, tokenizers[0], embedder, tokenizers[1], layer, facts | settings.facts(), settings)
+
+
+def _onnx_models(folder: Path, source: Path, embedding_folder: Path, layer: int) -> tuple:
+    """Return the predictor, its tokenizer, and both of the encoder that BERTScore compares with."""
+    predictor, tokenizer = onnx_encoder(folder, source, "tokens")
+    row = {name: np.array(values) for name, values in tokenizer(*([text] for text in KNOWN_ROW)).items()}
+    check_row("keyphrase predictor", folder, lambda: predictor(**row))
+    _check_layer(layer, encoder_config(embedding_folder)["num_hidden_layers"])
+    embedder, embedding_tokenizer = onnx_encoder(embedding_folder, embedding_folder, None, layer)
+    row = {name: np.array(values) for name, values in embedding_tokenizer([KNOWN_ROW[0]]).items()}
+    check_row("encoder", embedding_folder, lambda: embedder.states(**row))
+    return predictor, tokenizer, embedder, embedding_tokenizer
+
+
+def _torch_models(folder: Path, source: Path, embedding_folder: Path, layer: int) -> tuple:
+    """Return the predictor, its tokenizer, and both of the encoder that BERTScore compares with."""
+    predictor, tokenizer = load_token_classifier(folder, source)
+    embedder, embedding_tokenizer = _load_encoder(embedding_folder)
+    _check_layer(layer, embedder.config.num_hidden_layers)
+    blocks = getattr(getattr(embedder, "encoder", None), "layer", None)
+    if blocks is not None:  # those above the one that is compared
+        del blocks[max(1, layer) :]
+    return predictor, tokenizer, embedder, embedding_tokenizer
+
+
+def _check_layer(layer: object, layers: int) -> None:
+    if not is_whole(layer, 0, layers):
+        raise CheckpointError(f"embedding_layer: expected a whole number from 0 to {layers}, got {layer!r}")
 
 
 def _load_encoder(folder: Path) -> tuple:

@@ -95,7 +95,7 @@ def merged(source: Path) -> tuple:
     if loader_of(source) == "ava":
         from genqa_metrics.ava.loading import load_judge
 
-        judge = load_judge(source, device="cpu")
+        judge = load_judge(source, backend="torch")
         return judge.model, judge.tokenizer
     model, tokenizer = load_token_classifier(source)
     model.config.id2label, model.config.label2id = {0: "other", 1: "keyphrase"}, {"other": 0, "keyphrase": 1}
