@@ -193,9 +193,7 @@ def test_encoders_of_other_types_are_refused(tiny_encoder, tmp_path, kind):
     encoder = ava_factory.encoder_of_type(kind, tiny_encoder, tmp_path / "encoder")
     model = judge_model.judge_model(encoder, "a1-r_qt")
     folder = ava_factory.saved(model, encoder, tmp_path / "judge", configuration="a1-r_qt")
-    with pytest.raises(
-        ValueError, match=f"model_type: expected bert for backend 'onnx', got '{kind}'; take backend"
-    ):
+    with pytest.raises(ValueError, match=f"model_type: expected bert for backend 'onnx', got '{kind}'; take backend"):
         load_judge(folder, backend="onnx")
 
 

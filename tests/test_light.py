@@ -1,16 +1,19 @@
-"""The light core: what `pip install genqa-metrics` alone brings is enough for aev, f_meta, score and compare."""
+"""What `pip install genqa-metrics` alone brings, without torch, is enough for every bundled metric and every verb."""
 
 import json
 
+import pytest
+
 from tests.factories.cases import tables
-from tests.factories.light import run, without_extras
+from tests.factories.light import EXTRAS, run, without_extras
 
 
 def test_modules_and_python_functions(tmp_path):
     """Loaded with `evaluate`, and scored and compared as rows in memory."""
     code = """
 import json, genqa_metrics
-aev, f_meta = genqa_metrics.load("aev"), genqa_metrics.load("f_meta")
+aev, f_meta, ava, kpqa = map(genqa_metrics.load, ("aev", "f_meta", "ava", "kpqa"))
+question = {"questions": ["How many steps are there?"], "predictions": ["four steps"], "references": [["four steps"]]}
 rows = [{"prediction": "four steps", "references": ["four steps"], "system": name} for name in "ab" for _ in range(5)]
 report = genqa_metrics.score(rows)
 report.to_pandas()
@@ -19,9 +22,11 @@ print(json.dumps([
     aev.compute(predictions=["four steps"], references=["four steps"], tokenizer="13a")["aev"],
     f_meta.compute(predictions=[["who won"]], references=[["who won"]])["f_meta"],
     report.systems["a"]["aev"],
+    ava.compute(**question)["ava_accuracy"],
+    round(kpqa.compute(**question)["rougeL_kpqa"], 6),
 ]))
 """
-    assert json.loads(without_extras(code, tmp_path)) == [1.0] * 4
+    assert json.loads(without_extras(code, tmp_path)) == pytest.approx([1.0] * 6, abs=1e-6)
 
 
 def test_commands_and_the_extras_that_they_lack(tmp_path, repository):
@@ -43,3 +48,38 @@ def test_commands_and_the_extras_that_they_lack(tmp_path, repository):
         assert code == row["status"], (row, told)
         assert row["missing"] in told, row
         assert f"pip install 'genqa-metrics[{row['extra']}]'" in told, row
+
+
+SLOW = ("torch", "transformers", "evaluate", "datasets")  # packages that the command line must not import
+
+
+def test_the_commands_of_the_readme_need_no_torch_and_import_nothing_slow(tmp_path, repository):
+    """Also where torch is installed: it is not imported."""
+    answers = repository / "metrics/examples/answers.jsonl"
+    asked = ["How many legs has an insect?", "--reference", "six", "--prediction", "It has eight."]
+    commands = [
+        ["score", answers, "-o", "judged.jsonl"],
+        ["score", answers, "--metric", "kpqa"],
+        ["score", repository / "metrics/examples/questions.jsonl"],
+        ["score", repository / "metrics/examples/rag.jsonl", "--metric", "grounding"],
+        ["compare", answers, "--resamples", "1000"],
+        ["explain", *asked],
+        ["accuracy", "judged.jsonl"],
+        ["doctor", answers],
+    ]
+    code = """
+import json
+
+import pytest
+from typer.testing import CliRunner
+from genqa_metrics.cli import app
+done = [CliRunner().invoke(app, command) for command in json.loads(sys.argv[2])]
+slow = [name for name in json.loads(sys.argv[3]) if name in sys.modules]
+print(json.dumps([[(it.exit_code, it.stdout + it.stderr) for it in done], slow]))
+"""
+    arguments = json.dumps([list(map(str, command)) for command in commands]), json.dumps(SLOW)
+    for names in (EXTRAS, ("no_such_package",)):
+        done, slow = json.loads(without_extras(code, tmp_path, *arguments, names=names))
+        for command, (status, text) in zip(commands, done, strict=True):
+            assert status == 0, (command, text)
+        assert slow == []

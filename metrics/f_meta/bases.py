@@ -136,8 +136,6 @@ def _encoder() -> tuple:
 
 def _sentence_vectors(texts: Sequence[str], longest: int) -> np.ndarray:
     """Return the encoder's sentence vectors, the mean of its last states scaled to length 1: (texts, size)."""
-    import torch
-
     if bundled():
         model, tokenizer = _onnx_encoder()
         batch = tokenizer(texts, truncation=True, max_length=longest)
@@ -145,6 +143,8 @@ def _sentence_vectors(texts: Sequence[str], longest: int) -> np.ndarray:
         states = run_padded(encoded, lambda inputs: model.states(**inputs), CPU_BATCH, model.workers)
         means = np.stack([of_text.mean(axis=0) for of_text in states])
         return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
+    import torch
+
     model, tokenizer = _encoder()
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     rows: list = [None] * len(texts)

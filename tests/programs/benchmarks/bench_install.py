@@ -1,6 +1,6 @@
 """What an installation takes: packages and MB of the package alone and with each extra, in clean environments.
 
-python -m tests.programs.benchmarks.bench_install --extras models fast
+python -m tests.programs.benchmarks.bench_install --extras torch
 """
 
 import argparse
@@ -12,7 +12,7 @@ import venv
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[3]
-EXTRAS = ("", "agree", "fast", "models", "all")
+EXTRAS = ("", "agree", "torch", "all")
 
 
 def megabytes(folder: Path) -> float:
