@@ -308,3 +308,13 @@ def test_answers_of_files_on_a_page(metric, said, tmp_path):
             assert text in page, err
             assert text in out
     assert page.lower().count(said.lower()) == 2
+
+
+def test_words_of_an_answer_that_declines_have_no_effect():
+    """A rule says that it declines: no word counts for or against it."""
+    from genqa_metrics.verbs.explain.verdict import verdict
+
+    found = verdict("Who wrote Hamlet?", "I don't know.", ["William Shakespeare"])
+    assert found.reason == "It declines to answer (checked by rule)."
+    assert found.words
+    assert all(word.effect == 0 for word in found.words)

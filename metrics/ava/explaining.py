@@ -69,7 +69,7 @@ def explanations(
 
     These are the number of the deciding reference, the likest by the judge; the probability of the row; [word, effect,
     start, end] in order, where a word of that reference does not count against an answer; and a sentence, of `by_rule`
-    if a rule decided, where words have no effect.
+    if a rule decided.
     """
     rows = list(zip(questions, references, predictions, strict=True))
 
@@ -83,8 +83,9 @@ def explanations(
     whole = probabilities(questions, references, predictions)
     words = [parts(text) for text in predictions]
     long = [sentences(text) if len(text.split()) >= LONG_ANSWER else [] for text in predictions]
-    ruled = [bool(by_rule and by_rule[i]) for i in range(len(rows))]  # words have no effect there
-    places = [(i, *span) for i in range(len(rows)) if not ruled[i] for span in (*words[i], *long[i])]
+    # Words of an answer that declines have no effect: without one of them it would be another answer.
+    declines = [bool(by_rule and by_rule[i]) and not attempts(text) for i, text in enumerate(predictions)]
+    places = [(i, *span) for i in range(len(rows)) if not declines[i] for span in (*words[i], *long[i])]
 
     def changed(i: int, start: int, end: int) -> str:
         text, other = predictions[i], None
@@ -102,9 +103,9 @@ def explanations(
     result = []
     for i, (question, _, answer) in enumerate(rows):
         of_words, of_sentences = effects[i][: len(words[i])], effects[i][len(words[i]) :]
-        of_words = [[answer[start:end], 0.0, start, end] for start, end in words[i]] if ruled[i] else of_words
+        of_words = [[answer[start:end], 0.0, start, end] for start, end in words[i]] if declines[i] else of_words
         row = question, accepted[i], answer, float(whole[i]), of_words, threshold, of_sentences
-        why = by_rule[i] if ruled[i] else reason(*row)
+        why = (by_rule and by_rule[i]) or reason(*row)
         result.append({"reference": deciding[i], "probability": row[3], "words": of_words, "reason": why})
     return result
 
