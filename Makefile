@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo docs test test-all quality style lock bench bench-quality sizes matrix integrations s3 resolve licences dist clean
+.PHONY: demo docs test test-all quality style lock bench bench-quality sizes matrix integrations s3 resolve licences dist vendor clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -64,6 +64,9 @@ lock: $(BIN)/python  # uv.lock from setup.cfg, then constraints.txt from uv.lock
 	$(BIN)/uv lock --quiet $(UPGRADE)
 	$(BIN)/uv export --frozen --quiet --extra test --no-emit-project --no-hashes --no-annotate --no-header | sed 's/ ;.*//' > constraints.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-annotate --no-header -c constraints.txt .github/release.in -o .github/release.txt
+
+vendor: $(BIN)/python  # the script of report pages, from the npm registry, with its digest
+	$(BIN)/python -m tests.programs.packaging.vendor
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

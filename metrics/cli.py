@@ -19,6 +19,7 @@ from .verbs.label.command import label
 from .verbs.raters.command import raters
 from .verbs.score.command import score
 from .verbs.verify import verify
+from .verbs.view.command import view
 
 # Rows are scored in threads of this package; those of numpy's BLAS would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -39,6 +40,7 @@ for verb, short_help in (
     (agree, "Measure how well metrics agree with the human scores in files."),
     (accuracy, "Estimate how many answers are correct, with an interval that counts the judge's errors."),
     (calibrate, "Calibrate the judge on labels of yours: its threshold and its errors on your data."),
+    (view, "Show all answers in the browser: filter, compare and label them."),
     (label, "Select rows to label, and collect people's verdicts."),
     (raters, "Make one score per item of the ratings of several people."),
     (verify, "Check that folders of scores are complete and unchanged."),

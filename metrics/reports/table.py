@@ -140,7 +140,7 @@ def source_cell(found: Mapping | None) -> str:
 # A line break is a space; what would control a terminal, turn the direction of writing, or is half a letter is shown.
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _VISIBLE = dict.fromkeys([*_CONTROLS, *range(0xD800, 0xE000)], "\ufffd")
-_IN_JSON = {letter: f"\\u{letter:04x}" for letter in _VISIBLE if letter > 0x1F}
+ESCAPES_IN_JSON = {letter: f"\\u{letter:04x}" for letter in _VISIBLE if letter > 0x1F}
 _VISIBLE |= dict.fromkeys((0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029), " ")
 
 
@@ -170,7 +170,7 @@ def as_json(report: Mapping) -> str:
     >>> as_json({"name": "\x9b\u202e"})
     '{\n  "name": "\\u009b\\u202e"\n}\n'
     """
-    return json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False).translate(_IN_JSON) + "\n"
+    return json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False).translate(ESCAPES_IN_JSON) + "\n"
 
 
 _LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"}
@@ -416,15 +416,15 @@ def render(name: str, **values):
     return Markup(_templates().get_template(name).render(values))
 
 
-def page(title: str, body, *styles, script=None) -> str:
+def page(title: str, body, *styles, script=None, served: bool = False) -> str:
     """Return one HTML page that needs no outside resource, of `markupsafe.Markup`; a plain string is escaped.
 
     The browser runs no script but the given one, which the page's policy names by its SHA-256. Styles are CSS beside
-    page.css.
+    page.css. The script of a page that is `served` may ask its server.
     """
     import base64
     import hashlib
 
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() if script else None
     styles = [render("page.css"), render("cards.css"), *styles]
-    return str(render("page.html", title=title, body=body, styles=styles, script=script, digest=digest))
+    return str(render("page.html", title=title, body=body, styles=styles, script=script, digest=digest, served=served))

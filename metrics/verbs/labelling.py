@@ -316,6 +316,14 @@ class Session:
             kept = [old for old in self._rows() if (old["item"], old["rater"]) != (task.key, self.rater)]
             self._write([*kept, row])
 
+    def remove(self, key: str) -> None:
+        """Take back this rater's label of a task."""
+        with self._locked():
+            rows = self._rows()
+            kept = [row for row in rows if (row["item"], row["rater"]) != (key, self.rater)]
+            if len(kept) < len(rows):
+                self._write(kept)
+
     def undo(self) -> Task | None:
         """Remove this rater's last label; return its task, or None."""
         with self._locked():

@@ -1,4 +1,4 @@
-"""Renew the pictures of the demos: `python -m tests.programs.pictures [NAME ...]`.
+"""Renew the pictures of the demos and of the row viewer: `python -m tests.programs.pictures [NAME ...]`.
 
 Each demo is started, opened in Chromium and photographed as it opens. `spaces/NAME/preview.png` is the picture that a
 link shows; its metadata hold the text on it.
@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from genqa_metrics.verbs.view.page import viewed
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import sync_playwright
@@ -20,6 +21,7 @@ from tests.conftest import TOOLS
 from tests.factories.spaces import free_port, started
 
 SPACES = Path(__file__).resolve().parents[2] / "spaces"
+EXAMPLE = SPACES.parent / "metrics/examples/answers.jsonl"
 NAMES = ("compare", "ava", "grounding", "kpqa", "f_meta", "aev")
 PREVIEW = {"width": 1200, "height": 630}
 SHOWN = """() => [...document.querySelectorAll('.status > .html-container, .results .html-container')]
@@ -51,16 +53,34 @@ def preview(browser, name: str) -> None:
     image.save(SPACES / name / "preview.png", pnginfo=facts, optimize=True)
 
 
+def viewer(browser) -> None:
+    """Write the pictures of the row viewer, one for each colour: the example's answers, one of them open."""
+    html = viewed([str(EXAMPLE)], None, number=30).html
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "page.html")
+        path.write_text(html, encoding="utf-8")
+        for scheme in ("light", "dark"):
+            page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
+            page.goto(f"{path.as_uri()}#agreement=systems+differ&row=2")
+            page.locator(".detail").wait_for()
+            page.evaluate("scrollTo(0, 0)")
+            image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+            image = image.quantize(COLOURS, dither=Image.Dither.NONE)
+            image.save(SPACES / f"docs/pictures/viewer-{scheme}.png", optimize=True)
+            page.close()
+
+
 def main() -> None:
     """Renew the pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME", help=f"of {', '.join(NAMES)}; all")
+    every = (*NAMES, "viewer")
+    parser.add_argument("names", nargs="*", default=every, metavar="NAME", help=f"of {', '.join(every)}; all")
     names = parser.parse_args().names
     with sync_playwright() as tool:
         found = next(filter(None, map(shutil.which, TOOLS["Chromium"][0])), None)
         browser = tool.chromium.launch(executable_path=found, args=["--no-sandbox"])
         for name in names:
-            preview(browser, name)
+            viewer(browser) if name == "viewer" else preview(browser, name)
             print(name)
         browser.close()
 

@@ -38,6 +38,20 @@ def host_of(value: str) -> str:
     return value[: value.find("]") + 1] if value.startswith("[") else value.partition(":")[0].lower()
 
 
+def foreign(headers: Mapping[bytes, list[bytes]]) -> bytes | None:
+    """Return why a page of this machine alone refuses a request, by its Host and Origin; None if it does not.
+
+    >>> foreign({b"host": [b"localhost:80"], b"origin": [b"http://localhost:80"]})
+    >>> foreign({b"host": [b"localhost:80"], b"origin": [b"http://evil.example"]})
+    b'The request comes from a page of another site.'
+    """
+    hosts = [value.decode("latin-1") for value in headers.get(b"host", [])]
+    if any(host_of(host) not in HERE for host in hosts):
+        return _NOT_HERE
+    origins = [value.decode("latin-1").partition("://")[2] for value in headers.get(b"origin", [])]
+    return _FOREIGN if any(origin not in hosts for origin in origins) else None
+
+
 class Guard:
     """ASGI middleware: refuses large and foreign requests, and adds security headers.
 
@@ -80,13 +94,7 @@ class Guard:
 
     def foreign(self, headers: Mapping[bytes, list[bytes]]) -> bytes | None:
         """Return why a request is refused because of its Host or Origin; None if it is not."""
-        if not only_here():
-            return None
-        hosts = [value.decode("latin-1") for value in headers.get(b"host", [])]
-        if any(host_of(host) not in HERE for host in hosts):
-            return _NOT_HERE
-        origins = [value.decode("latin-1").partition("://")[2] for value in headers.get(b"origin", [])]
-        return _FOREIGN if any(origin not in hosts for origin in origins) else None
+        return foreign(headers) if only_here() else None
 
     async def serve(self, scope, receive, send) -> None:
         """Answer a request that is not refused."""

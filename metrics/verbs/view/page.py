@@ -1,0 +1,237 @@
+"""The page of `genqa-metrics view` and its server on this machine, which saves labels and estimates the accuracy."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ...reports.table import accuracy_cell, listed, page, render
+from ...reports.viewer import ViewedAnswer, viewer, viewer_script
+from ...rows.reading import Item, Message, Progress, Skips, ignore
+from ...rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY
+from ...scale.options import OnError, Settings
+from ..accuracy.report import accuracy, checked_judge, judge_answers
+from ..inputs import digested_sources, read_answers
+from ..label.guard import MAX_BODY, foreign
+from ..labelling import Session, Task, plan
+from ..labels import LABELS_TO_BEGIN, key_of, read_labels
+from .rows import viewed_answers
+
+
+@dataclass
+class Viewed:
+    """The rows of a judged file as a page, and the labels that are given in it."""
+
+    html: str
+    answers: Sequence[ViewedAnswer]
+    tasks: Mapping[str, Task]  # by key, of all answers
+    session: Session | None  # of the file of labels; None where labels stay in the page
+    estimate: Callable[[], Any]  # returns an `AccuracyReport`, of the labels in the file
+
+    def save(self, key: str, label: int | None) -> None:
+        """Write a label into the file; None takes it back."""
+        if self.session is None:
+            raise ValueError("there is no file of labels; name one after the rows")
+        if key not in self.tasks:
+            raise ValueError("key: this is no answer of the page; reload it")
+        if label is None:
+            self.session.remove(key)
+        else:
+            self.session.label(self.tasks[key], label=label)
+
+    def accuracy(self) -> dict[str, Any]:
+        """Return the accuracy of every system as the page shows it: "systems" and "findings"."""
+        if self.session is None or not self.session.done:
+            return {"systems": [], "findings": []}
+        report = self.estimate()
+        systems = [
+            {
+                "system": system,
+                "shown": f"{_in_words(values)}; {values['labelled']:,} of {values['rows']:,} labelled",
+                **{name: values[name] for name in ("accuracy", "low", "high")},
+            }
+            for system, values in report.systems.items()
+        ]
+        return {"systems": systems, "findings": report.findings}
+
+
+def viewed(
+    rows: Any,
+    labels: Path | None = None,
+    settings: Settings | None = None,
+    columns: Mapping[str, str] | None = None,
+    *,
+    by: str | None = None,
+    number: int | None = None,
+    seed: int = 0,
+    rater: str = "",
+    saves: bool = True,
+    on_error: OnError = "fail",
+    problem: Message = ignore,
+    progress: Progress = ignore,
+) -> Viewed:
+    """Return the page of all rows, which AVA judges where no verb has yet.
+
+    `labels` is a file of labels, which `label` or this page wrote or which is new; another one is only shown, and so
+    are all unless the page `saves` labels. `number` answers of every system are drawn to be labelled, as by `label`;
+    None: as many as for the labels in the file.
+    """
+    named, judge = checked_judge(columns, settings, labels is not None)
+    sources, skips, notes = digested_sources(rows), Skips(on_error == "skip", problem), []
+    items, judged, topics, plans, _ = read_answers(sources, named, skips, judge, by)
+    if judge is None:
+        judged, verdicts, *_ = judge_answers(items, settings or {}, sources, False, progress)
+    else:
+        verdicts = judged >= 0.5
+    drawn = None if labels is None else _drawn(labels)
+    if number is None:
+        number = max([planned or 0 for _, planned in (drawn or {}).values()], default=0) or LABELS_TO_BEGIN
+    tasks = plan(items, judged, number, seed)
+    plans_of_tasks = {task.key: (task.probability, task.planned) for task in tasks}
+    if any(plans_of_tasks.get(key) != of_label for key, of_label in (drawn or {}).items()):
+        fix = "give the --number and --seed of `label`, or name a new file"
+        raise ValueError(f"labels: {labels} has labels that were drawn otherwise, which would not count; {fix}")
+    label_sources = None if labels is None or not _has_labels(labels) else digested_sources(str(labels), "labels")
+    known = read_labels(label_sources, items, plans, named, skips, notes) if label_sources or labels is None else None
+    session = Session(labels, tasks, rater) if saves and drawn is not None else None
+    means = known.mean if known else np.full(len(items), np.nan)
+    answers = viewed_answers(items, judged, verdicts, means, topics if by else (), tasks, "" if judge else "ava")
+    names = " ".join(dict.fromkeys(source.name for source in sources))
+    command = f"genqa-metrics accuracy {names} --labels labels.jsonl"
+    title = f"Answers of {listed(list(dict.fromkeys(Path(source.name).name for source in sources)))}"
+    body = render("view.html", title=title, headline=_headline(items, answers), notes=notes)
+    body += viewer(answers, session is not None, rater, command)
+    every = {task.key: task for task in [*map(_task, items), *tasks]}
+    estimate = partial(accuracy, sources, str(labels), columns, settings, on_error=on_error)
+    html = page(title, body, render("viewer.css"), script=viewer_script(), served=session is not None)
+    return Viewed(html, answers, every, session, estimate)
+
+
+def _has_labels(labels: Path) -> bool:
+    """Return whether a file has labels; one that is missing must have a name for JSON lines."""
+    if not labels.exists() and labels.suffix not in (".jsonl", ".json", ".ndjson"):
+        raise ValueError(f"labels: expected a name that ends in .jsonl, got {labels}; labels are JSON lines")
+    return labels.exists() and labels.stat().st_size > 0
+
+
+def _drawn(labels: Path) -> dict[str, tuple] | None:
+    """Return the probability and planned number of each drawn label by its key; None for a file of another tool."""
+    if not _has_labels(labels):
+        return {}
+    try:
+        rows = [json.loads(line) for line in labels.read_text(encoding="utf-8").split("\n") if line]
+        plans = {row["item"]: (row[SAMPLING_PROBABILITY], row[PLANNED_LABELS]) for row in rows}
+    except (ValueError, KeyError, TypeError):
+        return None
+    return {key: of_label for key, of_label in plans.items() if of_label[0] is not None}
+
+
+def _task(item: Item) -> Task:
+    """Return an answer that is not drawn: a person may label it, but such labels do not count as drawn at random."""
+    values = {"system": item.system} | ({"id": item.id} if item.id is not None else {})
+    return Task(key_of(item), None, item.text or "", item.references, item.predictions, values)
+
+
+def _in_words(values: Mapping[str, Any]) -> str:
+    """Return the accuracy of a system with its interval; see `judge_errors.JudgeErrors.accuracy`.
+
+    >>> _in_words({"accuracy": 0.5, "low": 0.31, "high": 0.709})
+    '50% right, 95% CI 31% to 71%'
+    """
+    if values["low"] is None:
+        return accuracy_cell(values)
+    return f"{values['accuracy']:.0%} right, 95% CI {values['low']:.0%} to {values['high']:.0%}"
+
+
+def _headline(items: Sequence[Item], answers: Sequence[ViewedAnswer]) -> str:
+    """Return in one line how many answers of each system the judge accepts."""
+    systems = dict.fromkeys(item.system for item in items)
+    of_system = {name: [answer.verdict for answer in answers if answer.system == name] for name in systems}
+    return f"Judged right: {listed([f'{name} {sum(of):,} of {len(of):,}' for name, of in of_system.items()])}."
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers requests of this machine's own pages alone."""
+
+    viewed: Viewed
+    estimating = Lock()
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Answer with the page, the accuracy or the labels."""
+        if self._is_foreign():
+            return
+        session = self.viewed.session
+        if self.path == "/":
+            self._answer(200, "text/html; charset=utf-8", self.viewed.html)
+        elif self.path == "/accuracy":
+            with self.estimating:  # each reads all rows
+                try:
+                    self._answer(200, "application/json", json.dumps(self.viewed.accuracy()))
+                except ValueError as error:
+                    self._answer(200, "application/json", json.dumps({"systems": [], "findings": [str(error)]}))
+        elif self.path == "/labels.jsonl" and session is not None:
+            text = session.path.read_text(encoding="utf-8") if session.path.exists() else ""
+            self._answer(200, "application/x-ndjson", text)
+        else:
+            self._answer(404, "text/plain", "There is no such page.")
+
+    def do_POST(self) -> None:
+        """Save a label."""
+        if self._is_foreign():
+            return
+        size = self.headers.get("content-length", "")
+        if not size.isdigit() or int(size) > MAX_BODY:
+            self._answer(413, "text/plain", f"The request is too large: the limit is {MAX_BODY:,} bytes.")
+            return
+        content = self.rfile.read(int(size))
+        try:
+            if self.path != "/label" or self.headers.get_content_type() != "application/json":
+                raise ValueError("expected a label as JSON at /label")
+            sent = json.loads(content)
+            self.viewed.save(str(sent["key"]), sent["label"])
+        except (ValueError, KeyError, TypeError) as error:
+            self._answer(400, "text/plain", str(error))
+            return
+        self._answer(200, "application/json", "{}")
+
+    def _is_foreign(self) -> bool:
+        """Answer a request of another site or under another name with a refusal; return whether it is one."""
+        names = ("host", "origin")
+        headers = {name.encode(): [text.encode() for text in self.headers.get_all(name, [])] for name in names}
+        problem = foreign(headers)
+        if problem is not None or not headers[b"host"]:
+            self._answer(403, "text/plain", (problem or b"The request names no host.").decode())
+            return True
+        return False
+
+    def _answer(self, status: int, kind: str, text: str) -> None:
+        body = text.encode()
+        self.send_response(status)
+        for name, value in (
+            ("content-type", kind),
+            ("content-length", str(len(body))),
+            ("x-content-type-options", "nosniff"),
+            ("x-frame-options", "DENY"),
+            ("referrer-policy", "no-referrer"),
+            ("cache-control", "no-store"),
+            *([("connection", "close")] if status >= 400 else []),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Print nothing for each request."""
+
+
+def server(viewed: Viewed, port: int | None) -> ThreadingHTTPServer:
+    """Return a server of the page on this machine alone; `port` None takes a free one."""
+    handler = type("Handler", (_Handler,), {"viewed": viewed, "estimating": Lock()})
+    return ThreadingHTTPServer(("127.0.0.1", port or 0), handler)
