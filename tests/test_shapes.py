@@ -45,7 +45,11 @@ CHOICES = [
     {"option_a": "Iron", "option_b": "Mercury", "option_c": "Tin", "answer": "Mercury"},
     {"opa": "Iron", "opb": "Mercury", "opc": "Tin", "cop": 1},
     {"choices": str(METALS), "answer": "1"},
-]
+    {"options": METALS, "label": "B"},
+    {"options": METALS, "correctIndex": 1},
+    {"question": {"stem": ASKED, "choices": [{"text": text, "label": key} for key, text in LETTERS.items()]},
+     "answerKey": "B"},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("row", CHOICES)
@@ -61,6 +65,29 @@ def test_labels_of_options_may_be_numbers():
     item, _ = read({"question": ASKED, "prediction": "2", "choices": options, "answerKey": "2"})
     assert item.references == ["2. Mercury", "2", "Mercury"]
     assert item.text.endswith("\n2. Mercury\n3. Tin")
+
+
+def test_several_options_are_right_together():
+    for answer in (["A", "C"], "A, C"):
+        item, _ = read({"question": ASKED, "prediction": "A and C", "options": METALS, "answer": answer})
+        assert item.references == ["A. Iron, C. Tin", "A, C", "Iron, Tin"]
+
+
+def test_columns_that_are_numbered_number_their_options():
+    item, _ = read({"question": "_ is liquid.", "option1": "Iron", "option2": "Mercury", "answer": "2", "output": "2"})
+    assert (item.references, item.text) == (["2. Mercury", "2", "Mercury"], "_ is liquid.\n1. Iron\n2. Mercury")
+
+
+def test_an_index_in_a_column_label_is_read_only_where_it_is_named():
+    """HellaSwag counts from 0, Social IQa from 1; no such label is that of a person."""
+    row = {"question": ASKED, "prediction": "x", "endings": METALS, "label": "1"}
+    with pytest.raises(RowError, match="label: '1' may count the options from 0 or from 1") as caught:
+        read(row)
+    option = re.search(r"--column references=(\S+)", in_command(caught.value))[1]
+    item, _ = read(row, references=option)
+    assert (item.references, item.human) == (RIGHT, (None, None))
+    item, _ = read(row | {"label": "B"})
+    assert (item.references, item.human) == (RIGHT, (None, None))
 
 
 def test_what_is_no_multiple_choice_stays():
@@ -102,6 +129,10 @@ ANSWERS = [
     {"answer": "Lima", "confidence": 0.9},
     {"reasoning": "The coast.", "final_answer": "Lima"},
     {"text": "Lima", "tokens": 3},
+    {"answer": {"text": "Lima", "start": 3}, "score": 0.9},
+    {"reply": "Lima"},
+    {"id": "r1", "model": "m", "choices": [{"message": SAID}], "usage": {}},
+    json.dumps(MESSAGES),
 ]
 
 
@@ -116,16 +147,21 @@ def test_an_answer_that_is_an_object_is_one_answer_of_one_system(prediction):
 
 
 def test_an_object_of_which_no_key_is_an_answer_is_refused_with_the_option_that_works():
-    row = {"question": "?", "prediction": {"reply": "Lima", "confidence": 0.9}, "references": ["Lima"]}
+    row = {"question": "?", "prediction": {"guess": "Lima", "confidence": 0.9}, "references": ["Lima"]}
     with pytest.raises(RowError, match="got an object with 'confidence'") as caught:
         read(row)
     option = re.search(r"--column prediction=(\S+)", in_command(caught.value))[1]
     assert read(row, prediction=option)[0].predictions == ["Lima"]
+    several = {**row, "prediction": [{"answer": "Lima", "score": 0.9}, {"answer": "Quito", "score": 0.1}]}
+    with pytest.raises(RowError, match="got a list of objects") as caught:
+        read(several)
+    option = re.search(r"--column prediction=(\S+)", in_command(caught.value))[1]
+    assert read(several, prediction=option)[0].predictions == ["Lima"]
 
 
 def test_a_message_of_the_user_or_a_call_of_a_tool_is_no_answer():
     for prediction in (MESSAGES[:1], {"role": "assistant", "content": None, "tool_calls": [{"id": "c1"}]}):
-        with pytest.raises(RowError, match="prediction: expected a string, got null"):
+        with pytest.raises(RowError, match="prediction: expected a message of the assistant"):
             read({"question": "?", "prediction": prediction, "references": ["Lima"]})
 
 

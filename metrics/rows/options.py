@@ -2,7 +2,7 @@
 
 import re
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .errors import RowError
 from .values import option_columns, printed_list, scalar_text
@@ -53,9 +53,24 @@ def options_in_columns(values: Mapping) -> Options | None:
     >>> options_in_columns({"Question": "Which?", "A": "Iron", "B": "Tin", "C": "Lead", "D": None})
     {'A': 'Iron', 'B': 'Tin', 'C': 'Lead'}
     """
-    names = option_columns(values)
-    filled = [values[name] for name in names if values[name] not in (None, "")]
-    return options_of(filled)
+    texts = {label: values[name] for label, name in option_columns(values).items() if values[name] not in (None, "")}
+    return options_of(texts)
+
+
+def right_options(options: Options, key: object) -> list[str]:
+    """Return the labels of the right options: several where a list, or a text with commas, names that many.
+
+    >>> right_options({"A": "Iron", "B": "Tin", "C": "Lead"}, "A, C"), right_options({"A": "Iron", "B": "Tin"}, "Lead")
+    (['A', 'C'], [])
+    """
+    keys = [part.strip() for part in key.split(",")] if isinstance(key, str) else key
+    if isinstance(keys, list | tuple) and len(keys) > 1:
+        labels = {label.casefold(): label for label in options}
+        several = [labels.get(str(item).strip("(). ").casefold()) for item in keys]
+        if None not in several and len(set(several)) == len(several):
+            return several
+    label = right_option(options, key)
+    return [] if label is None else [label]
 
 
 def right_option(options: Options, key: object) -> str | None:
@@ -85,12 +100,13 @@ def right_option(options: Options, key: object) -> str | None:
     return by_text or by_index
 
 
-def with_options(asked: str | None, options: Options, right: str) -> tuple[str | None, list[str]]:
-    r"""Return a question with its options, and label and text of the right one as references.
+def with_options(asked: str | None, options: Options, right: Sequence[str]) -> tuple[str | None, list[str]]:
+    r"""Return a question with its options, and label and text of the right one, or of all right ones, as references.
 
-    >>> with_options("Which?", {"A": "Iron", "B": "Tin"}, "B")
+    >>> with_options("Which?", {"A": "Iron", "B": "Tin"}, ["B"])
     ('Which?\nA. Iron\nB. Tin', ['B. Tin', 'B', 'Tin'])
     """
     if isinstance(asked, str) and not all(text in asked for text in options.values()):
         asked = "\n".join([asked, *(f"{label}. {text}" for label, text in options.items())])
-    return asked, list(dict.fromkeys([f"{right}. {options[right]}", right, options[right]]))
+    ways = ([f"{label}. {options[label]}" for label in right], right, [options[label] for label in right])
+    return asked, list(dict.fromkeys(map(", ".join, ways)))

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeVar
 from ..core.reading import the_first
 from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name_column
 from .formats.shared import is_chat, text_of
-from .options import Options, options_in_columns, options_of, right_option, with_options
+from .options import Options, options_in_columns, options_of, right_options, with_options
 from .sources import Source
 from .values import (
     COLUMNS,
@@ -80,10 +80,11 @@ _LIKELY = {
 _UNLIKELY = re.compile(
     r"wrong|incorrect|false|distract|confiden|type|start|offset|url|title|_id$|^id$|evidence|prompt|context"
 )
+_IS_PRINTED_CHAT = re.compile(r"""["'](role|from|type)["']\s*:""")
 # Keys of an object that is one answer, and of facts beside an answer: such objects are no {system: answer}.
 ANSWER_KEYS = (
     "final_answer", "answer", "prediction", "response", "completion", "output", "output_text", "generated_text",
-    "result", "text", "content",
+    "result", "text", "content", "reply", "message", "answer_text", "model_answer", "generated_answer", "generated",
 )  # fmt: skip
 FACT_KEYS = (
     "confidence", "score", "probability", "prob", "logprob", "logprobs", "role", "id", "type", "reason", "reasoning",
@@ -154,8 +155,8 @@ class RowReader:
         """Return the name of a role's column and its value, or `MISSING`; a column that was named must be there."""
         column = self.columns.get(role)
         if column is None:
-            column = self._recognized(values).get(role, COLUMNS[role][0])
-            return column, values.get(column, MISSING)
+            column = self._recognized(values).get(role)
+            return (COLUMNS[role][0], MISSING) if column is None else (column, values[column])
         if column == "":
             return role, MISSING
         value = values[column] if column in values else value_at(values, column)
@@ -361,7 +362,7 @@ class RowReader:
         needs = needs or {}
         must = "references" in needs or (row_kind.has_references and not needs)
         column, given = (self.needed if must else self.value)(values, "references")
-        chosen = None if row_kind.sets or row_kind.ceiling else self._right_option(values, column, given)
+        chosen = None if row_kind.sets or row_kind.ceiling else self._right_options(values, column, given)
         if chosen:
             references = with_options(None, *chosen)[1]
         else:
@@ -412,6 +413,8 @@ class RowReader:
         if row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of them is welcome
             return json.dumps(text, default=str)
         text = text_of(text) if is_chat(text) else text
+        if isinstance(text, Mapping):
+            text = next((text[name] for name in ("text", "stem", "question") if isinstance(text.get(name), str)), text)
         return self._text(column, text)
 
     def _text(self, column: str, value: object) -> str:
@@ -426,10 +429,12 @@ class RowReader:
     def _prediction(self, values: dict) -> tuple[str, object]:
         """Return the column of the prediction, and the answer: a text, a list of texts, or {system: either}."""
         column, value = self.needed(values, "prediction")
-        if self.in_csv and isinstance(value, str) and value[:1] in "[{" and not isinstance(value, PlainCell):
-            value = chat if is_chat(chat := literal(value)) else value
         value = value.tolist() if hasattr(value, "tolist") else value
         answer = self._answer(column, value)
+        if isinstance(answer, list) and any(isinstance(item, Mapping) for item in answer):
+            path = self.path_of(values, "prediction") or f"{column}[0].KEY"
+            hint = Advice("name the text in it with ", name_column("prediction", path))
+            raise RowError(f"{column}: expected a text, got a list of objects", hint=hint)
         if isinstance(answer, Mapping):
             answer = {name: self._answer(f"{column}, {name!r}", inner) for name, inner in answer.items()}
         return column, answer
@@ -440,9 +445,13 @@ class RowReader:
         Other values stay; an object is {system: answer} only where no key is a usual name of an answer or of a fact
         about one.
         """
+        if isinstance(value, str) and value[:1] in ("[", "{") and _IS_PRINTED_CHAT.search(value[:200]):
+            value = chat if is_chat(chat := literal(value)) else value
         if is_chat(value):
             self.source.note(f"{column}: messages were read as the text of the assistant's last one")
-            return text_of(value, "assistant")
+            if (text := text_of(value, "assistant")) is None:
+                raise RowError(f"{column}: expected a message of the assistant with a text, got none; drop the row")
+            return text
         if not isinstance(value, Mapping):
             return value
         plain = {plain_name(str(name)): str(name) for name in value}
@@ -450,7 +459,7 @@ class RowReader:
         if key is not None:
             more = Advice(f"{column}: objects were read as one answer, that of {key!r}; another one: ")
             self.source.note(Advice(more, name_column("prediction", f"{column}.NAME")))
-            return text_of(value[key], "assistant") if is_chat(value[key]) else value[key]
+            return self._answer(f"{column}.{key}", value[key])
         if facts := [name for name in plain if name in FACT_KEYS]:
             texts = [name for name in value if isinstance(value[name], str) and plain_name(name) not in FACT_KEYS]
             problem = f"{column}: expected a text or {{system: text}}, got an object with {plain[facts[0]]!r}"
@@ -458,11 +467,14 @@ class RowReader:
             raise RowError(problem, hint=Advice("say where the answer stands with ", name_column("prediction", path)))
         return value
 
-    def _right_option(self, values: dict, column: str, key: object) -> tuple[Options, str] | None:
-        """Return the options of a row and the label of the right one; None of a row that is no multiple choice."""
+    def _right_options(self, values: dict, column: str, key: object) -> tuple[Options, list[str]] | None:
+        """Return the options of a row and the labels of the right ones; None of a row that is no multiple choice."""
         if self.source.options.systems or self.columns.get("options") == "":
             return None
         name, value = self.value(values, "options")
+        asked = self.value(values, "question")[1]
+        inside = asked.get("choices", MISSING) if isinstance(asked, Mapping) else MISSING
+        value = inside if value is MISSING else value
         options, name = (options_in_columns(values), "options") if value is MISSING else (options_of(value), name)
         if options is None:
             return None
@@ -470,11 +482,15 @@ class RowReader:
         unread = Advice("leave the options unread with ", name_column("options", ""))
         for key_column, key in keys.items():
             try:
-                right = None if key is MISSING or key is None else right_option(options, key)
+                right = [] if key is MISSING or key is None else right_options(options, key)
             except RowError as error:
                 raise RowError(f"{key_column}: {error}", hint=unread) from error
-            if right is not None:
-                text = f"{right}. {options[right]}"
+            by_index = right and str(key).strip().isdecimal() and str(key).strip() not in {*options, *options.values()}
+            if by_index and plain_name(key_column) == "label" and "references" not in self.columns:
+                named = "if from 0, name it with ", name_column("references", key_column)
+                raise RowError(f"{key_column}: {key!r} may count the options from 0 or from 1", hint=Advice(*named))
+            if right:
+                text = with_options(None, options, right)[1][0]
                 such = f"{key_column} {key!r:.30} is {text!r:.40}, whose letter and text are both accepted"
                 self.source.note(Advice(f"{name}: read as the options of a question ({such}); ", unread))
                 return options, right

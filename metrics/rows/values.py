@@ -438,7 +438,7 @@ OWN_NAMES = {role: (role,) for role in _ROLES} | {
     "aliases": (),
     "contexts": ("contexts", "retrieved_contexts", "retrieval_context", "retrieved_context", "passage"),
     "probability": (SAMPLING_PROBABILITY,),
-    "options": ("choices", "options"),
+    "options": ("choices", "options", "endings"),
 }
 _OTHER_NAMES = {
     "question": (
@@ -473,7 +473,8 @@ EITHER = ("answers", "final_answer", "answer")
 # Which of the options is right: only where a row has options.
 KEYS = (
     "answer_idx", "answer_index", "answer_id", "answer_letter", "answer_label", "correct_option", "correct_choice",
-    "correct_idx", "correct_index", "correct", "gold_idx", "gold_index", "cop",
+    "correct_idx", "correct_index", "correctindex", "correctoption", "answerindex", "correct", "gold_idx",
+    "gold_index", "cop",
 )  # fmt: skip
 CHATS = ("messages", "conversations", "conversation", "dialogue", "dialog", "chat")  # the question and its answer
 
@@ -514,26 +515,30 @@ def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
         take("prediction", ("answer", "final_answer"))
     if "options" in roles or option_columns(names):
         take("references", KEYS)
+        if "references" not in roles and "label" in roles:  # then it says which option is right
+            roles["references"] = roles.pop("label")
     if chat := next((plain[name] for name in CHATS if name in plain and plain[name] not in roles.values()), None):
         roles = {"question": chat, "prediction": chat} | roles
     return roles
 
 
-def option_columns(names: Iterable[str]) -> list[str]:
-    """Return the columns of which each holds an option: A, B, C ...; option_a ..., opa ..., choice1 ...; else none.
+def option_columns(names: Iterable[str]) -> dict[str, str]:
+    """Return {label: column} where options have a column each: A, B, C ...; option_a ..., opa ..., choice1 ....
 
-    >>> option_columns(["Question", "A", "B", "C", "Answer"]), option_columns(["A", "Answer"])
-    (['A', 'B', 'C'], [])
+    >>> option_columns(["Question", "A", "B", "C", "Answer"]), option_columns(["choice1", "choice2"])
+    ({'A': 'A', 'B': 'B', 'C': 'C'}, {'1': 'choice1', '2': 'choice2'})
+    >>> option_columns(["A", "B", "Answer"])
+    {}
     """
     by_mark: dict[str, str] = {}
     for name in names:
         if match := _OPTION_COLUMN.fullmatch(name.strip()):
-            by_mark.setdefault((match[1] or match[2] or match[3]).lower(), name)
-    for marks in ("abcdefghij", "123456789", "0123456789"):
-        columns = [by_mark[mark] for mark in takewhile(by_mark.__contains__, marks)]
-        if len(columns) > 2 or (len(columns) == 2 and len(columns[0]) > 1):  # A and B alone may be two systems
+            by_mark.setdefault((match[1] or match[2] or match[3]).upper(), name)
+    for marks in ("ABCDEFGHIJ", "123456789", "0123456789"):
+        columns = {mark: by_mark[mark] for mark in takewhile(by_mark.__contains__, marks)}
+        if len(columns) > 2 or (len(columns) == 2 and len(next(iter(columns.values()))) > 1):  # not systems A and B
             return columns
-    return []
+    return {}
 
 
 def likely(role: str, names: Iterable[str]) -> str:

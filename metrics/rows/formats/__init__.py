@@ -237,10 +237,10 @@ def predictions_of(rows: Sequence[Mapping]) -> dict[str, str] | None:
     """
     first = rows[0] if rows else {}
     for ident, response in BATCH_OUTPUT:
-        if ident in first and response in first:
+        if ident in first and response in first and "references" not in recognized(tuple(first)):
             texts = {str(row.get(ident)): text_of(row.get(response), "assistant") for row in rows}
             texts = {name: text for name, text in texts.items() if isinstance(text, str)}
-            return texts or None
+            return texts
     roles = recognized(tuple(first))
     if len(rows) == 1 and not roles.keys() - {"prediction"}:
         nested = next((first[name] for name in ("answer", "predictions") if isinstance(first.get(name), dict)), first)
@@ -279,7 +279,7 @@ def questions_of(rows: Sequence[Mapping]) -> dict[str, dict] | None:
     values = {}
     for row in rows:
         asked = {name: row.get(column) for name, column in kept.items()}
-        letters = (*KEYS, *option_columns(row)) if has_options else ()
+        letters = (*KEYS, *option_columns(row).values()) if has_options else ()
         others = {name: value for name, value in row.items() if plain_name(name) in flags or name in letters}
         answers = None if has_options else answers_of(asked["references"])
         values[str(asked["id"])] = others | asked | ({} if answers is None else {"references": answers})

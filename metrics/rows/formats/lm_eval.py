@@ -1,7 +1,7 @@
 """Samples of lm-evaluation-harness: samples_*.jsonl."""
 
 from ..errors import RowError
-from ..options import options_of, right_option, with_options
+from ..options import options_of, right_options, with_options
 from ..values import answers_of
 
 NEEDED = (("doc", "filtered_resps", "target"),)
@@ -27,7 +27,7 @@ def columns_of(row: dict) -> dict:
     if isinstance(target, str) and target in (listed or ()):
         target = listed  # of which tasks such as squadv2 write the first one
     options = options_of(next((doc[name] for name in ("choices", "options") if doc.get(name)), None))
-    if options and (right := right_option(options, target)):
+    if options and (right := right_options(options, target)):
         asked, target = with_options(asked, options, right)
     result = {"question": asked, "prediction": answer, "references": target, "id": row.get("doc_id")}
     if row.get("filter") not in (None, "none"):  # one line for each way to cut the answer out

@@ -70,11 +70,16 @@ def is_chat(value: object) -> bool:
     if not isinstance(value, Mapping):
         return False
     is_message = any({*pair} <= value.keys() for pair in _MESSAGES) or value.get("type") in (*BLOCKS, *_OTHER_BLOCKS)
+    lists = ((name, value[name]) for name in ("choices", "candidates") if isinstance(value.get(name), list))
+    answers = [item.keys() | {name} for name, items in lists for item in items if isinstance(item, Mapping)]
+    if any({*keys} <= item for keys in _RESPONSES for item in answers):
+        return True
     return is_message or any(isinstance(value.get(name), list) and is_chat(value[name]) for name in _SEVERAL)
 
 
 _MESSAGES = (("role", "content"), ("role", "parts"), ("from", "value"), ("type", "content"), ("message", "index"),
              ("message", "finish_reason"), ("generated_text",), ("content", "finishReason"))  # fmt: skip
+_RESPONSES = (("choices", "message"), ("choices", "text", "index"), ("candidates", "content"))
 _OTHER_BLOCKS = ("thinking", "reasoning", "redacted_thinking", "tool_use", "tool_call", "function_call", "image")
 
 
