@@ -156,7 +156,7 @@ class RowReader:
         column = self.columns.get(role)
         if column is None:
             column = self._recognized(values).get(role)
-            return (COLUMNS[role][0], MISSING) if column is None else (column, values[column])
+            return (COLUMNS[role][0], MISSING) if column is None else (column, values.get(column, MISSING))
         if column == "":
             return role, MISSING
         value = values[column] if column in values else value_at(values, column)
