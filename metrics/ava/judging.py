@@ -38,7 +38,7 @@ class Row:
     """A row as it is read."""
 
     question: str
-    references: list[str]  # of an option's letter its text, `NO_ANSWER` where there is none
+    references: list[str]  # of an option's letter its text, or `NO_ANSWER`
     answer: str  # without wrapping
     verdicts: list[Verdict | None]  # per reference what an exact comparison says, None where the model decides
 

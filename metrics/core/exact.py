@@ -34,7 +34,9 @@ _WORDS = re.compile(r"(?=.{5})(?:(?:[^\W\d_A-Z]+|[A-Z][^\W\d_A-Z]+|[A-Z]+)(?:[ ,
 _ADDRESS = re.compile(
     r"(?:mailto:|https?://(?:www\.)?|www\.)?([\w.+-]+@[\w.-]+|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,5}(?:/\S*)?|/\S+)"
 )
-_VERSION = re.compile(r"((?:[A-Z]\S*(?: \w+)? |[Vv](?:ersion )?|[Ss]ection |§ ?)?)(\d+(?:\.\d+)+)")
+_VERSION = re.compile(
+    r"((?:(?!(?:About|Around|Roughly|Nearly|Some) )[A-Z][A-Za-z]+ |[Vv](?:ersion )?|[Ss]ection |§ ?)?)(\d+(?:\.\d+)+)"
+)
 _ASKS_VERSION = re.compile(r"(?i)\b(?:version|release|section|chapter|clause|paragraph|article|build|edition)\b")
 
 
