@@ -93,7 +93,6 @@ def test_limits_by_hand():
     low, high = resampling.mean_interval(4.0, without, 5)
     assert (low, high) == pytest.approx(stats.t.interval(0.95, 4, 4.0, stats.sem(values)))
     assert np.isnan(resampling.mean_interval(4.0, without, 4.5)).all()
-    assert np.isnan(resampling.correlation_interval(1.0, np.ones(9), 9)).all()
 
 
 def judged(rng, questions, alike):
@@ -110,13 +109,11 @@ def judged(rng, questions, alike):
 def test_intervals_of_correlations_hold_with_repeated_questions(number, rows, repeats, least):
     """By rows 55 to 60% of the intervals held."""
     large = judged(np.random.default_rng(99), np.arange(200_000), 0.0)
+    truth = {kind: getattr(correlation, kind)(*large) for kind in ("pearson", "spearman", "kendall")}
     questions, held = repeated(number, rows), []
     for seed in range(repeats):
         human, metric = judged(np.random.default_rng([seed, number]), questions, 0.5)
-        draw = resampling.Resampler(questions, 200, seed)
-        for kind in ("pearson", "spearman"):
-            known, resampled = getattr(correlation, kind), getattr(correlation, f"resampled_{kind}")
-            samples = draw.values({kind: lambda counts, f=resampled, pair=(human, metric): f(*pair, counts)})[kind]
-            low, high = draw.limits("correlation", known(human, metric), samples)
-            held.append(low <= known(*large) <= high)
+        for kind in ("pearson", "spearman", "kendall"):
+            low, high = correlation.correlation_limits(kind, human, metric, questions)
+            held.append(low <= truth[kind] <= high)
     assert np.mean(held) >= least

@@ -1,10 +1,11 @@
-"""Tests that intervals and tests hold where this is hard: the worlds of `tests.programs.interval_simulations`."""
+"""Tests that intervals and tests hold where this is hard: the worlds of the simulations in `tests.programs`."""
 
 import pytest
 
-from tests.programs.interval_simulations import SIMULATIONS
+from tests.programs import interval_simulations, level_simulations
 from tests.programs.label_simulations import WORLDS, grid
 
+SIMULATIONS = [*interval_simulations.SIMULATIONS, *level_simulations.SIMULATIONS]
 CASES = [(function, case, bounds) for _, function, cases, bounds in SIMULATIONS for case in cases]
 
 

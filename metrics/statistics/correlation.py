@@ -11,9 +11,14 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from .intervals import CONFIDENCE, kish
+from .intervals import CONFIDENCE, MIN_QUESTIONS, UNSEEN, kish, wilson
 from .resampling import MIN_ROWS, standard_error, swaps
 
+LEAST_EACH = 3  # rows on each side of the mean, below which a correlation has no limits; of two values `MIN_QUESTIONS`
+MAX_GROUPS = 400  # that are left out in turn for Kendall's limits
+_INSIDE = 1e-9 - 1, 1 - 1e-9
+# Of Fisher's z in 1 / sqrt(rows - 3), for normal scores (Fieller, Hartley & Pearson 1957).
+_NORMAL_ERROR = {"pearson": 1.0, "spearman": 1.06**0.5, "kendall": 0.437**0.5}
 _MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 32 MiB
 
 
@@ -62,29 +67,104 @@ def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
     return np.where(defined, ratio((counts * x * y).sum(axis=1), np.sqrt(xx * yy)), np.nan)
 
 
-def pearson_limits(x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> tuple[float, float]:
-    """Return the limits of Pearson's r: the jackknife of Fisher's z with Student's t; NaN where they are not defined.
+def correlation_limits(kind: str, x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> tuple[float, float]:
+    """Return the limits of "pearson", "spearman" or "kendall"; NaN where they are not defined.
 
-    The error is never below Fisher's own, 1 / sqrt(rows - 3): scores of a judge are mostly near 0 or 1, and in few
-    rows the rare ones that it gets wrong may all be missing. Percentiles, Fisher's error alone and a studentized
-    bootstrap are too narrow there; `tests/programs/interval_simulations.py` measures how often these limits hold.
+    They are those of the jackknife of Fisher's z with Student's t. The error is never below that of normal scores.
+    Scores of a judge are mostly near 0 or 1, and in few rows the rare ones that it gets wrong may all be missing: the
+    limits include what the correlation would be with as many more questions as can be missing in 2.5% of samples, all
+    of them against it or all in its favour. NaN where too few rows are on one side of the mean, see `is_varied`.
+    `tests/programs/level_simulations.py` measures how often the limits hold.
+
     Clusters are (rows,) the number of every row's question: 0, 1, ... without gaps.
 
     >>> x, y = np.array([[1.0, 2], [2, 1], [3, 4], [4, 3], [5, 6], [6, 5]]).T
-    >>> [round(limit, 2) for limit in pearson_limits(x, y, np.arange(6))]
+    >>> [round(limit, 2) for limit in correlation_limits("pearson", x, y, np.arange(6))]
     [-0.29, 0.99]
     """
+    nothing = float("nan"), float("nan")
+    if len(x) < MIN_ROWS or not (is_varied(x) and is_varied(y)):
+        return nothing
+    if kind == "spearman":
+        x, y = stats.rankdata(x), stats.rankdata(y)
+    if kind == "kendall":
+        value, resampled = kendall(x, y), resampled_kendall
+        groups = clusters % MAX_GROUPS  # of more questions groups are left out (Kott 2001, "Delete-a-group jackknife")
+        without = resampled(x, y, (np.arange(groups.max() + 1)[:, None] != groups).astype(float))
+    else:
+        value, resampled, without = pearson(x, y), resampled_pearson, _pearson_without(x, y, clusters)
+    z, error = np.arctanh(np.clip(value, *_INSIDE)), standard_error(np.arctanh(np.clip(without, *_INSIDE)))
+    if not np.isfinite(error):
+        return nothing
+    questions, rows = float(kish(np.bincount(clusters))), len(x)
+    error = max(error, _NORMAL_ERROR[kind] * (rows - 3) ** -0.5)
+    half = stats.t.isf((1 - CONFIDENCE) / 2, max(questions - 1, 1)) * error
+    low_x, low_y = (side[side <= side.mean()].mean() for side in (x, y))
+    high_x, high_y = (side[side > side.mean()].mean() for side in (x, y))
+    unseen = -np.log((1 - CONFIDENCE) / 2) * rows / questions
+    counts = np.hstack([np.ones((4, rows)), unseen * np.eye(4)])
+    of_x, of_y = np.append(x, [high_x, low_x] * 2), np.append(y, [low_y, high_y, high_y, low_y])
+    ends = [*resampled(of_x, of_y, counts), np.tanh(z - half), np.tanh(z + half)]
+    return float(min(ends)), float(max(ends))
+
+
+def _pearson_without(x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """Return (clusters,) Pearson's r without each cluster."""
     x, y = x - x.mean(), y - y.mean()
     sums = np.stack([np.bincount(clusters, part) for part in (np.ones(len(x)), x, y, x * x, y * y, x * y)])
-    rows, of_x, of_y, xx, yy, xy = sums.sum(axis=1, keepdims=True) - sums  # without one cluster
+    rows, of_x, of_y, xx, yy, xy = sums.sum(axis=1, keepdims=True) - sums
     with np.errstate(divide="ignore", invalid="ignore"):
-        without = (rows * xy - of_x * of_y) / np.sqrt((rows * xx - of_x**2) * (rows * yy - of_y**2))
-        z, error = np.arctanh(pearson(x, y)), standard_error(np.arctanh(np.clip(without, 1e-9 - 1, 1 - 1e-9)))
-    if len(x) < MIN_ROWS or not (np.isfinite(z) and np.isfinite(error)):
-        return float("nan"), float("nan")
-    questions = float(kish(np.bincount(clusters)))
-    half = stats.t.isf((1 - CONFIDENCE) / 2, max(questions - 1, 1)) * max(error, (len(x) - 3) ** -0.5)
-    return float(np.tanh(z - half)), float(np.tanh(z + half))
+        return (rows * xy - of_x * of_y) / np.sqrt((rows * xx - of_x**2) * (rows * yy - of_y**2))
+
+
+def is_varied(scores: np.ndarray) -> bool:
+    """Return whether enough scores are on each side of their mean for limits of a correlation.
+
+    >>> is_varied(np.array([1.0, 2, 3, 4, 5, 6])), is_varied(np.array([0.0, 0, 0, 1, 1, 1]))
+    (True, False)
+    """
+    return fewer_side(scores) >= (MIN_QUESTIONS if len(np.unique(scores)) == 2 else LEAST_EACH)
+
+
+def fewer_side(scores: np.ndarray) -> int:
+    """Return how many scores are on that side of their mean that has fewer.
+
+    >>> fewer_side(np.array([1.0, 1, 1, 1, 0])), fewer_side(np.ones(3))
+    (1, 0)
+    """
+    above = int((scores > scores.mean() + 1e-12 * np.abs(scores).max()).sum())
+    return min(above, len(scores) - above)
+
+
+def auc_limits(scores: np.ndarray, positive: np.ndarray, clusters: np.ndarray) -> tuple[float, float, float]:
+    """Return the area under the ROC curve and its limits; NaN limits for fewer than `MIN_QUESTIONS` of one class.
+
+    The area is a mean over the rarer answers. It has Wilson's interval, as a share has, with an effective number of
+    answers: from the variance of DeLong et al. (1988), by questions as Obuchowski (1997) does, with a part of an
+    answer that is above all and of one that is below all added to each class. No area has a larger variance than a
+    share of the rarer class (Birnbaum & Klose 1957), so this class is the least number. A percentile bootstrap of 3
+    wrong answers of 40 gives [1, 1] where the judge orders these right.
+
+    >>> scores, positive = np.array([0.1, 0.2, 0.3, 0.4, 0.35, 0.6, 0.7, 0.8, 0.9, 1]), np.arange(10) > 4
+    >>> [round(float(end), 2) for end in auc_limits(scores, positive, np.arange(10))]
+    [1.0, 0.57, 1.0]
+    """
+    rank = stats.rankdata(scores)
+    sizes = np.where(positive, positive.sum(), (~positive).sum())
+    placement = np.empty(len(scores))  # share of the other class that an answer is on the right side of
+    for side, own in ((positive, 1), (~positive, -1)):
+        below = (rank[side] - stats.rankdata(scores[side])) / (~side).sum()
+        placement[side] = below if own == 1 else 1 - below
+    area = float(placement[positive].mean())
+    classes = np.array([kish(np.bincount(clusters[side])) for side in (positive, ~positive)])
+    fewest = classes.min()
+    if fewest < MIN_QUESTIONS - 1e-9:
+        return area, float("nan"), float("nan")
+    influence = np.bincount(clusters, (placement - area) / sizes)
+    unseen = UNSEEN * (area**2 + (1 - area) ** 2) * (classes**-2.0).sum()
+    variance = (influence**2).sum() * fewest / (fewest - 1) + unseen
+    low, high = wilson(area, max(area * (1 - area) / variance, fewest), stats.norm.isf((1 - CONFIDENCE) / 2))
+    return area, float(low), float(high)
 
 
 def resampled_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:

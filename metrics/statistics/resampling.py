@@ -12,7 +12,6 @@ for the number of clusters. `tests/test_few_questions.py` measures how often the
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
@@ -170,44 +169,6 @@ def mean_interval(value, without: np.ndarray, clusters: float):
     return value - half, value + half
 
 
-def jackknife_share_interval(value, without: np.ndarray, clusters: float):
-    """Return the limits of a statistic within 0 and 1, such as a share or a mean score; see `mean_interval`.
-
-    They are those of Clopper and Pearson with the effective sample size of the standard error and Student's t (Korn &
-    Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts"): they stay
-    within 0 and 1, and hold where all clusters are equal.
-
-    All of 8 clusters right: Student's t is 1.207 times as wide as z, so they inform as 5.5 independent ones.
-
-    >>> [round(float(end), 2) for end in jackknife_share_interval(1.0, np.ones(8), 8)]
-    [0.51, 1.0]
-    """
-    from scipy.special import betaincinv
-
-    value = np.asarray(value, dtype=float)
-    error, variance = standard_error(without), value * (1 - value)
-    # Equal clusters show no error: they inform as independent answers do.
-    size = np.where(error > 1e-9, variance / np.maximum(error, 1e-9) ** 2, clusters)
-    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    size = np.maximum(size, 1e-9) * (z / _quantile(clusters)) ** 2
-    right, wrong, tail = value * size, (1 - value) * size, (1 - CONFIDENCE) / 2
-    low = np.where(right > 1e-9, betaincinv(np.maximum(right, 1e-9), wrong + 1, tail), 0)
-    high = np.where(wrong > 1e-9, betaincinv(right + 1, np.maximum(wrong, 1e-9), 1 - tail), 1)
-    enough = _enough(value, without, clusters)
-    return np.where(enough, np.minimum(low, value), np.nan), np.where(enough, np.maximum(high, value), np.nan)
-
-
-def correlation_interval(value, without: np.ndarray, clusters: float):
-    """Return the limits of a correlation, by Fisher's transformation; NaN for -1 and 1. See `mean_interval`."""
-    value = np.asarray(value, dtype=float)
-    inside = np.where(np.abs(value) < 1 - 1e-9, value, np.nan)
-    low, high = mean_interval(np.arctanh(inside), np.arctanh(np.clip(without, 1e-9 - 1, 1 - 1e-9)), clusters)
-    return np.tanh(low), np.tanh(high)
-
-
-LIMITS = {"correlation": correlation_interval, "share": jackknife_share_interval, "difference": mean_interval}
-
-
 @dataclass(frozen=True)
 class Resampler:
     """Resamples whole questions: a bootstrap, or where they are few a jackknife."""
@@ -234,12 +195,12 @@ class Resampler:
             return {name: values(counts) for name, values in statistics.items()}
         return bootstrap(statistics, self.questions, self.samples, self.seed)
 
-    def limits(self, kind: str, value, samples: np.ndarray):
-        """Return the limits of a statistic, of a kind in `LIMITS`, from its `values`; NaN for too few questions."""
+    def limits(self, difference, samples: np.ndarray):
+        """Return the limits of a difference, from its `values`; NaN for too few questions."""
         if self.number < self.least:
             return np.nan, np.nan
         if self.number < FEW:
-            return LIMITS[kind](value, samples, self.number)
+            return mean_interval(difference, samples, self.number)
         return interval(samples, self.number)
 
 
@@ -264,17 +225,20 @@ class PairedTests:
     statistic. What is drawn are influences of the questions (jackknife pseudo-values), so that scores need not be
     means of rows.
 
-    Where bounds of the score are known, limits are also those of Clopper and Pearson for the widest distribution
-    within them, or, where all questions have one difference, of a rare opposite one that was not seen.
+    Where bounds of the score are known, the largest difference is added to the variance, once (as Agresti & Min 2005
+    do for matched pairs): where a few rows in a hundred differ much, a sample may have none of them. Limits are also
+    those of Clopper and Pearson for the widest distribution within the bounds, or, where all questions have one
+    difference, of a rare opposite one that was not seen. `tests/programs/level_simulations.py` measures the level.
     """
 
     differences: np.ndarray  # (tests,)
     p_values: np.ndarray  # (tests,) 1 where nothing can be said, NaN where a difference is not defined
-    spread: np.ndarray  # (tests,) root of the mean square of the influences
+    spread: np.ndarray  # (tests,) standard error, 0 where all questions have one difference
     largest: np.ndarray  # (tests, m) studentized statistics of the bootstrap, the largest ones, falling
     samples: int  # number of bootstrap samples
     questions: float | np.ndarray  # effective number, or (tests,) numbers
     bound: np.ndarray  # (tests,) the largest difference that scores allow; infinity where that is not known
+    differing: np.ndarray  # (tests,) effective number of questions on which systems differ
 
     def limits(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (tests,) lower and upper limits, without 0 exactly where the p-value is below the level.
@@ -284,7 +248,7 @@ class PairedTests:
         from scipy.special import betaincinv
 
         place = np.ceil(levels * (1 + self.samples) - 1).astype(int) - 1  # the statistic that must be surpassed
-        known = (place >= 0) & (levels > smallest_p(self.questions))
+        known = (place >= 0) & (levels > smallest_p(self.differing))
         statistic = self.largest[np.arange(len(levels)), np.clip(place, 0, self.largest.shape[1] - 1)]
         half = np.where(known, statistic * (1 + 1e-6), np.inf) * np.where(self.spread > 0, self.spread, 1)
         half = np.where(self.spread > 0, half, np.inf)
@@ -309,11 +273,14 @@ class PairedTests:
         return np.where(nothing, np.nan, low), np.where(nothing, np.nan, high)
 
 
-def smallest_p(questions: float) -> float:
-    """Return the least p-value that so many questions can have: that of a sign test in which all agree.
+LEAST_DIFFERING = 6  # questions on which systems differ, below which no difference is significant
 
-    >>> smallest_p(5)
-    0.0625
+
+def smallest_p(questions: float) -> float:
+    """Return the least p-value that so many differing questions can have: that of a sign test in which all agree.
+
+    >>> smallest_p(LEAST_DIFFERING - 1), smallest_p(LEAST_DIFFERING)
+    (0.0625, 0.03125)
     """
     return 2.0 ** (1 - questions)
 
@@ -344,6 +311,8 @@ def paired_tests(
     spread = np.sqrt((influence**2).mean(axis=0) / number * number / max(number - 1, 1))
     scale = np.maximum(np.abs(differences), np.where(np.isfinite(bound), bound, 0))
     spread = np.where(spread > 1e-9 * np.maximum(scale, 1e-300), spread, 0.0)
+    differ = np.abs(influence + np.abs(differences)) > 1e-9 * np.maximum(scale, 1e-300)
+    differing = np.minimum(questions, differ.sum(axis=0))
     squares, chunks = influence**2, []
     for counts in draws:
         mean = counts @ influence / number
@@ -355,21 +324,23 @@ def paired_tests(
         chunks.append(np.where(lost, np.where(moved, np.inf, 0.0), studentized).astype(np.float32))
     statistics = np.concatenate(chunks)
     samples = len(statistics)
+    unseen = np.where((spread > 0) & np.isfinite(bound), bound, 0.0) / questions
+    spread = np.sqrt(spread**2 + unseen**2)
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = (np.abs(differences) / spread).astype(np.float32)
     p_values = (1 + (statistics >= observed).sum(axis=0)) / (1 + samples)
     kept = min(samples, int(level * (1 + samples)) + 1)
     largest = -np.sort(-np.partition(statistics, samples - kept, axis=0)[samples - kept :], axis=0).T
 
-    p_values = np.where(spread > 0, np.maximum(p_values, smallest_p(questions)), 1.0)
+    p_values = np.where(spread > 0, np.maximum(p_values, smallest_p(differing)), 1.0)
     bounded = np.where(np.isfinite(bound), bound, 1.0)
     relative = np.clip(np.abs(differences) / bounded, 0, 1)
     right = questions * (1 + relative) / 2
     widest = 2 * betainc(right, questions - right + 1, 0.5)
-    unseen = 2 * (1 + relative) ** -questions
-    p_values = np.where(np.isfinite(bound), np.minimum(p_values, np.where(spread > 0, widest, unseen)), p_values)
+    rare = 2 * (1 + relative) ** -questions
+    p_values = np.where(np.isfinite(bound), np.minimum(p_values, np.where(spread > 0, widest, rare)), p_values)
     p_values = np.where(np.isfinite(differences) & np.isfinite(influence).all(axis=0), np.minimum(p_values, 1), np.nan)
-    return PairedTests(differences, p_values, spread, largest, samples, questions, bound)
+    return PairedTests(differences, p_values, spread, largest, samples, questions, bound, differing)
 
 
 def corrected(

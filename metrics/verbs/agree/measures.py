@@ -11,13 +11,15 @@ import numpy as np
 from ...scale.tally import CONFUSION, agreement, confusion_counts
 from ...statistics import correlation, thresholds
 from ...statistics.correlation import ratio
+from ...statistics.intervals import MIN_QUESTIONS as MIN_EACH
+from ...statistics.intervals import share_interval
 from ...statistics.resampling import FEW, Resampler, adjust_p_values
 from ..inputs import question_numbers, rounded
 
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
 MIN_ROWS = 10  # of a group, below which no correlation is given
 MIN_QUESTIONS = 10  # below which no interval is given: of 5 questions 81% of them hold at worst
-FEW_INTERVALS = "intervals by jackknife and Student's t"
+FEW_INTERVALS = "intervals of differences by jackknife and Student's t"
 NO_INTERVALS = f"too few for intervals, which need {MIN_QUESTIONS}"
 MAX_GROUPS = 50
 CURVE_POINTS = 100
@@ -57,29 +59,38 @@ class Judgments:
         return np.array([numbers.setdefault(question, len(numbers)) for question in self.questions])
 
 
-def _estimate(kind: str, value: float, samples: np.ndarray, draw: Resampler) -> dict[str, float | None]:
-    if not math.isfinite(value):
-        return {"value": value, "low": None, "high": None}
-    low, high = draw.limits(kind, value, samples)
-    return {"value": value, "low": float(low), "high": float(high)}
+def _estimate(draw: Resampler, value: float, low: float, high: float) -> dict[str, float | None]:
+    """Return a value with its limits, without them of too few questions or where the value is not defined."""
+    if not math.isfinite(value) or draw.number < draw.least:
+        return {"value": float(value), "low": None, "high": None}
+    return {"value": float(value), "low": float(low), "high": float(high)}
+
+
+def _share(draw: Resampler, parts: np.ndarray, wholes: np.ndarray) -> dict[str, float | None]:
+    """Return the estimate of a share, the sum of (rows,) parts by that of (rows,) wholes."""
+    value, total = parts.sum() / wholes.sum(), wholes.sum()
+    influence = np.bincount(draw.questions, (parts - value * wholes) / total)
+    return _estimate(draw, value, *share_interval(value, influence, np.bincount(draw.questions, wholes)))
 
 
 def _correlations(
     scores: Mapping[str, np.ndarray], human: np.ndarray, kinds: Sequence[str], draw: Resampler
 ) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
-    """Return metric -> kind -> estimate, and the samples behind the intervals by "kind metric"."""
-    resampled = {kind: getattr(correlation, f"resampled_{kind}") for kind in kinds}
-    sides = [(kind, name, values) for name, values in scores.items() for kind in kinds]
+    """Return metric -> kind -> estimate, and samples for differences by "kind metric"."""
+    resampled = {"pearson": correlation.resampled_pearson, "spearman": correlation.resampled_spearman}
+    sides = [(kind, name, values) for name, values in scores.items() for kind in resampled]
     samples = draw.values({f"{kind} {name}": partial(resampled[kind], side, human) for kind, name, side in sides})
-    estimates: dict[str, dict] = {}
-    for name, values in scores.items():
-        whole = {kind: getattr(correlation, kind)(values, human) for kind in kinds}
-        estimates[name] = {
-            kind: _estimate("correlation", r, samples[f"{kind} {name}"], draw) for kind, r in whole.items()
+    estimates = {
+        name: {
+            kind: _estimate(
+                draw,
+                getattr(correlation, kind)(values, human),
+                *correlation.correlation_limits(kind, values, human, draw.questions),
+            )
+            for kind in kinds
         }
-        if draw.number >= draw.least:
-            low, high = correlation.pearson_limits(values, human, draw.questions)
-            estimates[name]["pearson"] |= {"low": low, "high": high}
+        for name, values in scores.items()
+    }
     return estimates, samples
 
 
@@ -92,9 +103,8 @@ def _thinned(*columns: np.ndarray) -> list[list[float]]:
 
 def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> dict[str, object]:
     """Return how well a score tells answers that humans accept from the others; both kinds must be there."""
-    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
+    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 
-    samples = draw.values({"auc": lambda counts: correlation.resampled_auc(scores, correct, counts)})["auc"]
     false, hits, _ = roc_curve(correct, scores)
     precision, recall, _ = precision_recall_curve(correct, scores)
     chosen = {}
@@ -104,7 +114,7 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> 
         chosen[criterion] = {"threshold": threshold, "value": value, "held_out": held_out}
     in_range = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6  # a cosine of 1 may come out a little above it
     return {
-        "auc": _estimate("share", float(roc_auc_score(correct, scores)), samples, draw),
+        "auc": _estimate(draw, *correlation.auc_limits(scores, correct, draw.questions)),
         "average_precision": float(average_precision_score(correct, scores)),
         "thresholds": chosen,
         "calibration": thresholds.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
@@ -116,10 +126,8 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> 
 def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: Resampler) -> dict[str, object]:
     """Return how good a judge's own verdicts are: threshold, agreement, kappa, the counts of `CONFUSION`, shares."""
     right = ((scores >= threshold) == correct).astype(float)
-    means = draw.values({"agreement": lambda counts: counts @ right / counts.sum(axis=1)})
     counts = confusion_counts(scores >= threshold, correct).sum(axis=0).astype(int).tolist()
-    agreed = _estimate("share", float(right.mean()), means["agreement"], draw)
-    values = {"threshold": threshold, **agreement(counts), "agreement": agreed}
+    values = {"threshold": threshold, **agreement(counts), "agreement": _share(draw, right, np.ones_like(right))}
     return values | dict(zip(CONFUSION, counts, strict=True))
 
 
@@ -147,7 +155,7 @@ def _differences(judgments: Judgments, estimates: Mapping, samples: Mapping, dra
             r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
             apart = samples[f"{kind} {first}"] - samples[f"{kind} {second}"]
             tested = {"permutation_p": float(p_values[place]), "permutation_p_holm": float(holm[place])}
-            entry[kind] = _estimate("difference", r1 - r2, apart, draw) | tested
+            entry[kind] = _estimate(draw, r1 - r2, *draw.limits(r1 - r2, apart)) | tested
     return result
 
 
@@ -159,9 +167,7 @@ def _rank_pairs(judgments: Judgments, gap: float, draw: Resampler) -> dict:
     pairs = np.bincount(better, minlength=rows)
     for name, scores in judgments.scores.items() if len(better) else ():
         right = (scores[better] > scores[worse]).astype(float)
-        of_row = np.bincount(better, right, rows)
-        samples = draw.values({"share": lambda counts, of_row=of_row: ratio(counts @ of_row, counts @ pairs)})
-        shares[name] = _estimate("share", float(right.mean()), samples["share"], draw)
+        shares[name] = _share(draw, np.bincount(better, right, rows), pairs)
     return {"gap": gap, "pairs": len(better), "metrics": shares}
 
 
@@ -183,7 +189,7 @@ def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
     samples = draw.values(means_of)["human"]
     clear = []
     for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
-        low, high = draw.limits("difference", human[i] - human[j], samples[:, i] - samples[:, j])
+        low, high = draw.limits(human[i] - human[j], samples[:, i] - samples[:, j])
         if low > 0 or high < 0:
             clear.append((i, j))
     pairs = {}
@@ -226,6 +232,11 @@ def _groups(judgments: Judgments, draw: Resampler) -> tuple[dict, list[str]]:
     return items, notes
 
 
+def _few_on_one_side(scores: np.ndarray) -> str:
+    side = "above" if (scores > scores.mean()).sum() * 2 < len(scores) else "below"
+    return f"only {correlation.fewer_side(scores)} are {side} the mean, too few for intervals of correlations"
+
+
 def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, seed: int = 0) -> dict[str, object]:
     """Return how well metrics agree with the humans, from at least 3 rows.
 
@@ -255,6 +266,13 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     for name, values in judgments.scores.items():
         if not np.ptp(values):
             notes.append(f"{name}: all its scores are equal: no correlation is defined")
+        elif not correlation.is_varied(values):
+            notes.append(f"{name}: {_few_on_one_side(values)}")
+    if np.ptp(human) and not correlation.is_varied(human):
+        notes.append(f"human scores: {_few_on_one_side(human)}")
+    if 0 < (rare := int(min(correct.sum(), (~correct).sum()))) < MIN_EACH:
+        kind = "correct" if correct.sum() == rare else "incorrect"
+        notes.append(f"only {rare} {kind} answers: AUC has no interval, which needs {MIN_EACH}")
     estimates, samples = _correlations(judgments.scores, human, ("pearson", "spearman", "kendall"), draw)
     metrics: dict[str, dict] = {name: dict(estimate) for name, estimate in estimates.items()}
     if correct.any() and not correct.all():

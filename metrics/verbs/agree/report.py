@@ -356,7 +356,8 @@ class AgreeReport(Report):
             ),
             *self._inputs(),
             *self.signatures.values(),
-            f"intervals: {settings['interval']}; of Pearson's r the jackknife of Fisher's z with Student's t",
+            "intervals: of correlations the jackknife of Fisher's z with Student's t; of AUC, agreement and pairs "
+            f"Wilson's with an effective number of answers; of differences: {settings['interval']}",
             f"genqa-metrics {self.genqa_metrics}, {settings['resamples']:,} bootstrap samples, "
             f"{settings['permutations']:,} permutations, seed {settings['seed']}",
         ]

@@ -38,7 +38,8 @@ def calibrate(
 
     Intervals then say "calibrated on 80 labels of yours". The errors are cross-fitted: the verdict on an answer is by
     a threshold that was fitted on other questions. Labels of `genqa-metrics label` count by their probability of being
-    drawn. Where the calibrated judge does not agree with more labels on held-out questions, nothing is written.
+    drawn. Where a sign test does not show that the calibrated judge agrees with more labels on held-out
+    questions, nothing is written.
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """

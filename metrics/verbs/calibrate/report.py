@@ -19,7 +19,6 @@ from ...rows.sources import Source
 from ...rows.writing import output_path, write_text
 from ...scale.options import OnError, Settings, check_options, checked_columns, make_scorers
 from ...statistics.intervals import COUNTS
-from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources
 from ..judge_errors import measured_fact
 from ..labels import LABELS_TO_BEGIN, Labelled, labelled_rows
@@ -33,12 +32,13 @@ from .calibration import (
     error_counts,
     fitted_scale,
     shares_right,
+    shows_help,
     sign_test,
 )
 
 WRITE = "genqa-metrics calibrate with --output mine.json writes it for --calibration mine.json"
 SHARES = ("agreement", "sensitivity", "specificity")
-UNHELPFUL = "calibration does not help"
+UNHELPFUL = "calibration is not shown to help"
 FEW_ANSWERS = 15  # effective ones, correct or incorrect, below which intervals are wide
 CHANCE = 0.65  # area under the curve, below which the judge hardly tells right from wrong
 
@@ -58,7 +58,8 @@ def calibrate(
 
     Args:
         rows: as for `score`, one answer a row; those with a "label" (0 or 1) are read.
-        output: write the calibration to this file, such as mine.json; nothing is written where it does not help.
+        output: write the calibration to this file, such as mine.json; nothing is written where the sign test does not
+            show that calibration helps.
         settings: settings of ava, such as checkpoint.
         labels: labels of people beside the rows, as for `accuracy`.
         columns: where a column has another name: {"prediction": "answer_text"}.
@@ -111,7 +112,6 @@ def calibrate(
     verdicts = probabilities >= scorer.threshold, crossed >= THRESHOLD
     before, after = (shares_right(judge, values, weights) for judge in verdicts)
     better, worse, p = sign_test(*(judge.astype(float) for judge in verdicts), values, questions)
-    gain = after["agreement"] - before["agreement"]
     result = CalibrateReport(
         calibration=content,
         threshold_before=scorer.threshold,
@@ -122,7 +122,7 @@ def calibrate(
         auc=area_under_curve(probabilities, values, weights),
         unlabelled=labelled.unlabelled,
         instead=_instead(sources, label_sources, bool(np.ptp(labelled.weights))),
-        helps=gain > 1e-9,  # of a tie nobody has anything
+        helps=shows_help(better, worse, p),
         notes=notes,
         inputs=inputs_of(inputs, skips),
         bad_rows=skips.skipped,
@@ -146,7 +146,7 @@ class CalibrateReport(Report):
         before: of the judge as it is: "agreement", "sensitivity" and "specificity", shares of all, correct and
             incorrect answers on which it agrees with the labels.
         after: the same of the calibrated judge, cross-fitted.
-        helps: whether the calibrated judge agrees with more labels on held-out questions.
+        helps: whether the calibrated judge agrees with significantly more labels on held-out questions.
         output: the file that it was written to, if it was.
     """
 
@@ -185,20 +185,18 @@ class CalibrateReport(Report):
     def findings(self) -> list[str]:
         """Whether the calibrated judge agrees with more labels, and what to do."""
         before, after = (f"{shares['agreement']:.1%}" for shares in (self.before, self.after))
-        said = f"with {after} of the labels on held-out questions, the judge as it is with {before}"
+        test, content = self.sign_test, self.calibration
+        unit = "questions" if content["questions"] < content["answers"] else "answers"
+        counts = f"{test['better']:,} {unit} better, {test['worse']:,} worse, p {p_value(test['p'])}"
+        said = f"with {after} of the labels on held-out questions, the judge as it is with {before} ({counts})"
         if not self.helps:
-            return [f"calibration does not help: it agrees {said}. Use the labels themselves: {self.instead}"]
+            return [f"{UNHELPFUL}: it agrees {said}. Use the labels themselves: {self.instead}"]
         score = f"genqa-metrics score OTHERS --calibration {shlex.quote(self.output)}" if self.output else ""
-        test, answers = self.sign_test, self.calibration["answers"]
-        all_the_same = " all the same" * (test["p"] >= LEVEL)
-        written = f"Written{all_the_same} to {self.output}. For other answers: {score}; "
+        written = f"Written to {self.output}. For other answers: {score}; "
         to_do = f"{written}of these the labels say more: {self.instead}" if self.output else WRITE
-        unit = "questions" if self.calibration["questions"] < answers else "answers"
-        helps, chance = ("may help", ", which can be chance") if test["p"] >= LEVEL else ("helps", "")
-        counts = f"{test['better']:,} {unit} better, {test['worse']:,} worse, p {p_value(test['p'])}{chance}"
         differ = self.instead.replace(" accuracy ", " agree ", 1)
         follows = f"It becomes as lenient or strict as these labels: read where the two differ first, {differ}"
-        return [f"calibration {helps}: it agrees {said} ({counts})", follows, to_do]
+        return [f"calibration helps: it agrees {said}", follows, to_do]
 
     def show(self, console: Any) -> None:
         """Print whether calibration helps, and what to do; `show_all` prints what it rests on too."""
