@@ -67,15 +67,9 @@ def tasks_of(
     ava.
     """
     if form not in OF_SETS:
-        from .accuracy.report import checked_judge, judge_answers
-
-        check_options(on_error, settings=settings, columns=columns)
-        named, judge = checked_judge(columns, settings)
-        sources, skips = digested_sources(rows), Skips(on_error == "skip", problem)
-        items, judged, *_ = read_answers(sources, named, skips, judge, judged=uniform_share < 1)
-        if uniform_share < 1 and judge is None:
-            judged, *_ = judge_answers(items, settings or {}, sources, False, progress)
-        return plan(items, judged if uniform_share < 1 else None, number, seed, uniform_share)
+        reading = {"columns": columns, "settings": settings, "on_error": on_error, "problem": problem}
+        items, judged = judged_answers(rows, uniform_share < 1, **reading, progress=progress)
+        return plan(items, judged, number, seed, uniform_share)
     check_options(on_error, columns=columns, seed=seed)
     skips, readers, items = Skips(on_error == "skip", problem), {}, []
 
@@ -91,6 +85,28 @@ def tasks_of(
     if not items:
         raise FileError("no row with a set of generated questions; is this the right file?")
     return plan(items, None, number, seed)
+
+
+def judged_answers(
+    rows: Any,
+    needs_judge: bool = True,
+    *,
+    columns: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+    on_error: OnError = "fail",
+    problem: Message = ignore,
+    progress: Progress = ignore,
+) -> tuple[Sequence, np.ndarray | None]:
+    """Return the answers of all rows, and what the judge says of each; None where that is not needed."""
+    from .accuracy.report import checked_judge, judge_answers
+
+    check_options(on_error, settings=settings, columns=columns)
+    named, judge = checked_judge(columns, settings)
+    sources, skips = digested_sources(rows), Skips(on_error == "skip", problem)
+    items, judged, *_ = read_answers(sources, named, skips, judge, judged=needs_judge)
+    if needs_judge and judge is None:
+        judged, *_ = judge_answers(items, settings or {}, sources, False, progress)
+    return items, judged if needs_judge else None
 
 
 def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFORM_SHARE) -> np.ndarray:
@@ -157,32 +173,90 @@ class Task:
     planned: int | None = None  # labels of its system; if there are fewer, each was drawn less often
 
 
+def ranks_within(questions: Sequence[str], systems: Sequence[str], keys: Sequence[str], seed: int) -> np.ndarray:
+    """Return (rows,) the place of each answer among those of its system to the same question, in random order.
+
+    >>> sorted(ranks_within(["a", "b", "a", "a"], ["x"] * 4, ["1", "2", "3", "4"], 0)[[0, 2, 3]].tolist())
+    [0, 1, 2]
+    """
+    groups: dict[tuple[str, str], int] = {}
+    group = np.array([groups.setdefault(pair, len(groups)) for pair in zip(systems, questions, strict=True)])
+    order = np.lexsort((hash_uniform(keys, seed + 2), group))
+    starts = np.searchsorted(group[order], np.arange(len(groups)))
+    rank = np.empty(len(group), dtype=int)
+    rank[order] = np.arange(len(group)) - starts[group[order]]
+    return rank
+
+
+def spread_sample(
+    judged: np.ndarray, sizes: np.ndarray, rank: np.ndarray, luck: np.ndarray, number: int, uniform_share: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which of (rows,) are drawn, and the probabilities of those.
+
+    First an answer to each question is drawn, then a second one, and so on: labels of the same question say less than
+    labels of others. Among the first answers rows are drawn by `probabilities`, among later ones by chance.
+
+    Args:
+        judged: (rows,) probabilities of the judge.
+        sizes: (rows,) number of answers to the row's question.
+        rank: (rows,) the row's place among these, see `ranks_within`.
+        luck: (rows,) see `pareto_sample`; the same for answers to one question.
+        number: rows to draw.
+        uniform_share: see `probabilities`.
+    """
+    odds, chosen = np.zeros(len(rank)), np.zeros(len(rank), dtype=bool)
+    for place in range(int(sizes.max())):
+        layer, left = np.flatnonzero(rank == place), number - int(chosen.sum())
+        if left >= len(layer):
+            drawn = np.ones(len(layer))
+        elif place:
+            drawn = np.full(len(layer), left / len(layer))
+        else:
+            drawn = probabilities(judged[layer], left, uniform_share)
+        chosen[layer[pareto_sample(drawn, luck[layer], left)]] = True
+        if place:
+            odds += np.where(sizes > place, drawn[0] / sizes, 0)
+        else:
+            odds[layer] = drawn / sizes[layer]
+            if left >= len(layer):
+                odds = 1 / sizes
+        if left <= len(layer):
+            break
+    return chosen, odds
+
+
 def plan(
     items: Sequence, judged: np.ndarray | None, number: int, seed: int, uniform_share: float = UNIFORM_SHARE
 ) -> list:
     """Draw `number` rows of every system to label, by (items,) probabilities of the judge; None: by chance alone.
 
-    Tasks are in an order that is mixed over systems, the same for all raters. Rows that say the same are one task.
+    Rows are spread over questions, see `spread_sample`. Tasks are in an order that is mixed over systems, the same for
+    all raters. Rows that say the same are one task.
     """
-    odds, chosen = np.zeros(len(items)), np.zeros(len(items), dtype=bool)
     keys = [key_of(item) for item in items]
-    first = {key: place for place, key in reversed(list(enumerate(keys)))}
-    for system in dict.fromkeys(item.system for item in items):
-        mine = np.array([place for place in sorted(first.values()) if items[place].system == system])
-        own = np.full(len(mine), 0.5) if judged is None else np.asarray(judged, dtype=float)[mine]
-        odds[mine] = probabilities(own, number, uniform_share)
-        luck = hash_uniform((items[place].text or keys[place] for place in mine), seed)
-        chosen[mine] = pareto_sample(odds[mine], luck, number)
+    places = np.array(sorted({key: place for place, key in reversed(list(enumerate(keys)))}.values()))
+    odds, chosen = np.zeros(len(items)), np.zeros(len(items), dtype=bool)
+    texts = [" ".join((items[place].text or keys[place]).split()).casefold() for place in places]
+    systems = [items[place].system for place in places]
+    rank = ranks_within(texts, systems, [keys[place] for place in places], seed)
+    sizes = Counter(zip(systems, texts, strict=True))
+    size = np.array([sizes[pair] for pair in zip(systems, texts, strict=True)])
+    luck = hash_uniform((items[place].text or keys[place] for place in places), seed)
+    own = np.full(len(places), 0.5) if judged is None else np.asarray(judged, dtype=float)[places]
+    for system in dict.fromkeys(systems):
+        mine = np.flatnonzero([name == system for name in systems])
+        columns = (column[mine] for column in (own, size, rank, luck))
+        chosen[places[mine]], odds[places[mine]] = spread_sample(*columns, number, uniform_share)
     planned = Counter(items[place].system for place in np.flatnonzero(chosen))
     order = np.flatnonzero(chosen)
     order = order[np.argsort(hash_uniform((keys[place] for place in order), seed + 1), kind="stable")]
-    tasks = []
-    for place in order:
-        item, odd = items[place], float(odds[place])
-        values = {"system": item.system} | ({"id": item.id} if item.id is not None else {})
-        texts = item.text or "", item.references, item.predictions
-        tasks.append(Task(keys[place], odd, *texts, values, planned[item.system]))
-    return tasks
+    return [task_of(items[at], keys[at], float(odds[at]), planned[items[at].system]) for at in order]
+
+
+def task_of(item, key: str, probability: float, planned: int) -> Task:
+    """Return the task of a row."""
+    values = {"system": item.system} | ({"id": item.id} if item.id is not None else {})
+    return Task(key, probability, item.text or "", item.references, item.predictions, values, planned)
 
 
 class Session:
@@ -190,10 +264,11 @@ class Session:
 
     The file has the labels of all raters, JSON lines; it is made, or resumed. One that is no file of labels, or of
     another form, is a FileError. `left_out` counts its labels of rows that are no tasks; they have no probability.
+    With a `rule` (`stopping.StoppingRule`) rows are labelled until it has decided.
     """
 
-    def __init__(self, path: str | Path, tasks: Sequence[Task], rater: str, form: str = "verdict"):
-        self.path, self.tasks, self.rater, self.form = Path(path), list(tasks), rater, form
+    def __init__(self, path: str | Path, tasks: Sequence[Task], rater: str, form: str = "verdict", rule=None):
+        self.path, self.tasks, self.rater, self.form, self.rule = Path(path), list(tasks), rater, form, rule
         self.fields = FORMS[form]
         self.left_out = 0
         self._update_plan()
@@ -261,8 +336,18 @@ class Session:
     def next(self, skipped: Sequence[str] = ()) -> Task | None:
         """Return the next task without a label of this rater; skipped ones last; None when all are done."""
         done, behind = self.done, set(skipped)
-        waiting = [task for task in self.tasks if task.key not in done]
+        closed = self.rule.closed(_labels_in(done)) if self.rule else set()
+        waiting = [task for task in self.tasks if task.key not in done and task.key not in closed]
         return next((task for task in waiting if task.key not in behind), waiting[0] if waiting else None)
+
+    @property
+    def total(self) -> str:
+        """How many rows are to be labelled, at most where a rule decides."""
+        return f"{'at most ' * (self.rule is not None)}{len(self.tasks):,}"
+
+    def outcomes(self) -> list[str]:
+        """Return what the rule has decided, a line each; none without a rule."""
+        return self.rule.outcomes(_labels_in(self.done)) if self.rule else []
 
     def compared(self) -> tuple[int, int]:
         """Return the number of rows on which several raters agree, and of all rows that several have labelled."""
@@ -334,6 +419,10 @@ class Session:
             key = rows.pop(last)["item"]
             self._write(rows)
         return next((task for task in self.tasks if task.key == key), None)
+
+
+def _labels_in(rows: Mapping[str, Mapping]) -> dict[str, float]:
+    return {key: row["label"] for key, row in rows.items()}
 
 
 def marked_words(answer: str, references: Sequence[str]) -> list[tuple[str, bool]]:

@@ -18,6 +18,11 @@ _FORM = (
     "fluency and variety of a set of generated questions, 1 to 5; questions-3: 1 to 3."
 )
 _SHARE = "Share of the rows drawn at random; the others are drawn by how unsure the judge is."
+_UNTIL = (
+    "Label until the accuracy is shown to be at least 0.75, or below (low=0.75), or until it is shown which of two "
+    "systems is better (decided). Rows come in random order, and at most 5% of decisions are wrong although the rule "
+    "looks after every label. --number and --uniform-share do not count then."
+)
 _RATER = "Who labels. Default: your user name. With --web several names with commas between them."
 _WEB = (
     "A page in the browser instead of the terminal, where raters enter their names. For raters on other machines set "
@@ -49,6 +54,7 @@ def label(
     uniform_share: terminal.option(
         float, "--uniform-share", metavar="SHARE", help=_SHARE, shown=True, min=0.05, max=1.0
     ) = 0.5,
+    until: terminal.option(str | None, "--until", metavar="RULE", help=_UNTIL) = None,
     rater: terminal.option(str | None, "--rater", metavar="NAME", help=_RATER) = None,
     web: terminal.option(bool, "--web", help=_WEB) = False,
     port: terminal.option(int | None, "--port", metavar="N", help="Port of the page.") = None,
@@ -58,7 +64,7 @@ def label(
     One part is drawn at random, the other by how unsure the judge is. The file has the probability of each row to be
     drawn, and `genqa-metrics accuracy ROWS --labels FILE` weighs labels by it. Raters see neither the system nor the
     judge's verdict. Every label is saved at once: run the same command again to resume, with a larger --number for
-    more.
+    more. The number of labels is decided before looking at results; `--until` alone may look after every label.
 
     **Keys** in the terminal: y or 1 correct, n or 0 wrong (1 to 5 for grades), u undo, s skip for now, q quit.
 
@@ -67,8 +73,13 @@ def label(
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
     from ..labelling import Session, tasks_of
+    from ..stopping import lowest_accuracy, tasks_until
 
     with terminal.usage("label"):
+        if until is not None:
+            lowest_accuracy(until)
+            if form != "verdict":
+                raise ValueError(f"--until: expected --form verdict, got {form}; rules decide about right and wrong")
         if output.suffix not in (".jsonl", ".json", ".ndjson"):
             raise ValueError(f"--output: expected a name that ends in .jsonl, got {output}; labels are JSON lines")
         terminal.check_outputs({"--output": output}, inputs)
@@ -84,23 +95,28 @@ def label(
         with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
             reading = {"columns": columns, "settings": settings, "on_error": on_error}
             reading |= {"problem": problem, "progress": progress}
-            tasks = tasks_of(sources, form, number, seed, uniform_share, **reading)
+            if until is None:
+                tasks, rule = tasks_of(sources, form, number, seed, uniform_share, **reading), None
+            else:
+                tasks, rule = tasks_until(sources, until, seed, **reading)
         if web:
             from .page import serve
 
             try:
-                serve(output, tasks, form, port, sys.stdout.isatty(), names)
+                serve(output, tasks, form, port, sys.stdout.isatty(), names, rule)
             except OSError as error:
                 raise ValueError(f"--port: {error}") from error
             return
-        session = Session(output, tasks, rater or "", form)
+        session = Session(output, tasks, rater or "", form, rule)
         if session.left_out:
             terminal.warn(f"{session.left_out:,} labels in {output} are of rows that are not drawn; they do not count")
         # One key without Enter in a terminal, a line each otherwise.
         read = typer.getchar if sys.stdin.isatty() else lambda: (sys.stdin.readline() or QUIT).strip()[:1]
         ask(session, read, terminal.output_console(width=100))
     done = len(session.done)
-    terminal.say(f"{done:,} of {len(tasks):,} rows labelled, in {output}")
+    terminal.say(f"{done:,} of {session.total} rows labelled, in {output}")
+    for line in session.outcomes():
+        terminal.say(line)
 
 
 def ask(session, read: Callable[[], str], out) -> None:
@@ -146,7 +162,7 @@ def show(task, session, out) -> None:
     from ..labelling import marked_words
 
     done = len(session.done)
-    out.print(Text(f"\n{done + 1} of {len(session.tasks)}", style="dim"))
+    out.print(Text(f"\n{done + 1} of {session.total}", style="dim"))
     out.print(Text("question   ", style="dim") + Text(visible(task.question)))
     for reference in task.references:
         out.print(Text("reference  ", style="dim") + Text(visible(reference), style="green"))

@@ -60,8 +60,8 @@ class RaterLinks:
 class State:
     """Where a rater is; one of each browser. `query` has what the link has behind its question mark."""
 
-    def __init__(self, output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None):
-        self.output, self.tasks, self.form, self.links = output, tasks, form, links
+    def __init__(self, output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None, rule=None):
+        self.output, self.tasks, self.form, self.links, self.rule = output, tasks, form, links, rule
         self.query: dict[str, str] = {}
         self.session: Session | None = None
         self.skipped: list[str] = []
@@ -76,7 +76,7 @@ class State:
             raise ValueError("Name: write who labels, so that the labels of several people are kept apart")
         if self.links is not None:
             self.links.check(rater.strip(), self.query)
-        self.session = Session(self.output, self.tasks, rater.strip(), self.form)
+        self.session = Session(self.output, self.tasks, rater.strip(), self.form, self.rule)
         self.skipped, self.values, self.second_pass = [], {}, False
         self.advance()
 
@@ -101,10 +101,11 @@ class State:
         if self.task is None and self.second_pass:
             return "", "You have looked at all disagreements. Thank you: you can close this page."
         if self.task is None:
-            return "", f"All {total:,} rows are labelled. Thank you: you can close this page."
+            finished = ". ".join(self.session.outcomes()) or f"All {total:,} rows are labelled."
+            return "", f"{markdown(finished)} Thank you: you can close this page."
         name = self.waiting()
         asked = self.session.fields[name][0].removesuffix(" y yes, n no")
-        where = f"{done + 1:,} of {total:,}"
+        where = f"{done + 1:,} of {self.session.total}"
         if self.second_pass:
             where = f"Second pass, {self.left:,} left: keep your label or change it"
         asked = asked if len(FORMS[self.form]) == 1 else f"{name}: {asked}"
@@ -158,13 +159,13 @@ class State:
 
     def disagreements(self) -> int:
         """Return the number of rows for the second pass; 0 until all rows are labelled."""
-        if self.session is None or len(self.session.done) < len(self.tasks) or (self.second_pass and self.task):
+        if self.session is None or self.session.next() is not None or (self.second_pass and self.task):
             return 0
         return len(self.session.disagreements())
 
 
-def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None):
-    """Return the page (`gradio.Blocks`); with `links` a name needs its link."""
+def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | None = None, rule=None):
+    """Return the page (`gradio.Blocks`); with `links` a name needs its link; `rule`: see `Session`."""
     import os
 
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -176,7 +177,7 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
     states: dict[str, State] = {}
 
     def of(request) -> State:
-        state = states.setdefault(request.session_hash or "", State(output, tasks, form, links))
+        state = states.setdefault(request.session_hash or "", State(output, tasks, form, links, rule))
         state.query = dict(request.query_params)
         if len(states) > MOST_BROWSERS:
             del states[next(iter(states))]
@@ -252,7 +253,13 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
 
 
 def serve(
-    output: Path, tasks: Sequence[Task], form: str, port: int | None, open_browser: bool, raters: Sequence[str] = ()
+    output: Path,
+    tasks: Sequence[Task],
+    form: str,
+    port: int | None,
+    open_browser: bool,
+    raters: Sequence[str] = (),
+    rule=None,
 ) -> None:
     """Serve the page until it is stopped, to this machine alone unless GRADIO_SERVER_NAME says otherwise.
 
@@ -260,7 +267,7 @@ def serve(
     `port`: None for a free one from 7860 on.
     """
     links = None if only_here() else RaterLinks(raters)
-    blocks = page(output, tasks, form, links)
+    blocks = page(output, tasks, form, links, rule)
     import gradio as gr
     from starlette.middleware import Middleware
 

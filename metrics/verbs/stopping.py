@@ -1,0 +1,146 @@
+"""Labels until something is decided: which rows are labelled in which order, and when labelling may stop.
+
+Questions come in random order, one answer of each question and system, drawn at random; each question counts alike.
+The rule may be looked at after every label, see `statistics.sequential`: at most 5% of decisions are wrong.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..rows.errors import FileError
+from ..statistics.resampling import LEVEL
+from ..statistics.sequential import confidence_sequence, controlled, fresh_rows, rejects
+from .labelling import Task, hash_uniform, judged_answers, ranks_within, task_of
+from .labels import key_of
+
+DECIDED = "decided"
+LATER = "Intervals of accuracy assume a number of labels that was decided before looking: after --until, use these."
+
+
+def lowest_accuracy(until: str) -> float | None:
+    """Return the accuracy that is asked for by "low=0.75"; None for "decided".
+
+    >>> lowest_accuracy("low=0.75"), lowest_accuracy("decided")
+    (0.75, None)
+    """
+    name, _, number = until.partition("=")
+    try:
+        low = float(number) if name == "low" else None
+    except ValueError:
+        low = None
+    if until != DECIDED and (low is None or not 0 < low < 1):
+        raise ValueError(f"--until: expected low=0.75, a number between 0 and 1, or decided, got {until!r:.40}")
+    return low
+
+
+@dataclass(frozen=True)
+class Question:
+    """What labels of one system, or the differences of two, are to decide.
+
+    Attributes:
+        names: the system, or the two systems.
+        steps: (steps, systems) keys of the rows in the order in which they are labelled.
+        judged: (steps,) what the judge says of them, of two systems the difference.
+        fresh: (steps,) the mean of what it says of `number` rows that are not labelled.
+        low: the accuracy that is asked for; None for which of two systems is better.
+    """
+
+    names: tuple[str, ...]
+    steps: tuple[tuple[str, ...], ...]
+    judged: np.ndarray
+    fresh: np.ndarray
+    number: int
+    low: float | None
+
+    def _moved(self, labels: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the labels up to the first missing one, moved by the judge; a row that was skipped is waited for."""
+        values: list[float] = []
+        for keys in self.steps:
+            if any(key not in labels for key in keys):
+                break
+            values.append(labels[keys[0]] - (labels[keys[1]] if len(keys) == 2 else 0))
+        count = len(values)
+        return controlled(np.array(values, dtype=float), self.judged[:count], self.fresh[:count], self.number)
+
+    def decision(self, labels: Mapping[str, float]) -> str:
+        """Return what the labels decide, in words; "" for nothing yet."""
+        moved, two = self._moved(labels), self.low is None
+        mean, level, least = (0.0, LEVEL / 2, -1.0) if two else (self.low, LEVEL, 0.0)
+        above, below = (bool(rejects(*moved, mean, side, level, least)) for side in (1, -1))
+        if not above and not below:
+            return ""
+        if two:
+            return " is better than ".join(self.names if above else self.names[::-1])
+        return f"{self.names[0]}: the accuracy is {'at least' if above else 'below'} {self.low:.0%}"
+
+    def outcome(self, labels: Mapping[str, float]) -> str:
+        """Return the decision and the limits that hold at every number of labels, in one line."""
+        moved, weight = self._moved(labels)
+        low, high = confidence_sequence(moved, weight, least=-1.0 if self.low is None else 0.0)
+        name, what = (self.names[0], "accuracy") if self.low is not None else (" - ".join(self.names), "difference")
+        result = self.decision(labels) or f"{name}: not decided"
+        return f"{result} ({len(moved):,} questions; {what} {low:.0%} to {high:.0%} at any number of labels)"
+
+
+class StoppingRule:
+    """The questions of a session of labelling."""
+
+    def __init__(self, questions: Sequence[Question]):
+        self.questions = list(questions)
+
+    def closed(self, labels: Mapping[str, float]) -> set[str]:
+        """Return the keys of rows that need no label any more."""
+        return {
+            key for question in self.questions if question.decision(labels) for keys in question.steps for key in keys
+        }
+
+    def outcomes(self, labels: Mapping[str, float]) -> list[str]:
+        """Return a line for each question, and what later intervals assume."""
+        return [*(question.outcome(labels) for question in self.questions), LATER]
+
+
+def tasks_until(rows: Any, until: str, seed: int = 0, **reading: Any) -> tuple[list[Task], StoppingRule]:
+    """Return `plan_until` of files; `reading`: as of `labelling.judged_answers`."""
+    return plan_until(*judged_answers(rows, **reading), until, seed)
+
+
+def plan_until(items: Sequence, judged: np.ndarray, until: str, seed: int) -> tuple[list[Task], StoppingRule]:
+    """Return the tasks in the order in which they are labelled, and the rule that says when labels are enough.
+
+    `judged` has the judge's (items,) probabilities; the order is the same for the same seed.
+    """
+    low = lowest_accuracy(until)
+    keys = [key_of(item) for item in items]
+    texts = [" ".join((item.text or key).split()).casefold() for item, key in zip(items, keys, strict=True)]
+    rank = ranks_within(texts, [item.system for item in items], keys, seed)
+    first: dict[str, dict[str, int]] = {}
+    sizes: dict[tuple[str, str], int] = {}
+    for place, item in enumerate(items):
+        sizes[item.system, texts[place]] = sizes.get((item.system, texts[place]), 0) + 1
+        if rank[place] == 0:
+            first.setdefault(item.system, {})[texts[place]] = place
+    systems = list(first)
+    if low is None and len(systems) != 2:
+        raise FileError(f"--until decided: expected two systems, got {len(systems)}; name files of two systems")
+    groups = [(name,) for name in systems] if low is not None else [tuple(systems)]
+    questions, tasks = [], []
+    for names in groups:
+        shared = [text for text in first[names[0]] if all(text in first[name] for name in names)]
+        if not shared:
+            raise FileError("--until decided: the two systems answer no question in common; name files that do")
+        order = np.argsort(hash_uniform(shared, seed), kind="stable")
+        places = np.array([[first[name][shared[at]] for name in names] for at in order])
+        said = judged[places[:, 0]] - (judged[places[:, 1]] if len(names) == 2 else 0)
+        number = fresh_rows(len(shared))
+        steps = len(shared) // (1 + number)
+        fresh = said[steps : steps * (1 + number)].reshape(steps, number).mean(axis=1) if number else np.zeros(steps)
+        planned = [tuple(keys[place] for place in row) for row in places[:steps]]
+        questions.append(Question(names, tuple(planned), said[:steps], fresh, number, low))
+        for step, row in enumerate(places[:steps]):
+            for name, place in zip(names, row.tolist(), strict=True):
+                odds = steps / len(shared) / sizes[name, texts[place]]
+                tasks.append((step, task_of(items[place], keys[place], odds, steps)))
+    return [task for _, task in sorted(tasks, key=lambda pair: pair[0])], StoppingRule(questions)
