@@ -60,8 +60,8 @@ def test_more_labels_keep_earlier_ones_and_systems_share_questions():
 def test_wealth_by_hand():
     """Against a mean of .5 at most with stakes of .4 and .8 of all, and bets by earlier gains.
 
-    One right label gains .5 of what it could lose, .5: stakes become 1.4 and 1.8, their mean 1.6. The bet that learns is
-    .15 / .16 = .9375 times the gain: 1 + .9375 * .5 = 1.46875. Together .4 * 1.6 + .6 * 1.46875 = 1.52125.
+    One right label gains .5, as much as it could lose: stakes become 1.4 and 1.8, their mean 1.6. The bet that learns
+    is .15 / .16 = .9375 times the gain: 1 + .9375 * .5 = 1.46875. Together .4 * 1.6 + .6 * 1.46875 = 1.52125.
     """
     assert np.exp(log_wealth(np.ones(1), np.zeros(1), 0.5, 1)) == pytest.approx([1.52125])
 
@@ -72,7 +72,7 @@ def test_the_weight_of_the_judge_rests_on_earlier_labels_only():
     _, weight = controlled(labels, judged, fresh, 4)
     for changed in (labels, judged, fresh):
         changed[-1] = 1 - changed[-1]
-        assert (controlled(labels, judged, fresh, 4)[1] == weight).all()
+        assert controlled(labels, judged, fresh, 4)[1] == pytest.approx(weight)
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ SIMULATIONS = [
     # Of few wrong answers the jackknife alone held in .61 to .85 of Pearson's, a percentile bootstrap in .63 to .88
     # of AUC's. Less than .925 of a cell are samples that had enough wrong answers by chance.
     *((f"`agree`, {kind}, {world.replace(' ', ' of ')} right: interval holds, {str(sizes)[1:-1]} rows",
-       interval_holds, [(kind, world, number) for number in sizes], (0.91, 1))
+       interval_holds, [(kind, world, number) for number in sizes], (0.89, 1))
       for world in WORLDS if " " in world
       for sizes in (SIZES[2 if "0.925" in world else 1 :],) for kind in ("pearson", "auc")),
     ("`calibrate`, half of the labels right at random: a file is written, 30, 40, 100 labels",
