@@ -198,8 +198,7 @@ def contestants() -> dict[str, dict[str, Callable]]:
 
     def by_way(name: str, make: Callable) -> dict[str, Callable]:
         return {
-            name if way == "torch" else f"{name}, {way}": partial(make, arguments)
-            for way, arguments in WAYS.items()
+            name if way == "torch" else f"{name}, {way}": partial(make, arguments) for way, arguments in WAYS.items()
         }
 
     peers = {"CrossEncoder.predict": cross_encoder, "one row at a time": judge_loop}

@@ -111,6 +111,4 @@ def page(found: list[dict]) -> str:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     rows = {"type": int, "default": 600, "help": "rows of a set at most"}
-    write_page(
-        __doc__, MARKER, lambda given, folder: page(quality(given.data, given.rows)), rows=rows
-    )
+    write_page(__doc__, MARKER, lambda given, folder: page(quality(given.data, given.rows)), rows=rows)

@@ -74,7 +74,8 @@ def measured(way: str, checkpoint: Path, base: Path, data: Path, questions: int)
         begin = time.process_time()
         read(prompts)
         rate = len(prompts) / (time.process_time() - begin)
-        facts = (checkpoint.name.removeprefix("checkpoint_"), way, answers, len(prompts), round(start, 1), memory, round(rate, 3))
+        name = checkpoint.name.removeprefix("checkpoint_")
+        facts = (name, way, answers, len(prompts), round(start, 1), memory, round(rate, 3))
         lines.append(dict(zip(COLUMNS, facts, strict=False)))
     return lines
 
