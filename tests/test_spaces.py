@@ -210,7 +210,7 @@ def test_long_work_says_how_far_it_is(spaces, area, monkeypatch):
         return ["done", "result"]
 
     updates = spaces.events.LongWork(work, area, 1).run(None)
-    assert any("Judging: 3 of 5" in update[0] for update in updates)
+    assert any("Judging: 3 of 5" in update[0] and "visible" not in update[1] for update in updates), "the result stays"
     shown.set()
     *_, last = updates
     assert [last[0], last[-1]] == ["done", "result"]

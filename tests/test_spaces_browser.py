@@ -563,6 +563,30 @@ def test_every_answer_has_the_policy_and_a_page_has_its_preview(name, address):
     assert large.status_code == 413
 
 
+SHIFTS = """window.shifts = []; new PerformanceObserver(list => window.shifts.push(...list.getEntries()
+  .map(entry => entry.value))).observe({type: 'layout-shift', buffered: true});"""
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("name", TWO_ARE_QUICK)
+def test_nothing_moves_while_a_page_opens(name, width, address, browser):
+    """The cumulative layout shift is that of a good page; on a phone the result stands above the form."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.set_default_timeout(TIMEOUT)
+    page.add_init_script(SHIFTS)
+    page.goto(address(name))
+    page.locator(".headline:visible").wait_for()
+    page.wait_for_timeout(2_000)
+    assert sum(page.evaluate("window.shifts")) < 0.1
+    result_top, form_top = (
+        page.locator(one).first.bounding_box()["y"] for one in (".headline:visible", "textarea:visible")
+    )
+    assert (result_top < form_top) == (width < 640) or result_top == pytest.approx(form_top, abs=60)
+    for link in ("compare", "documentation", "code"):
+        expect(page.get_by_role("link", name=link, exact=True).first).to_be_visible()
+    page.close()
+
+
 @pytest.mark.slow
 def test_an_opened_link_never_shows_the_verdict_of_the_first_example(visit, address, repository):
     """What the page opens with is hidden until the result of the link is there."""

@@ -52,12 +52,12 @@ def settings_of(*controls) -> scoring.Settings:
 def corner_of(settings) -> dict[tuple[float, int], str]:
     """Return which corners of the plane are exactly BLEU and ROUGE with these settings."""
     plain = settings.stop_words is None and settings.stemmer is None
-    found = {}
+    corners = {}
     if plain and settings.wordiness == inf:
-        found[0.0, 1] = "ROUGE-1"
+        corners[0.0, 1] = "ROUGE-1"
     if plain and settings.brevity == 1:
-        found[1.0, 4] = "BLEU-4"
-    return found
+        corners[1.0, 4] = "BLEU-4"
+    return corners
 
 
 # A click on a cell sets the sliders. The cell keeps the keyboard focus when the plane is drawn again, until the focus
@@ -70,15 +70,15 @@ def meaning(settings) -> str:
     alpha, order = settings.alpha, settings.max_order
     extra = "nothing" if settings.wordiness == inf else "only the wordiness penalty"
     if alpha in (0, 1):
-        what = f"Only **recall** counts: does the answer say what the reference says? Extra text costs {extra}"
+        counted = f"Only **recall** counts: does the answer say what the reference says? Extra text costs {extra}"
         if alpha:
-            what = "Only **precision** counts: does the reference support what the answer says? Leaving things out "
-            what += "costs only the brevity penalty"
+            counted = "Only **precision** counts: does the reference support what the answer says? Leaving things out "
+            counted += "costs only the brevity penalty"
     else:
         lean = "equally" if alpha == 0.5 else "precision more" if alpha > 0.5 else "recall more"
-        what = f"**Recall and precision** count, {lean}"
+        counted = f"**Recall and precision** count, {lean}"
     compared = "Single **words**" if order == 1 else f"Words and **phrases** of up to {order} words"
-    text = f"{what}. {compared} are compared."
+    text = f"{counted}. {compared} are compared."
     corner = corner_of(settings).get((float(alpha), order))
     if corner == "BLEU-4":
         text += " This is **BLEU-4**, without smoothing."
@@ -109,15 +109,15 @@ def shared_words(answer: str, reference: str, settings: scoring.Settings) -> tup
     return count, " ".join(named)
 
 
-def why_low(answer: str, reference: str, found: dict) -> str:
+def why_low(answer: str, reference: str, scores: dict) -> str:
     """Return why a score is low although the words of the reference are in the answer; "" if that is not so."""
     content = settings_of(*CORNERS["Content"])
     words = float(scoring.scores(scoring.statistics([answer], [[reference]], content).sum(axis=0), content)["aev"])
-    if found["aev"] >= LOW or words < WORDS:
+    if scores["aev"] >= LOW or words < WORDS:
         return ""
     reason = "few words stand in the same order as in the reference"
-    if min(found["wordiness_penalty"], found["brevity_penalty"]) < scoring.STRONG:
-        ratio = found["prediction_length"] / max(found["reference_length"], 1)
+    if min(scores["wordiness_penalty"], scores["brevity_penalty"]) < scoring.STRONG:
+        ratio = scores["prediction_length"] / max(scores["reference_length"], 1)
         reason = f"the answer is {ratio:.3g} times as long as the reference"
     return (
         f"Low because {reason}. The answer has **{words:.0%}** of the words of the reference: that is the score with "
@@ -133,10 +133,10 @@ def page(answer, reference, *controls) -> list:
     reference = checks.text("Reference answer", reference, MAX_TEXT)
     settings = scoring.Settings(**arguments)
     total = scoring.statistics([answer], [[reference]], settings, MAX_ORDER).sum(axis=0)
-    found = {name: float(value) for name, value in scoring.scores(total, settings).items()}
-    lengths = f"{found['prediction_length']:.0f} terms against {found['reference_length']:.0f}"
+    scores = {name: float(value) for name, value in scoring.scores(total, settings).items()}
+    lengths = f"{scores['prediction_length']:.0f} terms against {scores['reference_length']:.0f}"
     count, words = shared_words(answer, reference, settings)
-    headline = f"AEv is **{found['aev']:.3f}**, from 0 to 1. {count}"
+    headline = f"AEv is **{scores['aev']:.3f}**, from 0 to 1. {count}"
     measured = f"AEv({settings.alpha:g}, {settings.max_order}): {meaning(settings)}"
     # What follows the semicolon names settings, which are controls here.
     notes = [f"Note: {note.partition(';')[0].replace('_', ' ')}." for note in scoring.warnings_for(total, settings)]
@@ -144,13 +144,13 @@ def page(answer, reference, *controls) -> list:
         ("Precision: how much of the answer is in the reference", "aev_precision", "brevity_penalty"),
         ("Recall: how much of the reference is in the answer", "aev_recall", "wordiness_penalty"),
     ]
-    cells = [[label, *(f"{found[name]:.3f}" for name in names)] for label, *names in cells]
+    cells = [[label, *(f"{scores[name]:.3f}" for name in names)] for label, *names in cells]
     caption = f"Parts of the score, penalties included (a penalty of 1 is none); lengths: {lengths}"
     parts = html.table(("part", "value", "penalty"), cells, caption, {1, 2})
-    place, sides = (round(settings.alpha, 1), settings.max_order), {0.0: "recall", 0.5: "both", 1.0: "precision"}
-    drawn = {"corners": corner_of(settings), "place": place, "sides": sides, "heat": HEAT, "pale": PALE}
+    cell, sides = (round(settings.alpha, 1), settings.max_order), {0.0: "recall", 0.5: "both", 1.0: "precision"}
+    drawn = {"corners": corner_of(settings), "chosen": cell, "sides": sides, "heat": HEAT, "pale": PALE}
     plane = html.rendered(__file__, "plane.html.j2", grid=scoring.grid_scores(total, settings), **drawn)
-    status = html.headline(headline, words, why_low(answer, reference, found), measured, *notes, RIGHT, example)
+    status = html.headline(headline, words, why_low(answer, reference, scores), measured, *notes, RIGHT, example)
     code = sharing.metric_code("aev", predictions=[answer], references=[reference], **arguments, grid=True)
     return [status + mark, plane, parts, code]
 
@@ -182,62 +182,71 @@ def plane(answer: str, reference: str, alpha: float = 0.5, order: int = 2) -> di
     return {"aev": float(scoring.scores(total, settings)["aev"]), "aev_grid": scoring.grid_scores(total, settings)}
 
 
-def main_sliders(**more) -> list[gr.Slider]:
-    """Return the controls of alpha and N."""
+def main_sliders() -> list[gr.Slider]:
+    """Return the controls of alpha and N, not rendered yet."""
     recall, words = "0: recall alone; 1: precision alone", "1: single words; 4: phrases of up to 4"
     return [
-        gr.Slider(0, 1, 0.5, step=0.1, label="Recall or precision (alpha)", info=recall, **more),
-        gr.Slider(1, MAX_ORDER, 2, step=1, label="Words or phrases (N)", info=words, **more),
+        gr.Slider(0, 1, 0.5, step=0.1, label="Recall or precision (alpha)", info=recall, render=False),
+        gr.Slider(1, MAX_ORDER, 2, step=1, label="Words or phrases (N)", info=words, render=False),
+    ]
+
+
+def controls_of_lengths() -> list:
+    """Return the controls that are folded: penalties of lengths, stop words, several references; not rendered yet."""
+    short = "Answers shorter than 1/B of the reference are penalised."
+    long = "Answers longer than W times the reference are penalised."
+    plain = "Leave words unchanged (keep stop words, no stemming)"
+    return [
+        gr.Slider(0.2, 5, 1, step=0.1, label="Too short (B)", info=short, render=False),
+        gr.Slider(0.2, 5, 2, step=0.1, label="Too long (W)", info=long, render=False),
+        gr.Checkbox(False, label="No limit on wordiness", render=False),
+        gr.Checkbox(False, label=plain, render=False),
+        gr.Checkbox(False, label="Several references are alternatives: the best one counts", render=False),
     ]
 
 
 with DEMO.page() as demo:
+    controls = [*main_sliders(), *controls_of_lengths()]
+    corners = {gr.Button(name, size="sm", min_width=90, render=False): point for name, point in CORNERS.items()}
+    plane_table = gr.HTML(apply_default_css=False, js_on_load=CELLS, render=False)
+
+    def results() -> list:
+        """Add the controls, the plane and the table of parts."""
+        for control in controls[:2]:
+            control.render()
+        with gr.Row():
+            for button in corners:
+                button.render()
+        plane_table.render()
+        outputs = [plane_table, *sharing.plain(1)]
+        with gr.Accordion("More settings: length penalties, stop words", open=False):
+            for control in controls[2:]:
+                control.render()
+        return outputs
+
     with gr.Tabs(overflow_behavior="wrap"):
-        with gr.Tab("Two texts"), gr.Row():
-            with gr.Column(min_width=280):
-                answer = gr.Textbox(label="Answer to be scored", lines=2, max_lines=8)
-                reference = gr.Textbox(label="Reference answer", lines=2, max_lines=8)
-                score_button = gr.Button("Score the answer", variant="primary")
-                examples = gr.Column()
-            with gr.Column(min_width=280):
-                area = events.results_area("Type two texts, or choose an example.")
-                with area.results:
-                    alpha, order = main_sliders()
-                    with gr.Row():
-                        corners = {gr.Button(name, size="sm", min_width=90): at for name, at in CORNERS.items()}
-                    plane_table = gr.HTML(apply_default_css=False, js_on_load=CELLS)
-                    parts = gr.HTML(apply_default_css=False)
-                    with gr.Accordion("More settings: length penalties, stop words", open=False):
-                        short = "Answers shorter than 1/B of the reference are penalised."
-                        brevity = gr.Slider(0.2, 5, 1, step=0.1, label="Too short (B)", info=short)
-                        long = "Answers longer than W times the reference are penalised."
-                        wordiness = gr.Slider(0.2, 5, 2, step=0.1, label="Too long (W)", info=long)
-                        unlimited = gr.Checkbox(False, label="No limit on wordiness")
-                        plain = gr.Checkbox(False, label="Leave words unchanged (keep stop words, no stemming)")
-                        best = gr.Checkbox(False, label="Several references are alternatives: the best one counts")
-                    code = sharing.link_and_code()
+        fields = [sharing.text_box("Answer to be scored", lines=2), sharing.text_box("Reference answer", lines=2)]
+        hint = "Type two texts, or choose an example."
+        form = DEMO.form("Two texts", fields, "Score the answer", page, results, hint, controls=controls)
         uploads.score_tab(
             "A file",
             "aev",
             ("prediction", "references", "system", "id"),
-            Path(__file__).with_name("example.csv"),
+            DEMO.example_file,
             "Columns: answer, references; also system and id.",
-            others=main_sliders(render=False),
+            others=main_sliders(),
             settings=lambda alpha, order: chosen(alpha, order, *IN_BETWEEN[2:]),
         )
     DEMO.add_background("What the paper found", "aev")
-    controls = [alpha, order, brevity, wordiness, unlimited, plain, best]
-    fields, outputs = [answer, reference, *controls], [plane_table, parts, code]
-    DEMO.connect([score_button.click], page, fields, area, outputs, examples)
     quiet = {"scroll": False, "show_progress": "hidden"}
-    events.connect([control.change for control in controls], moved, fields, area, outputs, **quiet)
+    events.connect([control.change for control in controls], moved, *form, **quiet)
 
     def clicked(event: gr.EventData) -> list:
         """Return alpha and N of the cell that was clicked."""
         return [event.alpha, event.order]
 
     hidden = {"api_visibility": "private", "show_progress": "hidden"}
-    plane_table.click(clicked, None, [alpha, order], trigger_mode="multiple", **hidden)
+    plane_table.click(clicked, None, controls[:2], trigger_mode="multiple", **hidden)
     for button, values in corners.items():
         button.click(None, None, controls, js=f"() => {json.dumps(values)}", api_visibility="private")
     server.endpoint(plane, *DEMO.examples[1].values[:2], 0.5, 2)

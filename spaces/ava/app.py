@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
-from common import checks, events, html, server, sharing, uploads, verdicts
+from common import checks, html, server, sharing, uploads, verdicts
 from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, LARGE_MODEL, cached_folder
 from genqa_metrics.reports.table import probability_and_threshold
 
@@ -47,21 +47,21 @@ def page(question: str, answer: str, references: str, judge: str) -> list:
     question = checks.text("Question", question)
     answer = checks.text("Answer to be judged", answer, MAX_ANSWER)
     lines = checks.lines("Accepted answers", references)
-    found = verdicts.judged(question, answer, lines, settings(judge))
+    judged = verdicts.judged(question, answer, lines, settings(judge))
     status = html.headline(
-        verdicts.sentence(found["probability"], found["threshold"]),
+        verdicts.sentence(judged["probability"], judged["threshold"]),
         ERRS,
-        "" if found["report"] else found["reason"],  # the report says it
-        *(f"Note: {text}." for text in found["warnings"]),
+        "" if judged["report"] else judged["reason"],  # the report says it
+        *(f"Note: {text}." for text in judged["warnings"]),
         DEMO.note(values) if judge == JUDGES[0] else "",
     )
-    alone = zip(lines, found["by_reference"], strict=True)
-    rows = [[text, probability_and_threshold(value, found["threshold"])[0]] for text, value in alone]
+    alone = zip(lines, judged["by_reference"], strict=True)
+    rows = [[text, probability_and_threshold(value, judged["threshold"])[0]] for text, value in alone]
     caption = "Probability with each accepted answer only"
     by_reference = html.table(["accepted answer", "probability"], rows, caption, {1})
     columns = {"questions": [question], "predictions": [answer], "references": [lines]}
     code = sharing.metric_code("ava", settings(judge)["checkpoint"], **columns, explain=True)
-    return [status + DEMO.mark(*values), found["report"], by_reference if len(lines) > 1 else "", code]
+    return [status + DEMO.mark(*values), judged["report"], by_reference if len(lines) > 1 else "", code]
 
 
 def score(question: str, answer: str, references: list[str] | str) -> dict:
@@ -74,13 +74,13 @@ def score(question: str, answer: str, references: list[str] | str) -> dict:
     """
     question = checks.text("question", question)
     answer = checks.text("answer", answer, MAX_ANSWER)
-    found = verdicts.judged(question, answer, checks.texts("references", references), settings())
+    judged = verdicts.judged(question, answer, checks.texts("references", references), settings())
     return {
-        "ava_score": found["probability"],
-        "ava_label": int(found["probability"] >= found["threshold"]),
-        "ava_threshold": found["threshold"],
-        "ava_score_per_reference": found["by_reference"],
-        "reason": found["reason"],
+        "ava_score": judged["probability"],
+        "ava_label": int(judged["probability"] >= judged["threshold"]),
+        "ava_threshold": judged["threshold"],
+        "ava_score_per_reference": judged["by_reference"],
+        "reason": judged["reason"],
     }
 
 
@@ -94,35 +94,29 @@ def rank(file: str | None) -> dict:
     return {**report.to_dict(), "left_out": rows.bad, "verdicts": verdicts}
 
 
+def judge_field() -> gr.Radio:
+    """Return the choice of a judge, not rendered yet."""
+    return gr.Radio(JUDGES, value=JUDGES[0], label="Judge", info=JUDGE_NOTE, render=False)
+
+
 with DEMO.page() as demo:
+    question = sharing.text_box("Question", most=6)
+    answer = sharing.text_box("Answer to be judged")
+    limits = f"One on each line, at most {checks.MAX_REFERENCES}."
+    references = sharing.text_box("Accepted answers", lines=2, info=limits)
     with gr.Tabs(overflow_behavior="wrap"):
-        with gr.Tab("One answer"), gr.Row():
-            with gr.Column(min_width=280):
-                question = gr.Textbox(label="Question", lines=1, max_lines=6)
-                answer = gr.Textbox(label="Answer to be judged", lines=1, max_lines=8)
-                limits = f"One on each line, at most {checks.MAX_REFERENCES}."
-                references = gr.Textbox(label="Accepted answers", info=limits, lines=2, max_lines=8)
-                judge = gr.Radio(JUDGES, value=JUDGES[0], label="Judge", info=JUDGE_NOTE)
-                button = gr.Button("Judge the answer", variant="primary")
-                examples = gr.Column()
-            with gr.Column(min_width=280):
-                area = events.results_area("Fill in the fields, or choose an example.")
-                with area.results:
-                    why = gr.HTML(apply_default_css=False)
-                    table = gr.HTML(apply_default_css=False)
-                    code = sharing.link_and_code()
+        fields = [question, answer, references, judge_field()]
+        DEMO.form("One answer", fields, "Judge the answer", page, 2, submit=[question, answer])
         picked = uploads.score_tab(
             "Compare systems",
             "ava",
             ("question", "prediction", "references", "system", "id"),
-            Path(__file__).with_name("example.csv"),
+            DEMO.example_file,
             "Columns: question, answer, accepted answers; also system, id, and label (0 or 1, by people).",
-            others=[gr.Radio(JUDGES, value=JUDGES[0], label="Judge", info=JUDGE_NOTE, render=False)],
+            others=[judge_field()],
             settings=settings,
         )
     DEMO.add_background("How far to trust it", "ava")
-    inputs, outputs = [question, answer, references, judge], [why, table, code]
-    DEMO.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs, examples)
     server.endpoint(score, *DEMO.examples[0].values[:2], ["12", "twelve"])
     with gr.Row(visible=False):  # an endpoint for programs; only a field checks that a file was uploaded
         result = gr.JSON(label="systems, accuracy, notes, signatures, left_out, verdicts")

@@ -18,17 +18,17 @@ def text(name: str, value: object, limit: int = MAX_TEXT, required: bool = True)
     >>> text("Question", " Who? ")
     'Who?'
     """
-    found = "" if value is None else value
-    if not isinstance(found, str):
+    typed = "" if value is None else value
+    if not isinstance(typed, str):
         raise Problem(f"{name}: expected a text.")
-    if len(found) > limit:
-        raise Problem(f"{name}: {len(found):,} characters are too many for this page; the limit is {limit:,}.")
-    if any("\ud800" <= character <= "\udfff" for character in found):
+    if len(typed) > limit:
+        raise Problem(f"{name}: {len(typed):,} characters are too many for this page; the limit is {limit:,}.")
+    if any("\ud800" <= character <= "\udfff" for character in typed):
         raise Problem(f"{name}: this is not valid Unicode text; type it again.")
-    found = found.strip()
-    if required and not found:
+    typed = typed.strip()
+    if required and not typed:
         raise Problem(f"{name}: this field is empty; fill it in.")
-    return found
+    return typed
 
 
 def lines(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
@@ -37,10 +37,10 @@ def lines(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX
     >>> lines("References", "four\n\n 4 ")
     ['four', '4']
     """
-    found = [line.strip() for line in text(name, value, most * (limit + 1)).splitlines() if line.strip()]
-    if len(found) > most:
-        raise Problem(f"{name}: {len(found)} lines are too many for this page; the limit is {most}.")
-    return [text(f"{name}, line {i}", line, limit) for i, line in enumerate(found, 1)]
+    typed = [line.strip() for line in text(name, value, most * (limit + 1)).splitlines() if line.strip()]
+    if len(typed) > most:
+        raise Problem(f"{name}: {len(typed)} lines are too many for this page; the limit is {most}.")
+    return [text(f"{name}, line {i}", line, limit) for i, line in enumerate(typed, 1)]
 
 
 def texts(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
@@ -49,12 +49,12 @@ def texts(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX
     >>> texts("references", "Paris"), texts("references", ["four", "4"])
     (['Paris'], ['four', '4'])
     """
-    found = [value] if isinstance(value, str) else value
-    if not isinstance(found, list | tuple):
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple):
         got = "null" if value is None else type(value).__name__
         raise Problem(f'{name}: expected a text or a list of texts such as ["four", "4"], got {got}.')
-    if not found:
+    if not items:
         raise Problem(f"{name}: this field is empty; give at least one text.")
-    if len(found) > most:
-        raise Problem(f"{name}: {len(found)} texts are too many for this page; the limit is {most}.")
-    return [text(name if len(found) == 1 else f"{name}, item {i}", each, limit) for i, each in enumerate(found, 1)]
+    if len(items) > most:
+        raise Problem(f"{name}: {len(items)} texts are too many for this page; the limit is {most}.")
+    return [text(name if len(items) == 1 else f"{name}, item {i}", item, limit) for i, item in enumerate(items, 1)]

@@ -60,14 +60,14 @@ def results_area(hint: str) -> Area:
 
 def ids(components: Sequence) -> list[int]:
     """Return what outdated.js calls components."""
-    return [one._id for one in components]
+    return [component._id for component in components]
 
 
 STOPPED = html.fill('<p class="hint">Stopped.</p>')
 
 
-def _updates(status: Markup, results: bool, running: bool = False) -> list:
-    return [status, gr.update(visible=results), gr.update(visible=running)]
+def _updates(status: Markup, results: bool | None, running: bool = False) -> list:
+    return [status, gr.skip() if results is None else gr.update(visible=results), gr.update(visible=running)]
 
 
 def _outcome(function: Callable[[], list], area: Area, outputs: int, number: int | None = None) -> list:
@@ -117,15 +117,15 @@ class LongWork:
         """
         session = request and request.session_hash
         finished, stopped = threading.Event(), threading.Event()
-        looked, progress, found = [time.monotonic()], ["Reading", 0, 0], []
+        looked, progress, outcomes = [time.monotonic()], ["Reading", 0, 0], []
 
-        def tick(what: str, done: int, total: int) -> None:
-            progress[:] = what, done, total
+        def tick(step: str, done: int, total: int) -> None:
+            progress[:] = step, done, total
             if stopped.is_set() or time.monotonic() - looked[0] > ABANDONED:
                 raise Stopped
 
         def work() -> None:
-            found.append(_outcome(lambda: self.function(tick, *args), self.area, self.outputs, number))
+            outcomes.append(_outcome(lambda: self.function(tick, *args), self.area, self.outputs, number))
             finished.set()
 
         self._running[session] = finished, stopped
@@ -137,7 +137,7 @@ class LongWork:
                 if sent != progress or looked[0] - when > REPEAT:
                     sent, when = progress.copy(), looked[0]
                     yield self._shown(_progress(*sent), running=True)
-            yield self._shown(STOPPED) if stopped.is_set() else found[0]
+            yield self._shown(STOPPED) if stopped.is_set() else outcomes[0]
         finally:
             stopped.set()
             if self._running.get(session) == (finished, stopped):
@@ -149,13 +149,14 @@ class LongWork:
             event.set()
 
     def _shown(self, status: Markup, running: bool = False) -> list:
-        return [*_updates(status, False, running), *[gr.skip()] * self.outputs]
+        """Return a status in place of a result; while work is running, the result before it stays, greyed."""
+        return [*_updates(status, None if running else False, running), *[gr.skip()] * self.outputs]
 
 
-def _progress(what: str, done: int, total: int) -> Markup:
+def _progress(step: str, done: int, total: int) -> Markup:
     return html.fill(
-        '<p class="hint">{what}{numbers} …</p><progress aria-label="{what}"{so_far}></progress>',
-        what=what,
+        '<p class="hint">{step}{numbers} …</p><progress aria-label="{step}"{so_far}></progress>',
+        step=step,
         numbers=f": {done:,} of {total:,}" if total else "",
         so_far=html.fill(' max="{total}" value="{done}"', total=total, done=done) if total else "",  # else it moves
     )
@@ -186,9 +187,16 @@ def connect(
     on = triggers.then if callable(getattr(triggers, "then", None)) else functools.partial(gr.on, triggers)
     if scroll:
         on(None, None, None, js=SCROLL, api_visibility="private")
-    if new := [one for one in inputs if one not in area.watched]:
+    if new := [component for component in inputs if component not in area.watched]:
         area.watched.update(new)
-        gr.on([one.change for one in new], None, new, None, js=_EDITED.format(ids(new)), api_visibility="private")
+        gr.on(
+            [component.change for component in new],
+            None,
+            new,
+            None,
+            js=_EDITED.format(ids(new)),
+            api_visibility="private",
+        )
     event["js"] = _STARTED.format(ids(inputs))
     started = on(run, [area.run, *inputs], [*area[:3], *outputs], **event)
     if long:

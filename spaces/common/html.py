@@ -84,5 +84,5 @@ def _bold(sentence: str) -> Markup:
 def table(header: Sequence[str], rows: Iterable[Sequence], caption: str, numbers: Collection[int] = ()) -> Markup:
     """Return a table in the HTML of the toolkit's reports; `numbers` are columns, from 0, aligned at the right."""
     texts = set(range(len(header))) - set(numbers)
-    found = html_table(Table(caption, list(header), list(map(list, rows))), text_columns=texts)
-    return Markup(found.translate(_TEMPLATE))
+    markup = html_table(Table(caption, list(header), list(map(list, rows))), text_columns=texts)
+    return Markup(markup.translate(_TEMPLATE))

@@ -23,8 +23,9 @@ PREVIEW = "preview.png"
 CHECKPOINT = os.environ.get("GENQA_CHECKPOINT", "small")  # of the judges: a size, a folder or an id of the Hub
 # A link replaces the results that the page opens with; until it has, they are hidden, see `sharing.Demo`.
 OPENING = f"<script>\n{script('opening.js')}\n{script('outdated.js')}</script>"
-# Gradio leaves the style sheet of a demo out of its footer. On phones it hides what stands before the first divider.
-FOOTER = "<style>footer { flex-wrap: wrap; } @media (max-width: 640px) { footer .divider { display: none; } }</style>"
+# What would move the page if it came later, as the style sheet of a demo does; and the footer, which that sheet does
+# not reach: on phones Gradio hides what stands before the first divider.
+EARLY = f"<style>\n{STYLE.with_name('early.css').read_text(encoding='utf-8')}</style>"
 
 THEME = gr.themes.Default(
     primary_hue="blue",
@@ -56,9 +57,9 @@ def endpoint(function: Callable, *examples: object, **event) -> None:
     _, descriptions, _ = get_function_description(function)
     event = {"concurrency_limit": 1, "concurrency_id": "page"} | event
     gr.api(with_clear_errors(function), api_name=function.__name__, **event)
-    found = list(gr.context.Context.root_block.fns.values())[-1]
+    added = list(gr.context.Context.root_block.fns.values())[-1]
     arguments = inspect.signature(function).parameters
-    for argument, component, example in zip(arguments, found.inputs, examples, strict=True):
+    for argument, component, example in zip(arguments, added.inputs, examples, strict=True):
         component.label = descriptions[argument]
         component._api_info = {**component._api_info, "additional_description": descriptions[argument]}
         component.example_value = component.example_payload = functools.partial(lambda value: value, example)
@@ -113,10 +114,10 @@ def preview_tags(title: str, description: str) -> str:
     """Return the tags that describe the page where a link to it is shown: title, text and picture."""
     host = os.environ.get("SPACE_HOST")  # such as name-kpqa.hf.space, in a Space
     texts = {"title": title, "description": description, "image": f"https://{host}/{PREVIEW}" if host else PREVIEW}
-    found = {'name="description"': description, 'name="twitter:card"': "summary_large_image"}
-    found |= {f'property="og:{name}"': text for name, text in texts.items()}
-    found |= {f'name="twitter:{name}"': text for name, text in texts.items()}
-    return "".join(f'<meta {name} content="{escape(text)}">' for name, text in found.items())
+    contents = {'name="description"': description, 'name="twitter:card"': "summary_large_image"}
+    contents |= {f'property="og:{name}"': text for name, text in texts.items()}
+    contents |= {f'name="twitter:{name}"': text for name, text in texts.items()}
+    return "".join(f'<meta {name} content="{escape(text)}">' for name, text in contents.items())
 
 
 def launch(demo: gr.Blocks, app: str, description: str) -> None:
@@ -127,7 +128,7 @@ def launch(demo: gr.Blocks, app: str, description: str) -> None:
     from starlette.middleware import Middleware
 
     preview = Path(app).resolve().with_name(PREVIEW)
-    tags = preview_tags(demo.title, description) + OPENING + FOOTER
+    tags = preview_tags(demo.title, description) + OPENING + EARLY
     guarded = Middleware(PageGuard, tags=tags, preview=preview if preview.is_file() else None)
     demo.space_id = None  # otherwise the page requests a header from huggingface.co, which the policy forbids
     limits = {"max_file_size": checks.MAX_FILE, "max_threads": 16, "state_session_capacity": 100}

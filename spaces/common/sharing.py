@@ -3,6 +3,7 @@
 import base64
 import functools
 import json
+import os
 import re
 import tomllib
 import zlib
@@ -20,6 +21,8 @@ from . import events, html, server
 
 MAX_LINK = 8_000  # characters of a link's fragment; results of longer texts have none
 MAX_UNPACKED = 200_000  # bytes of an unpacked link
+REPOSITORY = "https://github.com/genqa-metrics/genqa-metrics"
+DEMOS = ("compare", "ava", "grounding", "kpqa", "aev", "f_meta")
 TO_EXAMPLES = "Examples: a click fills in and scores"
 _COPY_LINK = html.script("copy_link.js")
 _FRAGMENT = "() => location.hash.slice(1)"
@@ -56,8 +59,8 @@ def unpacked(text: str) -> list:
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-        found = inflate.decompress(data, MAX_UNPACKED)
-        values = json.loads(found) if inflate.eof else None
+        text = inflate.decompress(data, MAX_UNPACKED)
+        values = json.loads(text) if inflate.eof else None
     except (ValueError, zlib.error, RecursionError) as error:
         raise ValueError("not a link of this page") from error
     if not isinstance(values, list):
@@ -74,6 +77,37 @@ def slug(text: str, most: int = 40) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:most].rstrip("-") or "result"
 
 
+class Form(NamedTuple):
+    """What a form of a page consists of."""
+
+    inputs: list  # the values of these components are sent
+    area: events.Area
+    outputs: list
+
+
+def text_box(label: str, lines: int = 1, most: int = 8, **more) -> gr.Textbox:
+    """Return a field for a text, not rendered yet, with a number of lines and as many as it may grow to."""
+    return gr.Textbox(label=label, lines=lines, max_lines=most, render=False, **more)
+
+
+def plain(number: int) -> list[gr.HTML]:
+    """Add components that show HTML as it is."""
+    return [gr.HTML(apply_default_css=False) for _ in range(number)]
+
+
+def links(demo: str) -> str:
+    """Return in Markdown the links from a demo to the other ones, the documentation and the code.
+
+    >>> links("kpqa").count("kpqa"), links("kpqa").count("spaces/genqa-metrics/ava")
+    (2, 1)
+    """
+    owner = os.environ.get("SPACE_ID", "genqa-metrics").partition("/")[0]
+    others = [f"[{name}](https://huggingface.co/spaces/{owner}/{name})" for name in DEMOS if name != demo]
+    page = "spaces/docs/pages/how-to/2-two-systems.md" if demo == "compare" else f"metrics/{demo}/README.md"
+    sources = f"[documentation]({REPOSITORY}/blob/main/{page}), [code]({REPOSITORY}/tree/main/spaces/{demo})"
+    return f"Other demos: {', '.join(others)}. More: {sources}."
+
+
 class Demo:
     """The page of a demo: its examples, its links, and what its fields and buttons do.
 
@@ -85,6 +119,7 @@ class Demo:
         self.app, self.title, self.about = app, title, about
         examples = [list(each.values()) for each in tomllib.loads(text_beside(app, "examples.toml"))["example"]]
         self.examples = [Example(label, note, tuple(values)) for label, note, *values in examples]
+        self.example_file = next(Path(app).resolve().parent.glob("example.[cj]s*"))
         self.texts = len(self.examples[0].values)  # number of the fields of an example, which come first
         self.first = (*self.examples[0].values, *more)
 
@@ -93,6 +128,7 @@ class Demo:
         """Yield the page, which begins with the title and the text of intro.md."""
         with gr.Blocks(title=self.title, delete_cache=server.DELETE_CACHE) as self.blocks:
             gr.Markdown(f"# {self.title}\n{text_beside(self.app, 'intro.md')}")
+            gr.Markdown(links(Path(self.app).resolve().parent.name), elem_classes="note")
             yield self.blocks
 
     def add_background(self, title: str, metric: str) -> None:
@@ -107,7 +143,7 @@ class Demo:
 
     def note(self, values: Sequence) -> str:
         """Return the note of the example with these values; "" for other values."""
-        return next((one.note for one in self.examples if one.values == tuple(values[: self.texts])), "")
+        return next((example.note for example in self.examples if example.values == tuple(values[: self.texts])), "")
 
     def mark(self, *values: object, label: str = "") -> Markup:
         """Return hidden HTML for the status: the link to all fields' values; empty if it would be too long."""
@@ -122,11 +158,44 @@ class Demo:
             values = unpacked(fragment.partition("=")[2])
         except ValueError:
             return None
-        found = ["" if place < self.texts else first for place, first in enumerate(self.first)]
-        for place, value in enumerate(values[: len(found)]):
-            if _kind(value) == _kind(self.first[place]):
-                found[place] = value
-        return found
+        result = ["" if i < self.texts else first for i, first in enumerate(self.first)]
+        for i, value in enumerate(values[: len(result)]):
+            if _kind(value) == _kind(self.first[i]):
+                result[i] = value
+        return result
+
+    def form(
+        self,
+        title: str,
+        fields: Sequence,
+        button: str,
+        function: Callable,
+        results: Callable[[], list] | int = 1,
+        hint: str = "Fill in the fields, or choose an example.",
+        submit: Sequence = (),
+        controls: Sequence = (),
+    ) -> Form:
+        """Add a tab with fields, a button and the examples at one side, and what `function` returns at the other.
+
+        `fields` are not rendered yet. `results` adds the components of the results and returns those that `function`
+        fills, or is the number of plain ones; link and code follow. The key Enter runs the function in `submit`.
+        `controls` are further inputs, which `results` adds.
+        """
+        with gr.Tab(title):
+            with gr.Row(elem_classes="two-sides"):
+                with gr.Column(min_width=280):
+                    for field in fields:
+                        field.render()
+                    run = gr.Button(button, variant="primary")
+                    examples = gr.Column()
+                with gr.Column(min_width=280):
+                    area = events.results_area(hint)
+                    with area.results:
+                        outputs = plain(results) if isinstance(results, int) else results()
+                        outputs.append(link_and_code())
+            inputs = [*fields, *controls]
+            self.connect([run.click, *(field.submit for field in submit)], function, inputs, area, outputs, examples)
+        return Form(inputs, area, outputs)
 
     def connect(
         self, triggers: object, function: Callable, fields: list, area: events.Area, outputs: list, column, **event
@@ -142,9 +211,9 @@ class Demo:
         return [clicked, chosen, self._open()]
 
     def _example_buttons(self, column: gr.Column, fields: Sequence):
-        values, inputs = [list(one.values) for one in self.examples], list(fields[: self.texts])
+        values, inputs = [list(example.values) for example in self.examples], list(fields[: self.texts])
         with column:
-            texts = {"sample_labels": [one.label for one in self.examples], "label": TO_EXAMPLES}
+            texts = {"sample_labels": [example.label for example in self.examples], "label": TO_EXAMPLES}
             buttons = gr.Dataset(
                 components=inputs, samples=values, samples_per_page=len(values), type="index", **texts
             )
@@ -190,8 +259,8 @@ def python_code(template: str, **values: object) -> Markup:
 
 def metric_code(name: str, checkpoint: str = "small", **arguments: object) -> Markup:
     """Return Python code that scores the visitor's inputs, the arguments of `compute`, with a metric."""
-    given = ["float('inf')" if value == inf else repr(value) for value in arguments.values()]
-    lines = "".join(f"    {key}={value},\n" for key, value in zip(arguments, given, strict=True))
+    written = {name: "float('inf')" if value == inf else repr(value) for name, value in arguments.items()}
+    lines = "".join(f"    {name}={text},\n" for name, text in written.items())
     more = f", checkpoint={checkpoint!r}" if checkpoint != "small" else ""
     load = f'import evaluate\n\n{name} = evaluate.load("metrics/{name}"{more})\n'
     return _code_html(f"{load}results = {name}.compute(\n{lines})\nprint(results)")

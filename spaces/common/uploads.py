@@ -83,21 +83,21 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
 
     def looked(path: str | None) -> list:
         try:
-            found, rows = peek(path)
+            names, rows = peek(path)
         except ValueError as error:
             message = html.fill('<div class="problem">{text}</div>', text=str(error)[: checks.MAX_MESSAGE])
             return [gr.update(visible=bool(path)), *[gr.skip()] * len(menus), message if path else ""]
-        guesses = guessed(found)
-        rest = [name for name in found if name not in guesses.values()]  # perhaps one column per system
+        guesses = guessed(names)
+        rest = [name for name in names if name not in guesses.values()]  # perhaps one column per system
         updates = []
         for name, menu in zip(columns, menus, strict=True):
-            choices = [NONE, *found] if name in ("system", "id") else found
+            choices = [NONE, *names] if name in ("system", "id") else names
             guess = guesses.get(name) or (NONE if name in ("system", "id") else None)
             if menu.multiselect:
                 guess = [guess] if guess else rest
             updates.append(gr.update(choices=choices, value=guess))
-        cells = [[str(i), *(_short(row.get(name)) for name in found)] for i, row in enumerate(rows[:3], 1)]
-        return [gr.update(visible=True), *updates, html.table(["", *found], cells, "The first rows of the file")]
+        cells = [[str(i), *(_short(row.get(name)) for name in names)] for i, row in enumerate(rows[:3], 1)]
+        return [gr.update(visible=True), *updates, html.table(["", *names], cells, "The first rows of the file")]
 
     field.change(looked, field, [shown, *menus, preview], api_visibility="private", concurrency_id="peek")
     quiet = {"api_visibility": "private", "trigger_mode": "multiple"}
@@ -124,11 +124,11 @@ def score_tab(
     def page(tick: Callable, path: str | None, *values: object) -> list:
         chosen = settings(*values[len(columns) :])
         rows = read(path, dict(zip(columns, values, strict=False)), metric, registry.scorer_class(metric).takes_sets)
-        found = []
-        results = kept("scores.csv", lambda file: found.append(scored(tick, rows.rows(), metric, chosen, file)))
-        said = "".join(found[0].findings[:1]).replace("`", "")  # the report has all
-        status = html.headline(said, f"{found[0].headline}.")
-        report = found[0].to_html()
+        reports = []
+        results = kept("scores.csv", lambda file: reports.append(scored(tick, rows.rows(), metric, chosen, file)))
+        finding = "".join(reports[0].findings[:1]).replace("`", "")  # the report has all
+        status = html.headline(finding, f"{reports[0].headline}.")
+        report = reports[0].to_html()
         return [status + rows.problems_html(), html.frame("Report", report), results, saved("report.html", report)]
 
     with gr.Tab(title):
@@ -236,11 +236,11 @@ def guessed(columns: Sequence[str]) -> dict[str, str]:
     >>> guessed(["Prompt", "response", "gold", "model"])
     {'question': 'Prompt', 'prediction': 'response', 'references': 'gold', 'system': 'model'}
     """
-    found = dict(recognized(tuple(columns)))
+    guesses = dict(recognized(tuple(columns)))
     system = next((name for name in columns if name.lower().strip() in ("model", "model_name", "run")), None)
-    if "system" not in found and system is not None:
-        found["system"] = system
-    return found
+    if system is not None:
+        guesses.setdefault("system", system)
+    return guesses
 
 
 def _plain(message: object, path: str) -> str:
@@ -293,13 +293,13 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     answers are one system each. `reader` is the metric whose columns every row must have.
     """
     path = checked_path(path)
-    given = {
+    picked = {
         name: column[0] if isinstance(column, list) and len(column) == 1 else column
         for name, column in columns.items()
     }
-    systems = given.pop("prediction") if isinstance(given.get("prediction"), list) and given["prediction"] else []
-    named = {name: "" if column == NONE else str(column) for name, column in given.items() if column}
-    found: list = []
+    systems = picked.pop("prediction") if isinstance(picked.get("prediction"), list) and picked["prediction"] else []
+    named = {name: "" if column == NONE else str(column) for name, column in picked.items() if column}
+    items: list = []
     bad: list[str] = []
     skips = reading.Skips(skip=True, problem=lambda message: bad.append(_plain(message, path)))
     pairs = characters = 0
@@ -314,28 +314,28 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     try:
         source = sources.Source(path, options=sources.ReadOptions(systems=systems))
         named |= {"system": ""} if systems else {}
-        for made in reading.Reading([source], named, skips, asks=needs).good_rows():
-            found += made
-            pairs += sum(len(item.predictions) * (len(item.references) + len(item.contexts)) for item in made)
-            characters += sum(map(reading.characters_of, made))
-            check_budget("File", len(found), pairs, characters)
+        for new in reading.Reading([source], named, skips, asks=needs).good_rows():
+            items += new
+            pairs += sum(len(item.predictions) * (len(item.references) + len(item.contexts)) for item in new)
+            characters += sum(map(reading.characters_of, new))
+            check_budget("File", len(items), pairs, characters)
     except errors.FileError as error:
         raise checks.Problem(_plain(error, path)) from error
-    if not found:
+    if not items:
         raise checks.Problem(f"{bad[0]} Choose the columns above, or another file." if bad else NO_ROWS)
-    return Rows(found, bad, sets, reader == "grounding")
+    return Rows(items, bad, sets, reader == "grounding")
 
 
 def check_budget(name: str, rows: int, pairs: int, characters: int) -> None:
     """Refuse more work than a visitor may ask for at once; `pairs` are answers with each of their references."""
-    for count, most, what in (
+    for count, most, unit in (
         (rows, MAX_ROWS, "rows"),
         (pairs, MAX_PAIRS, "pairs of an answer and a reference"),
         (characters, MAX_CHARACTERS, "characters"),
     ):
         if count > most:
             raise checks.Problem(
-                f"{name}: {count:,} {what} are too many for this page; the limit is {most:,}. Send a part, or use the "
+                f"{name}: {count:,} {unit} are too many for this page; the limit is {most:,}. Send a part, or use the "
                 "command genqa-metrics on your machine."
             )
 

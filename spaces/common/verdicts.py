@@ -20,17 +20,19 @@ def judged(question: str, answer: str, references: Sequence[str], settings: Mapp
     """
     scorer, rows = make_scorer("ava", settings), len(references)
     alone = {"questions": [question] * rows, "predictions": [answer] * rows}
-    by_reference = scorer.statistics({**alone, "references": [[one] for one in references]})[0][:, 1].tolist()
+    alone["references"] = [[reference] for reference in references]
+    by_reference = scorer.statistics(alone)[0][:, 1].tolist()
     if len(answer) <= MAX_EXPLAINED:
-        found = verdict(question, answer, references, settings)
-        told = {"probability": found.probability, "reason": found.reason, "warnings": found.warnings}
-        told["report"] = html.frame("Why the judge says so", verdict_html(found, verdicts=False))
+        verdict_of_answer = verdict(question, answer, references, settings)
+        result = {"probability": verdict_of_answer.probability, "reason": verdict_of_answer.reason}
+        result["warnings"] = verdict_of_answer.warnings
+        result["report"] = html.frame("Why the judge says so", verdict_html(verdict_of_answer, verdicts=False))
     else:
         columns = {"questions": [question], "predictions": [answer], "references": [list(references)]}
         statistics, counts, *_ = scorer.statistics(columns)
-        told = {"probability": float(statistics[0, 1]), "reason": TOO_LONG, "report": ""}
-        told["warnings"] = scorer.warnings({}, counts)
-    return {**told, "threshold": scorer.threshold, "by_reference": by_reference}
+        result = {"probability": float(statistics[0, 1]), "reason": TOO_LONG, "report": ""}
+        result["warnings"] = scorer.warnings({}, counts)
+    return {**result, "threshold": scorer.threshold, "by_reference": by_reference}
 
 
 def sentence(probability: float, threshold: float) -> str:

@@ -34,27 +34,27 @@ def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
     else:
         report = uploads.scored(tick, rows, comparing.METRICS, comparing.SETTINGS)
         answers = report.to_pandas()
-        said = f"The judge calls **{answers['ava_label'].sum():.0f} of {len(rows):,}** answers right."
-        status = html.headline(said, "Add a second system to compare it with.", note)
+        finding = f"The judge calls **{answers['ava_label'].sum():.0f} of {len(rows):,}** answers right."
+        status = html.headline(finding, "Add a second system to compare it with.", note)
         shown, texts = report.to_html(), [report.to_html(), report.to_latex(), answers.to_csv(index=False)]
     asked = {row["question"]: row["references"] for row in rows}
-    given = [(row["question"], row["system"], row["prediction"]) for row in rows]
+    answered = [(row["question"], row["system"], row["prediction"]) for row in rows]
     files = [uploads.saved(name, text) for name, text in zip(FILES, texts, strict=True)]
     menu = gr.update(choices=[(text, text) for text in asked], value=None)
-    return [status + after, gr.update(open=False), html.frame("Report", shown), menu, "", (asked, given), *files]
+    return [status + after, gr.update(open=False), html.frame("Report", shown), menu, "", (asked, answered), *files]
 
 
 def page(tick, *texts: str) -> list:
     """Return what the page shows for pasted texts."""
     rows = comparing.pasted(*texts)
     names = " or ".join(dict.fromkeys(row["system"] for row in rows))
-    found = shown_of(tick, rows, DEMO.mark(*texts, label=names), DEMO.note(texts))
+    results = shown_of(tick, rows, DEMO.mark(*texts, label=names), DEMO.note(texts))
     answers: dict[str, list[str]] = {}
     for row in rows:
         answers.setdefault(row["system"], []).append(row["prediction"])
     asked = rows[: len(next(iter(answers.values())))]
     columns = {"questions": [row["question"] for row in asked], "references": [row["references"] for row in asked]}
-    return [*found, python_code("code_of_texts.txt", **columns, answers=answers)]
+    return [*results, python_code("code_of_texts.txt", **columns, answers=answers)]
 
 
 COLUMNS = ("question", "prediction", "references", "system", "id")
@@ -63,19 +63,19 @@ COLUMNS = ("question", "prediction", "references", "system", "id")
 def file_page(tick, path: str | None, *columns) -> list:
     """Return what the page shows for a file."""
     rows = uploads.read(path, dict(zip(COLUMNS, columns, strict=True)), "ava")
-    found = shown_of(tick, comparing.of_few_systems(rows.rows()), rows.problems_html())
-    return [*found, python_code("code_of_a_file.txt")]
+    results = shown_of(tick, comparing.of_few_systems(rows.rows()), rows.problems_html())
+    return [*results, python_code("code_of_a_file.txt")]
 
 
 def explained(question: str | None, shown: tuple[dict, list] | None) -> Markup:
     """Return why the judge decided so on the answers to a question."""
-    asked, given = shown or ({}, [])
-    parts = []
-    for system, answer in ((system, answer) for text, system, answer in given if text == question):
-        found = verdicts.judged(question, answer, asked[question], comparing.SETTINGS["ava"])
-        line = verdicts.sentence(found["probability"], found["threshold"])
-        parts += [html.paragraphs(f"{system}: {line}", found["reason"]), found["report"]]
-    return html.joined(parts)
+    asked, answered = shown or ({}, [])
+    blocks = []
+    for system, answer in ((system, answer) for text, system, answer in answered if text == question):
+        judged = verdicts.judged(question, answer, asked[question], comparing.SETTINGS["ava"])
+        line = verdicts.sentence(judged["probability"], judged["threshold"])
+        blocks += [html.paragraphs(f"{system}: {line}", judged["reason"]), judged["report"]]
+    return html.joined(blocks)
 
 
 def compare(rows: list[dict]) -> dict:
@@ -86,8 +86,8 @@ def compare(rows: list[dict]) -> dict:
     """
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise checks.Problem("rows: expected a list of objects with question, prediction, references and system.")
-    given = [row.get("references") for row in rows]
-    pairs = sum(len(texts) if isinstance(texts, list) else 1 for texts in given)
+    references = [row.get("references") for row in rows]
+    pairs = sum(len(texts) if isinstance(texts, list) else 1 for texts in references)
     uploads.check_budget("rows", len(rows), pairs, sum(len(str(value)) for row in rows for value in row.values()))
     report, _ = comparing.compared(lambda *_: None, rows)
     return report.to_dict()
@@ -119,7 +119,7 @@ with DEMO.page() as demo:
         with gr.Tab("A file"):
             needs = "Columns: question, accepted answers, and either answer and system, or one column of answers for "
             gr.Markdown(uploads.accepted_files(f"{needs}each system (choose all of them)."))
-            picked = uploads.picker(COLUMNS, Path(__file__).with_name("example.csv"))
+            picked = uploads.picker(COLUMNS, DEMO.example_file)
             file_button = gr.Button("Compare the file", variant="primary")
             picked.preview.render()
     area = events.results_area("Paste answers, or choose a file.")

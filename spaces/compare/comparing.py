@@ -42,9 +42,9 @@ def pasted(questions: str, references: str, *named: str) -> list[dict]:
         if system in seen:
             raise checks.Problem(f"Name of system {number}: {system} is named twice; give it another name.")
         seen.add(system)
-        for place, (question, accepts, answer) in enumerate(zip(asked, accepted, lines, strict=True), 1):
+        for number, (question, accepts, answer) in enumerate(zip(asked, accepted, lines, strict=True), 1):
             texts = [part.strip() for part in accepts.split(" | ") if part.strip()]
-            row = {"id": str(place), "question": question, "references": texts, "system": system}
+            row = {"id": str(number), "question": question, "references": texts, "system": system}
             rows.append({**row, "prediction": answer})
     if not rows:
         raise checks.Problem("Answers of system 1: this field is empty; fill it in.")

@@ -54,12 +54,12 @@ html_theme_options = {
 
 def page_beginnings() -> dict[Path, str]:
     """Return {file of the repository: page that begins with it}; links to the file lead to the page."""
-    found = {}
+    pages = {}
     for page in (HERE / "pages").rglob("*.md"):
         head = page.read_text(encoding="utf-8").split("\n")[:5]
         if match := re.search(r"\{include\} (\S+)", " ".join(head)):
-            found[(page.parent / match[1]).resolve()] = page.relative_to(HERE / "pages").as_posix()
-    return found
+            pages[(page.parent / match[1]).resolve()] = page.relative_to(HERE / "pages").as_posix()
+    return pages
 
 
 PAGES = page_beginnings()
@@ -75,10 +75,10 @@ def with_links_of_the_site(text: str, file: Path) -> str:
             raise ValueError(f"{file}: expected a link to a file of the repository, got {target}")
         name = path.relative_to(REPOSITORY).as_posix()
         if words.startswith("!") or path.is_relative_to(HERE / "pages"):
-            place = f"/{relpath(path, HERE / 'pages')}"
+            address = f"/{relpath(path, HERE / 'pages')}"
         else:
-            place = f"/{PAGES[path]}" if path in PAGES else f"{FILES}/{name}"
-        return f"{words}({place}{anchor})"
+            address = f"/{PAGES[path]}" if path in PAGES else f"{FILES}/{name}"
+        return f"{words}({address}{anchor})"
 
     parts = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
     parts[::2] = [LINK.sub(link, part) for part in parts[::2]]
@@ -104,7 +104,9 @@ def columns() -> str:
 
     from training.common import markdown_table
 
-    rows = [[name, found.header or "", found.meaning, ", ".join(found.verbs)] for name, found in QUANTITIES.items()]
+    rows = [
+        [name, column.header or "", column.meaning, ", ".join(column.verbs)] for name, column in QUANTITIES.items()
+    ]
     return markdown_table(["name", "in tables", "meaning", "of"], rows) + "\n"
 
 
@@ -121,15 +123,15 @@ def include_read(app: object, path: Path, parent: str, content: list[str]) -> No
         content[0] = with_links_of_the_site(content[0], file)
 
 
-def docstring(app: object, what: str, name: str, object_: object, options: object, lines: list[str]) -> None:
+def docstring(app: object, kind: str, name: str, object_: object, options: object, lines: list[str]) -> None:
     """Show what a metric returns as a list of names, as its arguments are."""
-    if what == "class" and name.count(".") == 3:
+    if kind == "class" and name.count(".") == 3:
         lines[:] = ["Results:" if line == "Returns:" else line.replace("|", r"\|") for line in lines]
 
 
-def signature(app: object, what: str, name: str, object_: object, options: object, found: str, returns: str) -> tuple:
+def signature(app: object, kind: str, name: str, object_: object, options: object, text: str, returns: str) -> tuple:
     """Return a signature whose defaults are code: `notify=ignore`, not `<function ignore>`."""
-    return re.sub(r"<function (\w+)>", r"\1", found) if found else found, returns
+    return re.sub(r"<function (\w+)>", r"\1", text) if text else text, returns
 
 
 def finish(app: object, page: str, template: str, context: dict, doctree: object) -> None:

@@ -81,11 +81,11 @@ def systems(axes: Axes, scheme: str) -> None:
     report = read("studies/accuracy/results/accuracy.json")
     unseen = [system for system in report["systems"] if system["set"].endswith(".dev")]
     pairs = sorted(zip(unseen, report["without labels"], strict=True), key=lambda pair: pair[0]["accuracy"])
-    names = [f"{own['system']}, {own['set'].removeprefix('evouna_').removesuffix('.dev').upper()}" for own, _ in pairs]
+    names = [f"{row['system']}, {row['set'].removeprefix('evouna_').removesuffix('.dev').upper()}" for row, _ in pairs]
     rows = range(len(pairs))
     ends = np.array([[estimate[end] for _, estimate in pairs] for end in ("accuracy", "low", "high")])
     intervals(axes, ends, rows, *SERIES["AVA"], "AVA, 95% interval")
-    people = [own["accuracy"] for own, _ in pairs]
+    people = [row["accuracy"] for row, _ in pairs]
     axes.plot(people, rows, "D", color=TEXT[scheme], markersize=6, fillstyle="none", label="people")
     axes.set_yticks(rows, names)
     axes.set_xlabel("accuracy")

@@ -39,7 +39,7 @@ def measure() -> Numbers:
     return Numbers(
         {system: {name: scores[name] for name in COLUMNS} for system, scores in report.systems.items()},
         len(report.to_pandas()) // len(report.systems),
-        {system: (one["low"], one["high"]) for system, one in estimates.items()},
+        {system: (estimate["low"], estimate["high"]) for system, estimate in estimates.items()},
     )
 
 
@@ -47,26 +47,26 @@ def draw(numbers: Numbers, scheme: str) -> str:
     """Return the picture as SVG, for a "light" or "dark" scheme."""
     from jinja2 import Environment, StrictUndefined
 
-    places, lines = dict(zip(COLUMNS, PLACES, strict=True)), {}
+    columns_x, lines = dict(zip(COLUMNS, PLACES, strict=True)), {}
     for system, scores in numbers.scores.items():
         low, high = (f"{_height(end):.1f}" for end in numbers.intervals[system])
         points = []
         for name, value in scores.items():
-            x, y = places[name], _height(value)
+            x, y = columns_x[name], _height(value)
             shape = f'circle cx="{x}" cy="{y:.1f}" r="7"'
             if system == "Echo":
                 shape = f'rect x="{x - 6}" y="{y - 6:.1f}" width="12" height="12"'
             above = value > max(other[name] for key, other in numbers.scores.items() if key != system)
-            label, place = f"{value:.2f}", (x, y - 14 if above else y + 25, "middle")
+            label, spot = f"{value:.2f}", (x, y - 14 if above else y + 25, "middle")
             if name == "ava_accuracy":
                 label = f"{value * numbers.questions:.0f} of {numbers.questions}"
             if y > BOTTOM - 40:  # there is no room below
-                place = (x + 12, y - 12, "start")
-            points.append({"at": f"{x} {y:.1f}", "shape": shape, "label": label, "place": place})
-        lines[system] = {"x": places["ava_accuracy"], "low": low, "high": high, "points": points}
+                spot = (x + 12, y - 12, "start")
+            points.append({"at": f"{x} {y:.1f}", "shape": shape, "label": label, "place": spot})
+        lines[system] = {"x": columns_x["ava_accuracy"], "low": low, "high": high, "points": points}
     options = {"trim_blocks": True, "keep_trailing_newline": True, "undefined": StrictUndefined}
     template = Environment(**options).from_string((HERE / "first.svg.j2").read_text(encoding="utf-8"))
-    columns, description = [(x, COLUMNS[name]) for name, x in places.items()], escape(describe(numbers))
+    columns, description = [(x, COLUMNS[name]) for name, x in columns_x.items()], escape(describe(numbers))
     values = {"colours": COLOURS[scheme], "questions": numbers.questions, "columns": columns, "lines": lines}
     sizes = {"width": WIDTH, "height": HEIGHT, "middle": MIDDLE, "bottom": BOTTOM}
     return template.render(**values, **sizes, description=description)
@@ -87,6 +87,6 @@ def describe(numbers: Numbers) -> str:
 
 
 if __name__ == "__main__":
-    found = measure()
+    numbers = measure()
     for scheme, path in PICTURES.items():
-        path.write_text(draw(found, scheme), encoding="utf-8")
+        path.write_text(draw(numbers, scheme), encoding="utf-8")

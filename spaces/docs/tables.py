@@ -17,7 +17,7 @@ def for_phones(body: str) -> str:
     >>> for_phones(words.replace("'", '"')).count("data-label")
     3
     """
-    return TABLE.sub(lambda found: _set(found[0]), body)
+    return TABLE.sub(lambda match: _set(match[0]), body)
 
 
 def _set(table: str) -> str:
@@ -27,8 +27,8 @@ def _set(table: str) -> str:
     if len(names) > 2 and _has_words(rows):
         soup.table["class"].append("cards")
         # As blocks they would be no table to a screen reader.
-        for found, role in (("table", "table"), ("tr", "row"), ("th", "columnheader"), ("td", "cell")):
-            for tag in soup.select(found):
+        for name, role in (("table", "table"), ("tr", "row"), ("th", "columnheader"), ("td", "cell")):
+            for tag in soup.select(name):
                 tag["role"] = role
         for row in rows:
             for name, cell in zip(names, row, strict=True):
@@ -53,9 +53,9 @@ def _keep_intervals_whole(soup: BeautifulSoup, cell: Tag) -> None:
     """Let a line of a cell break beside an interval, not within."""
     for text in list(cell.find_all(string=INTERVAL)):
         parts, end = [], 0
-        for found in INTERVAL.finditer(text):
+        for match in INTERVAL.finditer(text):
             whole = soup.new_tag("span", attrs={"class": "whole"})
-            whole.string = found[0]
-            parts += [text[end : found.start()], whole]
-            end = found.end()
+            whole.string = match[0]
+            parts += [text[end : match.start()], whole]
+            end = match.end()
         text.replace_with(*parts, text[end:])

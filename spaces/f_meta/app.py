@@ -7,7 +7,7 @@ from typing import Literal
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import asking
 import gradio as gr
-from common import checks, events, html, server, sharing, uploads
+from common import checks, html, server, sharing, uploads
 from genqa_metrics.f_meta.scorer import FMetaScorer
 from markupsafe import Markup
 
@@ -67,13 +67,13 @@ def matches_html(explained: dict, side: str) -> Markup:
     """Return a table of the questions of one side: which question of the other side each asks, and its best match."""
     this, other, which = ("G", "R", "asks") if side == "predictions" else ("R", "G", "asked by")
     pairs = [pair if this == "G" else pair[::-1] for pair in explained.get("matched", ())]
-    same = {question: f"{other}{match + 1}" for question, match in pairs}
+    same = {question: f"{other}{matched + 1}" for question, matched in pairs}
     header = ["", "question", *[which] * ("matched" in explained), "best match", "score"]
     rows = []
-    for i, (place, score) in enumerate(map(dict.values, explained["best_match"][side])):
-        again = f"{other}{place + 1}, again" if this == "G" and score >= explained.get("threshold", 2) else "none"
+    for i, (match, score) in enumerate(map(dict.values, explained["best_match"][side])):
+        again = f"{other}{match + 1}, again" if this == "G" and score >= explained.get("threshold", 2) else "none"
         asked = [same.get(i, again)] * ("matched" in explained)
-        rows.append([f"{this}{i + 1}", explained[side][i], *asked, f"{other}{place + 1}", f"{score:.3f}"])
+        rows.append([f"{this}{i + 1}", explained[side][i], *asked, f"{other}{match + 1}", f"{score:.3f}"])
     title = "Generated questions" if this == "G" else "Reference questions"
     return html.table(header, rows, title, {len(header) - 1})
 
@@ -90,31 +90,31 @@ def summary(scores: dict, explained: dict) -> tuple[str, ...]:
 def coverage(explained: dict) -> tuple[str, ...]:
     """Return which references are asked, in words; of a base without a threshold which one is covered least.
 
-    >>> found = {"best_match": {"references": [{"score": 1.0}, {"score": 0.9}]}, "references": ["Who?", "When?"]}
-    >>> found["threshold"] = 0.5
-    >>> for sentence in coverage({**found, "matched": [[0, 0]], "not_asked": ["When?"]}): print(sentence)
+    >>> explained = {"best_match": {"references": [{"score": 1.0}, {"score": 0.9}]}, "references": ["Who?", "When?"]}
+    >>> explained["threshold"] = 0.5
+    >>> for sentence in coverage({**explained, "matched": [[0, 0]], "not_asked": ["When?"]}): print(sentence)
     Covers **1 of 2** reference questions.
     Not asked: "When?".
     R2 is similar to a generated question that asks another reference more closely; each counts for one reference.
-    >>> coverage({**found, "matched": [[0, 0], [1, 1]], "not_asked": []})
+    >>> coverage({**explained, "matched": [[0, 0], [1, 1]], "not_asked": []})
     ('Covers **2 of 2** reference questions.',)
     """
     if "not_asked" not in explained:
         return (explained["reason"],)
     missing, number = explained["not_asked"], len(explained["references"])
-    said = [f"Covers **{number - len(missing)} of {number}** reference questions."]
+    sentences = [f"Covers **{number - len(missing)} of {number}** reference questions."]
     if missing:
         listed = ", ".join(f'"{text}"' for text in missing)
-        said.append(f"Not asked: {listed}.")
+        sentences.append(f"Not asked: {listed}.")
     asked = {reference for _, reference in explained["matched"]}
     scores = enumerate(match["score"] for match in explained["best_match"]["references"])
     if near := [f"R{i + 1}" for i, score in scores if score >= explained["threshold"] and i not in asked]:
         verb = "is" if len(near) == 1 else "are"
-        said.append(
+        sentences.append(
             f"{', '.join(near)} {verb} similar to a generated question that asks another reference more closely; each "
             "counts for one reference."
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def balance(scores: dict) -> str:
@@ -175,8 +175,8 @@ def ask(sentence: str, references: list[str] | str, base: BaseName = DEFAULT, dr
     sentence = checks.text("sentence", sentence, asking.MAX_SENTENCE)
     references = checks.texts("references", references, asking.MAX_QUESTIONS, MAX_LENGTH)
     check_base(base)
-    found = asking.asked(sentence, references, base, asking.checked_draw(draw), results_of)
-    return {name: {"questions": one.questions, **one.scores} for name, one in found.items()}
+    sets = asking.asked(sentence, references, base, asking.checked_draw(draw), results_of)
+    return {name: {"questions": asked.questions, **asked.scores} for name, asked in sets.items()}
 
 
 OF_FILES = [name for name in BASES if name != NAMES["meteor"]]  # which takes minutes
@@ -189,44 +189,40 @@ def settings_of_file(base: str) -> dict:
     return {"base": BASES[base]}
 
 
+def results() -> list:
+    """Add the tables of matches and the matrix, with its legend."""
+    tables, matrix = sharing.plain(2)
+    gr.Markdown(
+        "→ the best reference of the generated question in this row; ↓ the best generated question of the reference "
+        "in this column. Precision is the mean of →, recall the mean of ↓: both measure similarity, so they can be "
+        "high for questions that ask something else.",
+        elem_classes="note",
+    )
+    return [matrix, tables]
+
+
 with DEMO.page() as demo:
+    limits = f"One on each line, at most {MAX_QUESTIONS}."
+    about_base = {"label": "Base metric", "value": DEFAULT, "render": False}
+    fields = [
+        *(sharing.text_box(f"{side} questions", 4, 12, info=limits) for side in ("Generated", "Reference")),
+        gr.Radio(list(BASES), info=f"Scores a pair of questions.{METEOR_NOTE}", **about_base),
+    ]
     with gr.Tabs(overflow_behavior="wrap"):
-        with gr.Tab("Two lists"), gr.Row():
-            with gr.Column(min_width=280):
-                limits = f"One on each line, at most {MAX_QUESTIONS}."
-                generated = gr.Textbox(label="Generated questions", info=limits, lines=4, max_lines=12)
-                references = gr.Textbox(label="Reference questions", info=limits, lines=4, max_lines=12)
-                base = gr.Radio(
-                    list(BASES), value=DEFAULT, label="Base metric", info=f"Scores a pair of questions.{METEOR_NOTE}"
-                )
-                button = gr.Button("Compare the sets", variant="primary")
-                examples = gr.Column()
-            with gr.Column(min_width=280):
-                area = events.results_area("Fill in both lists, or choose an example.")
-                with area.results:
-                    tables = gr.HTML(apply_default_css=False)
-                    matrix = gr.HTML(apply_default_css=False)
-                    gr.Markdown(
-                        "→ the best reference of the generated question in this row; ↓ the best generated question of "
-                        "the reference in this column. Precision is the mean of →, recall the mean of ↓: both measure "
-                        "similarity, so they can be high for questions that ask something else.",
-                        elem_classes="note",
-                    )
-                    code = sharing.link_and_code()
+        hint = "Fill in both lists, or choose an example."
+        DEMO.form("Two lists", fields, "Compare the sets", page, results, hint)
         uploads.score_tab(
             "A file",
             "f_meta",
             ("prediction", "references", "id"),
-            Path(__file__).with_name("example.jsonl"),
+            DEMO.example_file,
             'Columns: generated questions and references of a context, lists such as `["Who?", "When?"]`.',
             {"prediction": "generated questions", "references": "reference questions"},
-            [gr.Radio(OF_FILES, value=DEFAULT, label="Base metric", render=False)],
+            [gr.Radio(OF_FILES, **about_base)],
             settings_of_file,
         )
         asking.tab(results_of, list(BASES))
     DEMO.add_background("The paper's example", "f_meta")
-    inputs, outputs = [generated, references, base], [matrix, tables, code]
-    DEMO.connect([button.click], page, inputs, area, outputs, examples)
     server.endpoint(score, *(text.split("\n") for text in DEMO.first[:2]), DEFAULT)
     server.endpoint(ask, asking.SENTENCE, asking.OWN.split("\n"), DEFAULT, asking.DRAW, **asking.ALONE)
 

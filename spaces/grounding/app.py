@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
-from common import checks, events, html, server, sharing, uploads
+from common import checks, html, server, sharing, uploads
 from genqa_metrics.grounding.scorer import GroundingScorer
 from genqa_metrics.reports.report import as_sentence
 from genqa_metrics.reports.table import number
@@ -33,22 +33,22 @@ def page(question: str, answer: str, passages: str) -> list:
     answer = checks.text("Answer", answer, MAX_ANSWER)
     text = checks.text("Passages", passages, checks.MAX_REFERENCES * MAX_PASSAGE)
     blocks = [block.strip() for block in re.split(r"\n\s*\n", text) if block.strip()]
-    given = checks.texts("Passages", blocks, limit=MAX_PASSAGE)
-    found = unsupported.one_answer(question, answer, given, {"checkpoint": server.CHECKPOINT})
-    (judged_answer,) = found.answers
+    contexts = checks.texts("Passages", blocks, limit=MAX_PASSAGE)
+    judged = unsupported.one_answer(question, answer, contexts, {"checkpoint": server.CHECKPOINT})
+    (judged_answer,) = judged.answers
     states = bool(judged_answer.sentences)
-    said = unsupported.headline(found)
+    headline = unsupported.headline(judged)
     if states:
-        said = f"**{unsupported.supported(judged_answer)}**: the score is **{number(judged_answer.score, 2)}**."
+        headline = f"**{unsupported.supported(judged_answer)}**: the score is **{number(judged_answer.score, 2)}**."
     status = html.headline(
-        said,
-        as_sentence(found.error_rate) if states else "",
-        *(f"Note: {text}." for text in found.warnings if states),
+        headline,
+        as_sentence(judged.error_rate) if states else "",
+        *(f"Note: {text}." for text in judged.warnings if states),
         DEMO.note(values),
     )
-    report = html.frame("Sentences with their evidence", unsupported.unsupported_html(found, findings=False))
+    report = html.frame("Sentences with their evidence", unsupported.unsupported_html(judged, findings=False))
     columns = {"questions": [question]} if question else {}
-    columns |= {"predictions": [answer], "contexts": [given]}
+    columns |= {"predictions": [answer], "contexts": [contexts]}
     code = sharing.metric_code("grounding", server.CHECKPOINT, **columns, explain=True)
     return [status + DEMO.mark(*values), report, code]
 
@@ -63,39 +63,31 @@ def score(question: str, answer: str, passages: list[str] | str) -> dict:
     """
     question = checks.text("question", question, required=False)
     answer = checks.text("answer", answer, MAX_ANSWER)
-    given = checks.texts("passages", passages, limit=MAX_PASSAGE)
-    columns = {"questions": [question], "predictions": [answer], "contexts": [given]}
+    contexts = checks.texts("passages", passages, limit=MAX_PASSAGE)
+    columns = {"questions": [question], "predictions": [answer], "contexts": [contexts]}
     statistics, _, details, _ = scorer().statistics(columns, explain=True)
     scores = {name: float(values[0]) for name, values in scorer().row_scores(statistics).items()}
     return {**scores, "explanation": details["explanation"][0]}
 
 
 with DEMO.page() as demo:
+    limits = f"With an empty line between them, at most {checks.MAX_REFERENCES}."
+    fields = [
+        sharing.text_box("Question (optional)", most=6),
+        sharing.text_box("Answer", lines=2, most=12),
+        sharing.text_box("Passages", lines=4, most=20, info=limits),
+    ]
     with gr.Tabs(overflow_behavior="wrap"):
-        with gr.Tab("One answer"), gr.Row():
-            with gr.Column(min_width=280):
-                question = gr.Textbox(label="Question (optional)", lines=1, max_lines=6)
-                answer = gr.Textbox(label="Answer", lines=2, max_lines=12)
-                limits = f"With an empty line between them, at most {checks.MAX_REFERENCES}."
-                passages = gr.Textbox(label="Passages", info=limits, lines=4, max_lines=20)
-                button = gr.Button("Check the answer", variant="primary")
-                examples = gr.Column()
-            with gr.Column(min_width=280):
-                area = events.results_area("Fill in the fields, or choose an example.")
-                with area.results:
-                    report = gr.HTML(apply_default_css=False)
-                    code = sharing.link_and_code()
+        DEMO.form("One answer", fields, "Check the answer", page)
         uploads.score_tab(
             "Many answers",
             "grounding",
             ("question", "prediction", "contexts", "system", "id"),
-            Path(__file__).with_name("example.csv"),
+            DEMO.example_file,
             "Columns: answer, passages (a list); also question, system and id.",
             settings=lambda: {"checkpoint": server.CHECKPOINT},
         )
     DEMO.add_background("How far to trust it", "grounding")
-    inputs, outputs = [question, answer, passages], [report, code]
-    DEMO.connect([button.click], page, inputs, area, outputs, examples)
     server.endpoint(score, *DEMO.examples[3].values[:2], ["Insects have six legs.", "Spiders have eight."])
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
-from common import checks, events, html, server, sharing, uploads
+from common import checks, html, server, sharing, uploads
 from genqa_metrics.core.reading import language_counts, language_warnings
 from genqa_metrics.kpqa import loading
 from genqa_metrics.verbs.explain import kpqa as explanations
@@ -56,8 +56,8 @@ def page(question: str, answer: str, references: str) -> list:
     warnings = language_warnings(language_counts(asked))
     if explained.cut_texts:
         warnings.append("a text is longer than the model can read; its end is ignored")
-    told = (*summary(scores), explanations.keyphrases(explained))
-    status = html.headline(*told, *(f"Note: {text}." for text in warnings), DEMO.note(values))
+    notes = [f"Note: {text}." for text in warnings]
+    status = html.headline(*summary(scores), explanations.keyphrases(explained), *notes, DEMO.note(values))
     code = sharing.metric_code("kpqa", questions=[question], predictions=[answer], references=[lines])
     report = explanations.explanation_html(explained, findings=False)
     return [status + DEMO.mark(*values), html.frame("Weights of the words, and the scores", report), code]
@@ -73,35 +73,19 @@ def score(question: str, answer: str, references: list[str] | str) -> dict[str, 
     """
     question, answer = checks.text("question", question), checks.text("answer", answer)
     explained = explanation(question, answer, checks.texts("references", references))
-    return {metric: found.value for metric, found in explained.scores.items()}
+    return {name: score.value for name, score in explained.scores.items()}
 
 
 with DEMO.page() as demo:
+    question = sharing.text_box("Question", most=6, placeholder="How many ...?")
+    answer = sharing.text_box("Answer to be scored", most=6, placeholder="There are ...")
+    references = sharing.text_box("Reference answers", lines=2, info="Right answers, one on each line.")
     with gr.Tabs(overflow_behavior="wrap"):
-        with gr.Tab("One answer"), gr.Row():
-            with gr.Column(min_width=280):
-                question = gr.Textbox(label="Question", placeholder="How many ...?", lines=1, max_lines=6)
-                answer = gr.Textbox(label="Answer to be scored", placeholder="There are ...", lines=1, max_lines=6)
-                references = gr.Textbox(
-                    label="Reference answers", info="Right answers, one on each line.", lines=2, max_lines=8
-                )
-                button = gr.Button("Score the answer", variant="primary")
-                examples = gr.Column()
-            with gr.Column(min_width=280):
-                area = events.results_area("Fill in the fields, or choose an example.")
-                with area.results:
-                    report = gr.HTML(apply_default_css=False)
-                    code = sharing.link_and_code()
-        uploads.score_tab(
-            "A file",
-            "kpqa",
-            ("question", "prediction", "references", "id"),
-            Path(__file__).with_name("example.csv"),
-            "Columns: question, answer, references.",
-        )
+        fields = [question, answer, references]
+        DEMO.form("One answer", fields, "Score the answer", page, submit=[question, answer])
+        columns = ("question", "prediction", "references", "id")
+        uploads.score_tab("A file", "kpqa", columns, DEMO.example_file, "Columns: question, answer, references.")
     DEMO.add_background("Results of the paper for its examples", "kpqa")
-    inputs, outputs = [question, answer, references], [report, code]
-    DEMO.connect([button.click, question.submit, answer.submit], page, inputs, area, outputs, examples)
     server.endpoint(score, *DEMO.examples[0].values[:2], ["Four steps"])
 
 if __name__ == "__main__":
