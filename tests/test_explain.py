@@ -13,6 +13,7 @@ import pytest
 from genqa_metrics import terminal
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
+from genqa_metrics.verbs.explain import command as explain_command
 from genqa_metrics.verbs.explain.kpqa import (
     Explanation,
     Segment,
@@ -194,14 +195,16 @@ def test_the_command(command, tmp_path, models):
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_answers_of_files_are_explained_with_a_bar(tmp_path, monkeypatch):
-    """It is there before the models are loaded, and while answers are explained one by one."""
-    calls = []
+def test_answers_of_files_are_shown_when_they_are_explained(tmp_path, monkeypatch):
+    """A bar is there before the models are loaded."""
+    calls, order = [], []
     monkeypatch.setattr(terminal, "progress_bars", lambda: nullcontext(lambda *told: calls.append(told)))
+    ways = lambda *answer: order.append("explained"), lambda *result, legend: order.append("shown"), None
+    monkeypatch.setattr(explain_command, "_one_answer", lambda judges, settings: ways)
     rows = [{"question": "Who?", "prediction": text, "references": ["Ann"]} for text in ("Bob", "Carla")]
     run(files.save(tmp_path / "rows.jsonl", rows), "--metric", "kpqa")
     assert calls[0] == ("scoring", 0, None)
-    assert calls[-2:] == [("explaining", 0, 2), ("explaining", 1, 2)]
+    assert order == ["explained", "shown"] * 2
 
 
 def test_the_command_counts_in_a_file(command, tmp_path):

@@ -132,34 +132,42 @@ def explain(
             from .reasons import print_reason, reasons
 
             explained = reasons([texts for _, texts in answers], metric, settings) if answers else []
-            _print(shown, [heading for heading, _ in answers], explained, out, print_reason)
+            _begin(shown, bool(answers), out)
+            for (heading, _), result in zip(answers, explained, strict=True):
+                _print_one(bool(shown), heading, result, out, print_reason)
             return
         corpus = _references_of(idf) if idf else None
         explain_one, show, as_html = _one_answer(judges, settings)
         of_idf = {"corpus": corpus} if idf else {}
-        headings = [heading for heading, _ in answers]
         explained = []
-        with terminal.progress_bars() as progress:
-            for place, (_, answer) in enumerate(answers):
-                progress("explaining", place, len(answers))
-                explained.append(explain_one(*answer, **of_idf))
+        _begin(shown, bool(answers), out)
+        for heading, answer in answers:  # each is shown when it is done
+            explained.append(explain_one(*answer, **of_idf))
+            is_last = len(explained) == len(answers)
+            _print_one(bool(shown), heading, explained[-1], out, partial(show, legend=is_last))
+            out.file.flush()
     if explained:
+        headings = [heading for heading, _ in answers]
         terminal.write_outputs({"--html": (html, lambda: as_html(*explained, headings=headings))})
-    _print(shown, headings, explained, out, lambda result, out: show(result, out, legend=result is explained[-1]))
 
 
-def _print(shown: str, headings: Sequence[str], explained: Sequence[Any], out: Any, show: Callable) -> None:
-    """Print explanations below their headings, and first how many are shown."""
+def _begin(shown: str, is_any: bool, out: Any) -> None:
+    """Print how many explanations follow."""
     from ...reports.report import say
 
-    if not explained:
+    if not is_any:
         terminal.say("no answer to read: none is judged wrong or unsure")
-        return
-    say(out, [shown] * bool(shown), "bold")
-    for heading, result in zip(headings, explained, strict=True):
-        say(out, [""] * bool(shown))
-        say(out, [heading] * bool(heading), "bold")
-        show(result, out)
+    elif shown:
+        say(out, [shown], "bold")
+
+
+def _print_one(in_file: bool, heading: str, result: Any, out: Any, show: Callable) -> None:
+    """Print one explanation below its heading."""
+    from ...reports.report import say
+
+    say(out, [""] * in_file)
+    say(out, [heading] * bool(heading), "bold")
+    show(result, out)
 
 
 def _one_answer(judges: bool, settings: Mapping[str, Any]) -> tuple[Callable, Callable, Callable]:
