@@ -92,7 +92,7 @@ def test_bad_rows_fail_or_are_listed_and_then_counted(verb, rows):
     rows.write_text(lines(RATED) + "{\n" * bad)
     status, out, said = command(verb, rows)
     assert (status, out) == (1, "")
-    assert f"\nerror: {rows}, line {len(RATED) + 1}: not JSON" in said
+    assert f"error: {rows}, line {len(RATED) + 1}: not JSON" in said
     assert said.count("--on-error skip leaves bad rows out.") == 1
     assert "Try 'genqa-metrics" not in said
     status, _, said = command(verb, rows, "--on-error", "skip")
