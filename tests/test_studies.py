@@ -19,7 +19,7 @@ TABLES = [table for table in harness.tables() if table.path.suffix == ".md"]  # 
 
 
 def ids(table):
-    return f"{table.path.parent.parent.name}: {table.place or 'the page'}"
+    return f"{table.path.parent.parent.name}: {table.marker or 'the page'}"
 
 
 @pytest.mark.parametrize("table", TABLES, ids=ids)

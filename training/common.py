@@ -68,9 +68,9 @@ def trained(
     patience: int = 0,
     best_by: str = "loss",
     callbacks: Sequence = (),
-    **given: Any,
+    **settings: Any,
 ):
-    """Return a transformers.Trainer, made of `given` too, after its training, from the last checkpoint if any.
+    """Return a transformers.Trainer, made of `settings` too, after its training, from the last checkpoint if any.
 
     `labels` is the input that dev scores need. `patience` evaluations without a better dev score `best_by` stop it,
     with the best weights; 0 never. A lower loss is better, and a higher score of any other name.
@@ -85,7 +85,7 @@ def trained(
         training.load_best_model_at_end = True
         training.metric_for_best_model, training.greater_is_better = f"eval_{best_by}", best_by != "loss"
         callbacks = [EarlyStoppingCallback(early_stopping_patience=patience), *callbacks]
-    trainer = (trainer_class or Trainer)(args=training, eval_dataset=dev or None, callbacks=[*callbacks], **given)
+    trainer = (trainer_class or Trainer)(args=training, eval_dataset=dev or None, callbacks=[*callbacks], **settings)
     last = get_last_checkpoint(training.output_dir) if Path(training.output_dir).is_dir() else None
     trainer.train(resume_from_checkpoint=last)
     return trainer
@@ -218,13 +218,13 @@ def put_between_markers(markdown: str | Path, name: str, text: str) -> None:
     Path(markdown).write_text(f"{before}\n\n{text}\n\n{after}", encoding="utf-8")
 
 
-def command_line(module: str, given: Sequence[str]) -> str:
+def command_line(module: str, words: Sequence[str]) -> str:
     """Return the command that was given, files and folders without their paths.
 
     >>> command_line("training.x", ["--data_dir", "/data/as2/", "--judges", "own=/my runs/judge"])
     'python -m training.x --data_dir as2/ --judges own=judge'
     """
-    return shlex.join(["python", "-m", module, *(re.sub("(^|=)/.*/(?=[^/])", r"\1", word) for word in given)])
+    return shlex.join(["python", "-m", module, *(re.sub("(^|=)/.*/(?=[^/])", r"\1", word) for word in words)])
 
 
 def train_once(module: str, output: Path, where: Sequence[str], settings: Sequence[str], recipe: str) -> None:

@@ -80,47 +80,49 @@ def chosen(names: Sequence[str], known: Sequence[DataSet]) -> list[DataSet]:
     """Return the sets that names mean: a folder, a set in all its parts, or one part, with or without its folder."""
     values: dict[str, DataSet] = {}
     for name in names:
-        own = [value for value in known if name in (value.folder, value.name, f"{value.folder}/{value.name}")]
-        own = own or [v for v in known if f"{v.folder}/{v.name}".startswith((f"{name}.", f"{v.folder}/{name}."))]
-        folders = sorted({value.folder for value in own})
-        if not own:
+        matches = [s for s in known if name in (s.folder, s.name, f"{s.folder}/{s.name}")]
+        matches = matches or [
+            s for s in known if f"{s.folder}/{s.name}".startswith((f"{name}.", f"{s.folder}/{name}."))
+        ]
+        folders = sorted({value.folder for value in matches})
+        if not matches:
             listed = f"folders are {', '.join(dict.fromkeys(value.folder for value in known))}"
             raise ValueError(f"NAME: there is no set {name!r}; {listed}; python -m training.data list names all sets")
         if len(folders) > 1:
             raise ValueError(f"NAME: {name!r} is in {' and '.join(folders)}; write {folders[0]}/{name}")
-        values |= {value.path: value for value in own}
+        values |= {value.path: value for value in matches}
     return list(values.values())
 
 
 @contextmanager
-def opened(place: str) -> Iterator[Callable[[str], Path]]:
+def opened(address: str) -> Iterator[Callable[[str], Path]]:
     """Yield a function that returns a local file of a copy on the Hub, in a git repository or in a folder."""
-    if place.startswith("hf://datasets/"):
+    if address.startswith("hf://datasets/"):
         from huggingface_hub import hf_hub_download
 
-        name, _, revision = place.removeprefix("hf://datasets/").partition("@")
+        name, _, revision = address.removeprefix("hf://datasets/").partition("@")
         yield lambda path: Path(hf_hub_download(name, path, repo_type="dataset", revision=revision or None))
-    elif place.endswith(".git") or place.startswith(("git@", "git+")):
+    elif address.endswith(".git") or address.startswith(("git@", "git+")):
         with tempfile.TemporaryDirectory() as folder:
-            command = ["git", "clone", "--quiet", "--depth", "1", "--", place.removeprefix("git+"), folder]
+            command = ["git", "clone", "--quiet", "--depth", "1", "--", address.removeprefix("git+"), folder]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
-                raise ValueError(f"--from: {place} cannot be cloned: {done.stderr.strip()}")
+                raise ValueError(f"--from: {address} cannot be cloned: {done.stderr.strip()}")
             yield lambda path: Path(folder, path)
-    elif Path(place).is_dir():
-        yield lambda path: Path(place, path)
+    elif Path(address).is_dir():
+        yield lambda path: Path(address, path)
     else:
-        raise ValueError(f"--from: expected hf://datasets/ORG/NAME, a git address or a folder, got {place!r}")
+        raise ValueError(f"--from: expected hf://datasets/ORG/NAME, a git address or a folder, got {address!r}")
 
 
-def fetch(sets: Sequence[DataSet], target: Path, place: str = COPY) -> list[str]:
+def fetch(sets: Sequence[DataSet], target: Path, address: str = COPY) -> list[str]:
     """Write files of a copy below `target`; return a line a set. A right file is kept, a wrong one is not written."""
-    said = []
-    with opened(place) as local:
+    lines = []
+    with opened(address) as local:
         for value in sets:
             path = target / value.path
             if path.is_file() and digest(path) == value.sha256:
-                said.append(f"{path}: is there")
+                lines.append(f"{path}: is there")
                 continue
             try:
                 result = local(value.path)
@@ -129,14 +131,14 @@ def fetch(sets: Sequence[DataSet], target: Path, place: str = COPY) -> list[str]
                 wrong = str(error).splitlines()[0]
             if wrong:
                 why = "" if value.free else f", and its licence ({value.licence}) allows no copy in {COPY}"
-                wanted = f"expected the file with SHA-256 {value.sha256} in {place}: {wrong}{why}"
+                wanted = f"expected the file with SHA-256 {value.sha256} in {address}: {wrong}{why}"
                 raise ValueError(f"{value.path}: {wanted}. Its source is {value.link}; name another copy with --from")
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_name(f"{path.name}.unfinished")
             shutil.copyfile(result, unfinished)
             os.replace(unfinished, path)
-            said.append(f"{path}: {value.rows:,} rows, {value.licence}, {value.link}")
-    return said
+            lines.append(f"{path}: {value.rows:,} rows, {value.licence}, {value.link}")
+    return lines
 
 
 def table_of(sets: Sequence[DataSet]) -> str:

@@ -18,8 +18,8 @@ def weighted_folders(name: str, parts: Sequence[str]) -> list[tuple[Path, float]
     """
     result = [(Path(folder), float(weight)) for folder, _, weight in (text.rpartition("=") for text in parts)]
     if abs(sum(weight for _, weight in result) - 1) > 1e-6:
-        given = ", ".join(f"{weight:g}" for _, weight in result)
-        raise ValueError(f"{name}: expected weights that sum to 1, got {given}")
+        numbers = ", ".join(f"{weight:g}" for _, weight in result)
+        raise ValueError(f"{name}: expected weights that sum to 1, got {numbers}")
     return result
 
 

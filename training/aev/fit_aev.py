@@ -118,7 +118,7 @@ def bleu_of_systems(texts: list[str], references: list[list[str]], of_system: li
     bleu = BLEU(force=True)
     streams = [[row[i] if i < len(row) else None for row in references] for i in range(max(map(len, references)))]
     rows = np.array(bleu._extract_corpus_statistics(texts, streams))
-    return np.array([bleu._compute_score_from_stats(rows[own].sum(axis=0).tolist()).score for own in of_system])
+    return np.array([bleu._compute_score_from_stats(rows[i].sum(axis=0).tolist()).score for i in of_system])
 
 
 def r_squared_table(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
@@ -163,7 +163,7 @@ def bootstrap(human: np.ndarray, metric: np.ndarray, resamples: int, seed: int) 
         "interval": np.nanpercentile(values, [2.5, 97.5]).round(4).tolist(),
         "best_alpha": [GRID_ALPHAS[i] for i in np.percentile(columns, [2.5, 97.5], method="nearest")],
         "best_max_order": [GRID_ORDERS[i] for i in np.percentile(rows, [2.5, 97.5], method="nearest")],
-        "same_cell": round(float(np.mean([place == cell for place in places])), 3),
+        "same_cell": round(float(np.mean([best == cell for best in places])), 3),
     }
 
 
@@ -191,9 +191,9 @@ def fit(arguments: Arguments) -> dict:
     units, human = (np.array([row[name] for row in outputs]) for name in ("unit", "human"))
     names = sorted(set(units.tolist()))
     of_system = [units == name for name in names]
-    human_of_system = np.array([human[own].mean() for own in of_system])
+    human_of_system = np.array([human[numbers].mean() for numbers in of_system])
     counts = statistics(texts, first if arguments.references == "first" else every, settings, max(GRID_ORDERS))
-    grid = np.array([grid_scores(counts[own].sum(axis=0), settings)["aev"] for own in of_system])
+    grid = np.array([grid_scores(counts[numbers].sum(axis=0), settings)["aev"] for numbers in of_system])
     table = r_squared_table(human_of_system, grid)
     bleu_fit = {}
     for name, references in (("first", first), ("all", every)):

@@ -59,8 +59,8 @@ def _time(rng: random.Random) -> tuple[str, list[str], list[str]]:
         return texts
 
     wrong = forms(hour, minute, not late) + forms(hour % 11 + 1, minute, late) + forms(hour, (minute + 10) % 60, late)
-    what = rng.choice(["the meeting", "the train", "the show", "school", "the party", "the bank"])
-    return f"{rng.choice(['When', 'What time'])} does {what} start?", forms(hour, minute, late), wrong
+    event = rng.choice(["the meeting", "the train", "the show", "school", "the party", "the bank"])
+    return f"{rng.choice(['When', 'What time'])} does {event} start?", forms(hour, minute, late), wrong
 
 
 def _amount(rng: random.Random) -> tuple[str, list[str], list[str]]:
@@ -81,8 +81,8 @@ def _amount(rng: random.Random) -> tuple[str, list[str], list[str]]:
     others = [other for other in names if other != name]
     wrong = [text for other in others for text in forms(number, other)]
     wrong += forms(number * 10, name) + forms(number + rng.choice([1, 2, 3]), name)
-    what = rng.choice(["the house cost", "they pay for it", "the film earn", "the painting sell for", "he win"])
-    return f"How much did {what}?", forms(number, name), wrong
+    event = rng.choice(["the house cost", "they pay for it", "the film earn", "the painting sell for", "he win"])
+    return f"How much did {event}?", forms(number, name), wrong
 
 
 def _measure(rng: random.Random) -> tuple[str, list[str], list[str]]:
@@ -130,23 +130,23 @@ def _day(rng: random.Random) -> tuple[str, list[str], list[str]]:
         return texts + ([f"{day.day:02d}/{day.month:02d}/{day.year}"] if day.day > 12 else [])
 
     wrong = day + datetime.timedelta(days=rng.choice([-9, -1, 1, 2, 10, 31, -30, 61, 365, -366, 1461, 3653]))
-    what = rng.choice(["was the treaty signed", "did she die", "did the war begin", "was it founded", "was he born"])
-    return f"When {what}?", forms(day), forms(wrong)
+    event = rng.choice(["was the treaty signed", "did she die", "did the war begin", "was it founded", "was he born"])
+    return f"When {event}?", forms(day), forms(wrong)
 
 
 def _count(rng: random.Random) -> tuple[str, list[str], list[str]]:
     number = rng.choice(
         [rng.randrange(2, 30), rng.randrange(20, 100), 10 * rng.randrange(10, 100), rng.randrange(9999)]
     )
-    what = rng.choice(["people", "islands", "members", "states", "books", "soldiers", "species", "rooms"])
+    things = rng.choice(["people", "islands", "members", "states", "books", "soldiers", "species", "rooms"])
 
     def forms(number):
-        texts = [str(number), _word(number), f"{number} {what}", f"{_word(number)} {what}"]
-        texts += [f"{number:,}", f"{number:,} {what}"] if number > 999 else []
-        return texts + ([f"a dozen {what}"] if number == 12 else [])
+        texts = [str(number), _word(number), f"{number} {things}", f"{_word(number)} {things}"]
+        texts += [f"{number:,}", f"{number:,} {things}"] if number > 999 else []
+        return texts + ([f"a dozen {things}"] if number == 12 else [])
 
     near = [number + rng.choice([1, 2, 3, 10, 100]), number * 10, number + rng.choice([5, 20, 1000])]
-    return f"How many {what} were there?", forms(number), [text for wrong in near for text in forms(wrong)]
+    return f"How many {things} were there?", forms(number), [text for wrong in near for text in forms(wrong)]
 
 
 def _rank(rng: random.Random) -> tuple[str, list[str], list[str]]:
@@ -171,8 +171,8 @@ def _rank(rng: random.Random) -> tuple[str, list[str], list[str]]:
 
 def _part(rng: random.Random) -> tuple[str, list[str], list[str]]:
     same = rng.choice(WORDS["parts"])
-    what = rng.choice(["the cake is left", "the voters said yes", "the land is forest", "the money is gone"])
-    return f"How much of {what}?", list(same), [text for part in WORDS["parts"] if part is not same for text in part]
+    fact = rng.choice(["the cake is left", "the voters said yes", "the land is forest", "the money is gone"])
+    return f"How much of {fact}?", list(same), [text for part in WORDS["parts"] if part is not same for text in part]
 
 
 _QUANTITIES = (_time, _amount, _measure, _duration, _day, _day, _count, _count, _rank, _part)

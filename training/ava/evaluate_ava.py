@@ -115,7 +115,7 @@ def scaled(dev: Dev, how: str, settings: dict) -> np.ndarray:
 
 def cross_fitted(devs: dict[str, Dev], how: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return, by file, probabilities and verdicts of its rows, each by a fit on the other half of the questions."""
-    fits, result = [fitted(devs, how, leave=own) for own in (0, 1)], {}
+    fits, result = [fitted(devs, how, leave=half) for half in (0, 1)], {}
     for name, dev in devs.items():
         probabilities = np.choose(dev.halves, [scaled(dev, how, settings) for settings in fits])
         thresholds = np.choose(dev.halves, [settings["threshold"] for settings in fits])

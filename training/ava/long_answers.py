@@ -86,8 +86,8 @@ def passage_prompts(rows: Sequence[dict], count: int, rng: random.Random) -> lis
             same_passage[answered[-1][2]].append(answered[-1][:2])
     answers, prompts = wa.Answers((question, references[0]) for question, references, _ in answered), []
     for question, references, context in rng.sample(answered, len(answered)):
-        place = wa.occurrence(references[:1], context)
-        start = context.rfind(". ", 0, max(0, place.start() - BEFORE)) if place else -1
+        match = wa.occurrence(references[:1], context)
+        start = context.rfind(". ", 0, max(0, match.start() - BEFORE)) if match else -1
         passage = " ".join(context[start + 2 if start >= 0 else 0 :].split()[:PASSAGE_WORDS])
         right = Triple(question, references, references[0], 1.0, "passage")
         change = wa.CHANGES[rng.choice(["wrong_number", "wrong_answer"])]
@@ -265,8 +265,8 @@ def main() -> None:
 
     rows, unsure, reasons = sure_rows(prompts, texts, rng)
     if not rows:
-        said = f"expected right and wrong answers whose verdict is sure, got {dict(reasons)}"
-        raise ValueError(f"no rows: {said}; ask for more")
+        problem = f"expected right and wrong answers whose verdict is sure, got {dict(reasons)}"
+        raise ValueError(f"no rows: {problem}; ask for more")
     for path, triples in ((args.output, rows), (args.unsure, unsure)):
         if path:
             write_rows(path, (row.as_verdict() for row in triples))

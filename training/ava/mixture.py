@@ -78,8 +78,8 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
             rows = share(list(wrong_answers.changed([*base, *sentences], kind, answers, rng)), weight, rng)
             changed += rows
         else:
-            given = [*base, *sentences, *changed] if kind in ("flooded", "reworded", "restated") else base
-            rows = share(list(makers[kind](given, rng)), weight, rng)
+            candidates = [*base, *sentences, *changed] if kind in ("flooded", "reworded", "restated") else base
+            rows = share(list(makers[kind](candidates, rng)), weight, rng)
         add(kind, rows, weight, taken=rows)
     for kind, count in weighted(args.constructed):
         known("constructed", kind, BY_RULES)

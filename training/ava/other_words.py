@@ -111,8 +111,8 @@ def _other_form(text: str, rng: random.Random) -> str:
 def _restated(text: str, rng: random.Random) -> str | None:
     """Return a sentence with its parts in another order and the same meaning, or None."""
     forms = []
-    if place := _OPENING.fullmatch(text):
-        forms.append(f"{_plain_start(place['rest'])} {_plain_start(place['place'])}.")
+    if opening := _OPENING.fullmatch(text):
+        forms.append(f"{_plain_start(opening['rest'])} {_plain_start(opening['place'])}.")
     if is_ := _COPULA.fullmatch(text):
         forms.append(f"{is_['name']} {is_['is']} {_plain_start(is_['what'])}.")
     if is_ := _COPULA_BACK.fullmatch(text):
@@ -120,8 +120,8 @@ def _restated(text: str, rng: random.Random) -> str | None:
     if of := _OF.search(text):
         owner = f"{of['owner']}'" if of["owner"].endswith("s") else f"{of['owner']}'s"
         forms.append(f"{text[: of.start()]}{owner} {of['what']}{text[of.end() :]}")
-    if own := _OWN.search(text):
-        forms.append(f"{text[: own.start()]}the {own['what']} of {own['owner']}{text[own.end() :]}")
+    if owned := _OWN.search(text):
+        forms.append(f"{text[: owned.start()]}the {owned['what']} of {owned['owner']}{text[owned.end() :]}")
     if passive := _PASSIVE.fullmatch(text):
         forms.append(f"{capitalised(passive['by'])} {passive['verb']} {_plain_start(passive['what'])}.")
     return rng.choice(forms) if forms else None
@@ -188,8 +188,8 @@ def reworded(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
 
 def _misspelt(word: str, rng: random.Random) -> str:
     """Return a word with a typing error that leaves its first letter: swapped, dropped, doubled or another letter."""
-    place = rng.randrange(1, len(word) - 1)
-    before, letter, following, after = word[:place], word[place], word[place + 1], word[place + 2 :]
+    position = rng.randrange(1, len(word) - 1)
+    before, letter, following, after = word[:position], word[position], word[position + 1], word[position + 2 :]
     other = WORDS["misspellings"].get(letter, letter * 2)
     return before + rng.choice((following + letter, following, letter * 2 + following, other + following)) + after
 

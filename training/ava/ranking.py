@@ -69,7 +69,7 @@ def resampled_agreement(estimated: np.ndarray, true: np.ndarray) -> dict[str, np
     first, second = np.triu_indices(estimated.shape[1], 1)
     sides = [side.round(DIGITS) for side in (estimated, true)]
     signs = [np.sign(side[:, first] - side[:, second]) for side in sides]
-    ordered = np.prod([(own != 0).sum(axis=1) for own in signs], axis=0)
+    ordered = np.prod([(column != 0).sum(axis=1) for column in signs], axis=0)
     with np.errstate(invalid="ignore"):
         tau = (signs[0] * signs[1]).sum(axis=1) / np.sqrt(ordered)
     return {"rmse": np.sqrt(((estimated - true) ** 2).mean(axis=1)), "tau": tau}

@@ -53,17 +53,17 @@ def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> Iterat
     for _ in range(count if len(names) > 8 else 0):
         size = rng.choice((2, 2, 3, 3, 4))
         items = rng.sample(names, size + 1)
-        own, extra = items[:size], items[size]
-        label, stated = rng.random() < 0.5, rng.sample(own, size)
+        chosen, extra = items[:size], items[size]
+        label, stated = rng.random() < 0.5, rng.sample(chosen, size)
         if not label:  # one more, one fewer, or another one
             removed, added = rng.choice(((0, [extra]), (1, []), (1, [extra])))
-            place = rng.randrange(size)
-            stated[place : place + removed] = added
+            position = rng.randrange(size)
+            stated[position : position + removed] = added
         question, things = rng.choice(WORDS["list_questions"]), rng.choice(WORDS["listed_things"])
         frame = rng.choice(("{}", "{}", "They are {}.", "These were {}.", "{}."))
         answer = frame.format(_joined(stated, rng))
         question = question.format(n=_COUNTS[size], things=things)
-        yield Triple(question, (_joined(own, rng),), answer, float(label), "lists")
+        yield Triple(question, (_joined(chosen, rng),), answer, float(label), "lists")
 
 
 def alternatives(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:
@@ -116,20 +116,20 @@ def names(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[T
     rows = [row for row in people if _parts(row.references[0])]
 
     def make(row: Triple) -> Triple | None:
-        (given, family), (other_given, other_family) = (_parts(r.references[0]) for r in (row, rng.choice(rows)))
-        if given == other_given or family == other_family:
+        (first_name, family), (other_given, other_family) = (_parts(r.references[0]) for r in (row, rng.choice(rows)))
+        if first_name == other_given or family == other_family:
             return None
         label, reference = float(rng.random() < 0.5), row.references[0]
         if label and rng.random() < 0.25:  # the answer says more than the reference
             reference, answer = family, row.references[0]
         elif label:
-            answer = rng.choice((family, family, given, f"{given} {family}"))
+            answer = rng.choice((family, family, first_name, f"{first_name} {family}"))
         else:
-            crossed = f"{given} {other_family}", f"{other_given} {family}"
+            crossed = f"{first_name} {other_family}", f"{other_given} {family}"
             answer = rng.choice((other_family, other_given, f"{other_given} {other_family}", *crossed))
         frames = [*WORDS["frames"], "{}", "{}.", "{} did."]
         if asked := _DID.fullmatch(row.question.strip()):
-            frames += [f"{{}} {asked['did']} {what}." for what in (asked["what"], asked["what"], "it", "it")]
+            frames += [f"{{}} {asked['did']} {thing}." for thing in (asked["what"], asked["what"], "it", "it")]
         text = capitalised(rng.choice(frames).format(answer))
         return Triple(row.question, (reference,), text, label, "names")
 

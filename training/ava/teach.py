@@ -46,30 +46,30 @@ def main() -> None:
     parser.add_argument("--dtype", help="floating type of the teacher; default float32")
     parser.add_argument("--device", default="cpu", help="torch device of the teacher")
     parser.add_argument("--output", type=Path, required=True, help="NAME.jsonl")
-    own, mixture = parser.parse_known_args()
-    if own.doubted < 1 and not own.teacher:
+    options, mixture = parser.parse_known_args()
+    if options.doubted < 1 and not options.teacher:
         parser.error("--doubted: expected --teacher too, whose verdicts the labels are compared with")
     args, *_ = HfArgumentParser(Arguments).parse_args_into_dataclasses(
         mixture, args_file_flag="--config", return_remaining_strings=True
     )
-    rng = random.Random(own.seed)
+    rng = random.Random(options.seed)
     rows, _ = training_triples(args, rng)
-    if own.only_made:
+    if options.only_made:
         judged = {name for name, _ in weighted(args.judged)}
         rows = [row for row in rows if row.kind not in judged]
-    rows = rng.sample(rows, min(own.rows, len(rows)))
-    written = list(json_rows(own.output)) if own.output.is_file() else []
+    rows = rng.sample(rows, min(options.rows, len(rows)))
+    written = list(json_rows(options.output)) if options.output.is_file() else []
     done = written[-1]["row"] + 1 if written else 0
-    settings = {"device": own.device, "dtype": own.dtype, "base_model": own.base_model}
-    judge = Judge(load_judge(own.teacher, **settings)) if own.teacher else None
+    settings = {"device": options.device, "dtype": options.dtype, "base_model": options.base_model}
+    judge = Judge(load_judge(options.teacher, **settings)) if options.teacher else None
     for start in range(done, len(rows), PART):
         part = rows[start : start + PART]
         probabilities = [row.label for row in part]
         if judge:
             columns = zip(*((row.question, row.references, row.candidate) for row in part), strict=True)
             probabilities = judge.probabilities(*map(list, columns), "joined")
-        with own.output.open("a", encoding="utf-8") as file:
-            new = taught(part, probabilities, own.share, start, own.doubted)
+        with options.output.open("a", encoding="utf-8") as file:
+            new = taught(part, probabilities, options.share, start, options.doubted)
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in new)
         print(f"{start + len(part):,} of {len(rows):,} rows", flush=True)
 

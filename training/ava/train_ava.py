@@ -94,20 +94,20 @@ class Arguments:
 
 def settle(args: Arguments) -> dict:
     """Take what is not given from the checkpoint to start from, and return its settings that training keeps."""
-    own: dict = {}
+    settings: dict = {}
     if args.start:
         folder = checkpoint_folder(args.start)
-        args.start, own = str(folder), read_settings(folder)
+        args.start, settings = str(folder), read_settings(folder)
         if (folder / "adapter_config.json").is_file():
             config = read_json(folder / "adapter_config.json")
             args.encoder = args.encoder or config["base_model_name_or_path"]
             if not args.fold_rank:  # which merges the adapter and makes another
                 args.lora_rank = config["r"]
     args.encoder = args.encoder or ENCODER
-    args.configuration = args.configuration or own.get("configuration", "a1-r_qt")
-    args.max_length = args.max_length or own.get("max_length", 256)
-    args.marks = args.marks or own.get("marks")
-    return {name: own[name] for name in KEPT if name in own}
+    args.configuration = args.configuration or settings.get("configuration", "a1-r_qt")
+    args.max_length = args.max_length or settings.get("max_length", 256)
+    args.marks = args.marks or settings.get("marks")
+    return {name: settings[name] for name in KEPT if name in settings}
 
 
 def check(args: Arguments) -> None:
@@ -206,8 +206,8 @@ def train_matrices_only(model) -> None:
 
     for name, module in model.named_modules():
         whole = name.partition(".")[0] in ("classifier", "score") or name.endswith("token_type_embeddings")
-        for own, parameter in module.named_parameters(recurse=False):
-            parameter.requires_grad_(whole or (isinstance(module, torch.nn.Linear) and own == "weight"))
+        for kind, parameter in module.named_parameters(recurse=False):
+            parameter.requires_grad_(whole or (isinstance(module, torch.nn.Linear) and kind == "weight"))
 
 
 def write_checkpoint(model, tokenizer, args: Arguments, folder: Path, **kept: object) -> None:

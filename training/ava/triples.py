@@ -95,8 +95,9 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
 
     def triple(question: str, reference: str, candidate: str, label: float) -> Triple:
         known = short[question]  # without the candidate's own, which would tell its label
-        own = known.get(reference) or next((own for text, own in [*known.items()][::-1] if text != candidate), None)
-        return Triple(question, (reference,), candidate, label, "as2", own)
+        others = (answer for text, answer in reversed(known.items()) if text != candidate)
+        answer = known.get(reference) or next(others, None)
+        return Triple(question, (reference,), candidate, label, "as2", answer)
 
     for question, answers in correct.items():
         if len(answers) < 2:

@@ -88,9 +88,9 @@ def changed_number(text: str, rng: random.Random) -> str:
     if _YEAR.fullmatch(text):
         return str(int(text) + rng.choice([-20, -10, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 10, 20]))
     digits = [i for i, character in enumerate(text) if character.isdigit()]
-    place = rng.choice(digits)
-    changed = rng.choice([d for d in "0123456789" if d != text[place] and not (place == digits[0] and d == "0")])
-    return text[:place] + changed + text[place + 1 :]
+    position = rng.choice(digits)
+    changed = rng.choice([d for d in "0123456789" if d != text[position] and not (position == digits[0] and d == "0")])
+    return text[:position] + changed + text[position + 1 :]
 
 
 def with_wrong_answer(triple: Triple, answers: Answers, rng: random.Random) -> str | None:
@@ -115,12 +115,12 @@ def _with_wrong_number(triple: Triple, answers: Answers, rng: random.Random) -> 
     places = [m for pattern in (_NUMBER, _MONTH) for m in pattern.finditer(triple.candidate, *result.span())]
     if not places:
         return None
-    place = rng.choice(places)
-    if _MONTH.fullmatch(place[0]):
-        new = rng.choice([month for month in MONTHS if month.lower() != place[0].lower()])
+    match = rng.choice(places)
+    if _MONTH.fullmatch(match[0]):
+        new = rng.choice([month for month in MONTHS if month.lower() != match[0].lower()])
     else:
-        new = changed_number(place[0], rng)
-    text = re.sub(rf"(?<!\w){re.escape(place[0])}(?!\w)", lambda _: new, triple.candidate)
+        new = changed_number(match[0], rng)
+    text = re.sub(rf"(?<!\w){re.escape(match[0])}(?!\w)", lambda _: new, triple.candidate)
     return None if occurrence(triple.references, text) else text
 
 

@@ -78,8 +78,8 @@ def overlap(rows: Sequence[dict]) -> np.ndarray:
 def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (rows,) probabilities and verdicts, each by a fit on the other half (0 or 1) of the passages."""
     probabilities, verdicts = np.zeros(len(labels)), np.zeros(len(labels))
-    for own in (0, 1):
-        use, fit = halves == own, halves != own
+    for side in (0, 1):
+        use, fit = halves == side, halves != side
         if not use.any():
             continue
         slope, intercept = platt(scores[fit], labels[fit])
@@ -116,10 +116,10 @@ def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
     labels = np.array([row["label"] for row in rows], dtype=float)
     files = np.array([row["file"] for row in rows])
     names = sorted(set(files))
-    own = np.stack([files == name for name in names], axis=1).astype(float)  # (rows, files)
-    weights = own @ (1 / own.sum(axis=0))
+    is_of_file = np.stack([files == name for name in names], axis=1).astype(float)  # (rows, files)
+    weights = is_of_file @ (1 / is_of_file.sum(axis=0))
     model = LogisticRegression(C=1e9, fit_intercept=False, max_iter=1000)
-    value = model.fit(np.column_stack([scores, own]), labels, weights * len(rows)).coef_[0]
+    value = model.fit(np.column_stack([scores, is_of_file]), labels, weights * len(rows)).coef_[0]
     slope, intercept = float(value[0]), float(value[1:].mean())
     times = np.round(weights * len(rows)).astype(int)
     repeated = (np.repeat(values, times) for values in (sigmoid(slope * scores + intercept), labels))

@@ -151,7 +151,8 @@ def study(args: Arguments) -> dict:
     for label, _, folder in (entry.partition("=") for entry in args.checkpoints):
         scores[label], signatures[label] = measured(folder or None, judgments)
     first = next(iter(scores.values()))
-    result = {"agreement": {name: with_intervals(first[name], own, args.resamples) for name, own in judgments.items()}}
+    agreement = {name: with_intervals(first[name], judged, args.resamples) for name, judged in judgments.items()}
+    result = {"agreement": agreement}
     if len(scores) > 1:
         result["comparison"] = compared(scores, judgments, args.resamples)
     return result | {"checkpoints": signatures} | facts(args.judgments, args.sets)

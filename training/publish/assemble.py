@@ -54,9 +54,9 @@ def assemble(metric: str, folder: Path) -> Path:
     source = METRICS / metric
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__", "*.py", ".*"))
-    own = [path for path in sorted(source.glob("*.py")) if path.name != "__init__.py"]
-    files = {path.stem: alone(path.read_text(encoding="utf-8"), metric) for path in own}
-    for name in core_files(own):
+    scripts = [path for path in sorted(source.glob("*.py")) if path.name != "__init__.py"]
+    files = {path.stem: alone(path.read_text(encoding="utf-8"), metric) for path in scripts}
+    for name in core_files(scripts):
         files[f"core_{name}"] = re.sub(_IMPORT.format(r"\.(\w+)"), r"\1from .core_\2 import ", _core(name), flags=re.M)
     script = files[metric]
     named = set(re.findall(r"^from \.(\w+) import ", script, re.MULTILINE)) | {metric}

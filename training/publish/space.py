@@ -46,16 +46,16 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
         assemble(name, folder)
         for name_of_folder in BUNDLED:
             shutil.rmtree(folder / name_of_folder, ignore_errors=True)
-    paths = [path for place in (folder, demo) for path in place.glob("requirements.txt")]
+    paths = [path for target in (folder, demo) for path in target.glob("requirements.txt")]
     requirements = {line for path in paths for line in path.read_text(encoding="utf-8").split()}
     shutil.copytree(demo, folder, ignore=LEFT_OUT, dirs_exist_ok=True)
     shutil.copytree(demo.with_name("common"), folder / "common", ignore=LEFT_OUT)
     shutil.copytree(METRICS, folder / "genqa_metrics", ignore=LEFT_OUT)
     for pattern in GENERATORS if name == "f_meta" else ():
         for path in (ROOT / "training").glob(pattern):
-            place = folder / path.relative_to(ROOT)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, place)
+            target = folder / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
     (folder / "requirements.txt").write_text("\n".join(on_cpu(requirements)) + "\n", encoding="utf-8")
     for path in (*folder.rglob("*.py"), *folder.rglob("*.md")):
         text = path.read_text(encoding="utf-8")

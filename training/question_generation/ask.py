@@ -104,7 +104,9 @@ class QuestionGenerator:
         def drawn(places: Sequence[int], top: int) -> list[list[str]]:
             chosen, counts = [contexts[i] for i in places], [count * MAX_DRAWS if distinct else count] * len(places)
             result = generate(self.model, self.examples, chosen, counts, seed, width, top, no_repeat=no_repeat)
-            return [[readable(q, texts[i]) if raw else q for q in own] for i, own in zip(places, result, strict=True)]
+            return [
+                [readable(q, texts[i]) if raw else q for q in asked] for i, asked in zip(places, result, strict=True)
+            ]
 
         asked = drawn(range(len(texts)), top)
         if not distinct:

@@ -265,11 +265,11 @@ class Examples:
         copies = torch.zeros(*previous.shape[:2], batch["context"].shape[1], dtype=torch.bool)
         for i, (text, row) in enumerate(zip(texts, rows, strict=True)):
             target = []
-            for place, word in enumerate(row["question"]):
+            for position, word in enumerate(row["question"]):
                 number = self.number.get(word, UNKNOWN)
                 if self.copies and word not in self.number:
                     places = [n for n, other in enumerate(text) if other == word]
-                    copies[i, place, places] = True
+                    copies[i, position, places] = True
                     number = UNKNOWN if places else -100
                 target.append(number)
             # The end of a question that was cut is not to be learned here.

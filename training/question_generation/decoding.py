@@ -24,10 +24,10 @@ class Beams:
     def text(self, row: int, beam: int, vocabulary: Sequence[str], context: Sequence[str]) -> str:
         """Return a beam as words with blanks between them."""
         tokens = []
-        for word, place in zip(self.words[row, beam], self.copied[row, beam], strict=True):
+        for word, position in zip(self.words[row, beam], self.copied[row, beam], strict=True):
             if word in (END, PAD):
                 break
-            tokens.append(context[place] if word == UNKNOWN else vocabulary[word])
+            tokens.append(context[position] if word == UNKNOWN else vocabulary[word])
         return " ".join(tokens)
 
 
@@ -77,14 +77,14 @@ def beam_search(
     copied = words.clone()
     for _ in range(max_words):
         state, attention = model.step(model.read(previous, latent), state, encoded)
-        place = attention.masked_fill(~copyable, -1).argmax(1, keepdim=True)
+        position = attention.masked_fill(~copyable, -1).argmax(1, keepdim=True)
         live = ~ended  # the words are most of the work, and of a beam that has ended they are known
         steps = torch.zeros_like(impossible)
         steps[live] = model.speak(state.context[live]).log_softmax(-1) + impossible[live]
         if model.config.copies:
-            copies = torch.zeros_like(copyable).scatter(1, place, True) & copyable
+            copies = torch.zeros_like(copyable).scatter(1, position, True) & copyable
             steps[:, UNKNOWN] += copy_log_probability(attention[:, None], copyable, copies[:, None])[:, 0]
-        place = place[:, 0]
+        position = position[:, 0]
         if no_repeat and words.shape[1] >= no_repeat:
             windows = words.unfold(1, no_repeat, 1)
             start = words[:, words.shape[1] - no_repeat + 1 :]
@@ -96,15 +96,15 @@ def beam_search(
         parents = (first + best // steps.shape[1]).flatten()
         chosen = (best % steps.shape[1]).flatten()
         layers = (tuple(layer[parents] for layer in memory) for memory in (state.hidden, state.cell))
-        state, place, ended = State(state.context[parents], *layers), place[parents], ended[parents]
+        state, position, ended = State(state.context[parents], *layers), position[parents], ended[parents]
         words = torch.cat([words[parents], chosen[:, None]], 1)
-        copied = torch.cat([copied[parents], place[:, None]], 1)
+        copied = torch.cat([copied[parents], position[:, None]], 1)
         ended = ended | (chosen == END)
         ended |= ended.view(rows, width)[:, :top].all(1).repeat_interleave(width)
         if ended.all():
             break
-        own = words_of[torch.arange(len(place), device=device), place]
-        previous = torch.where((chosen == UNKNOWN)[:, None], own, model.vectors[chosen])
+        context_words = words_of[torch.arange(len(position), device=device), position]
+        previous = torch.where((chosen == UNKNOWN)[:, None], context_words, model.vectors[chosen])
     return Beams(words.view(rows, width, -1), copied.view(rows, width, -1), scores)
 
 

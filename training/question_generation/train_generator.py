@@ -93,11 +93,11 @@ def train(args: Arguments, training) -> dict:
         means = np.zeros((len(questions), 1), np.float32)  # the baseline has no posterior that reads them
         if args.latent:
             means = data.mean_states(encoder, questions, args.cache)
-    place = {text: i for i, text in enumerate(questions)}
+    position = {text: i for i, text in enumerate(questions)}
     words = data.vocabulary((text for _, text in pairs), args.min_count)
     examples = data.Examples(words, vectors, args.max_context, args.max_question, args.copies)
     rows, dev = (
-        part and examples.of_pairs(part, means[[place[text] for _, text in part]]) for part in (pairs, held_out)
+        part and examples.of_pairs(part, means[[position[text] for _, text in part]]) for part in (pairs, held_out)
     )
     print(f"{len(pairs)} pairs, {len(held_out)} held out, {len(words)} words to say", flush=True)
 

@@ -36,12 +36,12 @@ class Output:
 class Table:
     """A table of a page: `text` makes Markdown of the contents of `results`; {} of one missing among others.
 
-    `place` names the markers `<!-- PLACE -->` and `<!-- end of PLACE -->`, None the whole page. `results` are files
+    `marker` names the lines `<!-- MARKER -->` and `<!-- end of MARKER -->`, None the whole page. `results` are files
     below training, without ".json", with blanks between them; `page` is below the repository, default tables.md beside
     the first.
     """
 
-    place: str | None
+    marker: str | None
     results: str
     text: Callable[..., str]
     page: str = ""
@@ -55,9 +55,9 @@ class Table:
         """Return the content of the page with what the result files say."""
         paths = [ROOT / f"training/{name}.json" for name in self.results.split()]
         text = self.text(*(read(path) if path.is_file() or len(paths) == 1 else {} for path in paths))
-        if self.place is None:
+        if self.marker is None:
             return text
-        before, after = common.around_markers(self.path, self.place)
+        before, after = common.around_markers(self.path, self.marker)
         return f"{before}\n\n{text.strip()}\n\n{after}"
 
 
@@ -65,8 +65,8 @@ class Table:
 class Study:
     """What is measured, from `arguments` and, with `more`, further words, to a result file, and where it is shown.
 
-    `module` is `__spec__.name`; `text` makes the printed tables of the content; `places` has place -> result file, see
-    `Table`; a name without folder is of a file in results/ beside the module.
+    `module` is `__spec__.name`; `text` makes the printed tables of the content; `places` has marker -> result file,
+    see `Table`; a name without folder is of a file in results/ beside the module.
     """
 
     module: str
@@ -80,8 +80,8 @@ class Study:
     def tables(self) -> list[Table]:
         """The tables of pages."""
         folder = "/".join(self.module.split(".")[1:-1])
-        files = {place: name if "/" in name else f"{folder}/results/{name}" for place, name in self.places.items()}
-        return [Table(place, name, self.text) for place, name in files.items()]
+        files = {marker: name if "/" in name else f"{folder}/results/{name}" for marker, name in self.places.items()}
+        return [Table(marker, name, self.text) for marker, name in files.items()]
 
     def main(self) -> None:
         """Measure what the command line asks for, print the tables, and write the result file if --json names one."""
@@ -128,8 +128,8 @@ def versions(*packages: str) -> dict[str, str]:
 
 def best_scores(score: Callable, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> np.ndarray:
     """Return (rows,) scores of every candidate and its best reference, of a function that scores pairs of texts."""
-    firsts = [text for text, own in zip(candidates, references, strict=True) for _ in own]
-    result = score(firsts, [text for own in references for text in own])
+    firsts = [text for text, accepted in zip(candidates, references, strict=True) for _ in accepted]
+    result = score(firsts, [text for accepted in references for text in accepted])
     return np.maximum.reduceat(np.asarray(result), np.cumsum([0, *map(len, references[:-1])]))
 
 
@@ -150,7 +150,7 @@ def main() -> None:
     for table in tables():
         text = table.renewed()
         if not table.path.is_file() or table.path.read_text(encoding="utf-8") != text:
-            stale.append(f"{table.path.relative_to(ROOT)}: {table.place or 'the page'}")
+            stale.append(f"{table.path.relative_to(ROOT)}: {table.marker or 'the page'}")
             if args.write:
                 table.path.write_text(text, encoding="utf-8")
     print("\n".join(stale))

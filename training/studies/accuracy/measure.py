@@ -108,8 +108,8 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
 def without_labels(systems: list[dict]) -> list[dict]:
     """Return for every system the interval of the judge alone, measured on the other systems."""
     intervals = []
-    for place, system in enumerate(systems):
-        others = [Counts(*(result[name] for name in COUNTS)) for i, result in enumerate(systems) if i != place]
+    for number, system in enumerate(systems):
+        others = [Counts(*(result[name] for name in COUNTS)) for i, result in enumerate(systems) if i != number]
         rows = system["correct"] + system["incorrect"]
         accepted, truth = system["accepted"] + system["incorrect"] - system["rejected"], system["correct"] / rows
         errors = pooled(others) if others else (1, 1, 1, 1)  # of one system the judge's rate

@@ -100,7 +100,7 @@ def trained(
     torch.manual_seed(seed)
     rng, network = random.Random(seed), CompareAggregate(_vectors()[1].shape[1])
     optimizer = torch.optim.Adamax(network.parameters(), lr=2e-3)
-    training, dev = ([q for q in own if is_usable(q.labels)] for own in (training, dev))
+    training, dev = ([q for q in questions if is_usable(q.labels)] for questions in (training, dev))
     best, kept = -1.0, {}
     if start is not None:
         kept = load_file(start / FILE)

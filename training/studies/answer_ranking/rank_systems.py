@@ -58,18 +58,19 @@ def references_of(question: Question) -> list[list[str]] | None:
 
 def judged(questions: Sequence[Question], judge: Probabilities) -> dict[str, list]:
     """Return "mean", "max" -> per question its (candidates,) probabilities, or None if it cannot be used."""
-    given = [references_of(question) for question in questions]
+    nested = [references_of(question) for question in questions]
     rows = [
         (question.text, reference, candidate)
-        for question, own in zip(questions, given, strict=True)
-        if own
-        for candidate, references in zip(question.candidates, own, strict=True)
+        for question, lists in zip(questions, nested, strict=True)
+        if lists
+        for candidate, references in zip(question.candidates, lists, strict=True)
         for reference in references
     ]
     values = iter(judge(*map(list, zip(*rows, strict=True)))) if rows else iter(())
-    pairs = [own and [[next(values) for _ in references] for references in own] for own in given]
+    pairs = [lists and [[next(values) for _ in references] for references in lists] for lists in nested]
     return {
-        how: [own and np.array([getattr(np, how)(values) for values in own]) for own in pairs] for how in AGGREGATIONS
+        how: [lists and np.array([getattr(np, how)(values) for values in lists]) for lists in pairs]
+        for how in AGGREGATIONS
     }
 
 
@@ -97,7 +98,7 @@ def measured(
 
     `orders`: ranker -> question -> candidates, best first. Probabilities None: left out; threshold None: the best.
     """
-    used = [i for i, own in enumerate(probabilities) if own is not None]
+    used = [i for i, judged in enumerate(probabilities) if judged is not None]
     labels = [np.array(question.labels) for question in questions]
 
     def scores(of: list) -> np.ndarray:  # (systems, questions, measures)
@@ -108,7 +109,7 @@ def measured(
     if threshold is None:
         tops = np.array([[probabilities[i][order[i][0]] for i in used] for order in orders.values()])
         threshold = best_threshold(tops, true[..., 0].mean(axis=1))
-    accepted = [None if own is None else (own >= threshold).astype(int) for own in probabilities]
+    accepted = [None if judged is None else (judged >= threshold).astype(int) for judged in probabilities]
     estimated = scores(accepted)
     judged_right, gold = (np.concatenate([of[i] for i in used]) == 1 for of in (accepted, labels))
     (counts,) = bootstrap_counts(len(used), SAMPLES, seed)
@@ -147,9 +148,9 @@ def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[st
                 orders[name] = [np.argsort(-scores, kind="stable") for scores in ranker(questions, seed)]
             for name, judge in judges.items():
                 for how, probabilities in judged(questions, judge).items():
-                    own = result[name][how][corpus]
-                    threshold = own["dev"]["threshold"] if split == "test" else None
-                    own[split] = measured(questions, orders, probabilities, threshold, seed)
+                    measures = result[name][how][corpus]
+                    threshold = measures["dev"]["threshold"] if split == "test" else None
+                    measures[split] = measured(questions, orders, probabilities, threshold, seed)
     return result
 
 
@@ -174,7 +175,7 @@ def study(args: Arguments) -> dict:
         name: {part: questions_of(as2_rows(f"{corpus}.{part}", args.data_dir)) for part in ("train", *SPLITS)}
         for name, corpus in CORPORA.items()
     }
-    training, dev = ([one for parts in corpora.values() for one in parts[part]] for part in ("train", "dev"))
+    training, dev = ([question for parts in corpora.values() for question in parts[part]] for part in ("train", "dev"))
     rankers = all_rankers(training, dev, args.spans_dir, args.output_dir, args.seed)
     judges = {name: probabilities_of(value) for name, value in loaded.items()}
     result = compared(corpora, rankers, judges, args.seed)

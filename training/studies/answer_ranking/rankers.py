@@ -49,7 +49,7 @@ def bm25(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
     index = bm25s.BM25()
     index.index([words(text) for text in _flat(questions)[1]], show_progress=False)
     places = _split(np.arange(sum(len(question.candidates) for question in questions)), questions)
-    return [index.get_scores(words(q.text))[place] for q, place in zip(questions, places, strict=True)]
+    return [index.get_scores(words(q.text))[position] for q, position in zip(questions, places, strict=True)]
 
 
 def tfidf(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
@@ -72,8 +72,8 @@ def word_overlap(questions: Sequence[Question], seed: int) -> list[np.ndarray]:
     scores = []
     for question in questions:
         asked = set(words(question.text))
-        own = map(words, question.candidates)
-        shares = [len(asked & set(text)) / max(1, len(asked)) - 1e-6 * len(text) for text in own]
+        texts = map(words, question.candidates)
+        shares = [len(asked & set(text)) / max(1, len(asked)) - 1e-6 * len(text) for text in texts]
         scores.append(np.array(shares, dtype=float))
     return scores
 
@@ -100,7 +100,7 @@ def training_pairs(questions: Sequence[Question], seed: int) -> Iterator[tuple[s
     rng = np.random.default_rng(seed)
     for question in questions:
         answers = list(zip(question.candidates, question.labels, strict=True))
-        correct, wrong = ([text for text, label in answers if label == own] for own in (1, 0))
+        correct, wrong = ([text for text, label in answers if label == kind] for kind in (1, 0))
         drawn = rng.permutation(len(wrong))[: NEGATIVES * len(correct)]
         yield from [(question.text, text, 1) for text in correct] + [(question.text, wrong[i], 0) for i in drawn]
 
@@ -190,7 +190,7 @@ def ensemble(questions: Sequence[Question], seed: int, members: Sequence[Ranker]
     from scipy.stats import rankdata
 
     values = [member(questions, seed) for member in members]
-    return [np.mean([rankdata(own) / len(own) for own in scores], axis=0) for scores in zip(*values, strict=True)]
+    return [np.mean([rankdata(s) / len(s) for s in scores], axis=0) for scores in zip(*values, strict=True)]
 
 
 RANKERS: dict[str, Ranker] = {

@@ -87,8 +87,8 @@ def run_logits(folder: Path, rows: dict[str, list[t.Triple]], dtype: str | None)
     judge, is_linear = Judge(loaded), loaded.configuration == LINEAR
 
     result = {}
-    for name, own in rows.items():
-        texts = [(row.question, row.references[0], row.candidate, row.short_answer)[: 3 + is_linear] for row in own]
+    for name, judged in rows.items():
+        texts = [(row.question, row.references[0], row.candidate, row.short_answer)[: 3 + is_linear] for row in judged]
         result[name] = judge.logits(texts).astype(np.float16)  # as they are kept
     return result
 
@@ -135,10 +135,10 @@ def measured(args: Arguments, rows: dict[str, list[t.Triple]], kept: dict[str, d
     runs = {name: runs[name] for name in (LINEAR, *CONFIGURATIONS) if name in runs}
     tests = {}
     for name, part in TESTS.items():
-        own = {c: [(logits[part], threshold) for logits, threshold in run] for c, run in runs.items()}
+        halves = {c: [(logits[part], threshold) for logits, threshold in run] for c, run in runs.items()}
         questions = len({row.question for row in rows[part]})
         tests[name] = {"questions": questions, "triples": len(rows[part])}
-        tests[name] |= summary(resampled(rows[part], own, 0), questions)
+        tests[name] |= summary(resampled(rows[part], halves, 0), questions)
     return {"runs": facts, "tests": tests}
 
 
@@ -185,11 +185,11 @@ def resampled(
     labels = np.array([int(row.label) for row in rows])
     questions = {question: i for i, question in enumerate(dict.fromkeys(row.question for row in rows))}
     clusters = np.array([questions[row.question] for row in rows])
-    functions = {name: [weighted_scores(logits, labels, at) for logits, at in own] for name, own in runs.items()}
-    items = {name: [np.stack([f(np.ones((1, len(rows)))) for f in own])] for name, own in functions.items()}
+    functions = {name: [weighted_scores(logits, labels, at) for logits, at in parts] for name, parts in runs.items()}
+    items = {name: [np.stack([f(np.ones((1, len(rows)))) for f in parts])] for name, parts in functions.items()}
     for counts in bootstrap_counts(clusters, SAMPLES, seed):
-        for name, own in functions.items():
-            items[name].append(np.stack([f(counts) for f in own]))
+        for name, parts in functions.items():
+            items[name].append(np.stack([f(counts) for f in parts]))
     scores, rng = {}, np.random.default_rng(seed)
     for name, parts in items.items():
         values = np.concatenate(parts, axis=1)  # seeds x samples x 4

@@ -52,8 +52,8 @@ def encoded(rows: list[dict], encoders: dict) -> dict:
         texts = list(dict.fromkeys(text for _, text in pairs))
         vectors = dict(zip(texts, encoders[layer].vectors(texts), strict=True))
         result[layer] = [
-            token._replace(vectors=aligned(*vectors[text], place))
-            for token, (_, text), place in zip(tokens, pairs, offsets, strict=True)
+            token._replace(vectors=aligned(*vectors[text], position))
+            for token, (_, text), position in zip(tokens, pairs, offsets, strict=True)
         ]
     return result
 
@@ -70,8 +70,8 @@ def study(args: Arguments) -> dict:
         human = judged.human
         default[name] = {m: [*evaluation.correlations(base[m], human).values()] for m in evaluation.METRICS}
         for label, (metrics, settings) in VARIANTS.items():
-            given = {key: value for key, value in settings.items() if key != "layer"}
-            scores = evaluation.scores_of_tokens(judged.rows, tokens[settings.get("layer", 0)], **given)
+            others = {key: value for key, value in settings.items() if key != "layer"}
+            scores = evaluation.scores_of_tokens(judged.rows, tokens[settings.get("layer", 0)], **others)
             variants[label][name] = {}
             for m in metrics:
                 shown, p_value = evaluation.difference(base[m], scores[m], judged, args.resamples)

@@ -99,9 +99,11 @@ def statistics_of(generated: Mapping[int, Mapping[str, list]], contexts: Sequenc
     left out.
     """
     seeds = list(generated)
-    own = {system: [seed for seed in seeds if system in generated[seed]] for system in SYSTEMS}
-    names = [system for system in SYSTEMS if own[system]]
-    columns = [generated[own[system][k % len(own[system])]][system] for system in names for k in range(len(seeds))]
+    trained = {system: [seed for seed in seeds if system in generated[seed]] for system in SYSTEMS}
+    names = [system for system in SYSTEMS if trained[system]]
+    columns = [
+        generated[trained[system][k % len(trained[system])]][system] for system in names for k in range(len(seeds))
+    ]
     references = [list(context.references) for context in contexts]
     predictions = [list(questions) for column in columns for questions in column]
     shape = len(names), len(seeds), len(contexts), -1
@@ -182,7 +184,7 @@ def findings(report: Mapping) -> dict[str, dict]:
         start, most = report["systems"]["baseline"][base], differences["cvae_100 - baseline"]
         change = {part: abs(most[part][0]) / max(start[part], 1e-9) for part in ("conventional", "f")}
         least = {  # pair -> the smaller one of the changes of recall and F, and of the lower ends of their intervals
-            pair: [min(of_pair[part][place] for part in ("recall", "f")) for place in (0, 1)]
+            pair: [min(of_pair[part][position] for part in ("recall", "f")) for position in (0, 1)]
             for pair, of_pair in differences.items()
         }
         result[base] = {
@@ -191,6 +193,6 @@ def findings(report: Mapping) -> dict[str, dict]:
             "rbs_adds": all(least[pair][1] > 0 for pair in beams),
         }
         if set(larger) <= set(least):
-            for place, name in enumerate(("rise_with_d", "rise_with_d_surely")):
-                result[base][name] = all(least[pair][place] > 0 for pair in larger)
+            for position, name in enumerate(("rise_with_d", "rise_with_d_surely")):
+                result[base][name] = all(least[pair][position] > 0 for pair in larger)
     return result

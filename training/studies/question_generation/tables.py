@@ -84,8 +84,8 @@ def study_section(title: str, results: Mapping) -> str:
 def page(drawn: Mapping, *studies: Mapping) -> str:
     """Return the page, without the parts of results that are missing."""
     values = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
-    said = {True: "yes", False: "no", None: "-"}
-    return _filled("page.md.j2", studies=values, said=said, drawn=drawn, held_out=held_out.table(drawn).strip())
+    words = {True: "yes", False: "no", None: "-"}
+    return _filled("page.md.j2", studies=values, words=words, drawn=drawn, held_out=held_out.table(drawn).strip())
 
 
 FILES = " ".join(f"studies/question_generation/results/{name}" for name in ("held_out", *STUDIES))
