@@ -89,7 +89,7 @@ def test_first_letters_of_lines_spell_the_answer_that_is_not_asserted(rows):
 def run(tmp_path, monkeypatch):
     """Run `teach` on four rows with a judge by hand: an answer that holds the reference has a probability above .5."""
     lines = [
-        {"question": f"q{i}", "references": ["Bonn"], "candidate": "Bonn" if i % 2 else "Rome", "label": 1}
+        {"question": f"q{i}", "references": ["Bonn"], "candidate": "In Bonn" if i % 2 else "Rome", "label": 1}
         for i in range(4)
     ]
     write_rows(tmp_path / "own.jsonl", lines)
@@ -109,7 +109,7 @@ def test_labels_are_mixed_with_the_verdicts_of_the_teacher(run):
     assert sorted(row["question"] for row in rows) == ["q0", "q1", "q2", "q3"]
     for row in rows:
         assert row["label"] is None
-        assert (row["score"] > 0.75) == (row["candidate"] == "Bonn")
+        assert (row["score"] > 0.75) == (row["candidate"] == "In Bonn")
         assert 0.5 < row["score"] < 1  # half of it is the known label, 1
 
 
@@ -122,7 +122,7 @@ def test_a_stopped_run_continues(run, monkeypatch, tmp_path):
 def test_rows_that_the_teacher_denies_are_left_out(run, tmp_path):
     """The label is 1 everywhere, and the judge finds "Rome" wrong."""
     kept = run("--doubted", "0.5", "--share", "0")
-    assert [(row["candidate"], row["score"]) for row in kept] == [("Bonn", 1.0)] * 2
+    assert [(row["candidate"], row["score"]) for row in kept] == [("In Bonn", 1.0)] * 2
     (tmp_path / "taught.jsonl").write_text(json.dumps(kept[0]) + "\n", encoding="utf-8")
     assert run("--doubted", "0.5", "--share", "0") == kept
 
