@@ -17,10 +17,11 @@ Args:
     predictions (list of lists of str): the generated texts, one list per context; it may be empty.
     references (list of lists of str): the reference texts, one list of at least one per context.
     base (str, function or module): what scores a pair. "same_question": how likely two questions ask the same,
-        from ROUGE-L and the cosine of sentence vectors; needs torch and transformers. "rouge": ROUGE-L, beta 1.2.
+        from ROUGE-L and the cosine of sentence vectors. "rouge": ROUGE-L, beta 1.2.
         "bleu": sentence BLEU-4. "meteor": METEOR 1.5; needs pycocoevalcap and Java. Another string: name or path of a
         module of `evaluate` with a score per example. A function: gets a list of predictions and an equally long list
-        of references, returns a list of scores. Default None: "same_question", and "rouge" without torch.
+        of references, returns a list of scores. Default None: "same_question"; "rouge" where neither
+        the package's encoder nor torch is there.
     base_kwargs (dict): settings of the base. For "bleu" and "rouge" {"tokenizer": "word"} (default, for raw text),
         {"tokenizer": "whitespace"} for texts that are tokenised, or {"tokenizer": function}. For a module: settings of
         its `compute`. For a function: its further arguments.

@@ -61,8 +61,7 @@ class Grounding(CheckedModule, evaluate.Metric):
         dtype: "float32" (default), "bfloat16" or "float16".
         batch_tokens: word pieces per batch of the encoder, padding included.
         progress: show a progress bar; default: where stderr is a terminal.
-        backend: "onnx" for ONNX Runtime on a CPU, which the package brings, or "torch". By default what fits the
-            checkpoint: "onnx" for the bundled ones, "torch" for others, for GPUs and for `dtype`.
+        backend: "onnx" (on a CPU) or "torch"; default: "onnx" for bundled ones, "torch" for others, GPUs and `dtype`.
         base_model: the encoder of a checkpoint that is an adapter: a folder, or "org/name@commit".
         settings: defaults for `compute`.
     """

@@ -71,8 +71,7 @@ class Kpqa(CheckedModule, evaluate.Metric):
         progress: show a progress bar; default: where stderr is a terminal.
         embedding_model: folder or Hub id of the encoder that BERTScore compares with; default: the base encoder.
         embedding_layer: its hidden layer; default 0, the embeddings below the first (the paper took the first).
-        backend: "onnx" for ONNX Runtime on a CPU, which the package brings, or "torch". By default what fits the
-            checkpoint: "onnx" for the bundled ones, "torch" for others, for GPUs and for `dtype`.
+        backend: "onnx" (on a CPU) or "torch"; default: "onnx" for bundled ones, "torch" for others, GPUs and `dtype`.
         base_model: the encoder of a checkpoint that is an adapter: a folder, or "org/name@commit".
         settings: defaults for `compute`; "paper" for the equations as printed.
     """
