@@ -246,14 +246,12 @@ def test_grounding_is_not_judged_again(tmp_path, judged):
 @pytest.mark.parametrize("verb", ["score", "accuracy", "compare", "calibrate", "agree"])
 def test_no_model_is_loaded_where_every_row_is_judged(tmp_path, rows, judged_file, verb, monkeypatch):
     fresh = save(tmp_path / "fresh.jsonl", rows)
-    judge_model._loaded.cache_clear()
 
     def load(*given):
         raise ValueError("a model is loaded")
 
-    monkeypatch.setattr(judge_model, "load_model", load)
+    monkeypatch.setattr(judge_model, "_loaded", load)  # of all backends
     more = {"metrics": "ava", "resamples": 500} if verb in ("agree", "compare") else {}
     with pytest.raises(ValueError, match="a model is loaded"):
         getattr(genqa_metrics, verb)(str(fresh), **more)
     told(getattr(genqa_metrics, verb), str(judged_file), **more)
-    judge_model._loaded.cache_clear()
