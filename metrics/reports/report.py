@@ -25,6 +25,7 @@ from .table import (
     render,
     visible,
 )
+from .viewer import ViewedAnswer, viewer, viewer_script
 
 MOST_NAMED = 5  # in a sentence
 MOST_CHARACTERS = 80  # of the names that a sentence lists
@@ -53,6 +54,10 @@ class Report:
     def page_tables(self) -> list[Table]:
         """Return the tables as pages have them, which have more room than a terminal."""
         return self.tables()
+
+    def answers_of_page(self) -> list[ViewedAnswer]:
+        """Return the answers that the row viewer of the page shows; none for a page without it."""
+        return []
 
     def page_notes(self) -> list[str]:
         """Return the notes as pages have them."""
@@ -100,7 +105,7 @@ class Report:
         return "\n\n".join([*parts, "## What the numbers rest on", facts])
 
     def to_html(self) -> str:
-        """Return the report as one HTML page that needs nothing else: no script, no outside resource."""
+        """Return the report as one HTML page that needs no outside resource; its one script is the row viewer's."""
         facts = self.facts()
         tables = self._html_tables(self.charts(), facts, self.open_tables)
         said = {"title": self.title, "headline": self.headline, "findings": self.findings}
@@ -109,9 +114,13 @@ class Report:
         places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
         if self.next_steps:
             places.insert(1, ("next", "How to go on"))
+        answers = self.answers_of_page()
+        places += [("answers", "All answers")] * bool(answers)
         places.append(("facts", "What the numbers rest on"))
-        body = render("report.html", **said, places=places, tables=tables, facts=facts)
-        return page(self.title, body, *map(render, self.styles))
+        rows = viewer(answers) if answers else ""
+        body = render("report.html", **said, places=places, tables=tables, rows=rows, facts=facts)
+        styles = [*self.styles, *["viewer.css"] * bool(answers)]
+        return page(self.title, body, *map(render, styles), script=viewer_script() if answers else None)
 
     def _html_tables(self, charts: Mapping, facts: Sequence[str], open_tables: int | None = None):
         """Return the tables with charts above them; an explanation that is a fact of the page is not repeated."""

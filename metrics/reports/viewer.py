@@ -5,6 +5,7 @@ text; where they are Markdown, the page also has them as HTML that was made and 
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,7 +100,7 @@ def _with_html(text: str) -> str | list[str]:
 
 def _row(answer: ViewedAnswer, number: int) -> dict[str, Any]:
     """Return an answer as the page has it: without what is empty."""
-    rounded = {name: round(value, 4) for name, value in answer.scores.items()}
+    rounded = {name: round(value, 4) for name, value in answer.scores.items() if math.isfinite(value)}
     row = {
         "number": number,
         "key": answer.key,

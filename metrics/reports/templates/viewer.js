@@ -206,7 +206,7 @@ function connectViewer(root) {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(state))
       if (String(value) !== String(changes[name])) query.set(name, value === true ? '1' : value === false ? '0' : String(value));
-    history.replaceState(null, '', query.size ? `#${query}` : location.pathname + location.search);
+    if (location.protocol !== 'about:') history.replaceState(null, '', query.size ? `#${query}` : location.pathname + location.search);
   }
   function read() {
     const query = new URLSearchParams(location.hash.slice(1));
@@ -296,6 +296,7 @@ function connectViewer(root) {
   async function set(row, value) {
     for (const same of byKey.get(row.key)) same.label = value;
     value === null ? labels.delete(row.key) : labels.set(row.key, row);
+    pick('download').hidden = data.serves || !labels.size;
     if (!data.serves) { unsaved = labels.size; return; }
     const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ key: row.key, label: value }) };
     const answer = await fetch('label', sent).catch(() => null);
@@ -404,6 +405,7 @@ function connectViewer(root) {
   pick('blind').onchange = event => { state.blind = event.target.checked; update(); };
   pick('actions').append(tasks.length ? button(`Label ${tasks.length} answers`, () => ask(), { className: 'main' }) : '',
     button('Copy these rows', () => copy(filtered('\t'), 'The rows are copied.')), button('CSV of these rows', () => save('answers.csv', filtered(','), 'text/csv')));
+  pick('download').append(button('Download the labels', download));
   table.on('order', () => {
     const [place, way] = table.order()[0] ?? [];
     state.order = way ? `${columns[place]?.[0]} ${way}` : '';

@@ -1,8 +1,9 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +14,7 @@ from ...core.scorer import Scorer
 from ...reports.charts import accuracy_chart
 from ...reports.report import Report, as_sentence, highest_accuracy, print_first_screen, short_names, untold
 from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
+from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
@@ -22,6 +24,7 @@ from ...statistics import estimation
 from ..inputs import digested_sources, places_of, read_answers, slice_notes
 from ..judge_errors import JudgeErrors, assumption, confusion_table, help_of_judge, measured_fact, methods
 from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes, what_labels_give
+from ..view.rows import viewed_answers
 
 POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
 SYSTEMS = "Accuracy of the systems"  # a table
@@ -168,6 +171,15 @@ def accuracy(
         bad_rows=skips.skipped,
         notes=notes,
         worst=worst_answers(items, judged, known),
+        _answers=partial(
+            viewed_answers,
+            items,
+            judged,
+            verdicts,
+            known.mean if known else np.full(len(items), np.nan),
+            slices if by else (),
+            judge="" if judge_column else "ava",
+        ),
     )
 
 
@@ -205,6 +217,11 @@ class AccuracyReport(Report):
     bad_rows: int
     notes: list[str]
     worst: list[dict[str, Any]]
+    _answers: Callable[[], list[ViewedAnswer]] = list  # what the row viewer shows
+
+    def answers_of_page(self) -> list[ViewedAnswer]:
+        """Return all answers with their verdicts and labels."""
+        return self._answers()
 
     def __repr__(self) -> str:
         text = ", ".join(f"{visible(system)} {accuracy_cell(values)}" for system, values in self.systems.items())

@@ -1,44 +1,32 @@
-"""A comparison as one HTML page: findings, charts, tables, and all questions to filter, sort and open."""
+"""A comparison as one HTML page: findings, charts, tables, and the row viewer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...registry import SCORERS, scorer_class
+from ...registry import SCORERS, judge_among, scorer_class
 from ...reports.charts import forest_chart, outcome_bar
 from ...reports.report import Report, meanings, of_faults
 from ...reports.table import html_table, number, p_value, page, render
+from ...reports.viewer import ViewedAnswer, viewer, viewer_script
 from ..explain.kpqa import heat_map_html, heat_map_legend, heat_map_style
+from ..view.rows import scored_answer
 from .analysis import ACCURACY
 from .ranking import Ranking, turned
 from .tables import change_tables, is_corrected, name_of, pairs_table, shown_answers, slice_tables, systems_table
 
 UNFOLDED_NOTES = 3  # on the page
-MOST = 500  # questions that a page shows; files with all scores hold the rest
 ACCEPTED = "share that the judge accepts, not accuracy"
-AGREES = 0.5  # from which on a score of shared words counts as high
-FILTERS = {
-    "disagree": "the judge and shared words disagree",
-    "labels": "people and judge disagree",
-    "differ": "the systems differ",
-    "wrong": "an answer is judged wrong",
-}
-ORDERS = {
-    "disagree": "disagreement of the metrics",
-    "spread": "difference of the systems",
-    "lowest": "lowest score",
-    "first": "order of the file",
-}
 
 
 def comparison_page(report: Report, finding: bool = True) -> str:
-    """Return a comparison as one HTML page that needs no outside resource; one script filters and sorts its rows.
+    """Return a comparison as one HTML page that needs no outside resource; its one script is the row viewer's.
 
     Without `finding` the first one stands above the page.
     """
     explained = report.explanations()
     sections = [_section(report, metric, explained.get(metric, ())) for metric in report.metrics]
     places = [*((f"metric-{i}", section["title"]) for i, section in enumerate(sections, 1))]
-    places += [("questions", "All questions"), ("facts", "What the numbers rest on")]
+    places += [("answers", "All answers"), ("facts", "What the numbers rest on")]
     body = render(
         "compare.html",
         places=places,
@@ -48,72 +36,27 @@ def comparison_page(report: Report, finding: bool = True) -> str:
         changes=[html_table(table, text_columns={0, 1, 3, 5}) for table in change_tables(report)],
         most=UNFOLDED_NOTES,
         facts=report.facts(),
-        rows=_all_rows(report),
+        rows=viewer(_all_answers(report)),
     )
-    styles = (render("forest.css"), heat_map_style(), render("compare.css"), render("rows.css"))
-    return page(report.title, body, *styles, script=render("rows.js") + render("rows_connect.js"))
+    styles = (render("forest.css"), heat_map_style(), render("compare.css"), render("viewer.css"))
+    return page(report.title, body, *styles, script=viewer_script())
 
 
-def _all_rows(report: Report):
-    """Return the table of all questions (`markupsafe.Markup`); `rows.js` makes it filter, sort and open."""
-    rows, systems = report.answers(), Ranking(report, next(iter(report.metrics))).order
-    known = next(iter(rows[0]["answers"].values()))["scores"]
-    names = [name for name in known if name != "ava_label"]
-    first = "ava_score" if "ava_score" in known else names[0]
-    words = "rougeL" if first == "ava_score" and "rougeL" in known else None
-    names = sorted(names, key=lambda name: name != first)
-    orders = {key: label for key, label in ORDERS.items() if words or key != "disagree"}
-    order = next(iter(orders))
-    shown = [_table_row(row, systems, names, words) for row in rows]
-    shown = sorted(shown, key=lambda row: (-row["orders"][order], row["number"]))[:MOST]
-    counts = {key: sum(key in row["kinds"].split() for row in shown) for key in FILTERS}
-    return render(
-        "rows.html",
-        rows=shown,
-        total=len(rows),
-        systems=systems,
-        filters=[(key, label, counts[key]) for key, label in FILTERS.items() if counts[key]],
-        orders=orders.items(),
-        caption="Questions: click one for its texts and scores",
-    )
-
-
-def _table_row(row: Mapping, systems: Sequence[str], names: Sequence[str], words: str | None) -> dict:
-    """Return what the table shows of a question, see `CompareReport.answers`; the first of `names` without a verdict.
-
-    `words` names the score of shared words that is set against the judge's probability; None for none.
-    """
-    answers, main = [row["answers"][system] for system in systems], names[0]
-    values = [answer["scores"][main] for answer in answers]
-    verdicts = [answer["scores"].get("ava_label") for answer in answers]
-    judged, labels = None not in verdicts, [answer["label"] for answer in answers]
-    right = [verdict if label is None else label for label, verdict in zip(labels, verdicts, strict=True)]
-    apart = [abs(answer["scores"][main] - answer["scores"][words]) for answer in answers] if words else [0.0]
-    spread = max(values) - min(values)
-    kinds = {
-        "differ": len(set(right)) > 1 if judged else spread > AGREES,
-        "wrong": judged and min(right) < 1,
-        "disagree": max(apart) > AGREES,
-        "labels": judged and right != verdicts,
-    }
-    return {
-        "number": row["number"],
-        "name": row["question"] if row["question"] is not None else f"row {row['number']}",
-        "references": row["references"],
-        "kinds": " ".join(name for name, is_so in kinds.items() if is_so),
-        "orders": dict(zip(ORDERS, (max(apart), spread, -min(values), -row["number"]), strict=True)),
-        "answers": [
-            {
-                "system": system,
-                "text": answer["prediction"],
-                "value": number(answer["scores"][main]),
-                "right": is_right >= 0.5 if judged else None,
-                "judged": "" if answer["label"] is None else "right" if verdict else "wrong",
-                "scores": [(name, number(answer["scores"][name])) for name in names],
-            }
-            for system, answer, verdict, is_right in zip(systems, answers, verdicts, right, strict=True)
-        ],
-    }
+def _all_answers(report: Report) -> list[ViewedAnswer]:
+    """Return the answers of all systems, question by question; scores of the judge stand as its verdict."""
+    rows, judge = report.answers(), judge_among(report.metrics)
+    scores = next(iter(rows[0]["answers"].values()))["scores"]
+    names = [name for name in scores if not (judge and name.startswith(f"{judge}_"))]
+    return [
+        scored_answer(
+            {"id": row["id"], "question": row["question"] or f"row {row['number']}", "references": row["references"]}
+            | {"system": system, "prediction": answer["prediction"], "label": answer["label"], **answer["scores"]},
+            judge,
+            {name: answer["scores"][name] for name in names},
+        )
+        for row in rows
+        for system, answer in row["answers"].items()
+    ]
 
 
 def _section(report: Report, metric: str, heat: Sequence[Mapping]) -> dict[str, Any]:

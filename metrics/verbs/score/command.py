@@ -76,7 +76,7 @@ def score(
     """
     arguments = locals()
     after = partial(_say_what_happened, bool(output))
-    run = {"notify": lambda note: terminal.say(f"note: {note}", "bold yellow"), "keep": False}
+    run = {"notify": lambda note: terminal.say(f"note: {note}", "bold yellow"), "keep": html is not None}
     terminal.carry_out("score", arguments, demanded=_names, after=after, **run)
 
 

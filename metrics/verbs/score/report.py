@@ -45,6 +45,7 @@ from ...reports.table import (
     source_cell,
     visible,
 )
+from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, ignore
 from ...scale import tally
@@ -55,6 +56,7 @@ from ...statistics import estimation
 from ...statistics.intervals import MIN_QUESTIONS
 from ..explain.report import METRICS as EXPLAINED
 from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, judged_systems, whose
+from ..view.rows import scored_answers
 
 if TYPE_CHECKING:
     import pandas
@@ -377,6 +379,8 @@ class ScoreReport(Report):
         """Return what the first screen shows, and all tables below it."""
         tables = self.tables()
         reading = [table for table in tables if table.title.startswith(READ)]
+        if self.found.columns and not self.found.sets:  # the row viewer has all answers
+            tables, reading = [table for table in tables if table not in reading], []
         names = {metric: f"All scores of {self.found.titles.get(metric) or metric}" for metric in self.found.scores}
         names[tally.LABELLED] = "The judge beside labels of people"
         named = [replace(table, title=names.get(table.title, table.title)) for table in tables]
@@ -389,7 +393,11 @@ class ScoreReport(Report):
     @property
     def open_tables(self) -> int:
         """The systems and the answers to read; what a person looks up opens by a click."""
-        return 1 + len(self._reading_tables())
+        return 1 + sum(table.title.startswith(READ) for table in self.page_tables())
+
+    def answers_of_page(self) -> list[ViewedAnswer]:
+        """Return all answers with what was computed of them; none where rows were not kept."""
+        return scored_answers(self.found.columns or {}, list(self.found.scores), self._threshold)
 
     @property
     def headline(self) -> str:

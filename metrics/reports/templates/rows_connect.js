@@ -1,4 +1,0 @@
-for (const root of document.querySelectorAll('.rows-root')) {
-  root.querySelector('.controls').hidden = false;
-  connectRows(root);
-}
