@@ -17,8 +17,8 @@ from genqa_metrics.verbs.compare.page import comparison_page
 
 from tests.factories.cases import tables, with_cases
 from tests.factories.explained import printed
+from tests.factories.files import questions_of, save
 from tests.factories.files import run as command
-from tests.factories.files import save
 
 QUESTIONS = tables(__name__)["questions"]
 ANSWERS = tables(__name__)["answers"]
@@ -334,7 +334,9 @@ def test_labels_of_people_are_what_is_tested():
         system: values["accuracy"] for system, values in found.metrics["ava"]["accuracy"]["systems"].items()
     }
     assert found.findings[0].startswith("accuracy: ")
-    assert "(judge: wrong)" in found.to_html()
+    shown = [row for asked in questions_of(found.to_html()) for row in asked["rows"]]
+    assert [row["label"] for row in shown] == [row["label"] for row in rows]
+    assert {(row["verdict"], row["label"]) for row in shown} == {(0, 0), (0, 1), (1, 0), (1, 1)}
     some = genqa_metrics.compare([row | {"label": None} if n < 16 else row for n, row in enumerate(rows)], "ava")
     (pair,) = some.tests["ava"]["accuracy"]["pairs"]
     values = [some.scores["ava"]["accuracy"][system]["value"] for system in answers]

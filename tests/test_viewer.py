@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import threading
 from html.parser import HTMLParser
 from http.client import HTTPConnection
@@ -17,7 +16,7 @@ from genqa_metrics.reports.viewer import ViewedAnswer, rows_of_page, safe_html, 
 from genqa_metrics.verbs.labelling import Session
 from genqa_metrics.verbs.view.page import server, viewed
 
-from tests.factories.files import save
+from tests.factories.files import questions_of, save
 from tests.programs.packaging import vendor
 
 NASTY = (
@@ -35,11 +34,6 @@ def judged_rows(number=40, systems=("brief", "assistant")):
         for n in range(number)
         for s, system in enumerate(systems)
     ]
-
-
-def questions_of(html):
-    (text,) = re.findall(r'<script type="application/json">(.*?)</script>', html, re.DOTALL)
-    return json.loads(text)["questions"]
 
 
 def answers_of(number, **values):
@@ -222,6 +216,20 @@ def test_labels_of_label_are_continued_and_those_of_another_plan_are_not_changed
         viewed(rows, labels, columns={"judge": "by"}, number=20, rater="ann")
     assert labels.read_text() == before
     Session(labels, list(again.tasks.values()), "ann")  # it is the file that `label` resumes
+
+
+def test_the_page_says_when_labels_are_enough(tmp_path):
+    rows = [row | {"prediction": ("four", "seven")[row["system"] == "brief"]} for row in judged_rows(60)]
+    rows = save(tmp_path / "rows.jsonl", [row | {"by": float(row["prediction"] == "four")} for row in rows])
+    result = viewed(rows, tmp_path / "labels.jsonl", columns={"judge": "by"}, until="decided", rater="ann")
+    tasks = sorted((answer for answer in result.answers if answer.drawn), key=lambda answer: answer.drawn[0])
+    result.save(tasks[0].key, int(tasks[0].answer == "four"))
+    shown = result.accuracy()
+    assert shown["systems"] == [], "an interval that is looked at after every label would be too narrow"
+    assert shown["findings"][0].startswith(("brief - assistant: not decided", "assistant - brief: not decided"))
+    for answer in tasks[1:]:
+        result.save(answer.key, int(answer.answer == "four"))
+    assert result.accuracy()["findings"][0].startswith("assistant is better than brief")
 
 
 def test_labels_of_other_tools_are_shown_and_not_written(tmp_path):

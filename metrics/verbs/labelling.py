@@ -165,7 +165,7 @@ class Task:
     """One row to label. Raters see neither the system nor the judge's verdict."""
 
     key: str  # see `labels.item_key`
-    probability: float  # with which it was drawn
+    probability: float | None  # with which it was drawn; None: it was not
     question: str  # or the context of a set of questions
     references: list[str]  # what is right
     answers: list[str]  # the answer, or the questions of a set
@@ -253,8 +253,8 @@ def plan(
     return [task_of(items[at], keys[at], float(odds[at]), planned[items[at].system]) for at in order]
 
 
-def task_of(item, key: str, probability: float, planned: int) -> Task:
-    """Return the task of a row."""
+def task_of(item, key: str, probability: float | None, planned: int | None) -> Task:
+    """Return the task of a row; without a probability for one that is not drawn."""
     values = {"system": item.system} | ({"id": item.id} if item.id is not None else {})
     return Task(key, probability, item.text or "", item.references, item.predictions, values, planned)
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 import zipfile
 from pathlib import Path
 
@@ -35,6 +36,12 @@ def scores(*arguments, **kwargs):
 
 def lines(rows):
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def questions_of(page):
+    """Return the questions in the row viewer of an HTML page, each with its "rows"."""
+    (text,) = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    return json.loads(text)["questions"]
 
 
 def save(path, rows):

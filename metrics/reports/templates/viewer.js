@@ -343,7 +343,7 @@ function connectViewer(root) {
     const saved = data.serves ? 'Every label is saved at once.' : `Labels stay in this page until you download them. Then: ${data.command}`;
     box.replaceChildren(
       el('p', { className: 'progress' }, el('progress', { max: tasks.length || 1, value: count, ariaLabel: 'labelled' }),
-        ` ${count} of ${tasks.length} labelled. Drawn at random and by how unsure the judge is; system and verdict are hidden.`),
+        ` ${count} of ${tasks.length} labelled. Drawn by chance; system and verdict are hidden.`),
       shownTask ? detail(shownTask, true) : el('p', {}, `All ${tasks.length} drawn answers are labelled.`),
       el('p', { className: 'actions keys' }, ...keys, button('undo (u)', undo, { disabled: !done.length }),
         data.serves ? el('a', { href: 'labels.jsonl', download: 'labels.jsonl' }, 'Download the labels')

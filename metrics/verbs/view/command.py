@@ -14,6 +14,8 @@ _LABELS = (
     "shown only. Without it labels stay in the page until you download them."
 )
 
+_UNTIL = "Say when labels are enough, as `label` does: low=0.75 or decided. Look at it after every label."
+
 
 def view(
     rows: Annotated[str, typer.Argument(metavar="ROWS", help="A file as for `score`.", show_default=False)],
@@ -31,6 +33,7 @@ def view(
     number: terminal.option(
         int | None, "--number", "-n", metavar="N", help="Rows of every system to label. Default: 30.", min=2
     ) = None,
+    until: terminal.option(str | None, "--until", metavar="RULE", help=_UNTIL) = None,
     seed: terminal.Seed = 0,
     rater: terminal.option(str | None, "--rater", metavar="NAME", help="Who labels. Default: your user name.") = None,
     port: terminal.option(int | None, "--port", metavar="N", help="Port of the page. Default: a free one.") = None,
@@ -45,7 +48,11 @@ def view(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
+    from ..stopping import lowest_accuracy
+
     with terminal.usage("view"):
+        if until is not None:
+            lowest_accuracy(until)
         terminal.check_outputs({"LABELS": labels, "--html": html}, [rows])
         sources = terminal.read_inputs([rows], from_, systems, encoding, rows_at, sheet, split_references)
         settings, columns = terminal.read_settings_of("ava", set_), terminal.name_values("--column", column)
@@ -53,7 +60,7 @@ def view(
         from .page import server, viewed
 
         with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
-            options = {"by": by, "number": number, "seed": seed, "rater": rater or getpass.getuser()}
+            options = {"by": by, "number": number, "until": until, "seed": seed, "rater": rater or getpass.getuser()}
             options |= {"on_error": on_error, "problem": problem, "progress": progress}
             page = viewed(sources, labels, settings, columns, saves=html is None, **options)
         if html is not None:

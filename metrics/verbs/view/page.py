@@ -19,9 +19,12 @@ from ...scale.options import OnError, Settings
 from ..accuracy.report import accuracy, checked_judge, judge_answers
 from ..inputs import digested_sources, read_answers
 from ..label.guard import MAX_BODY, foreign
-from ..labelling import Session, Task, plan
+from ..labelling import Session, Task, plan, task_of
 from ..labels import LABELS_TO_BEGIN, key_of, read_labels
+from ..stopping import plan_until
 from .rows import viewed_answers
+
+HOLDS = "The intervals hold once all drawn answers are labelled. To stop as soon as labels are enough, use --until."
 
 
 @dataclass
@@ -49,6 +52,9 @@ class Viewed:
         """Return the accuracy of every system as the page shows it: "systems" and "findings"."""
         if self.session is None or not self.session.done:
             return {"systems": [], "findings": []}
+        if self.session.rule is not None:  # intervals assume a number of labels that is decided before
+            given = {key: row["label"] for key, row in self.session.done.items()}
+            return {"systems": [], "findings": self.session.rule.outcomes(given)}
         report = self.estimate()
         systems = [
             {
@@ -58,7 +64,7 @@ class Viewed:
             }
             for system, values in report.systems.items()
         ]
-        return {"systems": systems, "findings": report.findings}
+        return {"systems": systems, "findings": [*report.findings, HOLDS]}
 
 
 def viewed(
@@ -69,6 +75,7 @@ def viewed(
     *,
     by: str | None = None,
     number: int | None = None,
+    until: str | None = None,
     seed: int = 0,
     rater: str = "",
     saves: bool = True,
@@ -80,7 +87,7 @@ def viewed(
 
     `labels` is a file of labels, which `label` or this page wrote or which is new; another one is only shown, and so
     are all unless the page `saves` labels. `number` answers of every system are drawn to be labelled, as by `label`;
-    None: as many as for the labels in the file.
+    None: as many as for the labels in the file. With `until`, see `stopping`, the page says when labels are enough.
     """
     named, judge = checked_judge(columns, settings, labels is not None)
     sources, skips, notes = digested_sources(rows), Skips(on_error == "skip", problem), []
@@ -92,14 +99,18 @@ def viewed(
     drawn = None if labels is None else _drawn(labels)
     if number is None:
         number = max([planned or 0 for _, planned in (drawn or {}).values()], default=0) or LABELS_TO_BEGIN
-    tasks = plan(items, judged, number, seed)
+    rule = None
+    if until is None:
+        tasks = plan(items, judged, number, seed)
+    else:
+        tasks, rule = plan_until(items, judged, until, seed)
     plans_of_tasks = {task.key: (task.probability, task.planned) for task in tasks}
     if any(plans_of_tasks.get(key) != of_label for key, of_label in (drawn or {}).items()):
-        fix = "give the --number and --seed of `label`, or name a new file"
+        fix = "give the --number, --until and --seed of `label`, or name a new file"
         raise ValueError(f"labels: {labels} has labels that were drawn otherwise, which would not count; {fix}")
     label_sources = None if labels is None or not _has_labels(labels) else digested_sources(str(labels), "labels")
     known = read_labels(label_sources, items, plans, named, skips, notes) if label_sources or labels is None else None
-    session = Session(labels, tasks, rater) if saves and drawn is not None else None
+    session = Session(labels, tasks, rater, rule=rule) if saves and drawn is not None else None
     means = known.mean if known else np.full(len(items), np.nan)
     answers = viewed_answers(items, judged, verdicts, means, topics if by else (), tasks, "" if judge else "ava")
     names = " ".join(dict.fromkeys(source.name for source in sources))
@@ -107,7 +118,9 @@ def viewed(
     title = f"Answers of {listed(list(dict.fromkeys(Path(source.name).name for source in sources)))}"
     body = render("view.html", title=title, headline=_headline(items, answers), notes=notes)
     body += viewer(answers, session is not None, rater, command)
-    every = {task.key: task for task in [*map(_task, items), *tasks]}
+    # A person may label other answers, too; such labels have no probability, and do not count as drawn.
+    others = [task_of(item, key_of(item), None, None) for item in items]
+    every = {task.key: task for task in [*others, *tasks]}
     estimate = partial(accuracy, sources, str(labels), columns, settings, on_error=on_error)
     html = page(title, body, render("viewer.css"), script=viewer_script(), served=session is not None)
     return Viewed(html, answers, every, session, estimate)
@@ -130,12 +143,6 @@ def _drawn(labels: Path) -> dict[str, tuple] | None:
     except (ValueError, KeyError, TypeError):
         return None
     return {key: of_label for key, of_label in plans.items() if of_label[0] is not None}
-
-
-def _task(item: Item) -> Task:
-    """Return an answer that is not drawn: a person may label it, but such labels do not count as drawn at random."""
-    values = {"system": item.system} | ({"id": item.id} if item.id is not None else {})
-    return Task(key_of(item), None, item.text or "", item.references, item.predictions, values)
 
 
 def _in_words(values: Mapping[str, Any]) -> str:
