@@ -18,7 +18,7 @@ from genqa_metrics.verbs.score.report import _reading_lines, why_to_read
 from rich.console import Console
 
 from tests.factories.cases import with_cases
-from tests.factories.files import run, save
+from tests.factories.files import questions_of, run, save
 
 JUDGE = SimpleNamespace(thresholds={"p": 0.5}, verdict="v", evidence="references")
 
@@ -95,7 +95,9 @@ def test_a_metric_of_words_lists_the_lowest_scores_and_those_that_are_far_apart_
     lines = str(report).partition("Read these first\n")[2].splitlines()
     assert lines[0] == '  line 2  s  aev 0.00  "six legs"; accepted "four steps"'
     assert re.match(r"  line 4  s  aev_precision 0\.\d+, aev_recall 1\.00  \"four steps make", lines[1])
-    assert report.to_html().count("aev_recall 1.00") == 1
+    shown = [row for asked in questions_of(report.to_html()) for row in asked["rows"]]
+    assert [row["answer"] for row in shown] == [*texts]
+    assert shown[3]["scores"]["aev_recall"] == 1.0
 
 
 def test_sets_that_ask_least_come_first_with_what_they_do_not_ask(tmp_path):

@@ -2,20 +2,20 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...core.reading import one_line
 from ...core.scorer import Scorer, require_extra
 from ...registry import SCORERS
 from ...reports.charts import CORRELATIONS, curve_panels, forest_figure, group_figure, svg_of
 from ...reports.excerpt import excerpt_lines, quoted
 from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
+from ...reports.viewer import ViewedAnswer
 from ...rows import reading
 from ...rows.errors import Advice, FileError, bad_usage, name_column
 from ...rows.sources import Source
@@ -26,7 +26,7 @@ from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import LEVEL, adjust_p_values
 from ..inputs import digested_sources, optional_texts, rounded, score_in_column, unscored_item
 from ..judge_errors import calibrated_on
-from ..labels import read_labels
+from ..labels import key_of, read_labels
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse, differing, length_group
 from .question_types import question_type
 
@@ -187,6 +187,7 @@ def agree(
             for name, values in judgments.scores.items()
             if name in judgments.thresholds
         },
+        _answers=partial(_viewed, kept, judgments),
     )
 
 
@@ -214,7 +215,7 @@ class AgreeReport(Report):
     """
 
     title = "Agreement with human judgments"
-    open_tables = 2
+    open_tables = 1
 
     genqa_metrics: str
     inputs: list[dict[str, Any]]
@@ -231,6 +232,11 @@ class AgreeReport(Report):
     groups: dict[str, dict[str, dict[str, Any]]]
     notes: list[str]
     worst: dict[str, list[dict[str, Any]]]
+    _answers: Callable[[], list[ViewedAnswer]] = list  # what the row viewer shows
+
+    def answers_of_page(self) -> list[ViewedAnswer]:
+        """Return all answers with their scores; labels are the humans' right and wrong."""
+        return self._answers()
 
     def __repr__(self) -> str:
         text = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self.metrics))
@@ -294,14 +300,15 @@ class AgreeReport(Report):
         fit = "Fit the judge's threshold and error rates to labels of yours: `genqa-metrics calibrate ROWS`."
         return [*result, *[fit] * any("verdicts" in metric for metric in self.metrics.values())]
 
-    def tables(self, whole: bool = False) -> list[Table]:
-        """Return the tables; `whole` with the texts of the worst rows as they are."""
-        further = _pairs(self), _system_scores(self), *_group_tables(self), _thresholds(self), _verdicts(self)
-        return [_correlations(self), *_worst(self, whole), *filter(None, further)]
+    def tables(self) -> list[Table]:
+        """Return the tables."""
+        correlations, *further = self.page_tables()
+        return [correlations, *_worst(self), *further]
 
     def page_tables(self) -> list[Table]:
-        """Return the tables with the texts of the worst rows as they are."""
-        return self.tables(whole=True)
+        """Return the tables but those of the worst rows, which the row viewer has."""
+        further = _pairs(self), _system_scores(self), *_group_tables(self), _thresholds(self), _verdicts(self)
+        return [_correlations(self), *filter(None, further)]
 
     def show(self, console) -> None:
         """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything."""
@@ -521,23 +528,43 @@ def _verdicts(report: AgreeReport) -> Table | None:
     return Table("Verdicts of the judge", header, rows, said) if rows else None
 
 
-def _worst(report: AgreeReport, whole: bool) -> list[Table]:
-    """Return a table for each judge; `whole` with the texts in columns of their own, else cut and in one column."""
+def _viewed(rows: "Sequence[_Row]", judgments: Judgments) -> list[ViewedAnswer]:
+    """Return the answers as the row viewer shows them; the verdict is that of the first judge."""
+    judge = next((name for name in judgments.scores if name in judgments.thresholds), None)
+    others = {"human": judgments.human, **{name: of for name, of in judgments.scores.items() if name != judge}}
+    answers = []
+    for place, row in enumerate(rows):
+        probability = float(judgments.scores[judge][place]) if judge else None
+        answers.append(
+            ViewedAnswer(
+                key=key_of(row.item),
+                question=row.question or "",
+                references=row.item.references,
+                system=row.system or row.item.system,
+                answer=row.prediction or "",
+                id=row.item.id or "",
+                verdict=probability >= judgments.thresholds[judge] if judge else None,
+                probability=probability,
+                label=float(judgments.correct[place]),
+                scores={name: float(values[place]) for name, values in others.items()},
+            )
+        )
+    return answers
+
+
+def _worst(report: AgreeReport) -> list[Table]:
+    """Return a table for each judge, with cut texts in one column."""
     tables = []
-    said = "Answers whose verdict the humans do not share, the largest differences first"
+    said = "Answers whose verdict the humans do not share, the largest differences first; whole in JSON and HTML."
     for name, worst in report.worst.items():
         rows = []
         for row in worst:
             question, answer, references = row["question"] or "", row["prediction"], " | ".join(row["references"])
-            texts = [_name(row), question, one_line(answer) or "(empty)", references]
-            if not whole:
-                texts = [f"{_cut(question)} {_cut(answer)} [{_cut(references)}]"]
-            rows.append([*texts, f"{row[name]:.3f}", f"{row['human']:g}"])
-        header = ["row", "question", "answer", "references"] if whole else ["question, answer [references]"]
-        more = {"texts": (0, 1, 2, 3)} if whole else {"wraps": True}
-        note = "." if whole else "; whole in JSON and HTML."
+            texts = f"{_cut(question)} {_cut(answer)} [{_cut(references)}]"
+            rows.append([texts, f"{row[name]:.3f}", f"{row['human']:g}"])
+        header = ["question, answer [references]", name, "human"]
         title = f"Where {name} and the humans differ most"
-        tables += [Table(title, [*header, name, "human"], rows, f"{said}{note}", **more)] * bool(rows)
+        tables += [Table(title, header, rows, said, wraps=True)] * bool(rows)
     return tables
 
 
