@@ -337,6 +337,16 @@ def test_the_headline_of_a_comparison_is_the_finding_of_its_report():
     assert report.findings[0] not in html.unescape(framed)
 
 
+def test_a_comparison_on_a_page_names_no_command():
+    app = load_app("compare")
+    assert doctest.testmod(app.comparing).failed == 0
+    rows = app.comparing.pasted(*app.DEMO.first)
+    report, _ = app.comparing.compared(lambda *_: None, rows)
+    assert any("genqa-metrics label" in note for note in report.notes)
+    framed = app.shown_of(lambda *_: None, rows, Markup())[2]
+    assert "genqa-metrics label" not in Markup(html.unescape(framed)).striptags()
+
+
 def test_pasted_answers_of_several_lines_are_blocks(spaces):
     comparing = load_app("compare").comparing
     asked = "Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney"

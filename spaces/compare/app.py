@@ -1,6 +1,7 @@
 """Demo of the toolkit: which of up to four systems answers best, by five metrics, and could it be chance?"""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
@@ -30,7 +31,11 @@ def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
         report, questions = comparing.compared(tick, rows)
         status = html.headline(report.findings[0], note)
         table = pandas.DataFrame(comparing.by_answer(questions)).to_csv(index=False)
-        shown, texts = comparison_page(report, finding=False), [report.to_html(), report.to_latex(), table]
+        notes = list(map(comparing.without_commands, report.notes))
+        shown, texts = (
+            comparison_page(replace(report, notes=notes), finding=False),
+            [report.to_html(), report.to_latex(), table],
+        )
     else:
         report = uploads.scored(tick, rows, comparing.METRICS, comparing.SETTINGS)
         answers = report.to_pandas()

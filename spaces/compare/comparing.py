@@ -8,6 +8,7 @@ from common import checks, server
 
 METRICS = ("ava", "kpqa")
 SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}}
+COMMAND = re.compile(r" \(genqa-metrics [^)]*\)|,? then run genqa-metrics .*|: genqa-metrics .*")
 MAX_SYSTEMS = 4
 MAX_PASTED = 100  # pasted questions
 
@@ -70,6 +71,15 @@ def compared(tick, rows: list[dict]):
 
     report = genqa_metrics.compare(rows, METRICS, SETTINGS, on_error="skip", progress=progress)
     return report, report.answers()
+
+
+def without_commands(note: str) -> str:
+    """Return a note without commands, for a page that has no terminal.
+
+    >>> without_commands("label all answers (genqa-metrics label FILE), then run genqa-metrics accuracy FILE")
+    'label all answers'
+    """
+    return COMMAND.sub("", note)
 
 
 def by_answer(questions: Sequence[dict]) -> list[dict]:
