@@ -105,7 +105,7 @@ def test_equal_differences_by_hand(tmp_path):
     assert (pair["p"], pair["wins"]) == (1, 5)
     assert found["notes"] == [
         "only 5 questions: only clear differences can be told from chance",
-        "with 5 questions no p-value can be below 0.05, whatever the scores are",
+        "f1: too few rows differ to test (5; the least is 6)",
     ]
 
 
@@ -485,3 +485,41 @@ def test_rows_say_whose_verdicts_they_show(labelled, said):
     assert "(judge)" not in "".join(shown.partition("Rows that decide")[2].splitlines()[:4]), "people's labels first"
     assert f"Rows that decide{said}" in shown
     assert ("(judge)  b" in shown) == (labelled < 20)
+
+
+@pytest.mark.parametrize("number", [0, 5, 6])
+def test_too_few_rows_that_differ_are_not_tested(tmp_path, number):
+    """Of 40 rows: the sign test of 5 rows cannot be below .0625, that of 6 rows can."""
+    lines = [
+        {"id": n, "system": system, "f1": float(system == "a" or n >= number), "other": float(system == "a")}
+        for n in range(40)
+        for system in "ab"
+    ]
+    report = genqa_metrics.compare(lines, score_columns=["f1", "other"], resamples=200, rows=0)
+    said = f"too few rows differ to test ({number}; the least is 6)"
+    (pair,) = report.tests["f1"]["f1"]["pairs"]
+    assert (pair["differing"], report.tests["other"]["other"]["pairs"][0]["differing"]) == (number, 40)
+    assert report.is_clear(pair) is False or number == 6
+    verbose = printed(lambda of, console: of.show_all(console), report)
+    texts = [str(report), verbose, report.to_markdown(), report.to_html(), report.to_latex()]
+    for text in [" ".join(text.split()) for text in texts]:
+        assert (said in text) == (number < 6)
+    assert (f"f1: {said}" in report.notes) == (number < 6)
+    assert report.findings[0].endswith(f"a is ahead; {said}.") == (number == 5)
+    assert not any("too few rows" in text for text in report.findings[1:])
+
+
+def test_rows_of_one_question_differ_once(tmp_path):
+    """Five questions of eight rows, of 40 rows each; matrices of three systems say it, too."""
+    lines = [
+        {"id": n, "question": f"q{n // 8}", "system": system, "f1": 1 - "abc".index(system) * (n // 8 < 5) / 2}
+        | {"references": ["x"], "prediction": "x"}
+        for n in range(80)
+        for system in "abc"
+    ]
+    report = genqa_metrics.compare(lines, score_columns=["f1"], resamples=200, rows=0)
+    said = "too few questions differ to test (5; the least is 6)"
+    assert report.to_html().count(said) > 3, "tables and matrices"
+    assert said in " ".join(str(report).split())
+    pairs = "5 of a and b, 5 of a and c, 5 of b and c"
+    assert f"f1: too few questions differ to test ({pairs}; the least is 6)" in report.notes

@@ -1,5 +1,7 @@
 """Tests that intervals and tests hold where this is hard: the worlds of the simulations in `tests.programs`."""
 
+import re
+
 import pytest
 
 from tests.programs import interval_simulations, level_simulations
@@ -13,6 +15,23 @@ CASES = [(function, case, bounds) for _, function, cases, bounds in SIMULATIONS 
 @pytest.mark.parametrize(("function", "case", "bounds"), CASES, ids=lambda value: getattr(value, "__name__", None))
 def test_a_simulation_stays_in_its_bounds(function, case, bounds):
     assert bounds[0] <= function(*case) <= bounds[1]
+
+
+def test_false_findings_of_compare_are_as_rare_as_promised(repository):
+    """The promise is what the tables of the simulations show, of scores and of labels."""
+    modules, most = (interval_simulations, level_simulations), {"scores": 0.0, "labels": 0.0}
+    shares = {}
+    for module in modules:
+        for line in module.RESULTS.read_text().splitlines():
+            name, *numbers = line.split(" | ")
+            shares[name.removeprefix("| ")] = numbers[0] if numbers else ""
+    for name, function, _, bounds in SIMULATIONS:
+        if bounds == interval_simulations.FALSE and "calibrate" not in name:
+            kind = "labels" if function.__name__ == "decided_by_labels" else "scores"
+            most[kind] = max(most[kind], *map(float, shares[name].split(", ")))
+    promise = r"at most (\d+)% have a significant difference of scores, .* and (\d+)% by labels"
+    promised = re.search(promise, (repository / "SECURITY.md").read_text())
+    assert [int(share) / 100 for share in promised.groups()] == [most["scores"], most["labels"]]
 
 
 @pytest.mark.slow

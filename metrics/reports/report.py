@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ..core.reading import the_first
+from ..core.scorer import UNKNOWN_FAULT
 from .table import (
     Table,
     accuracy_cell,
@@ -277,21 +278,23 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
     return highest("accuracy", shown, list(shown) if as_good is None else as_good)
 
 
-def of_faults(faults: Mapping[str, Mapping[str, int]], judged: Mapping[str, Mapping]) -> list[str]:
+def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Return a sentence on what the judge finds wrong with how many answers, by system; none where it is not known.
 
-    `judged` has the rows of each system and the share that the judge accepts.
+    Answers that people call right are not among them, see `tally.fault_counts`.
 
-    >>> judged = {"a": {"rows": 20, "judged": 0.5}, "b": {"rows": 20, "judged": 0.9}}
-    >>> of_faults({"a": {"another value": 3, "lacks a part": 1}, "b": {"declined": 1}}, judged)
+    >>> of_faults({"a": {"another value": 3, "lacks a part": 1, "unknown": 6}, "b": {"declined": 1, "unknown": 1}})
     ['Why the judge rejects answers (known for 5 of 12): another value (a 3); lacks a part (a 1); declined (b 1)']
     """
+    rejected_answers = sum(sum(of.values()) for of in faults.values())
+    faults = {system: {name: of[name] for name in of if name != UNKNOWN_FAULT} for system, of in faults.items()}
+    faults = {system: of for system, of in faults.items() if of}
     shown = dict(list(faults.items())[:MOST_NAMED])
     names = dict.fromkeys(name for of in shown.values() for name in of)
     each = [f"{name} ({', '.join(f'{s} {of[name]:,}' for s, of in shown.items() if name in of)})" for name in names]
     more = f"; {len(faults) - MOST_NAMED} more systems" if len(faults) > MOST_NAMED else ""
     known = sum(sum(of.values()) for of in faults.values())
-    counts = f"known for {known:,} of {sum(map(rejected, judged.values())):,}"
+    counts = f"known for {known:,} of {rejected_answers:,}"
     return [f"Why the judge rejects answers ({counts}): {'; '.join(each)}{more}"] if each else []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer
+from ..core.scorer import UNKNOWN_FAULT, UNSURE_FROM, UNSURE_TO, Scorer
 from ..rows.reading import Item
 from ..statistics.estimation import QuestionSums, row_sums
 
@@ -151,22 +151,27 @@ FAULTS = "faults"  # the name of these counts among those of the metrics
 
 
 def fault_counts(columns: Mapping[str, Sequence], judge: Scorer) -> np.ndarray:
-    """Return which fault a wrong answer has, (rows, faults) ones and zeros; none if people call it right."""
+    """Return which fault each answer has that is judged wrong, (rows, faults + 1) ones and zeros, the last: unknown.
+
+    Only zeros for an answer that people call right: a label from 0.5 to 1.
+    """
     questions = columns.get("question") or [None] * len(columns["prediction"])
     texts = zip(questions, columns["references"], columns["prediction"], strict=True)
     verdicts = zip(columns[judge.verdict], columns["label"], strict=True)
+    wrong = (not verdict and not 0.5 <= (label or 0) <= 1 for verdict, label in verdicts)
     names = [
-        None if verdict or label not in (None, 0) else judge.fault(question or "", references, prediction)
-        for (verdict, label), (question, references, prediction) in zip(verdicts, texts, strict=True)
+        (judge.fault(question or "", references, prediction) or UNKNOWN_FAULT) if is_wrong else None
+        for is_wrong, (question, references, prediction) in zip(wrong, texts, strict=True)
     ]
-    counts = np.array([[name == fault for fault in judge.faults] for name in names], dtype=float)
-    return counts.reshape(len(names), len(judge.faults))
+    kinds = (*judge.faults, UNKNOWN_FAULT)
+    return np.array([[name == kind for kind in kinds] for name in names], dtype=float).reshape(-1, len(kinds))
 
 
 def named_faults(judge: Scorer, counts: Mapping[str, np.ndarray]) -> dict[str, dict[str, int]]:
     """Return {system: {fault: answers}}, without what there is none of, from sums of `fault_counts`."""
+    kinds = (*judge.faults, UNKNOWN_FAULT)
     named = {
-        system: {name: int(count) for name, count in zip(judge.faults, of_system, strict=True) if count}
+        system: {name: int(count) for name, count in zip(kinds, of_system, strict=True) if count}
         for system, of_system in counts.items()
     }
     return {system: faults for system, faults in named.items() if faults}

@@ -317,6 +317,11 @@ class LabelTests:
     paired: PairedTests | None
     slack: float = 0.0
 
+    @property
+    def differing(self) -> np.ndarray:
+        """(tests,) effective number of questions on which systems differ; NaN where not all rows have a label."""
+        return np.where(self.complete, np.nan if self.paired is None else self.paired.differing, np.nan)
+
     def limits(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (tests,) lower and upper limits within -1 and 1; see `PairedTests.limits`."""
         from scipy.special import stdtrit

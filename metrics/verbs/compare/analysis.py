@@ -1,5 +1,6 @@
 """Scores, intervals, tests and ranks of systems on the same questions: arrays in, numbers out."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -174,8 +175,8 @@ def analyse(
     another, and so on. The first test of a judge in `told` is of the estimated accuracy, not of the verdicts.
 
     metric -> "scores": name -> system -> value, low, high; "tests": name -> "systems": system -> cluster, ranks;
-    "pairs": first, second, difference with an interval that is as wide as the correction asks, p-values, wins, ties,
-    losses.
+    "pairs": first, second, difference with an interval that is as wide as the correction asks, p-values, differing,
+    wins, ties, losses.
     """
     questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
     result = measured(systems, scorers, statistics, samples, seed, questions, told)
@@ -242,7 +243,8 @@ def tested_pairs(
 ) -> list[dict]:
     """Return the tests of all pairs as reports have them; `outcome` is one of those that `corrected` returns.
 
-    Wins, ties and losses are of the rows where both systems have a score.
+    Wins, ties and losses are of the rows where both systems have a score; "differing" is the number of questions on
+    which they differ, None where labels of some rows decide.
     """
     pairs = []
     for i, (first, second) in enumerate(combinations(range(len(systems)), 2)):
@@ -252,6 +254,8 @@ def tested_pairs(
         difference = _estimate(tests.differences[i], outcome[1][i], outcome[2][i])
         pair = {"first": systems[first], "second": systems[second], "difference": difference}
         pair |= {"p": float(tests.p_values[i]), "p_corrected": float(outcome[0][i])}
+        differing = tests.differing[i]
+        pair["differing"] = None if np.isnan(differing) else math.ceil(differing - 1e-9)
         both = int((~np.isnan(a) & ~np.isnan(b)).sum())
         pairs.append(pair | {"wins": wins, "ties": both - wins - losses, "losses": losses})
     return pairs

@@ -89,6 +89,8 @@ def _first_of_told(by: Ranking) -> str:
         said += f"; that {briefly(near)} {'has' if len(near) == 1 else 'have'} less may be chance" if near else ""
         said += f"; {briefly(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse" if worse else ""
         return f"{said}{_further(by, {*product(tied, worse)})}."
+    if len(first) == len(order) == 2 and (few := by.report.too_few_differ(by.pairs[0])):
+        return f"{name}: {order[0]} is ahead; {few}."
     if len(first) == len(order) == 2:
         return f"{name}: {order[0]} is ahead, but not significantly; the two may be equally good."
     near = by.leaders[1:]
@@ -133,10 +135,11 @@ def _changes(report: Report, changes: Mapping[str, Any]) -> list[str]:
     for metric, entry in changes["metrics"].items():
         name = entry["score"]
         values = [number(report.scores[metric][name][run]["value"]) for run in runs]
-        clear = "" if report.is_clear(report.tests[metric][name]["pairs"][0]) else "not "
+        pair = report.tests[metric][name]["pairs"][0]
+        clear = report.too_few_differ(pair) or "not " * (not report.is_clear(pair)) + "significant"
         result.append(
             f"{name}: {len(entry['better']):,} got better, {len(entry['worse']):,} got worse, {entry['same']:,} "
-            f"are the same; {' -> '.join(values)}, {clear}significant."
+            f"are the same; {' -> '.join(values)}, {clear}."
         )
         differs = changes["judge"][metric]["differs"]
         if differs is not None:

@@ -10,8 +10,10 @@ from ...core.scorer import ASKED, Scorer
 from ...rows.reading import Skips
 from ...scale.options import length_note
 from ...statistics.intervals import MIN_QUESTIONS, kish
-from ...statistics.resampling import FEW, LEVEL, smallest_p
+from ...statistics.resampling import FEW, LEAST_DIFFERING, LEVEL, smallest_p
 from .rows import Matched
+
+MOST_PAIRS = 3  # that a note names
 
 
 def question_notes(sizes: np.ndarray) -> list[str]:
@@ -31,15 +33,31 @@ def question_notes(sizes: np.ndarray) -> list[str]:
     return notes
 
 
+def few_differ_notes(metrics: Mapping[str, Mapping[str, Any]], single: bool) -> list[str]:
+    """Return a note for each metric on pairs that differ on too few rows, or questions, to be tested."""
+    result = []
+    for numbers in metrics.values():
+        name, tests = next(iter(numbers["tests"].items()))
+        counts = [(pair["differing"], f"{pair['first']} and {pair['second']}") for pair in tests["pairs"]]
+        few = [pair for pair in counts if pair[0] is not None and pair[0] < LEAST_DIFFERING]
+        if few:
+            unit, several = "rows" if single else "questions", len(counts) > 1
+            which = ", ".join(f"{count} of {pair}" if several else str(count) for count, pair in few[:MOST_PAIRS])
+            which += f" and {len(few) - MOST_PAIRS:,} more pairs" * (len(few) > MOST_PAIRS)
+            result.append(f"{name}: too few {unit} differ to test ({which}; the least is {LEAST_DIFFERING})")
+    return result
+
+
 def unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction: str) -> list[str]:
     """Return a note where no corrected p of so many tests can be below the level; none elsewhere."""
     questions = float(kish(sizes))
     times = tests if correction in ("holm", "bonferroni") else 1
-    asked = "one question" if len(sizes) == 1 else f"{len(sizes):,} questions"
-    with_tests = f" and {tests} tests" if times > 1 else ""
-    if smallest_p(questions) * times >= LEVEL:
-        return [f"with {asked}{with_tests} no p-value can be below {LEVEL:g}, whatever the scores are"]
-    if times / (1 + resamples) >= LEVEL:
+    if smallest_p(questions) < LEVEL <= smallest_p(questions) * times:
+        return [
+            f"with {len(sizes):,} questions and {tests} tests no p-value can be below {LEVEL:g}, whatever the scores "
+            "are"
+        ]
+    if smallest_p(questions) < LEVEL <= times / (1 + resamples):
         return [
             f"with {tests} tests and {resamples} bootstrap samples hardly a corrected p can be below {LEVEL:g}; use "
             f"--resamples {math.ceil(2 * times / LEVEL)}"

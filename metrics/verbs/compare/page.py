@@ -94,7 +94,7 @@ def _section(report: Report, metric: str, heat: Sequence[Mapping]) -> dict[str, 
         "systems": html_table(table),
         "names": table.origins,
         "said": table.explanation,
-        "faults": of_faults(numbers["faults"], numbers["accuracy"]["systems"]) if "faults" in numbers else [],
+        "faults": of_faults(numbers["faults"]) if "faults" in numbers else [],
         "meanings": meanings(table),
         "legend": heat_map_legend() if heat else None,
         "sliced": [(table, html_table(table), table in sliced[1:] and not table.marked) for table in sliced],
@@ -107,6 +107,7 @@ def _matrix(by: Ranking) -> dict[str, Any]:
     cells = {}
     for pair in [*by.pairs, *map(turned, by.pairs)]:
         said = f"p {p_value(pair['p'])}" + f", corrected {p_value(pair['p_corrected'])}" * is_corrected(by.report)
+        said = by.report.too_few_differ(pair) or said
         difference = pair["difference"]["value"]
         kind = ("better" if difference > 0 else "worse") if by.report.is_clear(pair) else ""
         plus = "+" if difference is not None and round(difference, 3) > 0 else ""

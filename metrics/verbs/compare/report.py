@@ -26,7 +26,7 @@ from ...scale import options
 from ...scale.run import item_statistics, profiles
 from ...scale.tally import fault_counts, label_of, named_faults
 from ...statistics.intervals import CONFIDENCE
-from ...statistics.resampling import CORRECTIONS, LEVEL
+from ...statistics.resampling import CORRECTIONS, LEAST_DIFFERING, LEVEL
 from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import JudgeErrors, judged_systems
@@ -205,6 +205,7 @@ def compare(
             *label_notes,
             *(accuracy["notes"] if accuracy else []),
             *notes.question_notes(sizes),
+            *notes.few_differ_notes(numbers, len(sizes) == len(matched.rows)),
             *([] if tested_by else notes.unreachable_notes(sizes, tests, resamples, correction)),
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
@@ -285,6 +286,13 @@ class CompareReport(Report):
     def is_clear(self, pair: Mapping[str, Any]) -> bool:
         """Return whether a difference is significant."""
         return pair["p_corrected"] is not None and pair["p_corrected"] < self.settings["level"]
+
+    def too_few_differ(self, pair: Mapping[str, Any]) -> str:
+        """Return that two systems differ on too few rows, or questions, for a p-value below 5%; "" otherwise."""
+        if pair["differing"] is None or pair["differing"] >= LEAST_DIFFERING:
+            return ""
+        unit = "rows" if self.questions == self.row_count else "questions"
+        return f"too few {unit} differ to test ({pair['differing']}; the least is {LEAST_DIFFERING})"
 
     def answers(self) -> list[dict[str, Any]]:
         """Return every question with the answers of all systems and their scores.

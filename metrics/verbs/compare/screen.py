@@ -28,7 +28,7 @@ def print_short(report: Report, answers: Sequence[Sequence[SystemRow]], console)
             report.show_notes(console, MAX_NOTES)
         numbers = report.metrics[metric]
         if faults := numbers.get("faults"):
-            said = of_faults(faults, numbers["accuracy"]["systems"])
+            said = of_faults(faults)
             say(console, [f"   {sentence}." for sentence in said], "dim", WIDTH)
         if faults or notes:
             console.print()

@@ -84,8 +84,11 @@ def short_table(report: Report, metric: str) -> Table:
     for system in by.order:
         cell = accuracy_cell(by.accuracy["systems"][system]) if by.accuracy else estimate(by.scores[system])
         pair = behind.get(system)
-        difference = [estimate(pair["difference"]), p_value(pair["p_corrected"])] if pair else ["", ""]
-        rows.append([system, cell, *difference])
+        difference, test = "", ""
+        if pair:
+            difference = estimate(pair["difference"])
+            test = report.too_few_differ(pair) or p_value(pair["p_corrected"])
+        rows.append([system, cell, difference, test])
     header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
     said = f"95% intervals; p by {_test_name(by)}, {_correction(report)}.{_labels_alone(by)}"
     return Table("", header, rows, said, by.marked)
@@ -110,7 +113,8 @@ def other_pairs(report: Report, metric: str) -> list[str]:
         following = dict(zip(by.order, by.order[1:], strict=False))
         pairs = [pair for pair in tested if following.get(pair["first"]) == pair["second"]][:MAX_SHORT_PAIRS]
     lines = [
-        f"{pair['first']} leads {pair['second']} by {estimate(pair['difference'])}, p {p_value(pair['p_corrected'])}"
+        f"{pair['first']} leads {pair['second']} by {estimate(pair['difference'])}, "
+        f"{report.too_few_differ(pair) or 'p ' + p_value(pair['p_corrected'])}"
         for pair in pairs
     ]
     more = len(tested) - len(pairs)
@@ -238,8 +242,9 @@ def _test_names(report: Report) -> list[str]:
 
 def _test_cells(report: Report, pair: Mapping) -> list[str]:
     outcomes = f"{pair['wins']:,} / {pair['ties']:,} / {pair['losses']:,}"
-    corrected = [p_value(pair["p_corrected"])] * is_corrected(report)
-    return [estimate(pair["difference"]), p_value(pair["p"]), *corrected, outcomes]
+    few = report.too_few_differ(pair)
+    corrected = ["-" if few else p_value(pair["p_corrected"])] * is_corrected(report)
+    return [estimate(pair["difference"]), few or p_value(pair["p"]), *corrected, outcomes]
 
 
 def _counted_rows(by: Ranking) -> str:

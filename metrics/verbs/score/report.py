@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ...core.reading import one_line
-from ...core.scorer import ASKED, UNSURE_FROM, UNSURE_TO, Scorer
+from ...core.scorer import ASKED, UNKNOWN_FAULT, UNSURE_FROM, UNSURE_TO, Scorer
 from ...registry import judge_among, scorer_class
 from ...reports.charts import accuracy_chart
 from ...reports.excerpt import excerpt, excerpt_lines, quoted
@@ -74,8 +74,8 @@ HEADINGS = {  # of the kinds of answers to read, where it is not the kind
 _SHORT = 5  # systems in the short form
 FAULTS = "Why answers were judged wrong"
 _OF_FAULTS = (
-    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show; where they "
-    "do not show it, none is named. A fault that is named is the right one in about seven of ten cases."
+    "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. A fault "
+    "that is named is the right one in about seven of ten cases."
 )
 _WIDTH = 80  # letters, above which the names of columns go over several lines
 
@@ -289,7 +289,7 @@ class ScoreReport(Report):
             said += "Missed: correct but rejected; let through: wrong but accepted."
             tables.append(confusion_table(tally.LABELLED, self.labels, said))
         if self.found.faults:
-            kinds = scorer_class(self.judge).faults
+            kinds = (*scorer_class(self.judge).faults, UNKNOWN_FAULT)
             rows = [[system, *(f"{of.get(kind, 0):,}" for kind in kinds)] for system, of in self.found.faults.items()]
             tables.append(Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS))
         tables += self._reading_tables()
@@ -608,7 +608,7 @@ class ScoreReport(Report):
         caution = [as_sentence(scorer.error_rate) for scorer in self._scorers.values() if scorer.error_rate]
         of_main = "" if first in result.flagged else f" ({main.main}, 0 to 1)"
         measures = [main.measures + of_main] * bool(main.measures)
-        faults = of_faults(result.faults, accuracy["systems"]) if result.faults else []
+        faults = of_faults(result.faults) if result.faults else []
         notes = [*measures, *accuracy["notes"], *result.notes, *faults]
         print_first_screen(
             console,
