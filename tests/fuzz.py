@@ -48,9 +48,10 @@ def rows_of(path: Path) -> list:
 def same_texts(folder: Path, drawn: tuple) -> str:
     """Texts are written in every format, and come back as they were."""
     ending, some = drawn
-    columns = {"file": "text", "line": "integer", "prediction": "text", "references": "texts"}
+    columns = {"file": "text", "line": "integer", "id": "text", "system": "text"}
+    columns |= {"prediction": "text", "references": "texts"}
     with Writer(folder / f"a{ending}", columns, {}) as writer:
-        lines = {"file": ["a"] * len(some), "line": range(len(some))}
+        lines = {name: ["a"] * len(some) for name in ("file", "id", "system")} | {"line": range(len(some))}
         writer.write(lines | {"prediction": some, "references": [[text, "b"] for text in some]})
     read = [row.values for row in Source(folder / f"a{ending}").rows()]
     assert [row["prediction"] for row in read] == some

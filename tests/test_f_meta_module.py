@@ -5,6 +5,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.core import scorer as core_scorer
+from genqa_metrics.f_meta import bases
 from genqa_metrics.f_meta.scorer import FMetaScorer
 
 from tests.factories.cases import with_cases
@@ -83,7 +84,8 @@ def test_settings_of_the_paper(path):
     assert evaluate.load(path).compute(**rows, base="rouge")["f_meta"] == 1.0
 
 
-def test_without_torch_the_default_is_lexical_and_says_so(path, monkeypatch):
+def test_a_module_alone_is_lexical_without_torch_and_says_so(path, monkeypatch):
+    monkeypatch.setattr(bases, "bundled", lambda: False)  # the package has the encoder, a module alone has none
     monkeypatch.setattr(core_scorer, "find_spec", lambda name: None)
     metric = evaluate.load(path)
     found = metric.compute(predictions=PREDICTIONS, references=REFERENCES)
@@ -124,7 +126,7 @@ def test_signature(f_meta):
         assert "\n" not in f_meta.signature()
         return f_meta.signature().rsplit("|version:", 1)[0]
 
-    assert signature() == "f_meta|base:same_question|encoder:all-MiniLM-L6-v2@53aa51172d14|threshold:0.5"
+    assert signature() == "f_meta|base:same_question|encoder:all-MiniLM-L6-v2@c7638b16f01c|threshold:0.5"
     assert signature(base="rouge") == "f_meta|base:rouge|beta:1.2|tok:word|threshold:0.3"
     assert signature(base=exact, threshold=1) == "f_meta|base:exact|threshold:1"
     assert signature(base="bleu", base_kwargs={"tokenizer": str.split}) == "f_meta|base:bleu|order:4|tok:str.split"

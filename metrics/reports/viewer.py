@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..core.scorer import UNSURE_FROM, UNSURE_TO
 from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY
 from .table import ESCAPES_IN_JSON, render, visible
 
@@ -52,6 +51,8 @@ class ViewedAnswer:
     @property
     def need(self) -> int:
         """How much a person should read it: 3 for a label and a judge that disagree, 2 unsure, 1 judged wrong."""
+        from ..core.scorer import UNSURE_FROM, UNSURE_TO  # needs numpy, which no page of help may wait for
+
         if self.label is not None and self.verdict is not None and (self.label >= 0.5) != self.verdict:
             return 3
         if self.probability is not None and UNSURE_FROM <= self.probability <= UNSURE_TO:
@@ -175,6 +176,8 @@ def viewer(answers: Sequence[ViewedAnswer], serves: bool = False, rater: str = "
     from markupsafe import Markup
 
     questions, count, which = rows_of_page(answers)
+    from ..core.scorer import UNSURE_FROM, UNSURE_TO
+
     options = {"serves": serves, "rater": rater, "command": command, "unsure": [UNSURE_FROM, UNSURE_TO]}
     options["columns"] = {"probability": SAMPLING_PROBABILITY, "planned": PLANNED_LABELS}
     text = json.dumps(options).translate(_IN_SCRIPT)[:-1] + f', "questions": {questions}}}'
