@@ -30,6 +30,7 @@ def test_the_demo_fits_in_100_columns_and_its_commands_do_the_same(demo, reposit
     flowing = ("The same table", "note: ", "accuracy", "the accuracy", "the judge", *signatures)
     assert max(len(line) for line in demo.splitlines() if not line.startswith(flowing)) <= 100
     monkeypatch.chdir(repository)
+    monkeypatch.setenv("COLUMNS", "100")
     shown = set(demo.split())  # a table that is too wide has its heads and intervals in several lines
     for command in commands:
         again = CliRunner().invoke(app, shlex.split(command))
