@@ -13,6 +13,7 @@ import pytest
 from genqa_metrics import terminal
 from genqa_metrics.kpqa import loading
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
+from genqa_metrics.rows.values import NO_ANSWER
 from genqa_metrics.verbs.explain import command as explain_command
 from genqa_metrics.verbs.explain.kpqa import (
     Explanation,
@@ -313,11 +314,13 @@ def test_answers_of_files_on_a_page(metric, said, tmp_path):
     assert page.lower().count(said.lower()) == 2
 
 
-def test_words_of_an_answer_that_declines_have_no_effect():
-    """A rule says that it declines: no word counts for or against it."""
+def test_words_of_an_answer_that_declines_by_a_rule_have_no_effect():
+    """Where a rule says that it may decline no word counts; where the model reads it, what the model says of words."""
     from genqa_metrics.verbs.explain.verdict import verdict
 
-    found = verdict("Who wrote Hamlet?", "I don't know.", ["William Shakespeare"])
-    assert found.reason == "It declines to answer (checked by rule)."
-    assert found.words
-    assert all(word.effect == 0 for word in found.words)
+    right, wrong = (verdict("Who wrote Hamlet?", "I don't know.", [text]) for text in (NO_ANSWER, "Shakespeare"))
+    assert right.reason == "It declines, and the question has no answer (checked by rule)."
+    assert right.words
+    assert all(word.effect == 0 for word in right.words)
+    assert wrong.reason == "It declines to answer."
+    assert any(word.effect < 0 for word in wrong.words)
