@@ -62,6 +62,14 @@ def test_agreement_and_speed_of_the_judges_are_those_of_the_page_of_results(read
         assert shown[name] == [*cells, measured["rows a second, float32"][column]]
 
 
+def test_what_each_judge_needs_is_measured(readme, repository):
+    result = json.loads((repository / "tests/programs/benchmarks/results/judges.json").read_text(encoding="utf-8"))
+    shown = rows_of_tables(readme)
+    for line in result["results"]:
+        (cells,) = (cells for name, cells in shown.items() if name.startswith(f"{line['judge']}, in "))
+        assert cells[1:] == [f"{line['start, s']} s", f"{line['memory, MB']:,} MB", f"{line['long answers a second']}"]
+
+
 def test_accuracies_by_size_of_the_judge_are_measured(readme, repository):
     """Long answers of assistants, then answers that were written to be hard."""
     result = json.loads((repository / "training/ava/results/sizes.json").read_text(encoding="utf-8"))
