@@ -9,7 +9,7 @@ import genqa_metrics
 import pytest
 from genqa_metrics.rows.reading import RowReader
 from genqa_metrics.rows.sources import Source, sources_of
-from genqa_metrics.rows.values import COLUMNS, EITHER, PLANNED_LABELS, SAMPLING_PROBABILITY
+from genqa_metrics.rows.values import COLUMNS, EITHER, PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY
 from genqa_metrics.verbs.doctor.report import diagnose
 from genqa_metrics.verbs.labelling import tasks_of
 
@@ -187,7 +187,7 @@ def test_the_documentation_lists_every_name_that_is_read():
     section = DOCUMENTED.read_text(encoding="utf-8").partition("## Which columns count")[2].partition("\n## ")[0]
     table = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, re.M))
     assert {role: tuple(re.findall(r"`([^`]+)`", names)) for role, names in table.items()} == COLUMNS
-    assert all(f"`{name}`" in section for name in (*EITHER, PLANNED_LABELS))
+    assert all(f"`{name}`" in section for name in (*EITHER, PLANNED_LABELS, STOPPED_BY))
     assert not set(UNNAMED) & {*EITHER, *(name for names in COLUMNS.values() for name in names)}
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.statistics.sequential import controlled, log_wealth
@@ -171,3 +172,47 @@ def test_the_judge_makes_the_limits_narrower_than_those_of_a_plain_mixture():
         simulations.labels_needed(0.9, name) for name in ("usual judge (.9, .8)", simulations.PLAIN)
     )
     assert few < 0.8 * many
+
+
+@pytest.mark.parametrize("until", ["low=0.75", "decided"])
+def test_labels_carry_the_rule_that_stopped_them(tmp_path, until):
+    """`accuracy` says that its interval does not hold, and has the one that does: that which `label` printed."""
+    path, rows = tmp_path / "labels.jsonl", answers("ab", 300)
+    judged = np.random.default_rng(1).random(600).round(3)
+    tasks, rule = plan_until(rows, judged, until, 3)
+    session = Session(path, tasks, "ann", rule=rule)
+    while (task := session.next()) is not None:
+        session.label(task, label=int(task.values["system"] == "a"))
+    *printed, _ = session.outcomes()
+    file = [
+        {"question": row.text, "references": row.references, "prediction": row.predictions[0], "system": row.system}
+        | {"by": float(value)}
+        for row, value in zip(rows, judged, strict=True)
+    ]
+    report = genqa_metrics.accuracy(file, str(path), columns={"judge": "by"})
+    assert {row["genqa_until"] for row in session.done.values()} == {f"{until} seed=3"}
+    (said,) = (note for note in report.notes if "can miss the truth" in note)
+    assert said.startswith(
+        f"labelling stopped by --until {until}: intervals and tests here are for a number of labels"
+    )
+    assert set(printed) < set(report.notes)
+    assert all(line in " ".join(str(report).split()) for line in (said[20:60], printed[0][2:40]))
+    one = genqa_metrics.accuracy(file[:300], str(path), columns={"judge": "by"})
+    assert any("at any number of labels" in note for note in one.notes)
+
+
+def test_a_fixed_number_of_labels_names_no_rule_and_a_changed_rule_is_refused(tmp_path):
+    path, rows = tmp_path / "labels.jsonl", answers("a", 40)
+    session = Session(path, plan(rows, None, 10, 0), "ann")
+    for task in session.tasks:
+        session.label(task, label=1)
+    file = [
+        {"question": row.text, "references": row.references, "prediction": row.predictions[0], "system": "a", "by": 1}
+        for row in rows
+    ]
+    labels = list(session.done.values())
+    report = genqa_metrics.accuracy(file, labels, columns={"judge": "by"})
+    assert not any("until" in note for note in (*labels[0], *report.notes))
+    for text in ("low=0.75", "low=2 seed=0", "often seed=1", "decided seed=x"):
+        with pytest.raises(ValueError, match=f"labels: genqa_until: expected a rule .*, got '{text}'"):
+            genqa_metrics.accuracy(file, [row | {"genqa_until": text} for row in labels], columns={"judge": "by"})

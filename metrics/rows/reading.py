@@ -33,6 +33,7 @@ from .values import (
     OWN_NAMES,
     PLANNED_LABELS,
     SCORED_COLUMNS,
+    STOPPED_BY,
     PlainCell,
     Row,
     answers_of,
@@ -109,6 +110,7 @@ class Item:
     chance: float | None = None  # probability with which the row was drawn to be labelled
     extra: Mapping[str, object] = field(default_factory=dict)  # the other columns, where they are kept
     recorded: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # {metric: columns of an earlier run}
+    until: str | None = None  # the rule by which labelling stopped
 
 
 @dataclass(frozen=True)
@@ -262,10 +264,11 @@ class RowReader:
         """Return a row's `score` and `label`; None where there is no number."""
         return self._number(values, "score"), self._number(values, "label")
 
-    def sampling(self, values: dict) -> tuple[float | None, float | None]:
-        """Return the probability with which a labelled row was drawn, and its system's planned number of labels.
+    def sampling(self, values: dict) -> tuple[float | None, float | None, str | None]:
+        """Return the probability with which a labelled row was drawn, the number of labels planned, and a rule.
 
-        None without such a column or value, both of which `genqa-metrics label` writes.
+        The rule is that by which labelling stopped. None without such a column or value, which `genqa-metrics label`
+        writes.
         """
         column, value = self.value(values, "probability")
         probability = None if value in (MISSING, None, "") else as_number(value)
@@ -277,7 +280,7 @@ class RowReader:
         if planned is not None and not planned >= 1:
             got = f"got {values[PLANNED_LABELS]!r:.40}"
             raise RowError(f"{PLANNED_LABELS}: expected a number of labels, at least 1, {got}; leave it out")
-        return probability, planned
+        return probability, planned, str(values.get(STOPPED_BY) or "") or None
 
     def contexts(self, values: dict) -> list[str]:
         """Return the passages that the answer of a row was written from, as text; none where the row has none.
@@ -391,9 +394,9 @@ class RowReader:
         text, contexts = self._asked(values, row_kind, needs), self._needed_contexts(values, needs)
         text = with_options(text, *chosen)[0] if chosen else text
         human = self.human(values)
-        chance = None if human[1] is None else self.sampling(values)[0]
+        chance, _, until = (None, None, None) if human[1] is None else self.sampling(values)
         extra = self._extra(values, row_kind) if self.keeps else {}
-        shared = references, human, contexts, chance, extra, _recorded(values)
+        shared = references, human, contexts, chance, extra, _recorded(values), until
         return [
             Item(self.source.name, line, ident, system, text, predictions, *shared)
             for system, predictions in by_system.items()

@@ -425,6 +425,7 @@ MAX_NAMES = 30  # of columns in a message
 # How a labelled answer was sampled, as `label` writes it; the prefix keeps other columns from being read as these.
 SAMPLING_PROBABILITY = "genqa_probability"  # with which the answer was drawn
 PLANNED_LABELS = "genqa_planned"  # number of labels that its system was to get
+STOPPED_BY = "genqa_until"  # the rule of `label --until` by which labelling stopped, and the seed of the order
 
 # Per role: our own names, then what data sets and tools call such a column, the plainest first. A column of another
 # name than ours is read with a note.

@@ -109,7 +109,7 @@ def read_answers(
     judge_column: str | None = None,
     by: str | None = None,
     judged: bool = True,
-) -> tuple[list[Item], np.ndarray, list[str], list[tuple[float | None, float | None]], int]:
+) -> tuple[list[Item], np.ndarray, list[str], list[tuple[float | None, float | None, str | None]], int]:
     """Return the answers of all rows, what another judge's column says of each, and their slices and plans of labels.
 
     The numbers of the judge's column are (answers,), NaN without one; last comes the number of values of score and
@@ -132,7 +132,7 @@ def read_answers(
         name = slice_of(by, row.values) if by else ""
         read = reader.read(row)
         labelled = any(item.human[1] is not None for item in read)
-        plan = reader.sampling(row.values) if labelled else (None, None)
+        plan = reader.sampling(row.values) if labelled else (None, None, None)
         return [(item, value, name, plan) for item in read]
 
     rows = [answer for _, _, answers in good_rows(sources, convert, skips) for answer in answers]

@@ -23,7 +23,7 @@ import numpy as np
 from ..rows.errors import FileError
 from ..rows.reading import Message, Progress, RowError, RowReader, Skips, good_rows, ignore
 from ..rows.sources import check_regular, sources_of
-from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, Row
+from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY, Row
 from ..rows.writing import lock_folder, write_text
 from ..scale.options import OnError, Settings, check_options
 from .inputs import digested_sources, read_answers
@@ -391,6 +391,7 @@ class Session:
             **{name: int(values[name]) for name in self.fields},
             SAMPLING_PROBABILITY: task.probability,
             PLANNED_LABELS: task.planned,
+            **({STOPPED_BY: self.rule.text} if self.rule else {}),
             **({"comment": comment.strip()} if comment.strip() else {}),
             **({"second_pass": True} if second_pass else {}),
             **({"form": self.form} if sets else {}),

@@ -29,6 +29,11 @@ TAKEN_AS_DRAWN = (
     "assumes that the labelled answers were picked at random from all answers of a system; if they were not, the "
     "interval can miss the truth"
 )
+SEED = " seed="  # stands in the column between the rule and the seed of the order of the labels
+STOPPED = (
+    "labelling stopped by --until {}: intervals and tests here are for a number of labels that was decided before "
+    "looking, and can miss the truth; genqa-metrics accuracy has the interval that holds at any number"
+)
 
 
 @dataclass
@@ -40,6 +45,7 @@ class Labels:
     number: np.ndarray  # (rows,) of labels
     raters: dict[str, float | int | None]  # what `rater_agreement` returns
     error: float = 0.0  # share of labels that are taken to be wrong
+    until: str | None = None  # the rule by which labelling stopped, see `rows.values.STOPPED_BY`
 
     def replace_those_of(self, items: Sequence[Item]) -> None:
         """Give the rows these labels in place of their own: a judge is compared with them before they are used."""
@@ -69,7 +75,7 @@ def _drawn_by_chance(systems: Mapping[object, str], rows: Counter) -> dict:
 def read_labels(
     sources: Sequence[Source] | None,
     items: Sequence[Item],
-    plans_of_rows: Sequence[tuple[float | None, float | None]],
+    plans_of_rows: Sequence[tuple[float | None, float | None, str | None]],
     columns: Mapping[str, str],
     skips: Skips,
     notes: list[str],
@@ -108,7 +114,10 @@ def read_labels(
         mean[place], share[place], number[place] = np.mean(labels_of[place]), odds[place], len(labels_of[place])
     agreement = rater_agreement([labels_of[place] for place in drawn], [1 / odds[place] for place in drawn])
     agreement = {"raters": len({label.rater for label in labels}), **agreement}
-    return Labels(mean, share, number, agreement, _error(error, agreement, notes))
+    until = next((label.until for label in labels if label.until is not None), None)
+    if until is not None:
+        notes.append(STOPPED.format(until.partition(SEED)[0]))
+    return Labels(mean, share, number, agreement, _error(error, agreement, notes), until)
 
 
 @dataclass(frozen=True)
@@ -119,6 +128,7 @@ class _Label:
     value: float
     probability: float | None
     planned: float | None
+    until: str | None
     key: str | None
     rater: str = ""
 

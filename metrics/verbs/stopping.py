@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..rows.errors import FileError
+from ..rows.values import STOPPED_BY
 from ..statistics.resampling import LEVEL
 from ..statistics.sequential import confidence_sequence, controlled, fresh_rows, rejects
 from .labelling import Task, hash_uniform, judged_answers, ranks_within, task_of
-from .labels import key_of
+from .labels import SEED, key_of
 
 DECIDED = "decided"
 LATER = "Intervals of accuracy assume a number of labels that was decided before looking: after --until, use these."
@@ -86,10 +87,10 @@ class Question:
 
 
 class StoppingRule:
-    """The questions of a session of labelling."""
+    """The questions of a session of labelling; `text` has the rule and the seed, as the labels' file has them."""
 
-    def __init__(self, questions: Sequence[Question]):
-        self.questions = list(questions)
+    def __init__(self, questions: Sequence[Question], text: str):
+        self.questions, self.text = list(questions), text
 
     def closed(self, labels: Mapping[str, float]) -> set[str]:
         """Return the keys of rows that need no label any more."""
@@ -143,4 +144,31 @@ def plan_until(items: Sequence, judged: np.ndarray, until: str, seed: int) -> tu
             for name, place in zip(names, row.tolist(), strict=True):
                 odds = steps / len(shared) / sizes[name, texts[place]]
                 tasks.append((step, task_of(items[place], keys[place], odds, steps)))
-    return [task for _, task in sorted(tasks, key=lambda pair: pair[0])], StoppingRule(questions)
+    return [task for _, task in sorted(tasks, key=lambda pair: pair[0])], StoppingRule(
+        questions, f"{until}{SEED}{seed}"
+    )
+
+
+def stopped_outcomes(items: Sequence, judged: np.ndarray, labels: np.ndarray, text: str) -> list[str]:
+    """Return what labels show that a rule stopped, a line each: the decision, and limits at any number of labels.
+
+    Args:
+        items: the answers; those of systems without a label are left out.
+        judged: (items,) probabilities of the judge.
+        labels: (items,) labels, NaN without one.
+        text: the rule as the file of labels has it.
+    """
+    until, _, seed = text.partition(SEED)
+    try:
+        lowest_accuracy(until), int(seed)
+    except ValueError as error:
+        problem = f"labels: {STOPPED_BY}: expected a rule that genqa-metrics label wrote, got {text!r:.40}"
+        raise FileError(f"{problem}; name a file of labels as it was written") from error
+    known = {key_of(items[place]): float(labels[place]) for place in np.flatnonzero(~np.isnan(labels))}
+    systems = {items[place].system for place in np.flatnonzero(~np.isnan(labels))}
+    mine = [place for place, item in enumerate(items) if item.system in systems]
+    try:
+        _, rule = plan_until([items[place] for place in mine], judged[mine], until, int(seed))
+    except FileError as error:  # rows of one of two systems
+        return [f"no interval that holds at any number of labels: {error}"]
+    return [question.outcome(known) for question in rule.questions]

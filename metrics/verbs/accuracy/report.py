@@ -24,6 +24,7 @@ from ...statistics import estimation
 from ..inputs import digested_sources, places_of, read_answers, slice_notes
 from ..judge_errors import JudgeErrors, assumption, confusion_table, help_of_judge, measured_fact, methods
 from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes, what_labels_give
+from ..stopping import stopped_outcomes
 from ..view.rows import viewed_answers
 
 POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
@@ -119,6 +120,8 @@ def accuracy(
         verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown, ignore_judge_errors)
         judge, judged_by = f"column:{judge_column}", f"the column {judge_column}"
     notes += label_notes
+    if known and known.until:
+        notes += stopped_outcomes(items, judged, known.mean, known.until)
     places = defaultdict(list)
     for place, item in enumerate(items):
         places[item.system].append(place)

@@ -463,7 +463,7 @@ def _take_labels(
             raise FileError("labels: expected the judge ava, whose verdicts they correct, got other metrics; add ava")
         return [], 0.0
     items, notes = [row.item for question in matched.rows for row in question], []
-    plans = [(item.chance, None) for item in items]
+    plans = [(item.chance, None, item.until) for item in items]
     labels = read_labels(sources, items, plans, reading.columns, skips, notes)
     if labels:
         labels.replace_those_of(items)
