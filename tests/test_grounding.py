@@ -315,17 +315,14 @@ def test_rows_without_references_are_scored_by_their_passages():
         genqa_metrics.score([{"prediction": "a", "references": "b"}], "grounding")
 
 
-@pytest.mark.slow
-def test_8_bit_integers_change_little(grounding, tmp_path, monkeypatch):
-    """The commands export the checkpoint once, into the cache."""
-    pytest.importorskip("onnxruntime")
-    monkeypatch.setenv("GENQA_CACHE", str(tmp_path))
+def test_ten_bits_a_weight_change_little():
+    """The bundled encoder in ONNX Runtime, and the whole one in torch."""
     rows = [{"prediction": "The bridge is 120 metres long. It was painted by Ann Lee.", "contexts": PASSAGES}]
-    fast = genqa_metrics.score(rows, settings={"grounding": {"backend": "onnx"}})
-    assert "backend:onnx" in fast.signatures["grounding"]
-    assert fast.systems["rows"]["grounding"] == 0.5
-    whole = genqa_metrics.score(rows, "grounding").systems["rows"]["grounding_score"]
-    assert fast.systems["rows"]["grounding_score"] == pytest.approx(whole, abs=0.1)
+    reports = [genqa_metrics.score(rows, settings={"grounding": {"backend": name}}) for name in ("onnx", "torch")]
+    assert ["|engine:onnx|" in report.signatures["grounding"] for report in reports] == [True, False]
+    assert [report.systems["rows"]["grounding"] for report in reports] == [0.5, 0.5]
+    fast, whole = (report.systems["rows"]["grounding_score"] for report in reports)
+    assert fast == pytest.approx(whole, abs=0.01)
 
 
 def test_the_base_judge_is_that_of_answers(repository):

@@ -22,6 +22,7 @@ PAGES = Path(__file__).resolve().parent.parent.parent / "spaces/docs/pages"
 NOT_RUN = re.compile(r"<!-- not run: (.+?) -->")
 # Included files whose blocks other tests run.
 ELSEWHERE = {"README.md": "test_readme.py", "metrics": "test_readme.py"}
+BEGINNING = re.compile(r"\Areading .+\n")  # what a command says on standard error until it has read its files
 NUMBER = re.compile(r"\d+\.\d+")
 NEAR = 0.02  # what the judge's numbers may move by before a page is written anew
 
@@ -85,7 +86,10 @@ def command_lines(code: str) -> list[list[str]]:
 
 
 def run_command(words: list[str]) -> str:
-    """Run `genqa-metrics ...` in this process and return what it prints; a missed --fail-under is no error."""
+    """Run `genqa-metrics ...` in this process and return what it prints, without the line that it begins with.
+
+    A missed --fail-under is no error.
+    """
     from genqa_metrics.cli import app
     from typer.testing import CliRunner
 
@@ -94,7 +98,7 @@ def run_command(words: list[str]) -> str:
     done = CliRunner().invoke(app, words[1:])
     if done.exit_code not in (0, *(3 for word in words if word == "--fail-under")):
         raise RuntimeError(f"{shlex.join(words)}: exit status {done.exit_code}\n{done.output}") from done.exception
-    return done.output
+    return BEGINNING.sub("", done.output)
 
 
 class Page:
