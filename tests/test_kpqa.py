@@ -78,9 +78,9 @@ def test_only_the_answer_is_cut(models):
     encoder = Encoder(models)
     ((pieces, weights),) = encoder.keyphrase_weights([(question, " ".join(["seven"] * 200))])
     assert len(pieces.ids) == len(weights) == 128 - 3 - 40
-    assert encoder.cut_texts == 1
+    assert len(encoder.cut) == 1
     encoder.keyphrase_weights([(question, " ".join(["seven"] * 85))])  # fits to the last piece
-    assert encoder.cut_texts == 1
+    assert len(encoder.cut) == 1
     ((pieces, _),) = encoder.keyphrase_weights([("steps " * 500, "seven")])  # a question alone longer than the model
     assert len(pieces.ids) == 1
 
@@ -90,7 +90,7 @@ def test_one_warning_counts_the_cut_answers(kpqa):
     rows = {"questions": ["who"] * 3, "predictions": [long, long + "!", "it"], "references": ["it", long, "it"]}
     with pytest.warns(UserWarning, match="longer than the model reads") as caught:
         kpqa.compute(**rows)
-    assert [str(w.message)[:13] for w in caught if "longer" in str(w.message)] == ["kpqa: 2 texts"]
+    assert [str(w.message)[:13] for w in caught if "longer" in str(w.message)] == ["kpqa: 3 texts"], "in each row"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kpqa.compute(questions=["who"], predictions=["it"], references=["it"])
@@ -166,7 +166,7 @@ def test_the_other_class_and_fewer_pieces(models, tiny_checkpoint, tiny_encoder,
     assert weights == pytest.approx(1 - usual, abs=1e-5)
     ((pieces, _),) = other.keyphrase_weights([("who is in test", "seven " * 50)])
     assert len(pieces.ids) == 13
-    assert other.cut_texts == 1
+    assert len(other.cut) == 1
 
 
 @with_cases

@@ -1,6 +1,7 @@
 """The demos without a browser: reading of input, limits, and the folder that becomes a Space."""
 
 import ast
+import csv
 import doctest
 import gzip
 import html
@@ -442,3 +443,20 @@ def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
             (questions,) = load(generator).ask(arguments[:1], 2, **settings)
             assert scores.pop("questions") == questions
             assert_same_scores("f_meta", scores, (questions, *arguments[1:]))
+
+
+@pytest.mark.parametrize("systems", [("=1+1", "b"), ("=1+1",)])
+def test_the_file_of_all_scores_holds_no_formula(systems):
+    """Names, questions and answers of a file could be run by a spreadsheet; `read` of the package gets them back."""
+    app = load_app("compare")
+    rows = [
+        {"question": f"@SUM({n})?", "references": ["+1"], "prediction": "=HYPERLINK(1)", "system": system}
+        for n in range(6)
+        for system in systems
+    ]
+    *_, path = app.shown_of(lambda *_: None, rows, Markup())
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file))
+    assert len(lines) == len(rows) + 1
+    assert not any(re.match(r"[=+@-]", cell) for line in lines[1:] for cell in line)
+    assert sum("'=HYPERLINK(1)" in line for line in lines) == len(rows)

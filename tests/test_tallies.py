@@ -35,6 +35,17 @@ SETS = [
 CASES = {metric: (metric, ANSWERS) for metric in SCORERS if metric != "f_meta"}
 CASES |= {"f_meta": ("f_meta", SETS), "aev of sets": ("aev", SETS)}
 
+LONG = "It is on a river and has a lake and a hill. " * 80
+SENTENCE = "It is on a river and has a lake and a hill and " * 80
+REPEATED = [
+    {"question": "Wie heißt die Hauptstadt von Frankreich, und wie viele Menschen leben dort?", "system": system}
+    | {"prediction": "Die Hauptstadt von Frankreich heißt Paris, und dort leben viele Menschen."}
+    | {"references": ["Paris"], "contexts": ["Paris is the capital of France."]}
+    | ({"question": f"Where? {LONG}", "prediction": SENTENCE, "references": [f"Paris. {LONG}"]} if n % 3 else {})
+    for n in range(12)
+    for system in ("one", "two")
+]
+CASES |= {f"{metric} of equal rows": (metric, REPEATED) for metric in ("ava", "kpqa", "grounding", "aev")}
 
 COMPARED = ("scores", "rows", "predictions", "labelled", "faults", "counts", "words", "flagged", "warnings", "notes")
 
@@ -99,6 +110,14 @@ def test_rows_in_another_order_have_the_same_sums(case):
     for values in (sums, whole):
         values.pop("to_read")  # of equal answers the first one is listed
     assert_near(sums, whole)
+
+
+@pytest.mark.parametrize(("metric", "truncated"), [("ava", 16), ("kpqa", 32), ("grounding", 16)])
+def test_warnings_count_every_row_of_repeated_texts(metric, truncated):
+    """24 rows, 8 of them German and 16 cut, of kpqa two texts each; equal rows are scored once in each window."""
+    for size in (1, 7, 256):
+        counts = tally_of(f"{metric} of equal rows", size)[1].warning_counts[metric]
+        assert (counts["rows"], counts["language:de"], counts["truncated"]) == (24, 8, truncated), size
 
 
 def totals_in_windows(keys, sums, size):

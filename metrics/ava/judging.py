@@ -5,7 +5,6 @@ answer right or wrong because of how it is phrased. References are ordered; trip
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
@@ -210,12 +209,12 @@ def default_rules(loaded) -> Rules:
 
 
 class Judge(JudgeReader):
-    """Computes the probability that a candidate is correct; `cut_of_row` counts cut texts by row of one call."""
+    """Computes the probability that a candidate is correct; `cut_rows` are rows of one call with cut text."""
 
     def __init__(self, loaded, batch_tokens: int = 4096, rules: Rules | None = None):
         super().__init__(loaded, batch_tokens)
         self.rules = rules or default_rules(loaded)
-        self.cut_of_row: Counter[int] = Counter()
+        self.cut_rows: set[int] = set()
 
     def probabilities(
         self,
@@ -289,8 +288,8 @@ class Judge(JudgeReader):
                 now, asked = _next(now, rows, set(done.tolist()))
             logits[now] = self.logits([triples[number] for number in now])
         if self.cut:
-            first = dict(zip(reversed(triples), reversed(rows), strict=True))
-            self.cut_of_row.update(first[triple] for triple in self.cut if triple in first)
+            cut = set(self.cut)
+            self.cut_rows.update(row for row, triple in zip(rows, triples, strict=True) if triple in cut)
         return logits, of_row
 
 

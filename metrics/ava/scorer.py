@@ -207,23 +207,27 @@ class AvaScorer(Scorer):
         stop = self.early_stop
         stop = stop if stop is None or self.calibration is None else self.calibration.unscaled(stop)
         scores = judge.probabilities(*rows, self.aggregation, short, stop)
-        cut = len(judge.cut)
         unsure = self._read_again(rows, scores)
         scores = self._scaled(scores)
         correct = scores >= self.threshold
         declined = [not right and not attempts(text) for right, text in zip(correct, rows[2], strict=True)]
         statistics = np.stack([correct, scores, declined], axis=1).astype(float)
-        counts = Counter(truncated=cut, unread=0 if linear else sum(map(bool, short or ())), escalated=len(unsure))
-        counts["left_to_first"] = 0 if self.limit_seconds is None else len(scores) - len(unsure)
-        of_row = [Counter(truncated=judge.cut_of_row[i]) for i in range(len(scores))]
-        for i in unsure:
-            of_row[i]["escalated"] = 1
+        of_row, again = [], set(unsure.tolist())
+        for i in range(len(scores)):
+            of_row.append(Counter(truncated=int(i in judge.cut_rows), escalated=int(i in again)))
+            of_row[-1]["left_to_first"] = int(self.limit_seconds is not None and i not in again)
         details = self._explained(rows, unsure) if explain else {}
-        return RowStatistics(statistics, language_counts(columns) + counts, details, of_row)
+        counts = sum(of_row, self.counts(columns, statistics))
+        counts += Counter(unread=0 if linear else sum(map(bool, short or ())))
+        return RowStatistics(statistics, counts, details, of_row)
 
-    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
+    def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
+        """Return how many rows there are, and are in other languages; see `Scorer.counts`."""
+        return language_counts(columns)
+
+    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the statistics of rows from their scores; see `Scorer.recalled`."""
-        return np.stack([scores[name] for name in self.row_names], axis=1), language_counts(columns)
+        return np.stack([scores[name] for name in self.row_names], axis=1)
 
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return the `profile` of rows, and how many of them the judge was "calibrated" on."""

@@ -436,8 +436,17 @@ class Scorer:
         tables, rows = (scores, details), range(len(statistics))
         return [self.reason(*({name: column[i] for name, column in table.items()} for table in tables)) for i in rows]
 
-    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
-        """Return what `statistics` did, from the scores of the rows and without a model, where `recalls` is true.
+    def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
+        """Return those counts of rows that their texts and statistics show, see `RowStatistics`.
+
+        Args:
+            columns: see `checked`.
+            statistics: (rows, k), see `RowStatistics`.
+        """
+        return Counter()
+
+    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the (rows, k) statistics of rows from their scores, without a model, where `recalls` is true.
 
         Args:
             columns: see `checked`.

@@ -130,11 +130,14 @@ class FMetaScorer(Scorer):
                     item |= {"matched": list(map(list, pairs[i])), "asked_besides": besides}
                 explanations.append(item | {"reason": reason(item)})
             details["explanation"] = explanations
-        counts = Counter()
-        if self.base.facts.get("tok") == "whitespace":
-            contexts = ([*asked, *wanted] for asked, wanted in zip(predictions, references, strict=True))
-            counts["raw"] = sum(any(map(_RAW.search, texts)) for texts in contexts)
-        return RowStatistics.of(rows, counts, details)
+        return RowStatistics.of(rows, self.counts(columns, rows), details)
+
+    def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
+        """Return how many sets have text that is not tokenized, where it must be; see `Scorer.counts`."""
+        if self.base.facts.get("tok") != "whitespace":
+            return Counter()
+        sets = zip(columns["predictions"], columns["references"], strict=True)
+        return Counter(raw=sum(any(map(_RAW.search, [*asked, *wanted])) for asked, wanted in sets))
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of single rows; see `Scorer.row_scores`."""

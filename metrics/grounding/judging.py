@@ -1,7 +1,6 @@
 """Judge every sentence of an answer against the nearest windows of its passages, each distinct pair once."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -82,12 +81,12 @@ def answer_of(prediction: str) -> str:
 
 
 class Grounder:
-    """Computes the probability that sentences are supported; `cut_of_row` counts what was cut, of the last call."""
+    """Computes the probability that sentences are supported; `cut_rows` are rows of the last call that were cut."""
 
     def __init__(self, loaded, batch_tokens: int = 4096, windows: int = WINDOWS, citations: bool = True):
         self.reader = JudgeReader(loaded, batch_tokens)
         self.windows, self.citations = windows, citations
-        self.cut_of_row: Counter[int] = Counter()
+        self.cut_rows: set[int] = set()
 
     def verdicts(
         self, questions: Sequence[str], predictions: Sequence[str], contexts: Sequence[Sequence[str]]
@@ -123,12 +122,12 @@ class Grounder:
             if verdict.window is None or probability > verdict.probability:
                 verdict.probability, verdict.window, verdict.read = float(probability), window, read
         owners = {id(verdict): row for row, verdicts in enumerate(result) for verdict in verdicts}
-        first = {
-            (*read, text): owners[id(verdict)]
-            for verdict, _, read in reversed(asked)
-            for text in verdict.judged(verdict.sentence.claim)
+        cut = set(self.reader.cut)
+        self.cut_rows = {
+            owners[id(verdict)]
+            for verdict, _, read in asked
+            if any((*read, text) in cut for text in verdict.judged(verdict.sentence.claim))
         }
-        self.cut_of_row = Counter(first[triple] for triple in self.reader.cut if triple in first)
         return result
 
     def _readings(self, verdict: Verdict, windows: Sequence[Window]) -> list[tuple[Verdict, Window, tuple[str, ...]]]:

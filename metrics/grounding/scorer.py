@@ -97,8 +97,8 @@ class GroundingScorer(Scorer):
                 row[:] = supported.mean(), supported.all(), array.min(), 1, 1
             elif not any(letter.isalnum() for letter in prediction):
                 row[3] = 1  # an empty answer scores 0
-        counts = Counter(truncated=len(grounder.reader.cut)) + self._counts(columns, statistics)
-        of_row = [Counter(truncated=grounder.cut_of_row[row]) for row in range(len(rows))]
+        of_row = [Counter(truncated=int(row in grounder.cut_rows)) for row in range(len(rows))]
+        counts = sum(of_row, self.counts(columns, statistics))
         details = {}
         if explain:
             grounder.find_contradictions(rows, self.threshold)
@@ -128,8 +128,8 @@ class GroundingScorer(Scorer):
             result.append((supported, sentence, name, evidence))
         return result
 
-    def _counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
-        """Return the counts of rows that their texts and statistics show."""
+    def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
+        """Return how many answers state nothing, are empty, or lack passages, and languages; see `Scorer.counts`."""
         predictions, contexts = columns["predictions"], columns["contexts"]
         counted, states = statistics[:, 3] > 0, statistics[:, 4] > 0
         counts = Counter(silent=int((~counted).sum()), empty=int((counted & ~states).sum()))
@@ -137,13 +137,12 @@ class GroundingScorer(Scorer):
         questions = columns.get("questions") or [""] * len(predictions)
         return counts + language_counts({"questions": questions, "predictions": predictions, "references": contexts})
 
-    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> tuple[np.ndarray, Counter]:
+    def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the statistics of rows from their scores; see `Scorer.recalled`."""
         *values, states = (scores[name] for name in self.row_names)
         empty = [not any(map(str.isalnum, text)) for text in columns["predictions"]]
         counted = np.where(states > 0, 1.0, empty)
-        statistics = np.stack([*(np.where(counted > 0, own, 0.0) for own in values), counted, states], axis=1)
-        return statistics, self._counts(columns, statistics)
+        return np.stack([*(np.where(counted > 0, own, 0.0) for own in values), counted, states], axis=1)
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of rows; an answer that states nothing has no unsupported sentence, so that it gets 1."""

@@ -26,7 +26,7 @@ class Pieces:
 
 
 class Encoder:
-    """Computes keyphrase weights and token vectors of texts; `cut_texts` of them were not read to their end."""
+    """Computes keyphrase weights and token vectors of texts; `cut` are those that were not read to their end."""
 
     def __init__(self, models, batch_tokens: int = 4096):
         self.predictor, self.tokenizer = models.predictor, models.tokenizer
@@ -34,7 +34,7 @@ class Encoder:
         self.layer = models.layer
         self.batch_tokens = budget_on(self.predictor.device.type, batch_tokens)
         self.settings = models.settings
-        self.cut_texts = 0
+        self.cut: set[tuple[str, str]] = set()  # (question, text)
 
     @property
     def _workers(self) -> int:
@@ -62,7 +62,8 @@ class Encoder:
             places.append(place)
             encoded.append({key: batch[key][i] for key in keys})
             end = pieces[-1].offsets[-1][1] if len(ids[place]) else 0
-            self.cut_texts += len(ids) == limit and bool(texts[i][end:].strip())
+            if len(ids) == limit and texts[i][end:].strip():
+                self.cut.add(pairs[i])
         weights = run_padded(encoded, self._keyphrases, self.batch_tokens, self._workers)
         return [(p, w[place]) for p, w, place in zip(pieces, weights, places, strict=True)]
 

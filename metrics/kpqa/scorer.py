@@ -171,8 +171,14 @@ class KpqaScorer(Scorer):
                 for question, piece, row in zip(questions, pieces, references, strict=False)
             ]
         statistics = np.stack([scores[name] for name in self.names], axis=1)
-        counts = language_counts(columns) + Counter(truncated=encoder.cut_texts)
-        return RowStatistics.of(statistics, counts, details)
+        of_row = [Counter() for _ in range(rows)]
+        for row, pair in zip([*range(rows), *numbers.tolist()], zip(asked, texts, strict=True), strict=True):
+            of_row[row]["truncated"] += pair in encoder.cut
+        return RowStatistics(statistics, sum(of_row, self.counts(columns, statistics)), details, of_row)
+
+    def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
+        """Return how many rows there are, and are in other languages; see `Scorer.counts`."""
+        return language_counts(columns)
 
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
         """Say which keyphrases of the reference that counted the answer has and lacks, and which it adds."""

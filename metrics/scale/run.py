@@ -393,20 +393,15 @@ def _statistics_of_items(
         scorer.ready()
         if current_thread().name.startswith(WORKERS) and (torch := sys.modules.get("torch")):
             torch.set_num_threads(1)  # a model that was loaded only now
-        statistics, new_counts, details, counts_of_row = scorer.statistics(checked, explain)
+        statistics, _, details, counts_of_row = scorer.statistics(checked, explain)
         parts.append(np.asarray(statistics))
-        counts.update(new_counts)
         reasons = scorer.reasons(parts[0], details) if explain else []
         missing = details[scorer.missing] if scorer.missing else []
     if known:
         values = np.array([scores for scores, _ in known.values()])
         scores = dict(zip(scorer.row_names, values.T, strict=True))
-        statistics, known_counts = scorer.recalled(_columns(scorer, known), scores)
-        parts.append(statistics)
-        recorded = [of_row for _, of_row in known.values()]
-        counts_of_row = [*counts_of_row, *recorded]
-        for of_row in (known_counts, *recorded):
-            counts.update(of_row)
+        parts.append(scorer.recalled(_columns(scorer, known), scores))
+        counts_of_row = [*counts_of_row, *(of_row for _, of_row in known.values())]
     places = {row: place for place, row in enumerate((*new, *known))}
     order = [places[row] for row in rows]
     statistics, digests = np.concatenate(parts), []
@@ -415,6 +410,9 @@ def _statistics_of_items(
         scores = np.column_stack([of_rows[name] for name in scorer.row_names]).tolist()
         digests = [_row_digest(signature, *row) for row in zip(places, scores, counts_of_row, strict=True)]
     statistics = statistics[order]
+    counts += scorer.counts(_columns(scorer, rows), statistics)  # of all rows: windows cut equal ones apart
+    for place in order:
+        counts.update({name: count for name, count in counts_of_row[place].items() if count})
     whole = ([column[place] for place in order] if column else [] for column in (reasons, digests, missing))
     return statistics, counts, *whole
 

@@ -30,21 +30,20 @@ def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
     if len({row["system"] for row in rows}) > 1:
         report, questions = comparing.compared(tick, rows)
         status = html.headline(report.findings[0], note)
-        table = pandas.DataFrame(comparing.by_answer(questions)).to_csv(index=False)
+        table = pandas.DataFrame(comparing.by_answer(questions))
         notes = list(map(comparing.without_commands, report.notes))
-        shown, texts = (
-            comparison_page(replace(report, notes=notes), finding=False),
-            [report.to_html(), report.to_latex(), table],
-        )
+        shown = comparison_page(replace(report, notes=notes), finding=False)
     else:
         report = uploads.scored(tick, rows, comparing.METRICS, comparing.SETTINGS)
-        answers = report.to_pandas()
-        finding = f"The judge calls **{answers['ava_label'].sum():.0f} of {len(rows):,}** answers right."
+        table = report.to_pandas()
+        finding = f"The judge calls **{table['ava_label'].sum():.0f} of {len(rows):,}** answers right."
         status = html.headline(finding, "Add a second system to compare it with.", note)
-        shown, texts = report.to_html(), [report.to_html(), report.to_latex(), answers.to_csv(index=False)]
+        shown = report.to_html()
     asked = {row["question"]: row["references"] for row in rows}
     answered = [(row["question"], row["system"], row["prediction"]) for row in rows]
-    files = [uploads.saved(name, text) for name, text in zip(FILES, texts, strict=True)]
+    page_file, latex, scores = FILES
+    files = [uploads.saved(page_file, report.to_html()), uploads.saved(latex, report.to_latex())]
+    files.append(uploads.kept(scores, lambda path: comparing.write_csv(path, table)))
     menu = gr.update(choices=[(text, text) for text in asked], value=None)
     return [status + after, gr.update(open=False), html.frame("Report", shown), menu, "", (asked, answered), *files]
 

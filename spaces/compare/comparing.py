@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import genqa_metrics
 from common import checks, server
+from genqa_metrics.rows.writing import Writer
 
 METRICS = ("ava", "kpqa")
 SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}}
@@ -80,6 +81,13 @@ def without_commands(note: str) -> str:
     'label all answers'
     """
     return COMMAND.sub("", note)
+
+
+def write_csv(path: str, table) -> None:
+    """Write a `pandas.DataFrame` as CSV in which no cell is a formula."""
+    columns = table.astype(object).where(table.notna(), None).to_dict("list")
+    with Writer(path, dict.fromkeys(columns, "any"), {}) as writer:
+        writer.write(columns)
 
 
 def by_answer(questions: Sequence[dict]) -> list[dict]:

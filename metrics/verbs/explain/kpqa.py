@@ -150,7 +150,7 @@ def explanation(
             return segments(texts[place], offsets[place], values, none, none)
 
         rarity = [(rare(0), rare(i)) for i in range(1, len(texts))]
-    return Explanation(question, pairs, scores, encoder.cut_texts, signature, rarity)
+    return Explanation(question, pairs, scores, len(encoder.cut), signature, rarity)
 
 
 NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
