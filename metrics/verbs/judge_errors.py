@@ -15,10 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..ava.calibration import MEASURED_FILE, MUST_BE_EQUAL
 from ..core.scorer import Scorer
 from ..reports.report import UNTOLD, briefly, short_names
 from ..reports.table import Table, number
+from ..rows.reading import Item, Progress
+from ..rows.sources import Source
+from ..scale.options import Settings, checked_columns, make_scorers
 from ..scale.tally import CONFUSION
 from ..statistics import estimation
 from ..statistics.intervals import COUNTS, MIN_QUESTIONS, Counts, pooled, wilson
@@ -390,3 +395,35 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
 def _class(name: str) -> int:
     """Return the class of length that a count of `ava.scorer.profile` is of, such as "answer_words:3"."""
     return int(name.partition(":")[2])
+
+
+def checked_judge(
+    columns: Mapping[str, str] | None, settings: Settings | None, label_file: bool = False
+) -> tuple[dict[str, str], str | None]:
+    """Return names of columns without that of the judge, and the column that has another judge's verdicts.
+
+    AVA's settings without AVA, or a judge in the column with the labels of people, are a ValueError.
+    """
+    result = checked_columns(columns, ["judge"])
+    judge = result.pop("judge", None)
+    if judge and settings:
+        raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
+    if judge and not label_file and judge == result.get("label", "label"):
+        raise ValueError(
+            f"judge: column {judge!r} has the labels of people, with which the judge is compared; "
+            "name another column, or leave the labels unread by naming no column for label (label=)"
+        )
+    return result, judge
+
+
+def judge_answers(
+    items: Sequence[Item], settings: Settings, sources: Sequence[Source], ignore_judge_errors: bool, progress: Progress
+) -> tuple[np.ndarray, np.ndarray, Scorer, JudgeErrors, list[str]]:
+    """Return AVA's (items,) probabilities and verdicts, AVA, what is known of its errors, and notes."""
+    from ..scale.run import item_statistics, profiles
+
+    scorer = make_scorers(["ava"], {"ava": settings}, sources)["ava"]
+    sums, counts = item_statistics(items, {"ava": scorer}, progress)
+    notes = scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
+    errors = JudgeErrors.of(scorer, profiles(scorer, items, sums["ava"]), ignore_judge_errors)
+    return sums["ava"][:, 1], sums["ava"][:, 0], scorer, errors, notes

@@ -27,6 +27,7 @@ from ..rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY, STOPPED_BY, Row
 from ..rows.writing import lock_folder, write_text
 from ..scale.options import OnError, Settings, check_options
 from .inputs import digested_sources, read_answers
+from .judge_errors import checked_judge, judge_answers
 from .labels import LABELS_TO_BEGIN, key_of
 
 _WRITING = Lock()  # raters of one page write into one file
@@ -98,8 +99,6 @@ def judged_answers(
     progress: Progress = ignore,
 ) -> tuple[Sequence, np.ndarray | None]:
     """Return the answers of all rows, and what the judge says of each; None where that is not needed."""
-    from .accuracy.report import checked_judge, judge_answers
-
     check_options(on_error, settings=settings, columns=columns)
     named, judge = checked_judge(columns, settings)
     sources, skips = digested_sources(rows), Skips(on_error == "skip", problem)

@@ -10,19 +10,26 @@ from typing import Any
 import numpy as np
 
 from ...core.answers import attempts
-from ...core.scorer import Scorer
 from ...reports.charts import accuracy_chart
 from ...reports.report import Report, as_sentence, highest_accuracy, print_first_screen, short_names, untold
 from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of
-from ...rows.sources import Source
-from ...scale.options import OnError, Settings, check_options, checked_columns, make_scorers, with_calibration
+from ...scale.options import OnError, Settings, check_options, with_calibration
 from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts, question_key
 from ...statistics import estimation
 from ..inputs import digested_sources, places_of, read_answers, slice_notes
-from ..judge_errors import JudgeErrors, assumption, confusion_table, help_of_judge, measured_fact, methods
+from ..judge_errors import (
+    JudgeErrors,
+    assumption,
+    checked_judge,
+    confusion_table,
+    help_of_judge,
+    judge_answers,
+    measured_fact,
+    methods,
+)
 from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes, what_labels_give
 from ..stopping import stopped_outcomes
 from ..view.rows import viewed_answers
@@ -528,38 +535,6 @@ class JudgedAnswers:
             }
             for (first, second), both, difference in zip(pairs, shared, ends, strict=True)
         ]
-
-
-def checked_judge(
-    columns: Mapping[str, str] | None, settings: Settings | None, label_file: bool = False
-) -> tuple[dict[str, str], str | None]:
-    """Return names of columns without that of the judge, and the column that has another judge's verdicts.
-
-    AVA's settings without AVA, or a judge in the column with the labels of people, are a ValueError.
-    """
-    result = checked_columns(columns, ["judge"])
-    judge = result.pop("judge", None)
-    if judge and settings:
-        raise ValueError("settings: the judge is a column, which has no settings; drop one of the two")
-    if judge and not label_file and judge == result.get("label", "label"):
-        raise ValueError(
-            f"judge: column {judge!r} has the labels of people, with which the judge is compared; "
-            "name another column, or leave the labels unread by naming no column for label (label=)"
-        )
-    return result, judge
-
-
-def judge_answers(
-    items: Sequence[Item], settings: Settings, sources: Sequence[Source], ignore_judge_errors: bool, progress: Progress
-) -> tuple[np.ndarray, np.ndarray, Scorer, JudgeErrors, list[str]]:
-    """Return AVA's (items,) probabilities and verdicts, AVA, what is known of its errors, and notes."""
-    from ...scale.run import item_statistics, profiles
-
-    scorer = make_scorers(["ava"], {"ava": settings}, sources)["ava"]
-    sums, counts = item_statistics(items, {"ava": scorer}, progress)
-    notes = scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-    errors = JudgeErrors.of(scorer, profiles(scorer, items, sums["ava"]), ignore_judge_errors)
-    return sums["ava"][:, 1], sums["ava"][:, 0], scorer, errors, notes
 
 
 def accuracy_of_slices(

@@ -16,8 +16,9 @@ from ...reports.viewer import ViewedAnswer, viewer, viewer_script
 from ...rows.reading import Item, Message, Progress, Skips, ignore
 from ...rows.values import PLANNED_LABELS, SAMPLING_PROBABILITY
 from ...scale.options import OnError, Settings
-from ..accuracy.report import accuracy, checked_judge, judge_answers
+from ..accuracy.report import accuracy
 from ..inputs import digested_sources, read_answers
+from ..judge_errors import checked_judge, judge_answers
 from ..label.guard import MAX_BODY, foreign
 from ..labelling import Session, Task, plan, task_of
 from ..labels import LABELS_TO_BEGIN, key_of, read_labels
