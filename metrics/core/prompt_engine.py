@@ -83,7 +83,8 @@ class PromptEngine:
     device = SimpleNamespace(type="cpu")
 
     def __init__(self, folder: Path, base: Path, layers: int | None = None):
-        self.file, self._folder, self._layers = GgufFile(base), folder, layers or GgufFile(base).setting("block_count")
+        self.file, self._folder = GgufFile(base), folder
+        self._layers = layers or self.file.setting("block_count")
         self._size = self.file.setting("embedding_length") // self.file.setting("attention.head_count")
         self._base = self.file.setting("rope.freq_base")
         self._by_process: dict[int, list] = {}
@@ -143,7 +144,7 @@ def _share_memory() -> None:
 
     kind, place = onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, onnxruntime.OrtMemType.DEFAULT
     info = onnxruntime.OrtMemoryInfo("Cpu", kind, 0, place)
-    strategy = onnxruntime.OrtArenaCfg({"arena_extend_strategy": 1})
+    strategy = onnxruntime.OrtArenaCfg({"arena_extend_strategy": 1})  # as much as is asked for, not a power of two
     with suppress(RuntimeError, onnxruntime.capi.onnxruntime_pybind11_state.Fail):
         onnxruntime.create_and_register_allocator(info, strategy)
 
