@@ -94,7 +94,7 @@ _LETTER = re.compile(
     r"(?i:(?:option|choice|letter|选项?)\s*)?[\[(]{0,2}([A-J]|[a-j](?=\W*\Z))[\])]{0,2}"
     r"(?:(?P<mark>[.:,、，：。)]+)\s*|(?=\s+(?:because|since|as|is)\b)|\s*\Z)"
 )
-_LETTERS = re.compile(r"\(?[A-J]\)?(?:\s*(?:,|and|&|/|\s)\s*\(?[A-J]\)?)+|[A-J]{2,4}")
+_LETTERS = re.compile(r"\(?[A-J]\)?(?:(?![A-J(])\s*+(?:(?:,|and|&|/)\s*+)?\(?[A-J]\)?)+|[A-J]{2,4}")
 
 
 def options(question: str) -> dict[str, str]:

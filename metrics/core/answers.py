@@ -39,7 +39,7 @@ _TOOLS = re.compile(
     rf"(?is)<({_TOOL_NAMES})\b[^>]*>.*?(?:</\1>|\Z)|<function=[^>]*>.*?(?:</function>|\Z)|<\|python_tag\|>.*"
     r"|\[TOOL_CALLS\]\s*(?:\[.*\]|\S.*)|\[TOOL_RESULTS\].*?(?:\[/TOOL_RESULTS\]|\Z)"
 )
-_ACTION = re.compile(r"(?m)^Action(?: \d+)?:[ \t]*(?:\w+\[.*\][ \t]*$|.*\n+(?:Action Input|Observation)\b)")
+_ACTION = re.compile(r"(?m)^Action(?: \d+)?:[ \t]*+(?:\w+\[.*\][ \t]*$|.*\n+(?:Action Input|Observation)\b)")
 _STEP = re.compile(r"(?m)^(?:Thought|Action|Action Input|Observation)(?: \d+)?:.*$")
 _ANSWER_WORDS = (
     "Antwort|réponse|respuesta|risposta|resposta|antwoord|svar|vastaus|odpowiedź|odpověď|válasz|răspuns|cevap|yanıt|"
@@ -49,7 +49,7 @@ _STATED = re.compile(
     r"(?im)(?:^[^\w\n]*+|[.!?。！？]\s{1,3})(?:(?:so|thus|hence|therefore|actually|i (?:think|believe)|the|my|final"
     r"|correct|right|die|das|la"
     r"|le|el|il|o|a|het|richtige)[, ]{1,2}|正确)*+"
-    rf"(?:answer\b(?:[ \t]*[:=]|[ \t]+is\b(?! not\b)[ \t]*:?)"
+    rf"(?:answer\b(?:[ \t]*[:=]|[ \t]+is\b(?! not\b)[ \t]*+:?)"
     rf"|(?:{_ANSWER_WORDS})(?:[ \t]*[:：]|[ \t]+(?:ist|est|es|è|é|är|er|is)\b|是|为|は))[\s*]*+(?=[^\s*])"
 )
 _KEYS = ("final_answer", "answer", "prediction", "response", "result", "output", "text", "value")

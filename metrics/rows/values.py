@@ -37,7 +37,7 @@ def plain_name(name: str) -> str:
 
 MISSING = object()
 MAX_PRINTED = 2**16  # characters of a text that may hold a list
-_STEP = re.compile(r"\[(\*|\d+|\w+=[^\]]+)\]|([^.\[\]]+)")
+_STEP = re.compile(r"\[(\*|\d+|\w+=[^\]]{1,1000}+)\]|([^.\[\]]+)")
 _STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 _LIST = rf"\[\s*+(?:{_STRING.pattern})(?:(?:\s*+,\s*+|\s++(?!,))(?:{_STRING.pattern}))*+\s*+,?+\s*+\]"
 _TUPLE = rf"\(\s*+(?:{_STRING.pattern})\s*+,\s*+(?:(?:{_STRING.pattern})\s*+,\s*+)*(?:(?:{_STRING.pattern})\s*+)?+\)"
