@@ -236,6 +236,7 @@ def language_of(text: str) -> str:
 
 
 ENGLISH_ONLY = "the model reads English only, and such scores mean little"
+UNKNOWN_FAULT = "unknown"  # stands for the fault of an answer that was judged wrong and whose words show none
 MEASURED = "de", "ar"  # languages beside English in which the judge of prompts was measured
 OTHER_LANGUAGES = "the model was measured in English, German and Arabic only"
 

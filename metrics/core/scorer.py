@@ -138,7 +138,6 @@ AT_LEAST_1 = whole(1)
 PROBABILITY = (lambda value: value is None or is_number(value, 0, 1), "a number from 0 to 1")
 VERSION = "0.1.0"
 ASKED = "reference questions asked"  # how the remark begins that says it of every system
-UNKNOWN_FAULT = "unknown"  # stands for the fault of an answer that was judged wrong and whose words show none
 UNSURE_FROM, UNSURE_TO = 0.1, 0.9  # a judge is unsure of an answer with a probability between these
 ALIASES = {  # names of the inputs in other libraries
     **dict.fromkeys(("answer", "answers", "candidate", "candidates", "hypotheses", "outputs"), "predictions"),

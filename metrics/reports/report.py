@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from ..core.reading import the_first
-from ..core.scorer import UNKNOWN_FAULT
+from ..core.reading import UNKNOWN_FAULT, the_first
 from .table import (
     Table,
     accuracy_cell,

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.scorer import UNKNOWN_FAULT, UNSURE_FROM, UNSURE_TO, Scorer
+from ..core.reading import UNKNOWN_FAULT
+from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer
 from ..rows.reading import Item
 from ..statistics.estimation import QuestionSums, row_sums
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ...core.reading import one_line
-from ...core.scorer import ASKED, UNKNOWN_FAULT, UNSURE_FROM, UNSURE_TO, Scorer
+from ...core.reading import UNKNOWN_FAULT, one_line
+from ...core.scorer import ASKED, UNSURE_FROM, UNSURE_TO, Scorer
 from ...registry import judge_among, scorer_class
 from ...reports.charts import accuracy_chart
 from ...reports.excerpt import excerpt, excerpt_lines, quoted
