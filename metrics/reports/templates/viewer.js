@@ -291,15 +291,20 @@ function connectViewer(root) {
   /* Labels: each is saved by the server at once, or stays here until it is downloaded. */
   const done = [], tasks = [...new Map(rows.filter(row => row.drawn).sort((a, b) => a.drawn[0] - b.drawn[0])
     .map(row => [row.key, row])).values()];
-  let unsaved = 0, skipped = [];
+  let unsaved = 0, skipped = [], sending = Promise.resolve();
   const labels = new Map();  // of this page, by key
-  async function set(row, value) {
+  function set(row, value) {
     for (const same of byKey.get(row.key)) same.label = value;
     value === null ? labels.delete(row.key) : labels.set(row.key, row);
     pick('download').hidden = data.serves || !labels.size;
     if (!data.serves) { unsaved = labels.size; return; }
-    const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ key: row.key, label: value }) };
+    unsaved++;
+    sending = sending.then(() => send(row.key, value));  // in the order of the keys: the last label of an answer counts
+  }
+  async function send(key, value) {
+    const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ key, label: value }) };
     const answer = await fetch('label', sent).catch(() => null);
+    unsaved--;
     if (!answer?.ok) alert(`The label was not saved: ${answer ? await answer.text() : 'the command has ended'}. Start genqa-metrics view again.`);
     estimate();
   }
