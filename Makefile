@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo docs test test-all quality style lock bench bench-quality sizes matrix integrations s3 resolve licences dist vendor clean
+.PHONY: demo docs test test-all quality style lock bench bench-quality bench-judges sizes matrix integrations s3 resolve licences dist vendor clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -37,6 +37,10 @@ bench: $(VENV)/installed-test  # writes its tables into tests/programs/benchmark
 bench-quality: $(VENV)/installed-test  # the same, of what the faster ways cost
 	@test -n "$(DATA)" || { echo "make bench-quality DATA=folder: the folder with judgments/ and written/"; exit 2; }
 	$(BIN)/python -m tests.programs.benchmarks.bench_fast --data "$(DATA)" --write tests/programs/benchmarks/results/benchmarks.md
+
+bench-judges: $(VENV)/installed-test  # what each judge of AVA needs; base and large must be downloaded: genqa-metrics download
+	@test -n "$(DATA)" || { echo "make bench-judges DATA=folder: the folder with written/"; exit 2; }
+	$(BIN)/python -m tests.programs.benchmarks.bench_judges --data "$(DATA)/written/assistant.dev.jsonl.gz" --output tests/programs/benchmarks/results/judges.json
 
 sizes: $(BIN)/python
 	$(BIN)/python -m tests.programs.benchmarks.bench_install
