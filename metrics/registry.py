@@ -14,6 +14,7 @@ SCORERS = {
     "grounding": "GroundingScorer",
     "kpqa": "KpqaScorer",
 }
+JUDGE = "ava"  # judges answers where no other judge is named
 
 
 def scorer_class(metric: str) -> "type[Scorer]":

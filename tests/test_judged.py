@@ -43,6 +43,7 @@ def told(call, *given, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = call(*given, **options)
+    assert {one.filename for one in caught if one.category is RecordedScoresWarning} <= {__file__}  # no line of ours
     return found, [str(one.message) for one in caught if one.category is RecordedScoresWarning]
 
 

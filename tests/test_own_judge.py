@@ -79,6 +79,19 @@ def test_a_calibration_is_used_by_score_compare_and_accuracy_and_named_by_them(c
     assert make_scorer("ava", settings | {"calibration": str(path)}).threshold == 0.5
 
 
+def test_settings_of_the_judge_have_one_form(calibrated, settings):
+    """{"checkpoint": C}, {"ava.checkpoint": C} and {"ava": {"checkpoint": C}} are the same; others are refused."""
+    rows = written(12)
+    forms = settings, {f"ava.{name}": setting for name, setting in settings.items()}, {"ava": settings}
+    first, *others = (genqa_metrics.accuracy(rows, settings=form).judge for form in forms)
+    assert others == [first, first]
+    assert genqa_metrics.score(rows, "ava", forms[1]).signatures["ava"] == first
+    with pytest.raises(ValueError, match="settings: expected those of ava, got those of kpqa"):
+        genqa_metrics.accuracy(rows, settings={"kpqa.beta": 2})
+    with pytest.raises(ValueError, match=r"settings: expected \{'METRIC.beta': value\}, got \{'beta': 2\}"):
+        genqa_metrics.score(rows, ["ava", "kpqa"], {"beta": 2})
+
+
 def test_verdicts_are_those_of_the_scale(calibrated, settings):
     """By hand: log-odds times the slope plus the intercept, a verdict from 0.5 on; an empty answer stays at 0."""
     report, path = calibrated

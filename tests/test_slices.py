@@ -113,6 +113,19 @@ def test_accuracy_of_a_slice_is_that_of_its_rows(two):
     assert "Accuracy by topic" in report.to_html()
 
 
+def test_slices_without_an_estimate_are_one_line(two):
+    """Of law there are labels; of art and math none: 10 + 3 of 30 + 5 rows are accepted there."""
+    mine = two["a"] + rows(5, 3, "math")
+    judged = [{**row, "judge": float(row["prediction"] != "nothing"), "system": "a"} for row in mine]
+    labels = [{**row, "label": row["judge"]} for row in judged if row["topic"] == "law"]
+    report = genqa_metrics.accuracy(judged, labels, columns={"judge": "judge"}, by="topic")
+    [table] = [table for table in report.tables() if table.title == "Accuracy by topic"]
+    assert [row[0] for row in table.rows] == ["law", "art and math"]
+    cells = dict(zip(table.header, table.rows[1], strict=True))
+    assert cells["accuracy"] == "cannot tell (judge accepts 13 of 35)"
+    assert (cells["answers"], cells["labelled"], cells["wrong"]) == ("35", "0", "-")
+
+
 def test_a_slice_without_labels_is_noted(two):
     judged = [{**row, "judge": float(row["prediction"] != "nothing"), "system": "a"} for row in two["a"]]
     labels = [{**row, "label": row["judge"]} for row in judged if row["topic"] == "law"]

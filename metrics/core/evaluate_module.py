@@ -4,7 +4,6 @@ import inspect
 import json
 import sys
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .scorer import Scorer, check_names, column_sums, loaded_from, shown
+from .scorer import Scorer, check_names, column_sums, loaded_from, shown, warn_caller
 
 
 def read_settings(settings: Mapping | str | Path | None) -> dict:
@@ -243,7 +242,7 @@ class CheckedModule:
                 bar.update(len(chunk))
         total = column_sums(statistics)
         for warning in scorer.warnings({"": total}, counts):
-            warnings.warn(f"{scorer.name}: {warning}", stacklevel=4)
+            warn_caller(f"{scorer.name}: {warning}")
         results = scorer.corpus_scores(total, rows)
         explanation = details.pop("explanation", None)
         if per_example:

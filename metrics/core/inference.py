@@ -2,7 +2,6 @@
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .scorer import check_setting, require_extra
+from .scorer import check_setting, require_extra, warn_caller
 
 
 def cores() -> int:
@@ -141,8 +140,7 @@ def is_emulated(dtype: str) -> bool:
 def warn_if_emulated(dtype: str, device: str) -> None:
     """Warn about a floating-point type that is only emulated on a device."""
     if device == "cpu" and dtype != "float32" and is_emulated(dtype):
-        message = f"dtype: this processor only emulates {dtype}, slower than float32; use dtype='float32'"
-        warnings.warn(message, stacklevel=2)
+        warn_caller(f"dtype: this processor only emulates {dtype}, slower than float32; use dtype='float32'")
 
 
 BACKENDS = ("torch", "onnx")

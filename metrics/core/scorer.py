@@ -30,6 +30,14 @@ def loaded_from() -> Path | None:
     return None
 
 
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn about the line that called this package, not about a line of it or of `evaluate`."""
+    ours, frame, level = (__name__.partition(".")[0], "evaluate"), sys._getframe(1), 2
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in ours:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
 def shown(value: object) -> str:
     """Return a value as an error message shows it, not longer than 60 characters."""
     text = repr(value)
@@ -102,7 +110,7 @@ def checked_column(argument: str, column: object, shape: str, first_row: int = 0
         if needed and not checked[-1]:
             raise ValueError(f"{where}: expected at least one reference, got an empty list; drop the row or add one")
     if nulls:
-        warnings.warn(f"{argument}: nulls in the lists of {nulls} rows were left out", stacklevel=2)
+        warn_caller(f"{argument}: nulls in the lists of {nulls} rows were left out")
     return checked
 
 

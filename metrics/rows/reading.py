@@ -8,7 +8,6 @@ machine or on where an earlier run was killed: so a run that is resumed computes
 import json
 import math
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -20,6 +19,7 @@ from textwrap import shorten
 from typing import Any, Literal, TypeVar
 
 from ..core.reading import the_first
+from ..core.scorer import warn_caller
 from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name_column
 from .formats.shared import is_chat, text_of
 from .options import Options, options_in_columns, options_of, right_options, with_options
@@ -757,7 +757,7 @@ def good_rows(
             skips.good[source.name] += 1
             yield source, row, converted
         for notice in source.notices:
-            warnings.warn(f"{source.name}: {notice}", InputWarning, stacklevel=2)
+            warn_caller(f"{source.name}: {notice}", InputWarning)
         after = 0
 
 

@@ -1,15 +1,14 @@
 """Options of the verbs, checked; which metrics are computed with which settings."""
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from numbers import Integral
 from typing import Any, Literal
 
 from ..core.reading import the_first
-from ..core.scorer import Scorer
-from ..registry import SCORERS, judge_among, make_scorer, scorer_class
+from ..core.scorer import Scorer, warn_caller
+from ..registry import JUDGE, SCORERS, judge_among, make_scorer, scorer_class
 from ..rows.errors import Advice, FileError, RecordedScoresWarning, add_metric
 from ..rows.reading import RowKind, is_judged, recorded_settings
 from ..rows.sources import Source
@@ -22,7 +21,7 @@ RECORDED_SETTINGS = (
     "quantity_guard", "calibration",
 )  # fmt: skip
 LONG = 2.0  # ratio of lengths, or its inverse, from which a note is shown
-Settings = Mapping[str, Any]  # {metric: {setting: value}}, or {setting: value} of the only metric
+Settings = Mapping[str, Any]  # see `settings_by_metric`
 OnError = Literal["fail", "skip"]
 
 
@@ -119,17 +118,40 @@ def with_recorded(metric: str, given: Mapping[str, Any], sources: Sequence[Sourc
         recorded |= {"calibration": beside[0]} if beside else {}
     listed = ", ".join(f"{name}={value}" for name, value in recorded.items())
     if not all(isinstance(name, str) and (name in BUNDLED or os.path.isdir(name)) for name in names):
-        warnings.warn(f"{metric}: judged before with {listed}, which is not on this machine", RecordedScoresWarning, 2)
+        warn_caller(f"{metric}: judged before with {listed}, which is not on this machine", RecordedScoresWarning)
         return dict(given)
     if not recorded.items() <= given.items():
-        warnings.warn(f"{metric}: settings as the rows were judged before: {listed}", RecordedScoresWarning, 2)
+        warn_caller(f"{metric}: settings as the rows were judged before: {listed}", RecordedScoresWarning)
     return {**recorded, **given}
 
 
+def settings_by_metric(settings: Settings | None, metrics: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return {metric: {setting: value}} from this, {"metric.setting": value}, or {setting: value} of the only metric.
+
+    >>> settings_by_metric({"ava.checkpoint": "large"}, ["ava", "aev"])
+    {'ava': {'checkpoint': 'large'}}
+    >>> settings_by_metric({"checkpoint": "large", "ava": {"threshold": 0.6}}, ["ava"])
+    {'ava': {'checkpoint': 'large', 'threshold': 0.6}}
+    """
+    result: dict[str, dict[str, Any]] = {}
+    for name, setting in (settings or {}).items():
+        metric, dot, setting_name = name.partition(".")
+        if isinstance(setting, Mapping):
+            result.setdefault(name, {}).update(setting)
+        elif dot:
+            result.setdefault(metric, {})[setting_name] = setting
+        elif len(metrics) == 1 and name not in SCORERS:
+            result.setdefault(metrics[0], {})[name] = setting
+        else:
+            form = f"{{{name!r}: {{setting: value}}}}" if name in SCORERS else f"{{'METRIC.{name}': value}}"
+            raise ValueError(f"settings: expected {form}, got {{{name!r}: {setting!r:.40}}}")
+    return result
+
+
 def make_scorers(
-    metrics: Sequence[str], settings: Mapping[str, Mapping] | None = None, sources: Sequence[Source] = ()
+    metrics: Sequence[str], settings: Settings | None = None, sources: Sequence[Source] = ()
 ) -> dict[str, Scorer]:
-    """Return {metric: what computes it}; `settings` are {metric: {setting: value}}, or those of the only metric.
+    """Return {metric: what computes it} with `settings` in any form of `settings_by_metric`.
 
     Settings that are not given are those with which the rows of the sources were judged before, see `with_recorded`;
     of such rows no model is loaded before it is needed.
@@ -139,9 +161,7 @@ def make_scorers(
         ...
     ValueError: f_meta: has settings but is not computed; add f_meta to metrics or drop them
     """
-    settings = settings or {}
-    if len(metrics) == 1 and settings and not set(settings) & {*SCORERS}:
-        settings = {metrics[0]: settings}  # those of the only metric
+    settings = settings_by_metric(settings, metrics)
     for metric in settings:
         if metrics and metric not in metrics:
             problem = Advice(f"{metric}: has settings but is not computed; ", add_metric(metric), " or drop them")
@@ -169,7 +189,7 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
             "computed only where it is named: ",
             add_metric("grounding"),
         )
-    return ("ava",) if row_kind.text == "question" and row_kind.given else ("aev",)
+    return (JUDGE,) if row_kind.text == "question" and row_kind.given else ("aev",)
 
 
 def needed_columns(metrics: Mapping[str, Scorer | type[Scorer]], row_kind: RowKind) -> dict[str, str]:

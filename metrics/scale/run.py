@@ -9,7 +9,6 @@ metric read and of its scores, and what must be warned of. Scores without it are
 
 import json
 import sys
-import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +23,7 @@ import numpy as np
 
 from .. import __version__
 from ..core.inference import cores, listening
-from ..core.scorer import Scorer
+from ..core.scorer import Scorer, warn_caller
 from ..registry import scorer_class
 from ..rows.errors import Advice, FileError, RecordedScoresWarning, too_many_systems
 from ..rows.reading import (
@@ -738,4 +737,4 @@ def _warn_of_recorded(counts: Mapping[str, Mapping[str, int]]) -> None:
     """Warn that judgments in the rows were taken, or could not be; `counts` are those of metrics."""
     for metric, of_metric in counts.items():
         if note := _recall_note(metric, of_metric):
-            warnings.warn(note, RecordedScoresWarning, stacklevel=3)
+            warn_caller(note, RecordedScoresWarning)

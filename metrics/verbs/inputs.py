@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 import numpy as np
 
 from ..core.reading import the_first
+from ..registry import JUDGE
 from ..rows.errors import SKIP_BAD_ROWS, Advice, FileError
 from ..rows.reading import MAX_SCORE, Item, RowError, RowReader, Skips, good_rows
 from ..rows.sources import Source, sources_of
@@ -118,7 +119,7 @@ def read_answers(
     `judged`: AVA will judge the answers, which need a question and references then.
     """
     readers: dict[str, RowReader] = {}
-    asked = {"question": "ava", "references": "ava"} if judged and judge_column is None else {}
+    asked = {"question": JUDGE, "references": JUDGE} if judged and judge_column is None else {}
 
     def convert(source: Source, row: Row) -> list[tuple]:
         reader = readers.setdefault(source.name, RowReader(source, columns, lambda kind: asked))

@@ -19,11 +19,12 @@ import numpy as np
 
 from ..ava.calibration import MEASURED_FILE, MUST_BE_EQUAL
 from ..core.scorer import Scorer
+from ..registry import JUDGE
 from ..reports.report import UNTOLD, briefly, short_names
 from ..reports.table import Table, number
 from ..rows.reading import Item, Progress
 from ..rows.sources import Source
-from ..scale.options import Settings, checked_columns, make_scorers
+from ..scale.options import Settings, checked_columns, make_scorers, settings_by_metric, with_calibration
 from ..scale.tally import CONFUSION
 from ..statistics import estimation
 from ..statistics.intervals import COUNTS, MIN_QUESTIONS, Counts, pooled, wilson
@@ -422,8 +423,18 @@ def judge_answers(
     """Return AVA's (items,) probabilities and verdicts, AVA, what is known of its errors, and notes."""
     from ..scale.run import item_statistics, profiles
 
-    scorer = make_scorers(["ava"], {"ava": settings}, sources)["ava"]
-    sums, counts = item_statistics(items, {"ava": scorer}, progress)
-    notes = scorer.warnings({"all": sums["ava"].sum(axis=0)[:-1]}, counts["ava"])
-    errors = JudgeErrors.of(scorer, profiles(scorer, items, sums["ava"]), ignore_judge_errors)
-    return sums["ava"][:, 1], sums["ava"][:, 0], scorer, errors, notes
+    scorer = make_scorers([JUDGE], settings, sources)[JUDGE]
+    sums, counts = item_statistics(items, {JUDGE: scorer}, progress)
+    statistics = sums[JUDGE]
+    notes = scorer.warnings({"all": statistics.sum(axis=0)[:-1]}, counts[JUDGE])
+    errors = JudgeErrors.of(scorer, profiles(scorer, items, statistics), ignore_judge_errors)
+    return statistics[:, 1], statistics[:, 0], scorer, errors, notes
+
+
+def judge_settings(settings: Settings | None, calibration: str | None = None) -> dict[str, Any]:
+    """Return {setting: value} of the judge from settings in any form, and with a file of `calibrate`."""
+    by_metric = settings_by_metric(settings, [JUDGE])
+    for metric in by_metric:
+        if metric != JUDGE:
+            raise ValueError(f"settings: expected those of {JUDGE}, got those of {metric}; drop them")
+    return with_calibration(by_metric.get(JUDGE, {}), calibration)

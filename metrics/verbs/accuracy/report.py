@@ -1,25 +1,25 @@
 """The accuracy of systems with intervals that count the judge's errors: what `genqa-metrics accuracy` prints."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from ...core.answers import attempts
+from ...registry import JUDGE
 from ...reports.charts import accuracy_chart
-from ...reports.report import Report, as_sentence, highest_accuracy, print_first_screen, short_names, untold
+from ...reports.report import Report, as_sentence, briefly, highest_accuracy, print_first_screen, short_names, untold
 from ...reports.table import Table, accuracy_cell, estimate, number, print_table, source_cell, visible
 from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
-from ...rows.reading import Item, Message, Progress, Skips, ignore, inputs_of
-from ...scale.options import OnError, Settings, check_options, with_calibration
-from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts, question_key
+from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
+from ...scale.options import OnError, Settings, check_options
+from ...scale.tally import CONFUSION, question_key
 from ...statistics import estimation
-from ..inputs import digested_sources, places_of, read_answers, slice_notes
+from ..inputs import digested_sources, read_answers
 from ..judge_errors import (
     JudgeErrors,
     assumption,
@@ -27,14 +27,15 @@ from ..judge_errors import (
     confusion_table,
     help_of_judge,
     judge_answers,
+    judge_settings,
     measured_fact,
     methods,
 )
-from ..labels import LABELS_TO_BEGIN, Labels, agreement_fact, read_labels, selection_notes, what_labels_give
+from ..labels import LABELS_TO_BEGIN, agreement_fact, read_labels, selection_notes, what_labels_give
 from ..stopping import stopped_outcomes
 from ..view.rows import viewed_answers
+from .estimates import JudgedAnswers, worst_answers
 
-POINTS = (0.01, 0.02, 0.05)  # half widths of an interval for which the labels needed are reported
 SYSTEMS = "Accuracy of the systems"  # a table
 MAX_PAIRS_OF = 30  # systems, above which differences are left out
 CORRECTION = "holm"  # of differences by labels, as in `compare`
@@ -64,7 +65,7 @@ def accuracy(
             with id; system; the probability of being drawn. Default: those in a column label of the rows.
         columns: where a column has another name; {"judge": column} takes the verdicts or probabilities of another
             judge from a column.
-        settings: settings of ava, such as threshold or checkpoint.
+        settings: settings of the judge, {"checkpoint": "large"} or, as for `--set`, {"ava.checkpoint": "large"}.
         finite_population: intervals of these very rows, not of questions like them: narrower, for a fixed test set.
             Needs labels.
         by: also report results for each value of this column, such as a topic; COLUMN.KEY goes into objects.
@@ -93,7 +94,7 @@ def accuracy(
 
     with bad_usage():
         check_options(on_error, settings=settings, columns=columns, by=by)
-        settings = with_calibration(settings or {}, calibration)
+        settings = judge_settings(settings, calibration)
         columns, judge_column = checked_judge(columns, settings, labels is not None)
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
             raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence!r}; 0.95 is usual")
@@ -113,66 +114,66 @@ def accuracy(
             if value:
                 raise FileError(f"{name}: needs labels; give some with labels, or in a column 'label' of the rows")
     label_notes: list[str] = []
-    known = read_labels(label_sources, items, plans, columns, skips, label_notes, rater_error)
-    if known:
-        known.replace_those_of(items)
+    people = read_labels(label_sources, items, plans, columns, skips, label_notes, rater_error)
+    if people:
+        people.replace_those_of(items)
     if judge_column is None:
         judged, verdicts, scorer, errors, judge_notes = judge_answers(
             items, settings, sources, ignore_judge_errors, progress
         )
         notes += judge_notes
-        judge, judged_by = scorer.signature, scorer.title
+        judge, judged_by, rate_name = scorer.signature, scorer.title, scorer.main
     else:
         unknown = "the errors of a judge in a column are only known from labels"
         verdicts, errors = (judged >= 0.5).astype(float), JudgeErrors(None, unknown, ignore_judge_errors)
-        judge, judged_by = f"column:{judge_column}", f"the column {judge_column}"
+        judge, judged_by, rate_name = f"column:{judge_column}", f"the column {judge_column}", ""
     notes += label_notes
-    if known and known.until:
-        notes += stopped_outcomes(items, judged, known.mean, known.until)
-    places = defaultdict(list)
-    for place, item in enumerate(items):
-        places[item.system].append(place)
-    gives_none = np.array(
-        [not v and not attempts(item.predictions[0]) for item, v in zip(items, verdicts, strict=True)]
-    )
-    means, chances = (known.mean, known.probability) if known else (np.nan, 1.0)
+    labels_of_rows = people.mean if people else np.full(len(items), np.nan)
+    if people and people.until:
+        notes += stopped_outcomes(items, judged, people.mean, people.until)
+    rows_of = defaultdict(list)
+    for row, item in enumerate(items):
+        rows_of[item.system].append(row)
+    rows_by_system = {system: np.array(mine) for system, mine in rows_of.items()}
+    declined = np.array([not v and not attempts(item.predictions[0]) for item, v in zip(items, verdicts, strict=True)])
+    chances = people.probability if people else 1.0
     answers = JudgedAnswers(
         verdicts=verdicts,
-        asked=np.array([question_key(item) for item in items]),
-        sums=estimation.row_sums(judged, verdicts, means, chances, gives_none).T,
-        labels=known,
+        question_keys=np.array([question_key(item) for item in items]),
+        row_sums=estimation.row_sums(judged, verdicts, labels_of_rows, chances, declined).T,
+        labels=people,
         errors=errors,
-        by_ava=judge_column is None,
+        rate_name=rate_name,
         finite=finite_population,
         confidence=confidence,
     )
     systems: dict[str, dict] = {}
     estimates: dict[str, Any] = {}
-    for system, mine in places.items():
-        systems[system], estimates[system] = answers.accuracy(system, np.array(mine))
-        if known:
-            notes += selection_notes(system, judged[mine], known.probability[mine], answers.asked[mine])
+    for system, mine in rows_by_system.items():
+        systems[system], estimates[system] = answers.accuracy(system, mine)
+        if people:
+            notes += selection_notes(system, judged[mine], people.probability[mine], answers.question_keys[mine])
     notes += errors.notes(systems)
     sliced = None
     if by:
-        sliced, slice_notes = accuracy_of_slices(by, slices, places, answers, label_sources is not None)
-        notes += slice_notes
+        sliced, notes_on_slices = answers.by_slice(by, slices, rows_by_system, label_sources is not None)
+        notes += notes_on_slices
     measured = errors.measured
-    differences = answers.differences(places, estimates) if len(systems) <= MAX_PAIRS_OF else []
+    differences = answers.differences(rows_by_system, estimates) if len(systems) <= MAX_PAIRS_OF else []
     return AccuracyReport(
         genqa_metrics=__version__,
         inputs=inputs,
-        labels=inputs_of(label_sources, skips) if label_sources else [] if known else None,
+        labels=inputs_of(label_sources, skips) if label_sources else [] if people else None,
         judge=judge,
         judged_by=judged_by,
         settings={
             "confidence": confidence,
             "truth": "these rows" if finite_population else "questions like these",
-            "rater_error": known.error if known else None,
+            "rater_error": people.error if people else None,
             "correction": CORRECTION if len(differences) > 1 else "none",
             "columns": columns | ({"judge": judge_column} if judge_column else {}),
         },
-        raters=known.raters if known else None,
+        raters=people.raters if people else None,
         measured=dict(measured.facts) if measured else None,
         unlike={system: list(others) for system, others in errors.unlike.items()},
         systems=systems,
@@ -180,15 +181,16 @@ def accuracy(
         sliced=sliced,
         bad_rows=skips.skipped,
         notes=notes,
-        worst=worst_answers(items, judged, known),
+        worst=worst_answers(items, judged, labels_of_rows),
+        _rate_name=rate_name or "judged",
         _answers=partial(
             viewed_answers,
             items,
             judged,
             verdicts,
-            known.mean if known else np.full(len(items), np.nan),
+            labels_of_rows,
             slices if by else (),
-            judge="" if judge_column else "ava",
+            judge="" if judge_column else JUDGE,
         ),
     )
 
@@ -201,7 +203,7 @@ class AccuracyReport(Report):
         systems: {system: "rows", "questions", "labelled", "judged", "accuracy", "low", "high", "method", "declined",
             "wrong" (shares), "accuracy_given_attempted" ("value", "low", "high", or None), and with labels
             "effective_sample_size", "agreement", "kappa", "confusion"; with an interval by labels "needed" (labels),
-            "questions_needed", "half_width_of_all" (with a label of every row)}; where AVA judged, "ava_accuracy" is
+            "questions_needed", "half_width_of_all" (with a label of every row)}; where AVA judged, its main score is
             "judged".
         differences: [{"first", "second", "difference": {"value", "low", "high"}}] of every pair of systems.
         judge: signature of the judge.
@@ -227,6 +229,7 @@ class AccuracyReport(Report):
     bad_rows: int
     notes: list[str]
     worst: list[dict[str, Any]]
+    _rate_name: str = "judged"  # what tables call the share of answers that the judge accepts
     _answers: Callable[[], list[ViewedAnswer]] = list  # what the row viewer shows
 
     def answers_of_page(self) -> list[ViewedAnswer]:
@@ -264,8 +267,8 @@ class AccuracyReport(Report):
     @property
     def findings(self) -> list[str]:
         """Which system has the highest accuracy, and which others may be as good."""
-        told = [system for system, result in self.systems.items() if result["low"] is not None]
-        first = max(told, key=lambda system: self.systems[system]["accuracy"], default=None)
+        with_interval = [system for system, accuracy in self.systems.items() if accuracy["low"] is not None]
+        first = max(with_interval, key=lambda system: self.systems[system]["accuracy"], default=None)
         open_pairs = [(p["first"], p["second"]) for p in self.differences if not _is_clear(p["difference"])]
         why, _ = untold(self.notes)
         return why or [
@@ -276,41 +279,42 @@ class AccuracyReport(Report):
     def next_steps(self) -> list[str]:
         """What to do next: how to get an accuracy or a narrower interval, and to compare."""
         _, steps = untold(self.notes)
-        if any("needed" in values for values in self.systems.values()):
+        if any("needed" in accuracy for accuracy in self.systems.values()):
             steps += [as_sentence(step) for step in self._more_labels() if step]
         compared = "Read the answers on which systems differ: genqa-metrics compare FILE --labels LABELS."
         return [*steps, *[compared] * (len(self.systems) > 1 and bool(self.labels))]
 
     def help_of_judge(self) -> str:
         """Whether the judge helps beside the labels, in one sentence; "" without labels."""
-        systems = {name: values for name, values in self.systems.items() if "confusion" in values}
-        confusion = {name: sum(values["confusion"][name] for values in systems.values()) for name in CONFUSION}
+        systems = {name: accuracy for name, accuracy in self.systems.items() if "confusion" in accuracy}
+        confusion = {case: sum(accuracy["confusion"][case] for accuracy in systems.values()) for case in CONFUSION}
         return help_of_judge(systems, confusion)
 
     @property
     def headline(self) -> str:
         """What was judged by what, and what the numbers assume, in one line."""
-        systems, assumes = self.systems.values(), assumption(self.systems)
-        answers, labels = (sum(values[name] for values in systems) for name in ("rows", "labelled"))
-        of = f"{answers:,} answer{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
+        assumes = assumption(self.systems)
+        answers, labels = (sum(of[name] for of in self.systems.values()) for name in ("rows", "labelled"))
+        of = f"{len(self.systems)} system{'s' * (len(self.systems) != 1)}"
+        counts = f"{answers:,} answer{'s' * (answers != 1)} of {of}"
         labelled = f"{labels:,} labelled" if labels else "without labels"
-        return f"{of}, judged by {self.judged_by}, {labelled}{f'; the accuracy {assumes}' * bool(assumes)}"
+        return f"{counts}, judged by {self.judged_by}, {labelled}{f'; the accuracy {assumes}' * bool(assumes)}"
 
     def show(self, console: Any) -> None:
         """Print one line a system, the finding and what it rests on; `show_all` prints all tables."""
         systems = self.systems.values()
-        labels = sum(values["labelled"] for values in systems)
-        told = [values["low"] is not None for values in systems]
+        with_interval = [accuracy["low"] is not None for accuracy in systems]
         interval = f"{self._percent()} interval for {self.settings['truth']}"
-        rests_on = [f"right: {methods(self.systems)}, {interval}"] * any(told)
+        rests_on = [f"right: {methods(self.systems)}, {interval}"] * any(with_interval)
         rests_on += [*filter(None, [self.help_of_judge()]), *self._more_labels()]
-        most = min([LABELS_TO_BEGIN, *(values["rows"] for values in systems)])
+        is_labelled = any(accuracy["labelled"] for accuracy in systems)
+        proposed = min([LABELS_TO_BEGIN, *(accuracy["rows"] for accuracy in systems)])
         print_first_screen(
             console,
             self.headline,
             self._short(),
-            [*(self.findings if all(told) else []), *rests_on],  # a note says that it cannot be told
-            [*self.notes, *filter(None, [what_labels_give(most) if not labels else ""])],
+            [*(self.findings if all(with_interval) else []), *rests_on],  # a note says that it cannot be told
+            [*self.notes, *filter(None, ["" if is_labelled else what_labels_give(proposed)])],
             "All tables, how many more labels, and the judge's signature: --verbose",
             lambda room: self._print_slices(console),
         )
@@ -321,28 +325,29 @@ class AccuracyReport(Report):
             print_table(table, console)
 
     def _short(self) -> Table:
-        told = any(values["low"] is not None for values in self.systems.values())
-        rows = []
-        for name, of in self._ordered():
-            right, declined = _cells(of, ("accuracy", "of_rows"))
-            rows.append([name, right, *[source_cell(of)] * told, declined])
-        return Table("", ["system", "right", *["from"] * told, "declined"], rows, "")
+        header = ["system", "accuracy", *["source"] * self._any_interval(), "declined_of_rows"]
+        rows = [[system, *_cells(accuracy, header[1:])] for system, accuracy in self._ordered()]
+        names = {"accuracy": "right", "source": "from", "declined_of_rows": "declined"}
+        return Table("", [names.get(name, name) for name in header], rows, "")
+
+    def _any_interval(self) -> bool:
+        return any(accuracy["low"] is not None for accuracy in self.systems.values())
 
     def _ordered(self) -> list[tuple[str, Mapping]]:
         return sorted(self.systems.items(), key=lambda item: -(item[1]["accuracy"] or 0))
 
     def _more_labels(self) -> list[str]:
         """Return how many more labels would give an interval of 5 points on both sides, or how many questions."""
-        planned = [values for values in self.systems.values() if "needed" in values]
-        needed = [values["needed"]["0.05"] for values in planned]
+        planned = [accuracy for accuracy in self.systems.values() if "needed" in accuracy]
+        needed = [accuracy["needed"]["0.05"] for accuracy in planned]
         if None not in needed:
             most = max(needed, default=0)
             return [f"about {most:,} more labels of each system would give +-5 points"] if most else []
-        questions = [values["questions_needed"]["0.05"] for values in planned]
+        questions = [accuracy["questions_needed"]["0.05"] for accuracy in planned]
         each = "labels of every system" if len(planned) > 1 else "labels"
         more = "" if None in questions else f"+-5 points need {each} on about {rounded(max(questions))} such questions"
-        rows, labels = (sum(values[name] for values in self.systems.values()) for name in ("rows", "labelled"))
-        widest = 100 * max(values["half_width_of_all"] for values in planned)
+        rows, labels = (sum(of[name] for of in self.systems.values()) for name in ("rows", "labelled"))
+        widest = 100 * max(accuracy["half_width_of_all"] for accuracy in planned)
         of_all = f"labelling all {rows:,} rows gives about +-{widest:.0f} points" if labels < rows else ""
         return ["; ".join(filter(None, [of_all, more]))]
 
@@ -355,63 +360,77 @@ class AccuracyReport(Report):
         return f"{self.settings['confidence']:.0%}"
 
     def _systems(self) -> Table:
-        ava = all("ava_accuracy" in result for result in self.systems.values())
-        labelled = any(result["labelled"] for result in self.systems.values())
-        told = any(result["low"] is not None for result in self.systems.values())
-        header = ["system", "accuracy", *["from", "wrong"] * told, "declined"]
-        header += [*["accuracy_given_attempted"] * told, "answers"]
-        header += ["ava_accuracy" if ava else "judged", *["labelled", "effective_sample_size"] * labelled]
-        rows = [[system, *_cells(result, header[1:])] for system, result in self._ordered()]
-        said = "Judged: the share that the judge accepts, its errors included."
-        if told:
-            said = f"Accuracy with its {self._percent()} interval; {methods(self.systems)}. "
-            said += f"The interval is of {self.settings['truth']}."
-        said += f" Declined: gives no answer, such as 'I don't know'{'; attempted: the other answers' * told}."
-        if labelled:
-            said += " Worth: labels and judge give an interval as narrow as this many labels alone."
-        return Table(SYSTEMS, header, rows, said, short=short_names(header) | {"ava_accuracy": "judged"})
+        is_labelled = any(accuracy["labelled"] for accuracy in self.systems.values())
+        is_estimated = self._any_interval()
+        header = ["system", "accuracy", *["source", "wrong"] * is_estimated, "declined"]
+        header += [*["accuracy_given_attempted"] * is_estimated, "answers"]
+        header += ["judged", *["labelled", "effective_sample_size"] * is_labelled]
+        rows = [[system, *_cells(accuracy, header[1:])] for system, accuracy in self._ordered()]
+        explanation = "Judged: the share that the judge accepts, its errors included."
+        if is_estimated:
+            explanation = f"Accuracy with its {self._percent()} interval; {methods(self.systems)}. "
+            explanation += f"The interval is of {self.settings['truth']}."
+        attempted = "; attempted: the other answers" * is_estimated
+        explanation += f" Declined: gives no answer, such as 'I don't know'{attempted}."
+        if is_labelled:
+            explanation += " Worth: labels and judge give an interval as narrow as this many labels alone."
+        names = {"judged": self._rate_name, "source": "from"}
+        header = [names.get(name, name) for name in header]
+        return Table(SYSTEMS, header, rows, explanation, short=short_names(header) | {self._rate_name: "judged"})
 
     def _agreement(self) -> Table | None:
-        known = {system: result for system, result in self.systems.items() if "confusion" in result}
-        agreed = {system: {**result, **result["confusion"]} for system, result in known.items()}
-        said = (
+        known = {system: accuracy for system, accuracy in self.systems.items() if "confusion" in accuracy}
+        agreed = {system: {**accuracy, **accuracy["confusion"]} for system, accuracy in known.items()}
+        explanation = (
             "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
             "being drawn. Missed: correct but rejected; let through: wrong but accepted."
         )
-        return confusion_table("Judge and people", agreed, said) if known else None
+        return confusion_table("Judge and people", agreed, explanation) if agreed else None
 
     def _needed(self) -> Table | None:
-        planned = {system: result for system, result in self.systems.items() if "needed" in result}
+        planned = {system: accuracy for system, accuracy in self.systems.items() if "needed" in accuracy}
         if not planned:
             return None
         points = next(iter(planned.values()))["needed"]
         header = ["system", *(f"+-{float(point) * 100:g} points" for point in points), "+- with all labels"]
         rows = []
-        for system, result in planned.items():
+        for system, accuracy in planned.items():
             cells = [system]
-            for point, count in result["needed"].items():
-                questions = result["questions_needed"][point]
+            for point, count in accuracy["needed"].items():
+                questions = accuracy["questions_needed"][point]
                 of_questions = "-" if questions is None else f"{rounded(questions)} questions"
                 cells.append(of_questions if count is None else f"{count:,}")
-            rows.append([*cells, f"+-{100 * result['half_width_of_all']:.0f} points"])
-        said = (
+            rows.append([*cells, f"+-{100 * accuracy['half_width_of_all']:.0f} points"])
+        explanation = (
             "About how many more rows to label for such an interval; where labels of all rows do not give it, of how "
             "many questions like these they would. -: too many labels are wrong."
         )
-        return Table("How many more labels", header, rows, said)
+        return Table("How many more labels", header, rows, explanation)
 
     def _by_slice(self) -> Table | None:
-        """Return the accuracy of every system in every slice; None without `by`."""
+        """Return the accuracy of every system in every slice; slices of which it cannot be told are one line."""
         if not self.sliced:
             return None
-        column, values, labelled = self.sliced["column"], self.sliced["values"], bool(self.labels)
-        header = [column, "system", "accuracy", "wrong", "declined", "answers", *["labelled"] * labelled]
-        results = [(name, system, result) for name, systems in values.items() for system, result in systems.items()]
-        rows = [[name, system, *_cells(result, header[2:])] for name, system, result in results]
-        told = sum(result["low"] is not None for *_, result in results)
-        said = f"Each interval by itself: of {told:,} intervals about "
-        said += f"{told * (1 - self.settings['confidence']):.1f} miss the truth."
-        return Table(f"Accuracy by {column}", header, rows, said if told else "")
+        column, is_labelled = self.sliced["column"], bool(self.labels)
+        header = ["accuracy", "wrong", "declined", "answers", *["labelled"] * is_labelled]
+        rows, without_interval = [], defaultdict(list)
+        for name, systems in self.sliced["values"].items():
+            for system, accuracy in systems.items():
+                if accuracy["low"] is None:
+                    without_interval[system].append((name, accuracy))
+                else:
+                    rows.append([name, system, *_cells(accuracy, header)])
+        shown = len(rows)
+        for system, slices in without_interval.items():
+            sums = {key: sum(of[key] for _, of in slices) for key in ("rows", "labelled", "labelled_right")}
+            means = {
+                key: sum(of[key] * of["rows"] for _, of in slices) / sums["rows"] for key in ("judged", "declined")
+            }
+            together = {"accuracy": None, "low": None, "wrong": None, **sums, **means}
+            rows.append([briefly([name for name, _ in slices]), system, *_cells(together, header)])
+        explanation = f"Each interval by itself: of {shown:,} intervals about "
+        explanation += f"{shown * (1 - self.settings['confidence']):.1f} miss the truth."
+        return Table(f"Accuracy by {column}", [column, "system", *header], rows, explanation if shown else "")
 
     def _differences(self) -> Table | None:
         if all(pair["difference"]["value"] is None for pair in self.differences):
@@ -420,15 +439,14 @@ class AccuracyReport(Report):
             [f"{pair['first']} - {pair['second']}", estimate(pair["difference"]), f"{pair['shared_questions']:,}"]
             for pair in self.differences
         ]
-        marked = {place for place, pair in enumerate(self.differences) if _is_clear(pair["difference"])}
-        said = f"With {self._percent()} intervals"
+        marked = {row for row, pair in enumerate(self.differences) if _is_clear(pair["difference"])}
+        explanation = f"With {self._percent()} intervals"
         if self.settings["correction"] == CORRECTION:
-            said += f", corrected by Holm's method for the {len(rows):,} pairs, as those of `compare`"
+            explanation += f", corrected by Holm's method for the {len(rows):,} pairs, as those of `compare`"
         elif len(rows) > 1:
-            said += f", not corrected for the {len(rows):,} pairs"
-        said += ". Bold: leaves out 0."
+            explanation += f", not corrected for the {len(rows):,} pairs"
         header = ["pair", "difference of accuracy", "questions in common"]
-        return Table("Differences of systems", header, rows, said, marked)
+        return Table("Differences of systems", header, rows, f"{explanation}. Bold: leaves out 0.", marked)
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -443,131 +461,22 @@ class AccuracyReport(Report):
         return [*facts, f"genqa-metrics {self.genqa_metrics}"]
 
 
-_CELLS = {  # of a system, by the name of the column
+_CELLS = {  # of a system, by the name of the number
     "accuracy": accuracy_cell,
-    "from": lambda result: result["source"],
-    "wrong": lambda result: number(result["wrong"]),
-    "declined": lambda result: number(result["declined"]),
-    "of_rows": lambda result: f"{round(result['declined'] * result['rows']):,} of {result['rows']:,}",
-    "accuracy_given_attempted": lambda result: estimate(result["accuracy_given_attempted"]),
-    "answers": lambda result: f"{result['rows']:,}",
-    "ava_accuracy": lambda result: number(result["judged"]),
-    "judged": lambda result: number(result["judged"]),
-    "labelled": lambda result: f"{result['labelled']:,}",
-    "effective_sample_size": lambda result: f"{size:,.0f}" if (size := result.get("effective_sample_size")) else "-",
+    "source": source_cell,
+    "wrong": lambda accuracy: number(accuracy["wrong"]),
+    "declined": lambda accuracy: number(accuracy["declined"]),
+    "declined_of_rows": lambda of: f"{round(of['declined'] * of['rows']):,} of {of['rows']:,}",
+    "accuracy_given_attempted": lambda accuracy: estimate(accuracy["accuracy_given_attempted"]),
+    "answers": lambda accuracy: f"{accuracy['rows']:,}",
+    "judged": lambda accuracy: number(accuracy["judged"]),
+    "labelled": lambda accuracy: f"{accuracy['labelled']:,}",
+    "effective_sample_size": lambda of: f"{size:,.0f}" if (size := of.get("effective_sample_size")) else "-",
 }
 
 
-def _cells(result: Mapping, names: Iterable[str]) -> list[str]:
-    return [_CELLS[name](result) for name in names]
-
-
-@dataclass(frozen=True)
-class JudgedAnswers:
-    """Answers of all systems, judged, some of them labelled."""
-
-    verdicts: np.ndarray  # (answers,) 1 where the judge accepts, else 0
-    asked: np.ndarray  # (answers,) the question of every answer, see `question_key`
-    sums: np.ndarray  # (answers, 10) see `estimation.row_sums`
-    labels: Labels | None  # of people, None without any
-    errors: JudgeErrors
-    by_ava: bool  # the judge is AVA, whose share of verdicts is "ava_accuracy", as in `score` and `compare`
-    finite: bool  # see `estimation.powered`
-    confidence: float
-
-    def accuracy(self, system: str, mine: np.ndarray) -> tuple[dict[str, Any], estimation.AccuracyEstimate]:
-        """Return the accuracy of some answers of a system with its estimate; see `JudgeErrors.accuracy`."""
-        labels = self.labels
-        totals = QuestionTotals(self.asked[mine], self.sums[mine])
-        sums = totals.question_sums
-        known = {"finite": self.finite, "confidence": self.confidence, "label_error": labels.error if labels else 0.0}
-        if self.finite and labels:
-            right, number = np.nansum(labels.mean[mine]), np.isfinite(labels.mean[mine]).sum()
-            known["possible"] = float(right / len(mine)), float(1 - (number - right) / len(mine))
-        values, result = self.errors.accuracy(system, sums, **known)
-        values |= {"questions": len(totals.keys)} | ({"ava_accuracy": values["judged"]} if self.by_ava else {})
-        values["labels"] = int(labels.number[mine].sum()) if labels else 0
-        if result.powered is not None:
-            values |= self._with_labels(mine, result.powered)
-            if not np.isnan(result.powered.low):
-                values |= self._more_labels(estimation.LabelPlan(result.powered, sums, self.finite, self.confidence))
-        return values, result
-
-    def _with_labels(self, mine: np.ndarray, estimate: estimation.Powered) -> dict[str, Any]:
-        """Return what labels say of the judge on some answers."""
-        human = self.labels.mean[mine]
-        known = ~np.isnan(human)
-        weight = 1 / np.where(known, self.labels.probability[mine], 1)
-        cases = confusion_counts(self.verdicts[mine][known], human[known])
-        alone, width = estimate.labels_high - estimate.labels_low, estimate.high - estimate.low
-        return {
-            "gain": float((alone / width) ** 2) if width > 0 else 1.0,
-            **agreement((weight[known][:, None] * cases).sum(axis=0)),
-            "confusion": dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True)),
-        }
-
-    def _more_labels(self, plan: estimation.LabelPlan) -> dict[str, Any]:
-        """Return how many more labels, or questions, are needed, and what labels of all rows would give."""
-        left = {f"{points:g}": points - self.labels.error for points in POINTS}  # of the half width, beside the error
-        return {
-            "needed": {points: plan.labels_needed(half) for points, half in left.items()},
-            "questions_needed": {points: plan.questions_needed(half) for points, half in left.items()},
-            "half_width_of_all": plan.half_width() + self.labels.error,
-        }
-
-    def differences(
-        self, places: Mapping[str, Sequence[int]], estimates: Mapping[str, estimation.AccuracyEstimate]
-    ) -> list[dict]:
-        """Return the differences of all pairs of systems with limits, and how many questions each pair shares."""
-        if len(places) < 2:
-            return []
-        keys = [QuestionTotals(self.asked[mine], self.sums[mine]).keys for mine in places.values()]
-        alike = estimation.numbered_alike([estimates[system] for system in places], keys)
-        error = self.labels.error if self.labels else 0.0
-        ends = estimation.accuracy_differences(alike, self.confidence, error, self.finite)
-        pairs, shared = combinations(places, 2), combinations(keys, 2)
-        return [
-            {
-                "first": first,
-                "second": second,
-                "shared_questions": len(np.intersect1d(*both)),
-                "difference": difference,
-            }
-            for (first, second), both, difference in zip(pairs, shared, ends, strict=True)
-        ]
-
-
-def accuracy_of_slices(
-    column: str, slices: Sequence[str], places: Mapping[str, Sequence[int]], answers: JudgedAnswers, label_file: bool
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the accuracy of every system on the rows of every slice, and notes on the slices."""
-    values: dict[str, dict] = {}
-    by_slice = places_of(column, slices)
-    for name, of_slice in by_slice.items():
-        values[name] = {}
-        for system, mine in places.items():
-            mine = np.intersect1d(mine, of_slice)
-            if len(mine):
-                values[name][system] = answers.accuracy(system, mine)[0]
-    told = [name for name, of in values.items() if any(value["low"] is not None for value in of.values())]
-    notes = slice_notes(column, {name: len(mine) for name, mine in by_slice.items()}, "answers", told)
-    least = estimation.MIN_LABELS
-    few = [name for name, of in values.items() if any(value["labelled"] < least for value in of.values())]
-    if few and label_file:
-        notes.append(f"by {column}: fewer than {least} labels in {', '.join(few)}: what the judge alone says")
-    return {"column": column, "values": values}, notes
-
-
-def worst_answers(items: Sequence[Item], judged: np.ndarray, labels: Labels | None, number: int = 10) -> list[dict]:
-    """Return the answers most likely to be wrong: by their labels, and without one by the judge."""
-    means, worst = np.full(len(items), np.nan) if labels is None else labels.mean, []
-    value = np.where(np.isnan(means), judged, means * 1.001 - 0.001)
-    for place in np.argsort(value, kind="stable")[:number].tolist():
-        item, label = items[place], None if np.isnan(means[place]) else float(means[place])
-        texts = {"question": item.text, "references": item.references, "prediction": item.predictions[0]}
-        where = {"system": item.system, "place": f"{item.file}:{item.line}"}
-        worst.append({**where, **texts, "judged": float(judged[place]), "label": label})
-    return worst
+def _cells(accuracy: Mapping, names: Iterable[str]) -> list[str]:
+    return [_CELLS[name](accuracy) for name in names]
 
 
 def rounded(count: int) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...ava.calibration import Calibration, answer_key, content_digest
 from ...ava.scorer import profile
+from ...registry import JUDGE
 from ...reports.report import Report, print_first_screen
 from ...reports.table import Table, as_json, number, p_value
 from ...rows.errors import FileError, bad_usage
@@ -20,7 +21,7 @@ from ...rows.writing import output_path, write_text
 from ...scale.options import OnError, Settings, check_options, checked_columns, make_scorers
 from ...statistics.intervals import COUNTS
 from ..inputs import digested_sources
-from ..judge_errors import measured_fact
+from ..judge_errors import judge_settings, measured_fact
 from ..labels import LABELS_TO_BEGIN, Labelled, labelled_rows
 from .calibration import (
     LEAST_EACH,
@@ -60,7 +61,7 @@ def calibrate(
         rows: as for `score`, one answer a row; those with a "label" (0 or 1) are read.
         output: write the calibration to this file, such as mine.json; nothing is written where the sign test does not
             show that calibration helps.
-        settings: settings of ava, such as checkpoint.
+        settings: settings of the judge, {"checkpoint": "large"} or, as for `--set`, {"ava.checkpoint": "large"}.
         labels: labels of people beside the rows, as for `accuracy`.
         columns: where a column has another name: {"prediction": "answer_text"}.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
@@ -79,7 +80,7 @@ def calibrate(
 
     with bad_usage():
         check_options(on_error, settings=settings, columns=columns)
-        columns, settings = checked_columns(columns), dict(settings or {})
+        columns, settings = checked_columns(columns), judge_settings(settings)
         for name in ("threshold", "calibration", "early_stop"):
             if name in settings:
                 raise ValueError(f"settings: {name} is what calibrate finds, or depends on it; leave it out")
@@ -91,7 +92,7 @@ def calibrate(
                 output_path(output, [source.path for source in inputs])
             except FileError as error:
                 raise ValueError(f"output: {error}") from error
-        scorer = make_scorers(["ava"], {"ava": settings | {"calibration": False}}, sources)["ava"]
+        scorer = make_scorers([JUDGE], settings | {"calibration": False}, sources)[JUDGE]
     skips, notes = Skips(on_error == "skip", problem), []
     labelled = labelled_rows(sources, columns, skips, label_sources, notes)
     names, number = ", ".join(source.name for source in inputs), len(labelled.items)
@@ -103,8 +104,8 @@ def calibrate(
             f"{names}: expected at least {LEAST_EACH} correct and {LEAST_EACH} incorrect answers, got {correct:g} "
             f"and {number - correct:g}; label more, or rows of a weaker system"
         )
-    sums, _ = item_statistics(labelled.items, {"ava": scorer}, progress)
-    probabilities, values, weights = sums["ava"][:, 1], labelled.labels, labelled.weights
+    sums, _ = item_statistics(labelled.items, {JUDGE: scorer}, progress)
+    probabilities, values, weights = sums[JUDGE][:, 1], labelled.labels, labelled.weights
     questions = [(item.text or "").lower() for item in labelled.items]
     content, crossed = _fitted(labelled, probabilities, questions)
     content = {"genqa_metrics": __version__, "judge": scorer.judge, "signature": scorer.signature} | content
