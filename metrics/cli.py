@@ -16,7 +16,6 @@ from .verbs.doctor.command import doctor
 from .verbs.download import download
 from .verbs.explain.command import explain
 from .verbs.label.command import label
-from .verbs.raters.command import raters
 from .verbs.score.command import score
 from .verbs.verify import verify
 from .verbs.view.command import view
@@ -42,7 +41,6 @@ for verb, short_help in (
     (calibrate, "Calibrate the judge on labels of yours: its threshold and its errors on your data."),
     (view, "Show all answers in the browser: filter, compare and label them."),
     (label, "Select rows to label, and collect people's verdicts."),
-    (raters, "Make one score per item of the ratings of several people."),
     (verify, "Check that folders of scores are complete and unchanged."),
     (explain, "Show why a metric scored an answer as it did, and the unsupported sentences of files."),
     (download, "Download a checkpoint and its encoder, for runs without a network."),

@@ -152,7 +152,7 @@ def test_the_disagreement_of_raters_is_in_the_interval(judged):
     never = estimated(rows, labels + second(labels, 1))
     assert (never.systems["a"]["low"], never.systems["a"]["high"]) == (0, 1)
     assert never.to_dict()["raters"]["agreement"] == 0
-    assert never.to_dict()["raters"]["kappa"] == pytest.approx(-1)
+    assert never.to_dict()["raters"]["alpha"] == pytest.approx(-1, abs=0.02)
     mean = [row | {"label": (row["label"] + (row["label"] ^ (n % 10 == 0))) / 2} for n, row in enumerate(labels)]
     sure = estimated(rows, mean)
     some = estimated(rows, labels + second(labels, 10))
@@ -160,7 +160,7 @@ def test_the_disagreement_of_raters_is_in_the_interval(judged):
     assert error == pytest.approx(0.05, abs=0.02)
     assert some.systems["b"]["low"] == pytest.approx(sure.systems["b"]["low"] - error)
     assert some.systems["b"]["high"] == pytest.approx(sure.systems["b"]["high"] + error)
-    assert any("several raters, who agree in 9" in note and "kappa 0." in note for note in some.notes)
+    assert any("several raters: they agree in 9" in note and "alpha 0." in note for note in some.notes)
     given = estimated(rows, labels, rater_error=0.1)
     once = estimated(rows, labels)
     assert given.systems["b"]["low"] == pytest.approx(once.systems["b"]["low"] - 0.1)
@@ -264,7 +264,7 @@ def test_a_larger_number_takes_an_older_file_on(judged, tmp_path):
         assert row["genqa_probability"] == odds.get(row["item"])
 
 
-def test_labels_are_read_by_agree_and_raters(judged, tmp_path):
+def test_agree_reads_labels_of_several_raters(judged, tmp_path):
     rows, _ = judged
     tasks = tasks_of(rows, "verdict", 30, columns={"judge": "judge"})
     path = tmp_path / "labels.jsonl"
@@ -272,16 +272,28 @@ def test_labels_are_read_by_agree_and_raters(judged, tmp_path):
         session = Session(path, tasks, rater)
         for place, task in enumerate(tasks):
             session.label(task, label=int((place + (rater == "bob" and place == 3)) % 3 > 0))
-    assert json.loads(run("agree", path, "-m", "aev", "--resamples", 100, "--format", "json")[0])["rows"] == 120
-    assert json.loads(run("raters", path, "--format", "json")[0])["alpha"]["before"]["nominal"] > 0.8
+    assert session.agreement().startswith("Raters agree on 59 of 60 rows that several have labelled (Krippendorff's")
+    report = json.loads(run("agree", path, "-m", "aev", "--resamples", 100, "--format", "json")[0])
+    assert report["rows"] == 60
+    raters = report["human"]["raters"]
+    assert (raters["raters"], raters["rows"], raters["agreement"]) == (2, 60, pytest.approx(59 / 60, rel=1e-5))
+    assert raters["alpha"] > 0.8
 
 
-def test_grades_and_question_sets_are_what_raters_reads(judged, tmp_path):
+def test_grades_and_question_sets_of_several_raters(judged, tmp_path):
     path = tmp_path / "grades.jsonl"
     session = Session(path, tasks_of(judged[0], "grade", 2, uniform_share=1), "ann", "grade")
     for grade, task in enumerate(session.tasks, 1):
         session.label(task, score=grade)
-    assert json.loads(run("raters", path, "--format", "json")[0])["ratings"] == 4
+    other = Session(path, session.tasks, "bob", "grade")
+    for grade, task in enumerate(session.tasks, 1):
+        other.label(task, score=grade + (grade < 3))
+    # Two of four differ by 1: within rows 2 * (0.5 + 0.5) / 8; grades 1 2 2 3 3 3 4 4 have the variance 1.0714.
+    assert other.agreement() == (
+        "Raters agree on 2 of 4 rows that several have labelled (Krippendorff's alpha: score 0.77)"
+    )
+    report = json.loads(run("agree", path, "-m", "aev", "--resamples", 100, "--format", "json")[0])
+    assert (report["rows"], report["human"]["minimum"]) == (4, 1.5)
     with pytest.raises(ValueError, match="score: expected 1 to 5, got 6"):
         session.label(session.tasks[0], score=6)
     sets = [{"context": f"c{n}", "predictions": ["q1?", "q2?"], "references": ["r?"], "system": "s"} for n in range(3)]
@@ -289,7 +301,10 @@ def test_grades_and_question_sets_are_what_raters_reads(judged, tmp_path):
     session = Session(path, tasks_of(sets, "questions", 3), "ann", "questions")
     for task in session.tasks:
         session.label(task, relevance=5, fluency=4, variety=3)
-    assert json.loads(run("raters", path, "-c", "score=variety", "--format", "json")[0])["items"] == 3
+    assert not session.agreement()
+    bob = Session(path, session.tasks, "bob", "questions")
+    bob.label(bob.tasks[0], relevance=5, fluency=3, variety=3)
+    assert bob.agreement().endswith("(Krippendorff's alpha: fluency 0.00)")
     with pytest.raises(ValueError, match="line 1: expected a label with item, rater and label"):
         Session(path, session.tasks, "ann", "verdict")
     with pytest.raises(ValueError, match="take the --form that it was made with"):

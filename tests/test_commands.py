@@ -31,7 +31,6 @@ OPTIONS = {
     "compare": ["-m", "aev", *RESAMPLES],
     "agree": ["-m", "aev", *RESAMPLES],
     "accuracy": ["-c", "judge=by"],
-    "raters": [],
 }
 IN_PYTHON = {
     "score": lambda rows: genqa_metrics.score(rows, "aev"),

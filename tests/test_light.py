@@ -31,10 +31,10 @@ print(json.dumps([
 
 def test_commands_and_the_extras_that_they_lack(tmp_path, repository):
     examples = repository / "metrics/examples"
-    answers, questions, ratings = (examples / name for name in ("answers.jsonl", "questions.jsonl", "ratings.csv"))
+    answers, questions = (examples / name for name in ("answers.jsonl", "questions.jsonl"))
     files = ["--html", "page.html", "--latex", "table.tex", "--markdown", "table.md", "--json", "all.json"]
     lacking = tables(__name__)["lacking"]
-    places = {"answers": answers, "questions": questions, "ratings": ratings}
+    places = {"answers": answers, "questions": questions}
     scored, compared, *done = run(
         tmp_path,
         ["score", questions, "-o", "scores.parquet"],

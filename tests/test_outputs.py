@@ -43,7 +43,7 @@ def test_an_input_is_never_an_output(answers, tmp_path, link):
             name.hardlink_to(path) if path == answers else name.symlink_to(path)
     for arguments in (
         ["score", answers, "-m", "aev", "-o", names[answers]],
-        ["raters", ratings, "-o", names[ratings]],
+        ["score", ratings, "-o", names[ratings]],
         *(["compare", answers, "-m", "aev", option, names[answers]] for option in ("--json", "--html", "--latex")),
         ["agree", answers, "-m", "aev", "--markdown", names[answers]],
     ):

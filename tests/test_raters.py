@@ -1,107 +1,73 @@
-"""Ratings of several people: filtering, Krippendorff's alpha, and the command `raters`."""
+"""Ratings of several people: Krippendorff's alpha, and what `agree` and `label` make of them."""
 
 import json
 
-import numpy as np
+import genqa_metrics
 import pytest
-from genqa_metrics.verbs.raters.report import LEVELS, kept, krippendorff_alpha
+from genqa_metrics.verbs.labels import krippendorff_alpha
 
 from tests.factories.cases import with_cases
-from tests.factories.files import run, save
+from tests.factories.files import save
 
 
 @with_cases
-def test_filtering_by_hand(scores, stay):
-    assert kept(np.array(scores, dtype=float)).astype(int).tolist() == stay
-
-
-def test_the_largest_go_first_whatever_their_place():
-    """Mean 3, deviation sqrt(2 * (25 + 16) / 12) = 2.614: z of -2 and 8 is 1.91, of -1 and 7 1.53; two may go."""
-    scores = np.array([7, 3, -2, 3, 3, 8, -1, 3, 3, 3, 3, 3], dtype=float)
-    assert np.flatnonzero(~kept(scores, at_most=2)).tolist() == [2, 5]
-    assert np.flatnonzero(~kept(scores)).tolist() == [0, 2, 5, 6]
-    assert kept(scores, limit=float("inf")).all()
-    assert kept(scores, at_most=0).all()
-
-
-@with_cases
-def test_published_examples_of_alpha(ratings, alphas):
+def test_published_examples_of_alpha(ratings, alpha):
     """Of a table with one line per rater, in which '*' is no rating."""
-    cells = [
-        (f"item {item}", f"rater {rater}", float(value))
-        for rater, line in enumerate(ratings)
-        for item, value in enumerate(line.split())
-        if value != "*"
-    ]
-    found = {level: krippendorff_alpha(*zip(*cells, strict=True), level) for level in alphas}
-    assert found == pytest.approx(alphas, abs=5e-4)
+    table = zip(*(line.split() for line in ratings), strict=True)
+    rows = [[float(value) for value in row if value != "*"] for row in table]
+    assert krippendorff_alpha(rows) == pytest.approx(alpha, abs=5e-4)
 
 
 def test_alpha_that_is_not_defined():
-    for level in LEVELS:
-        assert np.isnan(krippendorff_alpha(["a", "b"], ["x", "x"], [1, 2], level))  # one rating per item
-        assert np.isnan(krippendorff_alpha(["a", "a"], ["x", "y"], [2, 2], level))  # nothing varies
-    with pytest.raises(ValueError, match="level: expected one of interval, ordinal, nominal, got 'ratio'"):
-        krippendorff_alpha(["a"], ["x"], [1], "ratio")
+    assert krippendorff_alpha([]) is None
+    assert krippendorff_alpha([[1], [2]]) is None  # one rating per row
+    assert krippendorff_alpha([[2, 2], [2, 2], [1]]) is None  # nothing varies
+
+
+RATINGS = {"a": [5, 5, 1], "b": [1, 2, 3], "c": [2], "d": [4, 5, 4]}
 
 
 @pytest.fixture
-def ratings(tmp_path):
-    """Item a is the second case of the filtering by hand, b the third, c has one rating."""
-    rows = [
-        {"item": item, "rater": f"r{place}", "score": score, "question": f"who is {item}", "prediction": item}
-        | {"references": [item, "other"], "system": "s"}
-        for item, scores in {"a": [5, 5, 5, 5, 1], "b": [1, 2, 3, 4, 5], "c": [2]}.items()
-        for place, score in enumerate(scores)
+def ratings():
+    return [
+        {"item": name, "rater": f"r{number}", "score": score, "question": f"who is {name}", "prediction": name}
+        | {"references": [name], "good": sum(scores) / len(scores)}
+        for name, scores in RATINGS.items()
+        for number, score in enumerate(scores)
     ]
-    return save(tmp_path / "ratings.jsonl", rows)
 
 
-def test_command(ratings, tmp_path):
-    out, _ = run("raters", ratings, "--output", tmp_path / "items.jsonl", "--format", "json")
-    rows = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
-    assert rows[0] == {
-        "id": "a", "question": "who is a", "prediction": "a", "references": ["a", "other"], "system": "s",
-        "score": 5.0, "mean_of_all": 4.2, "ratings": 5, "dropped": 1,
+def test_agree_takes_the_mean_of_the_raters_of_an_answer(ratings, tmp_path):
+    """Means 11/3, 2, 2 and 13/3 are the column `good`; within answers the variances are 16/3, 1 and 1/3."""
+    report = genqa_metrics.agree(str(save(tmp_path / "r.jsonl", ratings)), score_columns="good", resamples=100)
+    found = report.to_dict()
+    assert found["rows"] == 4
+    assert found["metrics"]["good"]["pearson"]["value"] == pytest.approx(1)
+    assert found["human"]["maximum"] == pytest.approx(13 / 3, rel=1e-5)
+    # 9 ratings of answers with several, sum 30 and sum of squares 122: variance (122 - 900 / 9) / 8 = 2.75
+    alpha = 1 - 3 * (16 / 3 + 1 + 1 / 3) / (9 * 2.75)
+    assert found["human"]["raters"] == {
+        "raters": 3, "rows": 3, "agreement": None, "alpha": pytest.approx(alpha, rel=1e-5), "error": None,
     }  # fmt: skip
-    assert [(row["score"], row["dropped"]) for row in rows] == [(5.0, 1), (3.0, 2), (2.0, 0)]
-    report = json.loads(out)
-    assert (report["items"], report["ratings"], report["dropped"], report["items_with_one_rating"]) == (3, 11, 3, 1)
-    assert report["ratings_per_item"] == {
-        "before": pytest.approx(11 / 3, rel=1e-5),
-        "after": pytest.approx(8 / 3, rel=1e-5),
-    }
-    # r4 said 1 where the score is 5, and 5 where it is 3
-    assert report["raters"]["r4"] == {"ratings": 2, "dropped": 2, "mean_distance": -1.0}
-    alpha = report["alpha"]
-    assert alpha["before"]["interval"] < alpha["after"]["interval"]
-    rows = [json.loads(line) for line in open(ratings)]
-    items, raters, scores = ([row[name] for row in rows] for name in ("item", "rater", "score"))
-    assert alpha["before"]["ordinal"] == pytest.approx(krippendorff_alpha(items, raters, scores, "ordinal"), rel=1e-5)
+    assert "3 rows have labels of several raters: Krippendorff's alpha 0.19" in report.notes
 
 
-def test_agree_reads_what_raters_writes(ratings, tmp_path):
-    run("raters", ratings, "--output", tmp_path / "items.csv")
-    out, _ = run("agree", tmp_path / "items.csv", "--resamples", "100", "--format", "json")
-    assert json.loads(out)["human"]["maximum"] == 5.0
+def test_an_answer_that_a_system_gives_twice_stays_two_answers(ratings):
+    """One rater may rate both; rows that name no rater stay as they are."""
+    rows = [{**row, "rater": "ann"} for row in ratings if row["rater"] == "r0"]
+    found = genqa_metrics.agree([*rows, *rows], score_columns="good", resamples=100).to_dict()
+    assert (found["rows"], found["human"]["raters"]["rows"]) == (8, 0)
+    unnamed = [{name: value for name, value in row.items() if name != "rater"} for row in ratings]
+    assert genqa_metrics.agree(unnamed, score_columns="good", resamples=100).to_dict()["rows"] == len(ratings)
 
 
-@with_cases
-def test_bad_rows(tmp_path, row, said):
-    good = [{"item": "b", "rater": name, "score": 2} for name in "xy"]
-    file = save(tmp_path / "r.jsonl", [*good, row])
-    told = run("raters", file, status=1)[1]
-    assert "line 3" in told
-    assert said in told
-    assert json.loads(run("raters", file, "--on-error", "skip", "--format", "json")[0])["bad_rows"] == 1
-
-
-@with_cases
-def test_bad_usage(ratings, arguments, said):
-    assert said in run("raters", ratings, *arguments, status=2)[1]
-
-
-def test_too_many_different_ratings(tmp_path):
-    rows = [{"item": str(n // 2), "rater": "xy"[n % 2], "score": n / 7} for n in range(10_002)]
-    told = run("raters", save(tmp_path / "fine.jsonl", rows), status=1)[1]
-    assert "expected at most 10,000 different ratings for Krippendorff's alpha, got 10,002" in told
+def test_verdicts_of_raters_have_the_share_in_which_they_agree(ratings):
+    """They agree on a, b and d where both say the same: 1 of 3 pairs, 1 of 3, all."""
+    rows = [{**row, "label": int(row["score"] > 2)} for row in ratings]
+    for row in rows:
+        del row["score"]
+    report = genqa_metrics.agree(rows, score_columns="good", resamples=100)
+    raters = report.to_dict()["human"]["raters"]
+    assert raters["agreement"] == pytest.approx((1 / 3 + 1 / 3 + 1) / 3, rel=1e-5)
+    assert any(note.startswith("3 rows have labels of several raters: they agree in 56%") for note in report.notes)
+    assert json.dumps(report.to_dict())

@@ -1,1 +1,1 @@
-"""The verbs: score, compare, agree, accuracy, calibrate, label, raters, explain, doctor and their commands."""
+"""The verbs: score, compare, agree, accuracy, calibrate, label, explain, doctor and their commands."""

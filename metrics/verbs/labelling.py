@@ -28,7 +28,7 @@ from ..rows.writing import lock_folder, write_text
 from ..scale.options import OnError, Settings, check_options
 from .inputs import digested_sources, read_answers
 from .judge_errors import checked_judge, judge_answers
-from .labels import LABELS_TO_BEGIN, key_of
+from .labels import LABELS_TO_BEGIN, key_of, krippendorff_alpha
 
 _WRITING = Lock()  # raters of one page write into one file
 UNIFORM_SHARE = 0.5  # share of the labels that are drawn from all rows alike
@@ -348,10 +348,16 @@ class Session:
         """Return what the rule has decided, a line each; none without a rule."""
         return self.rule.outcomes(_labels_in(self.done)) if self.rule else []
 
-    def compared(self) -> tuple[int, int]:
-        """Return the number of rows on which several raters agree, and of all rows that several have labelled."""
+    def agreement(self) -> str:
+        """Return in one line how far raters agree on the rows that several have labelled; "" without such rows."""
         several = [rows for rows in self._by_item().values() if len(rows) > 1]
-        return sum(not self._differ(rows) for rows in several), len(several)
+        if not several:
+            return ""
+        alphas = {name: krippendorff_alpha([row[name] for row in rows] for rows in several) for name in self.fields}
+        shown = [f"{name} {alpha:.2f}" for name, alpha in alphas.items() if alpha is not None]
+        same, shown = sum(not self._differ(rows) for rows in several), ", ".join(shown).removeprefix("label ")
+        alpha = f" (Krippendorff's alpha: {shown})" if shown else ""
+        return f"Raters agree on {same:,} of {len(several):,} rows that several have labelled{alpha}"
 
     def disagreements(self) -> list[tuple[Task, list[dict]]]:
         """Return tasks that another rater labels differently, with the rows of all raters, this one's first.
@@ -396,7 +402,7 @@ class Session:
             **({"form": self.form} if sets else {}),
         }
         if self.form == "verdict":
-            row["score"] = row["label"]  # what `agree` and `raters` read
+            row["score"] = row["label"]  # what `agree` reads
         with self._locked():
             kept = [old for old in self._rows() if (old["item"], old["rater"]) != (task.key, self.rater)]
             self._write([*kept, row])

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -18,8 +18,8 @@ from ..scale.tally import label_note
 from ..statistics.estimation import cluster_sums
 from ..statistics.intervals import MIN_QUESTIONS, wilson
 from .inputs import read_answers, share_of
-from .raters.report import COLUMNS
 
+RATER_COLUMNS = ("rater", "annotator", "worker")
 LABELS_TO_BEGIN = 30  # of a system: the one number that every verb proposes, and below which it says "rough"
 COMPLETE = 0.9  # 1 / probability of the labels sums to at least this share of the rows when labelling was finished
 SELECTED = 3.5  # standard errors from the judge's mean of all rows, above which labels look selected
@@ -197,7 +197,7 @@ def _labels_of_files(
         plan = reader.sampling(row.values)
         word = reader.verdict("label", value)
         label = share_of("label", reader.human_number("label", value, "label")) if word is None else word
-        rater = next((str(row.values[name]) for name in COLUMNS["rater"] if row.values.get(name)), "")
+        rater = rater_of(row.values)
         for place in places:
             if (rater, place) in seen:
                 who = f"rater {rater!r} has" if rater else "somebody has, and the labels name no rater,"
@@ -243,36 +243,78 @@ def agreement_fact(raters: Mapping) -> str:
     """Return in one line how far raters agree, from `rater_agreement`."""
     if not raters["rows"]:
         return "labels: one of every row; wrong labels are not in the intervals, see --rater-error"
-    kappa = "" if raters["kappa"] is None else f", kappa {raters['kappa']:.2f}"
-    return f"{raters['rows']:,} rows have labels of several raters, who agree in {raters['agreement']:.0%}{kappa}"
+    shares = [] if raters["agreement"] is None else [f"they agree in {raters['agreement']:.0%}"]
+    shares += [] if raters["alpha"] is None else [f"Krippendorff's alpha {raters['alpha']:.2f}"]
+    return f"{raters['rows']:,} rows have labels of several raters: {', '.join(shares) or 'all labels are the same'}"
+
+
+def krippendorff_alpha(ratings: Iterable[Sequence[float]]) -> float | None:
+    """Return Krippendorff's alpha (2011) of the ratings of every row; None where there is nothing to compare.
+
+    1 is full agreement, 0 that of chance. Two ratings are as far apart as the square of their difference (the interval
+    alpha); for labels of 0 and 1 that is the nominal alpha. Rows with one rating do not count.
+
+    Variance within rows over variance of all ratings: of 1 1, 0 0 and 1 0 they are (0 + 0 + 2 * 0.5) / 6 and 0.3.
+
+    >>> krippendorff_alpha([[1, 1], [0, 0], [1, 0]])
+    0.4444444444444444
+    """
+    several = [np.asarray(row, dtype=float) for row in ratings if len(row) > 1]
+    every = np.concatenate(several) if several else np.zeros(1)
+    if not np.ptp(every):
+        return None
+    return float(1 - sum(len(row) * row.var(ddof=1) for row in several) / (len(every) * every.var(ddof=1)))
 
 
 def rater_agreement(labels: Sequence[Sequence[float]], weights: Sequence[float]) -> dict[str, float | int | None]:
     """Return how far raters agree on the rows that several of them labelled; 0.5 or more counts as correct.
 
-    `weights` has the number of rows that each row stands for. "rows" with several labels; "agreement", the share of
-    pairs of raters that agree; "kappa", Fleiss' (1971), which corrects it for chance; "error", the share of wrong
-    labels e with which two independent raters disagree as often: 1 - agreement = 2 e (1 - e). None where there is
-    nothing to compare.
+    `weights` has the number of rows that each row stands for. "rows" with several labels; "agreement", the weighted
+    share of pairs of raters that agree; "alpha", see `krippendorff_alpha`; "error", the share of wrong labels e with
+    which two independent raters disagree as often: 1 - agreement = 2 e (1 - e). None without such rows.
 
-    Two raters on four rows, 1 1, 0 0, 1 1 and 1 0: they agree in 3 of 4; by chance in (5/8)^2 + (3/8)^2 = .53.
-
-    >>> found = rater_agreement([[1, 1], [0, 0], [1, 1], [1, 0]], [1, 1, 1, 1])
-    >>> found["agreement"], round(found["kappa"], 3), round(found["error"], 3)
-    (0.75, 0.467, 0.146)
+    >>> agreement = rater_agreement([[1, 1], [0, 0], [1, 1], [1, 0]], [1, 1, 1, 1])
+    >>> agreement["agreement"], round(agreement["alpha"], 3), round(agreement["error"], 3)
+    (0.75, 0.533, 0.146)
     """
     weighted = zip(labels, weights, strict=True)
     several = [([value >= 0.5 for value in row], weight) for row, weight in weighted if len(row) > 1]
     if not several:
-        return {"rows": 0, "agreement": None, "kappa": None, "error": None}
-    each = np.array([np.mean([a == b for a, b in combinations(row, 2)]) for row, _ in several])
-    weight = np.array([weight for _, weight in several])
-    agreement = float((weight * each).sum() / weight.sum())
-    correct = float((weight * [np.mean(row) for row, _ in several]).sum() / weight.sum())
-    chance = correct**2 + (1 - correct) ** 2
-    kappa = (agreement - chance) / (1 - chance) if chance < 1 else None
+        return {"rows": 0, "agreement": None, "alpha": None, "error": None}
+    shares = [np.mean([a == b for a, b in combinations(row, 2)]) for row, _ in several]
+    agreement = float(np.average(shares, weights=[weight for _, weight in several]))
     error = (1 - math.sqrt(max(0.0, 2 * agreement - 1))) / 2
-    return {"rows": len(several), "agreement": agreement, "kappa": kappa, "error": error}
+    alpha = krippendorff_alpha(row for row, _ in several)
+    return {"rows": len(several), "agreement": agreement, "alpha": alpha, "error": error}
+
+
+def rater_of(values: Mapping[str, object]) -> str:
+    """Return who rated a row; "" where no column says it."""
+    return next((str(values[name]) for name in RATER_COLUMNS if values.get(name)), "")
+
+
+def average_raters(items: Sequence[Item], raters: Sequence[str]) -> tuple[list[int], dict[str, float | int | None]]:
+    """Return the first row of every answer, and how far raters agree, see `rater_agreement`.
+
+    Rows of one answer and different raters are one answer: the first gets the mean of their human scores, in place.
+    """
+    rows_of: dict[object, list[int]] = defaultdict(list)
+    times: Counter = Counter()
+    for row, (item, rater) in enumerate(zip(items, raters, strict=True)):
+        answer = key_of(item), tuple(item.references)
+        times[answer, rater] += bool(rater)
+        rows_of[(answer, times[answer, rater]) if rater else row].append(row)
+    ratings: list[list[float]] = []
+    for rows in rows_of.values():
+        columns = zip(*(items[row].human for row in rows), strict=True)
+        columns = [[value for value in column if value is not None] for column in columns]
+        items[rows[0]].human = tuple(sum(column) / len(column) if column else None for column in columns)
+        ratings.append(columns[0] or columns[1])
+    of_labels = all(rating in (0, 1) for row in ratings for rating in row)
+    agreement = rater_agreement(ratings, [1] * len(ratings))
+    if not of_labels:
+        agreement |= {"agreement": None, "error": None, "alpha": krippendorff_alpha(ratings)}
+    return [rows[0] for rows in rows_of.values()], {"raters": len(set(raters) - {""}), **agreement}
 
 
 def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: list[str]) -> None:

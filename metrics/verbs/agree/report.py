@@ -26,7 +26,7 @@ from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import LEVEL, adjust_p_values
 from ..inputs import digested_sources, optional_texts, rounded, score_in_column, unscored_item
 from ..judge_errors import calibrated_on
-from ..labels import key_of, read_labels
+from ..labels import agreement_fact, average_raters, key_of, rater_of, read_labels
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse, differing, length_group
 from .question_types import question_type
 
@@ -107,6 +107,9 @@ def agree(
                 raise ValueError(f"column: {column!r} is also the name of a score of --metric; rename the column")
     skips = reading.Skips(on_error == "skip", problem)
     all_rows, notes = _read(sources, columns, scorers, score_columns, group_columns, skips), []
+    first_rows, raters = average_raters([row.item for row in all_rows], [row.rater for row in all_rows])
+    all_rows = [all_rows[place] for place in first_rows]
+    notes += [agreement_fact(raters)] * bool(raters["rows"])
     if label_sources:
         labels_of = read_labels(label_sources, [row.item for row in all_rows], [], columns, skips, notes, error=0.0)
         for row, label in zip(all_rows, labels_of.mean.tolist(), strict=True):
@@ -175,6 +178,7 @@ def agree(
                 "mean": float(human_scores.mean()),
                 "correct": rule,
                 "share_correct": float(accepted.mean()),
+                "raters": raters,
             }
         ),
         signatures={metric: scorer.signature for metric, scorer in scorers.items()},
@@ -588,6 +592,7 @@ class _Row:
     system: str | None
     scores: list[float]
     groups: dict[str, str | None]
+    rater: str
 
     def as_dict(self) -> dict[str, Any]:
         facts = {"id": self.item.id, "line": self.item.line, "file": self.file, "question": self.question}
@@ -636,7 +641,7 @@ def _read(
         prediction = item.predictions[0] if scorers and item.predictions else reader.optional(values, "prediction")
         prediction = prediction if isinstance(prediction, str) else None
         groups = {name: None if value in (None, "") else str(value) for name, value in groups.items()}
-        return _Row(source.stem, item, texts["text"], prediction, texts["system"], scores, groups)
+        return _Row(source.stem, item, texts["text"], prediction, texts["system"], scores, groups, rater_of(values))
 
     return [row for _, _, row in reading.good_rows(sources, convert, skips)]
 

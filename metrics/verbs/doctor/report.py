@@ -288,15 +288,12 @@ def _supported(
     skip = ["--on-error", "skip"] if facts.bad else []
 
     def add(what: str, why: str, verb: str, *more: str) -> None:
-        words = ["genqa-metrics", verb, *files, *([*reading, *more, *skip] if verb != "raters" else more)]
+        words = ["genqa-metrics", verb, *files, *reading, *more, *skip]
         can.append({"what": what, "why": why, "command": shlex.join(words)})
 
     def lacks(what: str, why: str) -> None:
         cannot.append({"what": what, "why": why})
 
-    present = set(facts.columns)
-    if {"rater", "annotator", "worker"} & present and {"item", "id"} & present:
-        add("combine the ratings of several people", "columns with items and raters", "raters")
     if facts.kind is None:
         labels = {"id", "label"} <= set(recognized(tuple(facts.columns)))
         files = shlex.join(word for name in names for word in ("--labels", name))

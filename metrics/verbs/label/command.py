@@ -14,8 +14,8 @@ from .guard import only_here
 UNDO, SKIP, QUIT = "u", "s", "q"
 VERDICTS = {"y": 1, "n": 0, "1": 1, "0": 0}
 _FORM = (
-    "verdict: correct or not. grade: how correct, 1 to 5 (several raters; `raters` reads it). questions: relevance, "
-    "fluency and variety of a set of generated questions, 1 to 5; questions-3: 1 to 3."
+    "verdict: correct or not. grade: how correct, 1 to 5 (`agree` takes the mean of several raters). questions: "
+    "relevance, fluency and variety of a set of generated questions, 1 to 5; questions-3: 1 to 3."
 )
 _SHARE = "Share of the rows drawn at random; the others are drawn by how unsure the judge is."
 _UNTIL = (
@@ -68,7 +68,7 @@ def label(
 
     **Keys** in the terminal: y or 1 correct, n or 0 wrong (1 to 5 for grades), u undo, s skip for now, q quit.
 
-    `agree` and `raters` read the file.
+    Several raters may write into one file: it says how far they agree, and other commands take their mean.
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
@@ -115,7 +115,7 @@ def label(
         ask(session, read, terminal.output_console(width=100))
     done = len(session.done)
     terminal.say(f"{done:,} of {session.total} rows labelled, in {output}")
-    for line in session.outcomes():
+    for line in filter(None, [session.agreement(), *session.outcomes()]):
         terminal.say(line)
 
 

@@ -153,8 +153,7 @@ class State:
         """Return how far the rater is and how far raters agree, as HTML; empty before the name is known."""
         if self.session is None:
             return ""
-        agreed, several = self.session.compared()
-        counts = {"done": len(self.session.done), "total": len(self.tasks), "agreed": agreed, "several": several}
+        counts = {"done": len(self.session.done), "total": len(self.tasks), "agreement": self.session.agreement()}
         return str(render("label_progress.html", **counts))
 
     def disagreements(self) -> int:
