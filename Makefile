@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := metrics training spaces tests
 
-.PHONY: demo docs test test-all quality style lock bench bench-quality bench-judges sizes matrix integrations s3 resolve licences dist vendor clean
+.PHONY: demo docs test test-all quality style measures mutations lock bench bench-quality bench-judges sizes matrix integrations s3 resolve licences dist vendor clean
 
 demo: $(VENV)/installed-base
 	@$(BIN)/genqa-metrics demo
@@ -25,10 +25,17 @@ quality: $(VENV)/installed-test
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/codespell $(SOURCES) *.md
 	$(BIN)/python -m tests.programs.prose
+	$(BIN)/python -m tests.programs.names
 
 style: $(VENV)/installed-test
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
+
+measures: $(VENV)/installed-test  # size, the files that a row passes, import circles, names
+	$(BIN)/python -m tests.programs.measures
+
+mutations: $(VENV)/installed-test  # which changes of random lines no test notices; NUMBER=60 SEED=0
+	$(BIN)/python -m tests.programs.mutations --number $(or $(NUMBER),60) --seed $(or $(SEED),0)
 
 bench: $(VENV)/installed-test  # writes its tables into tests/programs/benchmarks/results/benchmarks.md
 	@test -n "$(DATA)" || { echo "make bench DATA=folder: the folder with judgments/"; exit 2; }

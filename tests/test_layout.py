@@ -4,6 +4,8 @@ import ast
 
 import genqa_metrics
 
+from tests.programs import names
+
 LAYERS = ("rows", "statistics", "scale", "reports", "terminal", "verbs", "cli")  # each may import those before it
 
 
@@ -68,3 +70,9 @@ def test_nothing_imports_the_integrations(repository):
             for name in imported(path, "genqa_metrics.integrations")
             if "genqa_metrics.terminal" in name or ".command" in name
         ]
+
+
+def test_names_that_say_nothing_are_counted():
+    code = "def place(what, rows):\n    known = rows.own = 'kpqa_f1'\n    return 'kpqa_f1', of_all(known)"
+    assert {name for name, _ in names.bound_names(ast.parse(code))} == {"what", "rows", "known", "own"}
+    assert [text for text, _ in names.strings(ast.parse(f"'a doc'\n{code}"))] == ["kpqa_f1", "kpqa_f1"]
