@@ -1,16 +1,20 @@
 """Tests of `accuracy` and `label`: from rows and labels to a number, on the command line, in Python, in pytest."""
 
+import io
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.rows.reading import Item
+from genqa_metrics.verbs.label.command import show
 from genqa_metrics.verbs.label.page import State, card
-from genqa_metrics.verbs.labelling import Session, hash_uniform, pareto_sample, plan, probabilities, tasks_of
+from genqa_metrics.verbs.labelling import Session, Task, hash_uniform, pareto_sample, plan, probabilities, tasks_of
 from genqa_metrics.verbs.labels import item_key
+from rich.console import Console
 
 from tests.factories.cases import with_cases
 from tests.factories.files import run, save
@@ -333,6 +337,20 @@ def test_the_page_needs_a_name_and_shows_texts_as_they_are(judged, tmp_path):
     hostile = card(tasks[0].__class__("k", 1, "<script>", ["<b>"], ["<i>x"]), sets=False)
     assert "<script>" not in hostile
     assert "<i>" not in hostile
+
+
+def test_what_either_side_lacks_is_marked_and_lines_are_kept():
+    """A number is one word; only the nearest accepted answer is compared; lists and code keep their lines."""
+    task = Task("k", 1, "How much?", ["$1,299.50 in total", "twelve"], ["It is:\n\n- $1,299\n  - in total"])
+    shown = card(task, sets=False)
+    assert "<u>It is</u>:\n\n- $<u>1,299</u>\n  - in total</p>" in shown
+    assert '<p dir="auto">$<u>1,299.50</u> in total</p>' in shown
+    assert '<p dir="auto">twelve</p>' in shown
+    assert "Underlined: words that the text beside it does not have." in shown
+    console = Console(width=60, file=io.StringIO(), color_system=None)
+    show(task, SimpleNamespace(done=[], total="1"), console)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    assert lines[-4:] == ["answer     It is:", "", "           - $1,299", "             - in total"]
 
 
 pytest_plugins = ["pytester"]

@@ -13,7 +13,16 @@ from genqa_metrics.registry import scorer_class
 from genqa_metrics.reports.report import print_first_screen
 from genqa_metrics.reports.table import Table
 from genqa_metrics.scale.run import Run
-from genqa_metrics.scale.tally import APART, DISAGREE, LOWEST, UNSURE, WRONG, AnswersToRead, answers_to_read
+from genqa_metrics.scale.tally import (
+    APART,
+    DISAGREE,
+    LOWEST,
+    OTHER_WORDS,
+    UNSURE,
+    WRONG,
+    AnswersToRead,
+    answers_to_read,
+)
 from genqa_metrics.verbs.score.report import _reading_lines, why_to_read
 from rich.console import Console
 
@@ -41,7 +50,7 @@ def test_every_kind_has_its_share_and_the_worst_comes_first():
     expected = {"q0": DISAGREE, "q1": DISAGREE, "q2": UNSURE, "q3": WRONG, "q5": WRONG}
     assert {answer.id: answer.kind for answer in found.first} == expected
     assert [answer.id for answer in found.first] == list(expected)
-    assert found.counts == {DISAGREE: 2, WRONG: 2, UNSURE: 1, LOWEST: 0, APART: 0}
+    assert found.counts == {DISAGREE: 2, WRONG: 2, UNSURE: 1, LOWEST: 0, APART: 0, OTHER_WORDS: 0}
 
 
 @pytest.mark.parametrize(
@@ -53,6 +62,33 @@ def test_unsure_answers_come_before_surely_wrong_ones(unsure, wrong, expected):
     kinds = [answer.kind for answer in found.first]
     assert (kinds.count(UNSURE), kinds.count(WRONG)) == expected
     assert (found.counts[UNSURE], found.counts[WRONG]) == (unsure, wrong)
+
+
+def test_a_few_of_the_surest_right_answers_are_read_those_in_other_words_first():
+    """An item too many and a lost condition, .98 and .99, come before equal words; labelled ones are known."""
+    rows = columns([0.95, 0.98, 0.99, 0.97, 0.96] + [0.5] * 20, [None] * 4 + [1] + [None] * 20)
+    rows["references"] = [["Utah and Ohio"]] * len(rows["p"])
+    rows["prediction"] = ["Utah and Ohio.", "Utah and Ohio, Maine", "Ohio and some others", "utah AND ohio", "Maine"]
+    rows["prediction"] += [f"answer {row}" for row in range(20)]
+    found = answers_to_read(rows, 10, JUDGE)
+    assert found.counts[OTHER_WORDS] == 2
+    kinds = [answer.kind for answer in found.first]
+    assert (kinds.count(UNSURE), kinds.count(OTHER_WORDS)) == (8, 2)
+    assert [answer.id for answer in found.first[-2:]] == ["q2", "q1"]
+    assert "judged right in other words: a lost condition" in "".join(
+        line for lines in _reading_lines(found, 80, 0.5, dict.fromkeys(found, ""), {}) for line in lines
+    )
+
+
+def test_an_answer_that_is_given_in_several_epochs_is_listed_once_and_counted_each_time():
+    rows = columns([0.3, 0.3, 0.3, 0.4, 0.01, 0.01], [None] * 6)
+    rows["prediction"] = ["Ann", "Ann", "Ann", "Bo", "Cy", "Cy"]
+    rows["system"] = ["s", "s", "t", "s", "s", "s"]
+    parts = [answers_to_read({name: values[at] for name, values in rows.items()}, 10, JUDGE)
+             for at in (slice(0, 2), slice(2, 6))]  # fmt: skip
+    for found in (answers_to_read(rows, 10, JUDGE), parts[0] + parts[1]):
+        assert [answer.id for answer in found.first] == ["q3", "q0", "q2", "q4"]
+        assert (found.counts[UNSURE], found.counts[WRONG]) == (4, 2)
 
 
 @pytest.mark.parametrize("number", [1, 3, 10, 100])

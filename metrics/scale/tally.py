@@ -1,6 +1,7 @@
 """What is summed over rows: statistics, counts of verdicts, sums by question, the answers to read first."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -254,11 +255,12 @@ def totals_by_system(
 
 
 DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged wrong", "lowest score"
+OTHER_WORDS = "judged right in other words"  # surely; a lost condition, or an item too many, is among these
 APART = "scores far apart"  # of an answer by one metric
 # What people and judge disagree about is read beside the rest, 4 to 3. Of the rest what is nearest to the threshold
 # comes first: of 60 answers without labels the ten then hold 3.2 to 5.2 of the judge's errors, and 2.2 to 4.1 where
-# five of them are the surest wrong ones.
-SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, LOWEST: 6, APART: 4}
+# five of them are the surest wrong ones. One or two are surely right: a judge that accepts too much shows there.
+SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, OTHER_WORDS: 1, LOWEST: 6, APART: 4}
 _OF_ROW = ("file", "line", "id", "system", "prediction", "references", "label")
 BEST = 1.0  # no answer with this score need be read
 FAR = 0.3  # between two scores of an answer that are far apart
@@ -286,7 +288,10 @@ class AnswerToRead:
 
 
 class AnswersToRead:
-    """The first `number` answers of every kind, and how many there are. Lists can be added, and written as JSON."""
+    """The first `number` answers of every kind, and how many there are. Lists can be added, and written as JSON.
+
+    What a system answers several times to one question is listed once, and counted each time.
+    """
 
     def __init__(
         self,
@@ -294,12 +299,16 @@ class AnswersToRead:
         number: int = 10,
         counts: Mapping[str, int] | None = None,
     ):
-        given = [answer if isinstance(answer, AnswerToRead) else AnswerToRead(**answer) for answer in answers]
-        given.sort(key=lambda answer: (answer.rank, answer.file, answer.line))
-        by_kind = {kind: [answer for answer in given if answer.kind == kind] for kind in SHARES}
+        listed = [answer if isinstance(answer, AnswerToRead) else AnswerToRead(**answer) for answer in answers]
+        listed.sort(key=lambda answer: (answer.rank, answer.file, answer.line))
+        distinct: dict[str, dict[tuple, AnswerToRead]] = {kind: {} for kind in SHARES}
+        for answer in listed:
+            key = answer.system, answer.question, answer.prediction, *answer.references
+            distinct[answer.kind].setdefault(key, answer)
         self.number = number
-        self.counts = Counter({kind: len(some) for kind, some in by_kind.items()} if counts is None else counts)
-        self.by_kind = {kind: some[:number] for kind, some in by_kind.items()}
+        counts = Counter(answer.kind for answer in listed) if counts is None else counts
+        self.counts = Counter(dict.fromkeys(SHARES, 0) | dict(counts))
+        self.by_kind = {kind: list(answers.values())[:number] for kind, answers in distinct.items()}
 
     def __add__(self, other: "AnswersToRead") -> "AnswersToRead":
         counts = self.counts + other.counts
@@ -327,7 +336,7 @@ class AnswersToRead:
             for place, answer in enumerate(some, before.get(kind, 0))
         ]
         chosen = sorted(turns, key=lambda turn: turn[:3])[: self.number]
-        judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG))
+        judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG, OTHER_WORDS))
         return [answer for *_, answer in (sorted(chosen, key=lambda turn: turn[1:3]) if judged else chosen)]
 
 
@@ -354,6 +363,10 @@ def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer
             kind, rank = UNSURE, abs(value - threshold)
         elif not judged:
             kind, rank = WRONG, value
+        elif label not in (0, 1) and (
+            far := _other_words(columns["prediction"][place], columns["references"][place], questions[place] or "")
+        ):
+            kind, rank = OTHER_WORDS, -far
         else:
             continue
         of_row = {name: columns[name][place] for name in _OF_ROW} | {"question": questions[place]}
@@ -361,6 +374,17 @@ def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer
         numbers = {"rank": round(float(rank), 6), "score": round(float(value), 6), "verdict": judged}
         answers.append(AnswerToRead(kind, **numbers, **of_row, scores=scores))
     return AnswersToRead(answers, number)
+
+
+def _other_words(answer: str, references: Sequence[str], question: str) -> float:
+    """Return how far the words of an answer are from those of the nearest reference, 0 to 1; the question's are none.
+
+    >>> _other_words("Ohio, Utah", ["Utah and Ohio"], "Where?"), _other_words("Its legs: six", ["six"], "Its legs?")
+    (0.3333333333333333, 0.0)
+    """
+    asked, words, *others = (set(re.findall(r"\w+", text.lower())) for text in (question, answer, *references))
+    words, others = words - asked, [other - asked for other in others]
+    return min((len(words ^ other) / len(words | other) for other in others if words | other), default=0.0)
 
 
 def sets_to_read(columns: Mapping[str, Sequence], number: int, scorers: Iterable[Scorer]) -> AnswersToRead:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -431,17 +431,35 @@ def _labels_in(rows: Mapping[str, Mapping]) -> dict[str, float]:
     return {key: row["label"] for key, row in rows.items()}
 
 
-def marked_words(answer: str, references: Sequence[str]) -> list[tuple[str, bool]]:
-    """Cut an answer into pieces whose words the nearest reference has, and pieces whose words it has not.
+_WORDS = re.compile(r"\w+(?:[.,'’:/-]\w+)*|\W+")  # as in viewer.js: numbers stay whole, 1,299 is not 1,299.50
+Pieces = list[tuple[str, bool]]  # of a text; True where the other text has its words
 
-    >>> marked_words("It costs 10 cents, not 20.", ["10 cents a page", "twelve"])
+
+def marked_words(answer: str, references: Sequence[str]) -> tuple[Pieces, list[Pieces]]:
+    """Return the pieces of an answer and of every reference, with the words that only one side has apart.
+
+    The answer is compared with the reference that shares most with it; the other references are one piece each.
+
+    >>> marked_words("It costs 10 cents, not 20.", ["10 cents a page", "twelve"])[0]
     [('It costs', False), (' 10 cents, ', True), ('not 20', False), ('.', True)]
+    >>> marked_words("$1,299", ["$1,299.50"])
+    ([('$', True), ('1,299', False)], [[('$', True), ('1,299.50', False)]])
     """
-    words = re.findall(r"\w+|\W+", answer)
-    of_each = [set(re.findall(r"\w+", reference.lower())) for reference in references]
-    known = max(of_each, key=lambda own: sum(len(word) for word in words if word.lower() in own), default=set())
-    new = [bool(re.match(r"\w", word)) and word.lower() not in known for word in words]
-    between = [0 < i < len(new) - 1 and new[i - 1] and new[i + 1] for i in range(len(new))]
-    marks = [own or (gap and not re.match(r"\w", word)) for own, gap, word in zip(new, between, words, strict=True)]
-    groups = groupby(zip(words, marks, strict=True), key=lambda pair: pair[1])
-    return [("".join(word for word, _ in pieces), not mark) for mark, pieces in groups]
+    of_answer, *of_references = ({word.lower() for word in _WORDS.findall(text)} for text in (answer, *references))
+    shared = [sum(len(word) for word in _WORDS.findall(answer) if word.lower() in words) for words in of_references]
+    nearest = shared.index(max(shared)) if shared else None
+    of_nearest = set() if nearest is None else of_references[nearest]
+    pieces = [_pieces(text, of_answer) if n == nearest else [(text, True)] for n, text in enumerate(references)]
+    return _pieces(answer, of_nearest), pieces
+
+
+def _pieces(text: str, others: Collection[str]) -> Pieces:
+    """Return the pieces of a text; what stands on a line between two words that `others` lacks belongs to them."""
+    tokens = _WORDS.findall(text)
+    is_word = [bool(re.match(r"\w", token)) for token in tokens]
+    lacks = [word and token.lower() not in others for token, word in zip(tokens, is_word, strict=True)]
+    marks = list(lacks)
+    for n in range(1, len(tokens) - 1):
+        marks[n] |= lacks[n - 1] and lacks[n + 1] and not is_word[n] and "\n" not in tokens[n]
+    groups = groupby(zip(tokens, marks, strict=True), key=lambda pair: pair[1])
+    return [("".join(token for token, _ in group), not mark) for mark, group in groups]

@@ -156,7 +156,7 @@ def _begin(shown: str, is_any: bool, out: Any) -> None:
     from ...reports.report import say
 
     if not is_any:
-        terminal.say("no answer to read: none is judged wrong or unsure")
+        terminal.say("no answer to read: all are judged right, in the words of an accepted answer")
     elif shown:
         say(out, [shown], "bold")
 

@@ -1,6 +1,7 @@
 """The command `label`: people say which answers are correct, in a terminal or on a page."""
 
 import getpass
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -155,18 +156,24 @@ def ask(session, read: Callable[[], str], out) -> None:
 
 
 def show(task, session, out) -> None:
-    """Print a task: question, references, and the answer with what is not in a reference marked."""
+    """Print a task with its lines: question, references and answer; words that one of them lacks are marked."""
+    from rich.table import Table
     from rich.text import Text
 
     from ...reports.table import visible
     from ..labelling import marked_words
 
-    done = len(session.done)
-    out.print(Text(f"\n{done + 1} of {session.total}", style="dim"))
-    out.print(Text("question   ", style="dim") + Text(visible(task.question)))
-    for reference in task.references:
-        out.print(Text("reference  ", style="dim") + Text(visible(reference), style="green"))
-    for answer in task.answers:
-        pieces = marked_words(answer, task.references) if len(task.answers) == 1 else [(answer, True)]
-        shown = Text.assemble(*((visible(text), "" if same else "bold yellow") for text, same in pieces))
-        out.print(Text("answer     ", style="dim") + shown)
+    answers, references = ([[(text, True)] for text in texts] for texts in (task.answers, task.references))
+    if len(answers) == 1:
+        answers[0], references = marked_words(task.answers[0], task.references)
+    grid = Table.grid(padding=(0, 1))
+    for name, texts, style in (
+        ("question", [[(task.question, True)]], ""), ("reference", references, "green"), ("answer", answers, "")
+    ):  # fmt: skip
+        for pieces in texts:
+            shown = Text(style=style)
+            for text, same in pieces:
+                shown.append("\n".join(map(visible, re.split(r"\r\n?|\n", text))), "" if same else "bold yellow")
+            grid.add_row(Text(f"{name:<10}", style="dim"), shown)
+    out.print(Text(f"\n{len(session.done) + 1} of {session.total}", style="dim"))
+    out.print(grid)

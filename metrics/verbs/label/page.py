@@ -17,14 +17,18 @@ MOST_COMMENT = 1_000  # characters
 
 
 def card(task: Task, sets: bool, others: Sequence[dict] = (), rater: str = "") -> str:
-    """Return a task as HTML, words that the nearest reference lacks underlined, with all labels in the second pass."""
-    pieces = [[(text, True)] if sets else marked_words(text, task.references) for text in task.answers]
+    """Return a task as HTML: words that only answer or reference has are underlined; in the second pass all labels."""
+    if sets:
+        answers, references = ([[(text, True)] for text in texts] for texts in (task.answers, task.references))
+    else:
+        answer, references = marked_words(task.answers[0], task.references)
+        answers = [answer]
     names = ["you" if row["rater"] == rater else row["rater"] for row in others]
-    said = [(name, _said(row), row.get("comment", "")) for name, row in zip(names, others, strict=True)]
-    return str(render("label_card.html", task=task, answers=pieces, sets=sets, said=said))
+    labels = [(name, _in_words(row), row.get("comment", "")) for name, row in zip(names, others, strict=True)]
+    return str(render("label_card.html", task=task, answers=answers, references=references, sets=sets, labels=labels))
 
 
-def _said(row: dict) -> str:
+def _in_words(row: dict) -> str:
     """Return a label in words."""
     if "label" in row:
         return "correct" if row["label"] else "wrong"
@@ -147,7 +151,7 @@ class State:
             name, value = list(self.values.items())[-1]
             return f"{name} {value}"
         done = self.session.done if self.session is not None else {}
-        return f"the last label ({_said(list(done.values())[-1])})" if done else "the last label"
+        return f"the last label ({_in_words(list(done.values())[-1])})" if done else "the last label"
 
     def progress(self) -> str:
         """Return how far the rater is and how far raters agree, as HTML; empty before the name is known."""

@@ -70,6 +70,7 @@ HEADINGS = {  # of the kinds of answers to read, where it is not the kind
     tally.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
     tally.DISAGREE: "label and judge disagree, either can be wrong: label, probability",
     tally.WRONG: "judged wrong, surest first",
+    tally.OTHER_WORDS: "judged right in other words: a lost condition or extra item can hide here",
 }
 _SHORT = 5  # systems in the short form
 FAULTS = "Why answers were judged wrong"
