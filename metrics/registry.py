@@ -46,7 +46,7 @@ def make_scorer(metric: str, settings: Mapping | None = None, ready: bool = True
     try:
         result.check_parts(**(settings or {}))
         scorer = result(ready=ready, **settings or {})
-        scorer.given = {name: value for name, value in (settings or {}).items() if value is not None}
+        scorer.chosen_settings = {name: chosen for name, chosen in (settings or {}).items() if chosen is not None}
         return scorer
     except ImportError as error:
         raise ValueError(f"{metric}: {error}") from error

@@ -90,15 +90,15 @@ class AevScorer(Scorer):
         return grid_scores(column_sums(rows), self.settings)
 
 
-def _penalized(name: str, value: float, of_penalty: str, penalty: float) -> str:
+def _penalized(name: str, score: float, penalty_name: str, penalty: float) -> str:
     """Return a side of AEv with what its penalty makes of it.
 
     >>> _penalized("recall", 0.607, "wordiness penalty", 0.607), _penalized("precision", 0.5, "brevity penalty", 1.0)
     ('recall 1.00 times wordiness penalty 0.61 = 0.61', 'precision 0.50')
     """
     if penalty >= 0.995 or not penalty:
-        return f"{name} {value:.2f}"
-    return f"{name} {value / penalty:.2f} times {of_penalty} {penalty:.2f} = {value:.2f}"
+        return f"{name} {score:.2f}"
+    return f"{name} {score / penalty:.2f} times {penalty_name} {penalty:.2f} = {score:.2f}"
 
 
 def _unmatched_order(row: np.ndarray, orders: int) -> int:

@@ -66,7 +66,7 @@ class Settings:
         are_weights = isinstance(weights, Sequence | np.ndarray) and len(weights) == self.max_order
         weighed = weights is None or (are_weights and all(is_number(w, 0) for w in weights) and sum(weights) > 0)
         are_words = words is None or (isinstance(words, Collection) and all(isinstance(w, str) for w in words))
-        known = words in STOP_WORDS if isinstance(words, str) else are_words
+        are_known = words in STOP_WORDS if isinstance(words, str) else are_words
         lists = ", ".join(map(repr, STOP_WORDS))
         for name, is_good, expected in (
             ("alpha", is_number(self.alpha, 0, 1), "a number from 0 to 1"),
@@ -74,7 +74,7 @@ class Settings:
             ("brevity", _is_above_0(self.brevity), "a number above 0, or infinity"),
             ("wordiness", _is_above_0(self.wordiness), "a number above 0, or infinity"),
             ("weights", weighed, f"{self.max_order} numbers of at least 0, not all 0 (one for each order), or None"),
-            ("stop_words", known, f"{lists}, a collection of words, or None"),
+            ("stop_words", are_known, f"{lists}, a collection of words, or None"),
             ("stemmer", self.stemmer in ("porter", None), "'porter' or None"),
             ("tokenizer", callable(tokenizer) or tokenizer in ("word", "13a"), "'word', '13a' or a function"),
             ("reference_recall", self.reference_recall in ("all", "best"), "'all' or 'best'"),
@@ -106,8 +106,8 @@ class Settings:
         return facts | ({} if self.stop_words_orders == "all" else {"stop_orders": self.stop_words_orders})
 
 
-def _is_above_0(value: object) -> bool:
-    return value == inf or (is_number(value, 0) and value > 0)
+def _is_above_0(setting: object) -> bool:
+    return setting == inf or (is_number(setting, 0) and setting > 0)
 
 
 class _Terms(dict):
@@ -207,10 +207,10 @@ def statistics(
     best, marked = settings.reference_recall == "best", settings.stop_words_orders == "unigrams"
     for prediction, texts in zip(predictions, references, strict=True):
         for terms in read:
-            of_references = [terms(text) for text in texts]
-            if all(any(term[:1] != STOP_MARK for term in of_reference) for of_reference in of_references):
+            reference_terms = [terms(text) for text in texts]
+            if all(any(term[:1] != STOP_MARK for term in words) for words in reference_terms):
                 break
-        rows.append(row_statistics(terms(prediction), of_references, orders, best, marked))
+        rows.append(row_statistics(terms(prediction), reference_terms, orders, best, marked))
     return np.array(rows, dtype=np.int64).reshape(len(rows), COUNTS + 4 * orders)
 
 

@@ -88,7 +88,7 @@ def ava_classes() -> tuple[type, type]:
                     )
                 ]
             first = [output.last_hidden_state[:, 0] for output in outputs]
-            pooled = [output.get("pooler_output", own) for output, own in zip(outputs, first, strict=True)]
+            pooled = [output.get("pooler_output", state) for output, state in zip(outputs, first, strict=True)]
             return SequenceClassifierOutput(logits=self.classifier(self.dropout(torch.cat(pooled, dim=-1))))
 
     return AvaConfig, AvaModel

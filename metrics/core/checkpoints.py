@@ -232,8 +232,8 @@ class PinnedEncoder:
 
 def cache_folder() -> Path:
     """Return where derived files are kept: GENQA_CACHE, else genqa-metrics in the user's cache folder."""
-    own, user = os.environ.get("GENQA_CACHE"), os.environ.get("XDG_CACHE_HOME")
-    return Path(own) if own else Path(user or Path.home() / ".cache") / "genqa-metrics"
+    named, user_folder = os.environ.get("GENQA_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    return Path(named) if named else Path(user_folder or Path.home() / ".cache") / "genqa-metrics"
 
 
 def _packaged_minilm() -> Path | None:
@@ -329,9 +329,9 @@ def load_tokenizer(folder: Path, source: Path):
 
     folder = folder if (folder / "tokenizer.json").is_file() else source
     path = folder / "tokenizer_config.json"
-    for name, value in read_json(path).items() if path.is_file() else ():
-        if _NAMES_FILES.search(name) and value:
-            refuse(f"{path}: {name}", f"expected none, got {value!r:.60}; remove it")
+    for name, setting in read_json(path).items() if path.is_file() else ():
+        if _NAMES_FILES.search(name) and setting:
+            refuse(f"{path}: {name}", f"expected none, got {setting!r:.60}; remove it")
     return AutoTokenizer.from_pretrained(folder, use_fast=True, **NO_CODE)
 
 
@@ -339,16 +339,16 @@ class ThreadTokenizer(threading.local):
     """A tokenizer that threads can share; each thread has its own copy, because a tokenizer stores its settings."""
 
     def __init__(self, tokenizer):
-        self.own = deepcopy(tokenizer)
+        self.copy = deepcopy(tokenizer)
 
     def __call__(self, *args, **kwargs):
         """Return tokenized texts."""
-        return self.own(*args, **kwargs)
+        return self.copy(*args, **kwargs)
 
     def __getattr__(self, name: str):
         if name == "own":
             raise AttributeError(name)
-        return getattr(self.own, name)
+        return getattr(self.copy, name)
 
 
 def token_limit(model, tokenizer) -> int:
@@ -410,10 +410,10 @@ def read_settings(
     path: Path, defaults: Mapping[str, object], checks: Mapping[str, tuple[Callable[[object], bool], str]]
 ) -> dict:
     """Return the checked settings of a checkpoint's own file, missing ones filled in; see `Scorer.checks`."""
-    given, fix = read_json(path), "take the version of genqa-metrics that made the checkpoint, or train it again"
-    for name in sorted(set(given) - set(defaults)):  # ignoring it would change the scores
+    written, fix = read_json(path), "take the version of genqa-metrics that made the checkpoint, or train it again"
+    for name in sorted(set(written) - set(defaults)):  # ignoring it would change the scores
         refuse(f"{path}: {name}", f"not a setting of this version, which knows {', '.join(defaults)}; {fix}")
-    settings = {**defaults, **given}
+    settings = {**defaults, **written}
     for name, (is_good, expected) in checks.items():
         if not is_good(settings[name]):
             refuse(f"{path}: {name}", f"expected {expected}, got {settings[name]!r}; {fix}")
@@ -421,7 +421,7 @@ def read_settings(
 
 
 @contextmanager
-def one_error(what: object) -> Iterator[None]:
+def one_error(source: object) -> Iterator[None]:
     """Turn the errors of many types that a damaged file raises into one ValueError with reason and fix."""
     try:
         yield
@@ -429,7 +429,7 @@ def one_error(what: object) -> Iterator[None]:
         raise
     except Exception as error:
         why = f"{type(error).__name__}: {error}; fetch or train it again"
-        raise ValueError(f"checkpoint: {what} cannot be loaded: {why}") from error
+        raise ValueError(f"checkpoint: {source} cannot be loaded: {why}") from error
 
 
 def check_config(folder: Path) -> None:
@@ -451,14 +451,14 @@ def check_config(folder: Path) -> None:
             refuse(f"{path}: {name}", f"expected eager or sdpa, got {config[name]!r:.60}")
     with one_error(folder / WEIGHTS[1]), safe_open(folder / WEIGHTS[1], framework="numpy") as file:
         tensors = len(file.keys())
-    for name, value in config.items():
-        if _LAYERS.search(name) and isinstance(value, int) and value > tensors:
+    for name, setting in config.items():
+        if _LAYERS.search(name) and isinstance(setting, int) and setting > tensors:
             most = f"expected at most {tensors:,}, as many as {WEIGHTS[1]} has tensors"
-            refuse(f"{path}: {name}", f"{most}, got {value:,}; fetch or train it again")
+            refuse(f"{path}: {name}", f"{most}, got {setting:,}; fetch or train it again")
     kind = config.get("model_type")
-    known = {*COMMON_SETTINGS, *(AutoConfig.for_model(kind).to_dict() if kind in CONFIG_MAPPING else ())}
-    for name, value in config.items():
-        if name not in known and isinstance(value, str | list | dict) and value:
+    names = {*COMMON_SETTINGS, *(AutoConfig.for_model(kind).to_dict() if kind in CONFIG_MAPPING else ())}
+    for name, setting in config.items():
+        if name not in names and isinstance(setting, str | list | dict) and setting:
             refuse(f"{path}: {name}", f"not a setting of the architecture {kind!r:.60}; remove it")
 
 
@@ -472,18 +472,18 @@ def check_onnx(path: Path) -> None:
 def adapter_settings(folder: Path) -> dict:
     """Return the checked settings of a plain LoRA adapter, those in `LORA`."""
     path = folder / "adapter_config.json"
-    given = read_json(path)
+    written = read_json(path)
 
     def check(name: str, is_good: bool, expected: str) -> None:
         if not is_good:
             fix = "merge the adapter into its model with merge_and_unload, or train it again"
-            refuse(f"{path}: {name}", f"expected {expected}, got {given.get(name)!r:.60}; {fix}")
+            refuse(f"{path}: {name}", f"expected {expected}, got {written.get(name)!r:.60}; {fix}")
 
-    check("peft_type", given.get("peft_type") == "LORA", "LORA")
-    for name, value in given.items():
-        is_known = name in (*LORA, *UNUSED) or value in (None, False, "", [], {})
+    check("peft_type", written.get("peft_type") == "LORA", "LORA")
+    for name, setting in written.items():
+        is_known = name in (*LORA, *UNUSED) or setting in (None, False, "", [], {})
         check(name, is_known, "null, for a plain LoRA adapter")
-    settings = {name: given[name] for name in LORA if given.get(name) is not None}
+    settings = {name: written[name] for name in LORA if written.get(name) is not None}
     rank_pattern, alpha_pattern = (settings.get(name, {}) for name in ("rank_pattern", "alpha_pattern"))
     for name, pattern in (("rank_pattern", rank_pattern), ("alpha_pattern", alpha_pattern)):
         is_named = isinstance(pattern, dict) and all(map(_NAME.fullmatch, pattern))
@@ -525,29 +525,29 @@ def check_weights(path: Path) -> None:
 def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = (), new: str = "") -> None:
     """Refuse weights that lack tensors of their model, but for those of the pattern `new`, or have unknown ones."""
     lost = [name for name in sorted(missing) if not (new and re.search(new, name))]
-    for names, what in ((lost, "lacks"), (sorted(unknown), "has, but its config knows no,")):
+    for names, wrong in ((lost, "lacks"), (sorted(unknown), "has, but its config knows no,")):
         if names:
             tensors = f"{len(names):,} tensors, {names[0]} for one"
-            raise CheckpointError(f"checkpoint: {folder} {what} {tensors}; fetch or train it again")
+            raise CheckpointError(f"checkpoint: {folder} {wrong} {tensors}; fetch or train it again")
 
 
 def check_vocabulary(model, tokenizer, folder: Path) -> None:
     """Refuse a tokenizer with token ids beyond the model's vocabulary."""
-    known, highest = model.get_input_embeddings().num_embeddings, max(tokenizer.get_vocab().values())
-    if highest >= known:
-        more = f"the tokenizer has word piece {highest}, the model knows {known:,}"
+    pieces, highest = model.get_input_embeddings().num_embeddings, max(tokenizer.get_vocab().values())
+    if highest >= pieces:
+        more = f"the tokenizer has word piece {highest}, the model knows {pieces:,}"
         refuse(folder, f"{more}; take the tokenizer that it was trained with")
 
 
 def check_row(name: str, folder: Path, run: Callable[[], object]) -> None:
     """Refuse a model that cannot read a row: `run` fails, or its output is not finite, or too large."""
     try:
-        values = np.asarray(run(), dtype=float)
+        output = np.asarray(run(), dtype=float)
     except Exception as error:  # an index out of range, shapes that do not fit
         why = f"{type(error).__name__}: {error}".splitlines()[0]
         raise CheckpointError(f"checkpoint: the {name} in {folder} cannot read a row: {why}") from error
-    if not values.size or not (np.abs(values) < MAX_OUTPUT).all():
-        bad = values.flat[np.argmax(~(np.abs(values) < MAX_OUTPUT))] if values.size else "nothing"
+    if not output.size or not (np.abs(output) < MAX_OUTPUT).all():
+        bad = output.flat[np.argmax(~(np.abs(output) < MAX_OUTPUT))] if output.size else "nothing"
         raise CheckpointError(f"checkpoint: the {name} in {folder} returns {bad} for a row; fetch or train it again")
 
 
@@ -582,9 +582,9 @@ def with_adapter(model, folder: Path):
         warnings.simplefilter("ignore", FutureWarning)  # deprecations between libraries
         adapted = PeftModel.from_pretrained(model, str(folder), config=LoraConfig(**settings))
     with safe_open(folder / WEIGHTS[0], framework="pt") as tensors:
-        given = set(tensors.keys())
+        stored = set(tensors.keys())
     wanted = set(get_peft_model_state_dict(adapted))
-    check_keys(folder, wanted - given, given - wanted)
+    check_keys(folder, wanted - stored, stored - wanted)
     return adapted.merge_and_unload()
 
 

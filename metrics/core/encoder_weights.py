@@ -40,7 +40,7 @@ _SIZES = (
 )
 
 
-def packed(values: np.ndarray) -> dict[str, np.ndarray]:
+def packed(matrix: np.ndarray) -> dict[str, np.ndarray]:
     """Return a (rows, columns) matrix in ten bits: high bits "", low bits `LOW`, four to a byte, and scales `SCALE`.
 
     >>> matrix = np.linspace(-1, 1, 128, dtype=np.float32).reshape(1, 128)
@@ -48,8 +48,8 @@ def packed(values: np.ndarray) -> dict[str, np.ndarray]:
     >>> [part.shape for part in tensors.values()], bool(np.abs(unpacked(*tensors.values()) - matrix).max() < 0.002)
     ([(1, 128), (1, 32), (1, 2)], True)
     """
-    rows, columns = values.shape
-    blocks = values.reshape(rows, -1, BLOCK)
+    rows, columns = matrix.shape
+    blocks = matrix.reshape(rows, -1, BLOCK)
     scales = (np.abs(blocks).max(-1) / 511).astype(np.float16)
     steps = np.maximum(scales.astype(np.float32), 1e-12)[..., None]
     levels = np.clip(np.rint(blocks / steps), -512, 511).astype(np.int16).reshape(rows, columns)
@@ -118,9 +118,9 @@ def encoder_config(source: Path) -> dict:
     path = source / "config.json"
     config = {"hidden_act": "gelu", "layer_norm_eps": 1e-12, **read_json(path)}
     wanted = {"model_type": ("bert",), "hidden_act": ("gelu",), "position_embedding_type": (None, "absolute")}
-    for name, values in wanted.items():
-        if config.get(name) not in values:
-            expected = f"expected {values[-1]} for backend 'onnx', got {config.get(name)!r:.60}"
+    for name, supported in wanted.items():
+        if config.get(name) not in supported:
+            expected = f"expected {supported[-1]} for backend 'onnx', got {config.get(name)!r:.60}"
             refuse(f"{path}: {name}", f"{expected}; take backend 'torch' (pip install 'genqa-metrics[torch]')")
     for name in _SIZES:
         if not is_whole(config.get(name), 1, 2**20 if name == "vocab_size" else 2**16):
@@ -146,18 +146,18 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
         raise CheckpointError(f"checkpoint: {path} cannot be read: {error}; fetch or train it again") from error
     result = {}
     for name in sorted({name.removesuffix(LOW).removesuffix(SCALE) for name in stored}):  # freed one by one
-        values = stored.pop(name)
+        weights = stored.pop(name)
         is_packed = name + LOW in stored
         if is_packed:
-            values = unpacked(values, stored.pop(name + LOW), stored.pop(name + SCALE))
-        elif not np.issubdtype(values.dtype, np.floating):  # position_ids, which count up
+            weights = unpacked(weights, stored.pop(name + LOW), stored.pop(name + SCALE))
+        elif not np.issubdtype(weights.dtype, np.floating):  # position_ids, which count up
             continue
-        values = values.astype(np.float32, copy=False)
-        if not np.isfinite(values).all():
-            bad = f"{int((~np.isfinite(values)).sum()):,} of {values.size:,} weights are NaN or infinite"
+        weights = weights.astype(np.float32, copy=False)
+        if not np.isfinite(weights).all():
+            bad = f"{int((~np.isfinite(weights)).sum()):,} of {weights.size:,} weights are NaN or infinite"
             refuse(f"{path}: {name}", f"{bad}; train or fetch it again")
         name = _PREFIX.sub("", name)
-        result[name] = values.astype(np.float16) if is_packed and name == TABLE else values
+        result[name] = weights.astype(np.float16) if is_packed and name == TABLE else weights
     return result
 
 
@@ -171,9 +171,9 @@ def encoder_weights(folder: Path, source: Path, head: str | None) -> tuple[dict[
     config = encoder_config(source)
     weights = read_tensors(source / WEIGHTS[1])
     if source != folder:
-        weights = {name: values for name, values in weights.items() if not name.startswith("classifier.")}
+        weights = {name: tensor for name, tensor in weights.items() if not name.startswith("classifier.")}
     if head != "first":
-        weights = {name: values for name, values in weights.items() if not name.startswith("pooler.")}
+        weights = {name: tensor for name, tensor in weights.items() if not name.startswith("pooler.")}
     if source != folder:
         weights = _with_adapter(weights, folder)
     shapes = _shapes(config, head)
@@ -213,7 +213,7 @@ def _with_adapter(weights: Mapping[str, np.ndarray], folder: Path) -> dict[str, 
     """Return the weights of an encoder with a LoRA adapter merged into them."""
     settings = adapter_settings(folder)
     path, result = folder / WEIGHTS[0], dict(weights)
-    tensors = {_PREFIX.sub("", name): values for name, values in load_numbers(path).items()}
+    tensors = {_PREFIX.sub("", name): tensor for name, tensor in load_numbers(path).items()}
     if settings.get("bias", "none") != "none":
         refuse(f"{folder}/adapter_config.json: bias", "expected none for backend 'onnx'; take backend 'torch'")
     targets, saved = settings.get("target_modules", []), settings.get("modules_to_save", [])
@@ -238,7 +238,7 @@ def _with_adapter(weights: Mapping[str, np.ndarray], folder: Path) -> dict[str, 
             module = match[1]
             down, up = tensors[name], tensors[f"{module}.lora_B.weight"]
             alphas = settings.get("alpha_pattern", {}).items()
-            alpha = next((value for name, value in alphas if re.fullmatch(rf"(.*\.)?{name}", module)), None)
+            alpha = next((number for name, number in alphas if re.fullmatch(rf"(.*\.)?{name}", module)), None)
             rank, alpha = len(down), settings.get("lora_alpha", 8) if alpha is None else alpha
             scale = alpha / (math.sqrt(rank) if settings.get("use_rslora") else rank)
             old = result[f"{module}.weight"]

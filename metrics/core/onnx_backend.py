@@ -23,12 +23,12 @@ _TYPES = {"float32": 1, "int64": 7, "float16": 10}  # of TensorProto
 _INT32, _EXTERNAL = 6, 1
 
 
-def _number(value: int) -> bytes:
+def _number(number: int) -> bytes:
     result = bytearray()
-    while value > 127:
-        result.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*result, value])
+    while number > 127:
+        result.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*result, number])
 
 
 def _message(*fields: tuple[int, int | float | str | bytes]) -> bytes:
@@ -38,26 +38,26 @@ def _message(*fields: tuple[int, int | float | str | bytes]) -> bytes:
     '0808120178'
     """
     result = b""
-    for number, value in fields:
-        if isinstance(value, int):
-            result += _number(number << 3) + _number(value)
-        elif isinstance(value, float):
-            result += _number(number << 3 | 5) + struct.pack("<f", value)
+    for number, content in fields:
+        if isinstance(content, int):
+            result += _number(number << 3) + _number(content)
+        elif isinstance(content, float):
+            result += _number(number << 3 | 5) + struct.pack("<f", content)
         else:
-            content = value.encode() if isinstance(value, str) else value
-            result += _number(number << 3 | 2) + _number(len(content)) + content
+            encoded = content.encode() if isinstance(content, str) else content
+            result += _number(number << 3 | 2) + _number(len(encoded)) + encoded
     return result
 
 
-def _attribute(name: str, value: int | float) -> bytes:
-    return _message((1, name), *([(2, value), (20, 1)] if isinstance(value, float) else [(3, value), (20, 2)]))
+def _attribute(name: str, setting: int | float) -> bytes:
+    return _message((1, name), *([(2, setting), (20, 1)] if isinstance(setting, float) else [(3, setting), (20, 2)]))
 
 
-def _tensor(name: str, values: np.ndarray) -> bytes:
+def _tensor(name: str, array: np.ndarray) -> bytes:
     """Return a TensorProto whose values come from memory, see `OnnxEncoder`."""
-    dimensions = [(1, size) for size in values.shape]
+    dimensions = [(1, size) for size in array.shape]
     where = _message((1, "location"), (2, "memory"))
-    return _message(*dimensions, (2, _TYPES[str(values.dtype)]), (8, name), (13, where), (14, _EXTERNAL))
+    return _message(*dimensions, (2, _TYPES[str(array.dtype)]), (8, name), (13, where), (14, _EXTERNAL))
 
 
 def _value(name: str, kind: str, *dimensions: str) -> bytes:
@@ -72,9 +72,9 @@ class Graph:
         self.constants: dict[str, np.ndarray] = {}
         self._nodes: list[bytes] = []
 
-    def constant(self, name: str, values: np.ndarray) -> str:
+    def constant(self, name: str, array: np.ndarray) -> str:
         """Return the name of an array that operators read."""
-        self.constants[name] = np.ascontiguousarray(values)
+        self.constants[name] = np.ascontiguousarray(array)
         return name
 
     def add(self, kind: str, inputs: Sequence[str], fused: bool = False, **attributes: int | float) -> str:
@@ -154,7 +154,9 @@ class OnnxEncoder:
     def __init__(self, weights: dict[str, np.ndarray], config: Mapping, head: str | None, layers: int | None = None):
         """Take what `encoder_weights` returns; `layers` are those that are read, None for all."""
         self._head = head
-        self._of_head = {name: value for name, value in weights.items() if name.startswith(("pooler.", "classifier."))}
+        self._head_arrays = {
+            name: array for name, array in weights.items() if name.startswith(("pooler.", "classifier."))
+        }
         layers = config["num_hidden_layers"] if layers is None else layers
         options = config["num_attention_heads"], float(config["layer_norm_eps"]), layers, head == "first"
         self._model, self._constants = encoder_graph(weights, *options)
@@ -172,8 +174,8 @@ class OnnxEncoder:
                 options = onnxruntime.SessionOptions()
                 options.intra_op_num_threads = 1  # whoever has several cores runs several batches
                 options.log_severity_level = 3  # errors only
-                values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in self._constants.values()]
-                options.add_external_initializers(list(self._constants), values)
+                constants = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in self._constants.values()]
+                options.add_external_initializers(list(self._constants), constants)
                 on_cpu = {"providers": ["CPUExecutionProvider"]}
                 self._sessions = {process: onnxruntime.InferenceSession(self._model, options, **on_cpu)}
             return self._sessions[process]
@@ -193,15 +195,15 @@ class OnnxEncoder:
 
     def __call__(self, **inputs: np.ndarray) -> np.ndarray:
         """Return the logits of padded inputs, see `inference.padded`: of rows, or of every token."""
-        values = self.states(**inputs)
+        states = self.states(**inputs)
         if self._head == "first":
-            values = np.tanh(self._dense(values[:, 0], "pooler.dense"))
-        if "classifier.0.weight" in self._of_head:
-            return self._dense(np.tanh(self._dense(values, "classifier.0")), "classifier.2")
-        return self._dense(values, "classifier")
+            states = np.tanh(self._dense(states[:, 0], "pooler.dense"))
+        if "classifier.0.weight" in self._head_arrays:
+            return self._dense(np.tanh(self._dense(states, "classifier.0")), "classifier.2")
+        return self._dense(states, "classifier")
 
-    def _dense(self, values: np.ndarray, name: str) -> np.ndarray:
-        return values @ self._of_head[f"{name}.weight"].T + self._of_head[f"{name}.bias"]
+    def _dense(self, states: np.ndarray, name: str) -> np.ndarray:
+        return states @ self._head_arrays[f"{name}.weight"].T + self._head_arrays[f"{name}.bias"]
 
 
 class Batch(dict):
@@ -267,7 +269,7 @@ class OnnxTokenizer:
         columns |= {"special_tokens_mask": "special_tokens_mask"} if return_special_tokens_mask else {}
         batch = Batch(self._tokenizer.encode_batch(rows, add_special_tokens=add_special_tokens), columns)
         if single:
-            batch.update({name: values[0] for name, values in batch.items()})
+            batch.update({name: column[0] for name, column in batch.items()})
         return batch
 
 

@@ -145,7 +145,7 @@ def readable_answer(text: str, references: Sequence[str]) -> str:
         text = _WORD.sub(lambda word: _all_latin(word[0]), text)
     if _SPACED.search(text) and not any(map(_SINGLES.search, references)):
         lengths = {len(digits) for reference in references for digits in _DIGITS.findall(reference)}
-        text = _SPACED.sub(lambda found: _unspaced(found[0], lengths), text)
+        text = _SPACED.sub(lambda run: _unspaced(run[0], lengths), text)
     return _BLANKS.sub(" ", text)
 
 
@@ -210,7 +210,7 @@ def language_counts(columns: Mapping[str, Sequence]) -> Counter:
     """
     counts, rows = Counter(rows=len(columns["questions"])), [columns["questions"], columns["predictions"]]
     for question, prediction, references in zip(*rows, columns["references"], strict=True):
-        text = " ".join(part[:MAX_CHARACTERS] for part in (question, prediction, *references[:1]))
+        text = " ".join(column[:MAX_CHARACTERS] for column in (question, prediction, *references[:1]))
         alone = len(prediction) >= MIN_ANSWER and len(prediction.split()) >= MIN_WORDS
         languages = map(language_of, (text, *[prediction] * alone))
         if other := next((language for language in languages if language not in ("", "en")), ""):
@@ -247,11 +247,11 @@ def language_warnings(counts: Mapping[str, int], reads: str = ENGLISH_ONLY) -> l
     >>> language_warnings({"rows": 10, "language:de": 2, "language:fr": 1})
     ['3 of 10 rows seem not to be English (de 2, fr 1); the model reads English only, and such scores mean little']
     """
-    values = {name.removeprefix("language:"): n for name, n in counts.items() if name.startswith("language:") and n}
-    total, rows = sum(values.values()), counts.get("rows", 0)
+    rows_in = {name.removeprefix("language:"): n for name, n in counts.items() if name.startswith("language:") and n}
+    total, rows = sum(rows_in.values()), counts.get("rows", 0)
     if total < max(1, MIN_SHARE * rows):
         return []
-    listed = ", ".join(f"{name} {n:,}" for name, n in sorted(values.items(), key=lambda item: (-item[1], item[0])))
+    listed = ", ".join(f"{name} {n:,}" for name, n in sorted(rows_in.items(), key=lambda item: (-item[1], item[0])))
     return [f"{total:,} of {rows:,} rows seem{'s' * (total == 1)} not to be English ({listed}); {reads}"]
 
 
@@ -323,10 +323,12 @@ def passage(
     asked, wanted = content(question), [content(text) for text in references]
     runs = passages(answer, most)
     words = [content(text) for text in runs]
-    about = [share(asked, own) for own in words]
-    near = [of_question + max(share(of, own) for of in wanted) for of_question, own in zip(about, words, strict=True)]
+    about = [share(asked, run) for run in words]
+    near = [
+        question_share + max(share(of, run) for of in wanted) for question_share, run in zip(about, words, strict=True)
+    ]
     best = near.index(max(near))
     least = max(about[best], LEAST_ASKED)
-    unlike = [i for i, own in enumerate(words) if abs(i - best) > 1 and not any(of & own for of in wanted)]
+    unlike = [i for i, run in enumerate(words) if abs(i - best) > 1 and not any(of & run for of in wanted)]
     others = [i for i in unlike if about[i] >= least]
     return " ".join(runs[i] for i in sorted([best, *others[-1:]]))

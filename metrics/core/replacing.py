@@ -78,14 +78,14 @@ def instead(question: str, reference: str, answer: str, part: str) -> str | None
         return None
     if kind is _NUMBER and any(_may_be_equal(text, part) for text in kind.findall(reference)):
         return None  # the reference has it
-    known = f"{question} {answer}".lower()
-    values = [text for text in kind.findall(reference) if text.lower() not in known]
+    asked_and_answered = f"{question} {answer}".lower()
+    candidates = [text for text in kind.findall(reference) if text.lower() not in asked_and_answered]
     if kind is _NAME:  # without words that only have a capital letter because they start a sentence
-        names = (dropwhile(lambda word: word.lower() in _FIRST, value.split()) for value in values)
-        values = list(filter(None, map(" ".join, names)))
-    values = [text for text in values if kind is _NUMBER or not _NUMBER.fullmatch(text)]
-    alike = [text for text in values if len(text) == len(part)] if kind is _NUMBER else []
-    return (alike or values or [None])[0]
+        names = (dropwhile(lambda word: word.lower() in _FIRST, name.split()) for name in candidates)
+        candidates = list(filter(None, map(" ".join, names)))
+    candidates = [text for text in candidates if kind is _NUMBER or not _NUMBER.fullmatch(text)]
+    alike = [text for text in candidates if len(text) == len(part)] if kind is _NUMBER else []
+    return (alike or candidates or [None])[0]
 
 
 def _may_be_equal(first: str, second: str) -> bool:

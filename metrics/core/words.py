@@ -47,10 +47,10 @@ def _keyed(text: str, marks: str) -> tuple[tuple[tuple[str, int, int], ...], dic
     """Return (key, start, end) of the words of a text, and its quantities by key; with "valued" these are words."""
     same = str if marks == "shared" else _stem  # words that count as the same have one key
     numbers = quantities(text) if marks == "valued" else []
-    taken = {place for number in numbers for place in range(number.start, number.end)}
-    values = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
-    values += [(number.key, number.start, number.end) for number in numbers]
-    return tuple(sorted(values, key=lambda word: word[1])), {number.key: number for number in numbers}
+    taken = {position for number in numbers for position in range(number.start, number.end)}
+    keyed = [(same(word[0].lower()), *word.span()) for word in WORD.finditer(text) if word.start() not in taken]
+    keyed += [(number.key, number.start, number.end) for number in numbers]
+    return tuple(sorted(keyed, key=lambda word: word[1])), {number.key: number for number in numbers}
 
 
 def misspelt(word: str, other: str) -> bool:
@@ -87,12 +87,14 @@ def word_marks(
     >>> word_marks("How long?", "two years", "24 months", "valued")
     {'#24|months': 2, 'how': 3, 'long': 3}
     """
-    (asked, _), (given, theirs), (said, own) = (_keyed(text, marks) for text in (question, reference, candidate))
-    first, second = ([key for key, *_ in value[:longest]] for value in (given, said))
+    (asked, _), (expected, expected_numbers), (answered, answered_numbers) = (
+        _keyed(text, marks) for text in (question, reference, candidate)
+    )
+    first, second = ([key for key, *_ in result[:longest]] for result in (expected, answered))
     alias = {}
-    for key in filter(own.get, dict.fromkeys(second)):
-        numbers = (other for other in first if other in theirs)
-        match = next((other for other in numbers if equal(own[key], theirs[other])), key)
+    for key in filter(answered_numbers.get, dict.fromkeys(second)):
+        numbers = (other for other in first if other in expected_numbers)
+        match = next((other for other in numbers if equal(answered_numbers[key], expected_numbers[other])), key)
         alias |= {} if match == key else {key: match}
     if marks == "valued":
         long = [word for word in set(first).difference(second) if len(word) >= LONG and word.isalpha()]
@@ -102,22 +104,24 @@ def word_marks(
                 alias |= {} if match is None else {word: match}
     second = [alias.get(key, key) for key in second]
     both = set(second)
-    value = {word: 1 for word in first if word in both}
-    if len(value) > 1:
+    result = {word: 1 for word in first if word in both}
+    if len(result) > 1:
         for start, _, size in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
-            value.update(dict.fromkeys(first[start : start + size], 2))
+            result.update(dict.fromkeys(first[start : start + size], 2))
     else:
-        value = dict.fromkeys(value, 2)
-    value.update({key: value[match] for key, match in alias.items() if match in value})
+        result = dict.fromkeys(result, 2)
+    result.update({key: result[match] for key, match in alias.items() if match in result})
     if marks != "shared":
         for word, *_ in asked:
-            value[word] = value.get(word, 0) % ASKED + ASKED
-    return value
+            result[word] = result.get(word, 0) % ASKED + ASKED
+    return result
 
 
-def marked(encoding, pair: tuple[str, str], found: dict[str, int], marks: str) -> list[int]:
+def marked(encoding, pair: tuple[str, str], mark_by_key: dict[str, int], marks: str) -> list[int]:
     """Return the mark of the word that each word piece of a pair of segments belongs to, 0 for words without one."""
-    words_of = [[word for word in _keyed(text, marks)[0] if word[0] in found] for text in pair]
-    places = [{place: found[key] for key, *span in spans for place in range(*span)} for spans in words_of]
+    marked_words = [[word for word in _keyed(text, marks)[0] if word[0] in mark_by_key] for text in pair]
+    mark_at = [
+        {position: mark_by_key[key] for key, *span in spans for position in range(*span)} for spans in marked_words
+    ]
     pieces = zip(encoding.sequence_ids, encoding.offsets, strict=True)
-    return [0 if segment is None else places[segment].get(start, 0) for segment, (start, _) in pieces]
+    return [0 if segment is None else mark_at[segment].get(start, 0) for segment, (start, _) in pieces]

@@ -68,10 +68,10 @@ def _tokenizer(base: str, tokenizer: object) -> Callable[[str], list[str]]:
     return named[tokenizer]
 
 
-def _name_of(value: object) -> str:
-    if callable(value):
-        return getattr(value, "__qualname__", type(value).__qualname__)
-    return str(value)
+def _name_of(setting: object) -> str:
+    if callable(setting):
+        return getattr(setting, "__qualname__", type(setting).__qualname__)
+    return str(setting)
 
 
 def _meteor_command() -> list[str]:
@@ -139,9 +139,9 @@ def _sentence_vectors(texts: Sequence[str], longest: int) -> np.ndarray:
     if bundled():
         model, tokenizer = _onnx_encoder()
         batch = tokenizer(texts, truncation=True, max_length=longest)
-        encoded = [dict(zip(batch, values, strict=True)) for values in zip(*batch.values(), strict=True)]
+        encoded = [dict(zip(batch, columns, strict=True)) for columns in zip(*batch.values(), strict=True)]
         states = run_padded(encoded, lambda inputs: model.states(**inputs), CPU_BATCH, model.workers)
-        means = np.stack([of_text.mean(axis=0) for of_text in states])
+        means = np.stack([text_states.mean(axis=0) for text_states in states])
         return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
     import torch
 
@@ -164,9 +164,9 @@ def _sentence_vectors(texts: Sequence[str], longest: int) -> np.ndarray:
 
 def cosines(predictions: Sequence[str], references: Sequence[str], longest: int = _LONGEST) -> np.ndarray:
     """Return the cosines of the sentence vectors of n predictions and n references; every text is read once."""
-    place = {text: i for i, text in enumerate(dict.fromkeys([*predictions, *references]))}
-    vectors = _sentence_vectors(list(place), longest)
-    left, right = (vectors[[place[text] for text in texts]] for texts in (predictions, references))
+    number_by_text = {text: i for i, text in enumerate(dict.fromkeys([*predictions, *references]))}
+    vectors = _sentence_vectors(list(number_by_text), longest)
+    left, right = (vectors[[number_by_text[text] for text in texts]] for texts in (predictions, references))
     return (left * right).sum(axis=1)
 
 
@@ -198,7 +198,7 @@ def _from_callable(function: Callable, kwargs: Mapping) -> Base:
                 "base=lambda predictions, references: [f(p, r) for p, r in zip(predictions, references)]"
             ) from error
 
-    return Base(name, {"base": name, **{key: _name_of(value) for key, value in kwargs.items()}}, pairs)
+    return Base(name, {"base": name, **{key: _name_of(setting) for key, setting in kwargs.items()}}, pairs)
 
 
 def _text_features(module: object, where: str) -> bool:
@@ -227,7 +227,7 @@ def module_function(module: object, base_kwargs: Mapping | None = None, base_key
     def compute(predictions: list[str], references: list) -> Sequence[float]:
         with ONE_AT_A_TIME:
             results = module.compute(predictions=predictions, references=references, **kwargs)
-        shapes = {key: np.shape(value) for key, value in results.items() if not isinstance(value, str | bytes)}
+        shapes = {key: np.shape(item) for key, item in results.items() if not isinstance(item, str | bytes)}
         lists = {key: results[key] for key, shape in shapes.items() if shape == (len(predictions),)}
         key = next(iter(lists)) if base_key is None and len(lists) == 1 else base_key
         if key not in lists:
@@ -245,7 +245,7 @@ def module_function(module: object, base_kwargs: Mapping | None = None, base_key
 
     digest = (getattr(module, "_hash", None) or "")[:12]
     facts = {"base": module.name} | ({"hash": digest} if digest else {})
-    facts |= {key: _name_of(value) for key, value in kwargs.items()} | ({} if base_key is None else {"key": base_key})
+    facts |= {key: _name_of(item) for key, item in kwargs.items()} | ({} if base_key is None else {"key": base_key})
     return Base(name, facts, pairs, compute if several else None)
 
 
@@ -269,15 +269,14 @@ def base_function(base: str | Callable, base_kwargs: Mapping | None = None) -> B
         return _from_callable(base, kwargs)
     if base not in BUILT_IN:
         raise ValueError(f"base: expected one of {', '.join(BUILT_IN)} or a function, got {base!r:.60}")
-    known = ("tokenizer",) if base in ("bleu", "rouge") else ()
-    unknown = sorted(set(kwargs) - set(known), key=str)
+    settings = ("tokenizer",) if base in ("bleu", "rouge") else ()
+    unknown = sorted(set(kwargs) - set(settings), key=str)
     if unknown:
-        raise ValueError(
-            f"base_kwargs: {unknown[0]!r} is no setting of base {base!r}; it has {', '.join(known) or 'no settings'}"
-        )
+        has = ", ".join(settings) or "no settings"
+        raise ValueError(f"base_kwargs: {unknown[0]!r} is no setting of base {base!r}; it has {has}")
     if base == "meteor":
         return Base("'meteor'", {"base": "meteor", "meteor": "1.5-en-norm"}, _meteor(_meteor_command()))
-    if not known:
+    if not settings:
         if not bundled():
             try:
                 require_extra("torch", "torch", "transformers")

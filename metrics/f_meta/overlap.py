@@ -56,7 +56,9 @@ def bleu_counts(
     counts, lengths, closest = [], [], []
     for prediction, texts in zip(predictions, references, strict=True):
         sides = zip(ngrams[prediction], zip(*(ngrams[text] for text in texts), strict=True), strict=True)
-        counts.append([len(own & (others[0] if len(others) == 1 else set().union(*others))) for own, others in sides])
+        counts.append(
+            [len(mine & (theirs[0] if len(theirs) == 1 else set().union(*theirs))) for mine, theirs in sides]
+        )
         lengths.append(len(tokens[prediction]))
         closest.append(min((len(tokens[text]) for text in texts), key=lambda n: (abs(n - lengths[-1]), n)))
     return np.array(counts).reshape(-1, MAX_ORDER), np.array(lengths), np.array(closest)

@@ -116,7 +116,7 @@ class FMetaScorer(Scorer):
             pairs = [matched(matrix, self.threshold) for matrix in matrices]
             counts = [coverage(*each, self.threshold) for each in zip(matrices, pairs, strict=True)]
             rows = np.hstack([rows, np.array(counts, dtype=float).reshape(len(counts), len(COUNTS))])
-            asked = [{reference for _, reference in of_context} for of_context in pairs]
+            asked = [{reference for _, reference in matches} for matches in pairs]
             both = zip(references, asked, strict=True)
             details["not_asked"] = [[text for i, text in enumerate(texts) if i not in has] for texts, has in both]
         if explain:
@@ -126,7 +126,7 @@ class FMetaScorer(Scorer):
                 item |= {name: column[i] for name, column in details.items()}
                 if self.threshold is not None:
                     asks = matrix.max(axis=1, initial=0.0) >= self.threshold
-                    besides = [text for text, one in zip(texts, asks, strict=True) if text.strip() and not one]
+                    besides = [text for text, asking in zip(texts, asks, strict=True) if text.strip() and not asking]
                     item |= {"matched": list(map(list, pairs[i])), "asked_besides": besides}
                 explanations.append(item | {"reason": reason(item)})
             details["explanation"] = explanations
@@ -150,12 +150,14 @@ class FMetaScorer(Scorer):
         counts = []
         for system, total in totals.items():
             asked, references, repeats = total[-3:].astype(int).tolist()
-            said = f" ({repeats:,} repeat{'s' * (repeats > 1)})" * bool(repeats)
-            counts.append(f"{system} {asked:,} of {references:,}{said}".strip())
+            repeated = f" ({repeats:,} repeat{'s' * (repeats > 1)})" * bool(repeats)
+            counts.append(f"{system} {asked:,} of {references:,}{repeated}".strip())
         measured = self.base.facts.get("base") == "same_question" and self.threshold == self.base.threshold
-        told = "in f_meta similar questions count in part, so that a set can be high which asks few; covered counts "
-        told += f"each reference question once, from a similarity of {self.threshold:g} on"
-        return [f"{ASKED}: {the_first(counts, SYSTEMS)}", told, *[MEASURED] * measured]
+        meaning = (
+            "in f_meta similar questions count in part, so that a set can be high which asks few; covered counts "
+        )
+        meaning += f"each reference question once, from a similarity of {self.threshold:g} on"
+        return [f"{ASKED}: {the_first(counts, SYSTEMS)}", meaning, *[MEASURED] * measured]
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return a warning if the tokenizer does not fit the texts; see `Scorer.warnings`."""

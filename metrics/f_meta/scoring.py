@@ -71,12 +71,12 @@ def score_matrices(
         right_texts = [strings[i] for i in right[asked].tolist()]
         scores[asked] = _checked_scores(base, base.pairs(left_texts, right_texts), left_texts, right_texts)
     flat = np.split(scores[inverse], np.cumsum([len(grid) for grid in grids])[:-1])
-    return [part.reshape(len(left), len(right)) for part, (left, right) in zip(flat, ids, strict=True)]
+    return [block.reshape(len(left), len(right)) for block, (left, right) in zip(flat, ids, strict=True)]
 
 
-def _mean(values: Sequence[float]) -> float:
+def _mean(numbers: Sequence[float]) -> float:
     """Exactly rounded, so that the order of the values does not change the last digit; 0 for no values."""
-    return fsum(values) / len(values) if len(values) else 0.0
+    return fsum(numbers) / len(numbers) if len(numbers) else 0.0
 
 
 def conventional_scores(
@@ -124,10 +124,10 @@ def statistics(
         matrices = score_matrices(predictions, references, base)
     conventional = conventional_scores(predictions, references, base, matrices)
     rows = []
-    for matrix, value in zip(matrices, conventional, strict=True):
+    for matrix, conventional_score in zip(matrices, conventional, strict=True):
         u = _mean(matrix.max(axis=1).tolist()) if matrix.size else 0.0
         v = _mean(matrix.max(axis=0).tolist()) if matrix.size else 0.0
-        rows.append((u, v, f_score(u, v), value))
+        rows.append((u, v, f_score(u, v), conventional_score))
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(NAMES))
 
 
@@ -193,12 +193,12 @@ def reason(explained: Mapping) -> str:
     references, missing = explained["references"], explained.get("not_asked")
     if missing is not None:
         count = f"Covers {len(references) - len(missing)} of {len(references)} reference questions"
-        said = sum(bool(text.strip()) for text in explained.get("predictions", ()))
-        repeats = said - len(explained.get("matched", ())) - len(explained.get("asked_besides", ()))
+        questions = sum(bool(text.strip()) for text in explained.get("predictions", ()))
+        repeats = questions - len(explained.get("matched", ())) - len(explained.get("asked_besides", ()))
         count += f", with {repeats} repeat{'s' * (repeats > 1)}" * (repeats > 0)
         lists = {"not asked": missing, "asked besides": explained.get("asked_besides")}
-        told = [f"{name}: {the_first(list(map(_quoted, texts)), NAMED)}" for name, texts in lists.items() if texts]
-        return f"{'; '.join([count, *told])}."
+        named = [f"{name}: {the_first(list(map(_quoted, texts)), NAMED)}" for name, texts in lists.items() if texts]
+        return f"{'; '.join([count, *named])}."
     if not explained["scores"]:
         return "There are no questions."
     score, text = min(zip(map(max, zip(*explained["scores"], strict=True)), references, strict=True))

@@ -50,22 +50,22 @@ class Encoder:
             columns, side, truncation = ([self._short_question(q, limit) for q in questions], texts), 1, "only_second"
         else:
             columns, side, truncation = (texts,), 0, True
-        encoded, pieces, places = [], [], []
+        encoded, pieces, masks = [], [], []
         ways = {"return_offsets_mapping": True, "verbose": False}
         batch = self.tokenizer(*columns, truncation=truncation, max_length=limit, **ways)
         keys = [k for k in batch if k != "offset_mapping"]
         for i in range(len(pairs)):
-            place = np.array([s == side for s in batch.sequence_ids(i)], dtype=bool)
+            in_text = np.array([s == side for s in batch.sequence_ids(i)], dtype=bool)
             ids = np.asarray(batch["input_ids"][i])
-            offsets = np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[place]
-            pieces.append(Pieces(told_apart(ids[place], offsets, texts[i], self.tokenizer), offsets))
-            places.append(place)
+            offsets = np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[in_text]
+            pieces.append(Pieces(told_apart(ids[in_text], offsets, texts[i], self.tokenizer), offsets))
+            masks.append(in_text)
             encoded.append({key: batch[key][i] for key in keys})
-            end = pieces[-1].offsets[-1][1] if len(ids[place]) else 0
+            end = pieces[-1].offsets[-1][1] if len(ids[in_text]) else 0
             if len(ids) == limit and texts[i][end:].strip():
                 self.cut.add(pairs[i])
         weights = run_padded(encoded, self._keyphrases, self.batch_tokens, self._workers)
-        return [(p, w[place]) for p, w, place in zip(pieces, weights, places, strict=True)]
+        return [(p, w[in_text]) for p, w, in_text in zip(pieces, weights, masks, strict=True)]
 
     def _keyphrases(self, inputs: dict[str, np.ndarray]) -> np.ndarray:
         """Return (batch, tokens) probabilities of padded inputs."""
@@ -103,8 +103,8 @@ class Encoder:
         encoded = [{key: batch[key][i] for key in keys} for i in range(len(texts))]
         results = []
         for i, vectors in enumerate(run_padded(encoded, self._unit_vectors, self.batch_tokens, self._workers)):
-            own = np.asarray(batch["special_tokens_mask"][i]) == 0
-            results.append((vectors[own], np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[own]))
+            is_word = np.asarray(batch["special_tokens_mask"][i]) == 0
+            results.append((vectors[is_word], np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[is_word]))
         return results
 
     def _unit_vectors(self, inputs: dict[str, np.ndarray]) -> np.ndarray:
@@ -142,14 +142,14 @@ class Encoder:
 def told_apart(ids: np.ndarray, offsets: np.ndarray, text: str, tokenizer) -> np.ndarray:
     """Return ids in which words that the vocabulary does not know, such as emoji, match only the same words."""
     unknown = getattr(tokenizer, "unk_token_id", None)
-    places = () if unknown is None else np.flatnonzero(ids == unknown)
-    if not len(places):
+    positions = () if unknown is None else np.flatnonzero(ids == unknown)
+    if not len(positions):
         return ids
     ids = ids.astype(np.int64)
-    for place in places:
-        start, end = offsets[place]
+    for position in positions:
+        start, end = offsets[position]
         word = unicodedata.normalize("NFKC", text[start:end]).casefold()
-        ids[place] = UNKNOWN + zlib.crc32(word.encode("utf-8", "replace")) % UNKNOWN
+        ids[position] = UNKNOWN + zlib.crc32(word.encode("utf-8", "replace")) % UNKNOWN
     return ids
 
 
@@ -169,9 +169,9 @@ def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.
         return vectors[: len(wanted)]
     out = np.zeros((len(wanted), vectors.shape[1]), dtype=vectors.dtype)
     if len(offsets):
-        place = np.searchsorted(offsets[:, 0], wanted[:, 0], side="right") - 1
-        value = (place >= 0) & (wanted[:, 0] < offsets[np.maximum(place, 0), 1])
-        out[value] = vectors[place[value]]
+        positions = np.searchsorted(offsets[:, 0], wanted[:, 0], side="right") - 1
+        is_covered = (positions >= 0) & (wanted[:, 0] < offsets[np.maximum(positions, 0), 1])
+        out[is_covered] = vectors[positions[is_covered]]
     return out
 
 
@@ -239,6 +239,6 @@ def values_of(text: str, offsets: Sequence) -> np.ndarray:
     for i, (start, end) in enumerate(np.asarray(offsets).reshape(-1, 2).tolist()):
         piece = text[start:end].lower()
         if _VALUE.match(piece):
-            value = f"#{piece}" if _CONTINUES.match(text, start) else _SAME.get(piece, piece)
-            array[i] = zlib.crc32(value.encode()) + 1
+            key = f"#{piece}" if _CONTINUES.match(text, start) else _SAME.get(piece, piece)
+            array[i] = zlib.crc32(key.encode()) + 1
     return array

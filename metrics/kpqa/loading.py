@@ -113,11 +113,11 @@ def checked_settings(folder: Path) -> PredictorSettings:
     if not (folder / SETTINGS_FILE).exists():
         return PredictorSettings(head=head)
     checks = {
-        "version": (lambda value: is_whole(value, SETTINGS_VERSION, SETTINGS_VERSION), str(SETTINGS_VERSION)),
-        "question": (lambda value: isinstance(value, bool), "true or false"),
-        "head": (lambda value: value == head, f"{head!r}, the head of the weights"),
+        "version": (lambda setting: is_whole(setting, SETTINGS_VERSION, SETTINGS_VERSION), str(SETTINGS_VERSION)),
+        "question": (lambda setting: isinstance(setting, bool), "true or false"),
+        "head": (lambda setting: setting == head, f"{head!r}, the head of the weights"),
         "max_length": whole(SHORTEST, 512),
-        "keyphrase_label": (lambda value: is_whole(value, 0, 1), "0 or 1"),
+        "keyphrase_label": (lambda setting: is_whole(setting, 0, 1), "0 or 1"),
     }
     return PredictorSettings(**read_settings(folder / SETTINGS_FILE, asdict(PredictorSettings(head=head)), checks))
 
@@ -238,11 +238,11 @@ def _loaded(
 def _onnx_models(folder: Path, source: Path, embedding_folder: Path, layer: int) -> tuple:
     """Return the predictor, its tokenizer, and both of the encoder that BERTScore compares with."""
     predictor, tokenizer = onnx_encoder(folder, source, "tokens")
-    row = {name: np.array(values) for name, values in tokenizer(*([text] for text in KNOWN_ROW)).items()}
+    row = {name: np.array(numbers) for name, numbers in tokenizer(*([text] for text in KNOWN_ROW)).items()}
     check_row("keyphrase predictor", folder, lambda: predictor(**row))
     _check_layer(layer, encoder_config(embedding_folder)["num_hidden_layers"])
     embedder, embedding_tokenizer = onnx_encoder(embedding_folder, embedding_folder, None, layer)
-    row = {name: np.array(values) for name, values in embedding_tokenizer([KNOWN_ROW[0]]).items()}
+    row = {name: np.array(numbers) for name, numbers in embedding_tokenizer([KNOWN_ROW[0]]).items()}
     check_row("encoder", embedding_folder, lambda: embedder.states(**row))
     return predictor, tokenizer, embedder, embedding_tokenizer
 

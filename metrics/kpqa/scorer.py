@@ -171,10 +171,10 @@ class KpqaScorer(Scorer):
                 for question, piece, row in zip(questions, pieces, references, strict=False)
             ]
         statistics = np.stack([scores[name] for name in self.names], axis=1)
-        of_row = [Counter() for _ in range(rows)]
+        counts_by_row = [Counter() for _ in range(rows)]
         for row, pair in zip([*range(rows), *numbers.tolist()], zip(asked, texts, strict=True), strict=True):
-            of_row[row]["truncated"] += pair in encoder.cut
-        return RowStatistics(statistics, sum(of_row, self.counts(columns, statistics)), details, of_row)
+            counts_by_row[row]["truncated"] += pair in encoder.cut
+        return RowStatistics(statistics, sum(counts_by_row, self.counts(columns, statistics)), details, counts_by_row)
 
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return how many rows there are, and are in other languages; see `Scorer.counts`."""
@@ -209,8 +209,8 @@ def keyphrase_reason(prediction: Sequence[Sequence], reference: Sequence[Sequenc
     has, lacks = _keyphrases(others, words, True), _keyphrases(others, words, False)
     adds = _keyphrases(words, others, False)
     sentence = " and ".join(f"{verb} {named}" for verb, named in (("has", has), ("lacks", lacks)) if named)
-    parts = [f"of the reference's keyphrases it {sentence}"] * bool(sentence) + [f"it adds {adds}"] * bool(adds)
-    text = "; ".join(parts) or "no word of the answer or the reference is a keyphrase"
+    clauses = [f"of the reference's keyphrases it {sentence}"] * bool(sentence) + [f"it adds {adds}"] * bool(adds)
+    text = "; ".join(clauses) or "no word of the answer or the reference is a keyphrase"
     return text[0].upper() + text[1:] + "."
 
 
@@ -220,18 +220,18 @@ def _words(pieces: Sequence[Sequence]) -> dict[str, float]:
     >>> _words([["Shel", 0.9, 0, 4], ["ley", 0.2, 4, 7], [",", 0.1, 7, 8], ["no", 0.3, 9, 11]])
     {',': 0.1, 'no': 0.3, 'Shelley': 0.9}
     """
-    values: list[list] = []
+    words: list[list] = []
     for text, weight, start, end in pieces:
-        if values and values[-1][2] == start and values[-1][0][-1:].isalnum() and text[:1].isalnum():
-            values[-1] = [values[-1][0] + text, max(weight, values[-1][1]), end]
+        if words and words[-1][2] == start and words[-1][0][-1:].isalnum() and text[:1].isalnum():
+            words[-1] = [words[-1][0] + text, max(weight, words[-1][1]), end]
         else:
-            values.append([text, weight, end])
-    return {text: weight for text, weight, _ in sorted(values, key=lambda word: word[1])}
+            words.append([text, weight, end])
+    return {text: weight for text, weight, _ in sorted(words, key=lambda word: word[1])}
 
 
 def _keyphrases(words: Mapping[str, float], others: Mapping[str, float], shared: bool) -> str:
     """Return the heaviest keyphrases among words, in quotes, that the other text has too or has not."""
-    known = {word.lower() for word in others}
-    chosen = [word for word, weight in words.items() if weight >= HEAVY and (word.lower() in known) == shared]
+    other_words = {word.lower() for word in others}
+    chosen = [word for word, weight in words.items() if weight >= HEAVY and (word.lower() in other_words) == shared]
     chosen.sort(key=lambda word: -words[word])
     return " and ".join(f"'{word}'" for word in chosen[:NAMED])

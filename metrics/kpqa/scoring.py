@@ -57,8 +57,8 @@ class Tokens(NamedTuple):
         return ids if self.denied is None else ids + _DENIED * self.denied
 
 
-def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole > 0)
+def _ratio(sums: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    return np.divide(sums, totals, out=np.zeros(np.broadcast(sums, totals).shape), where=totals > 0)
 
 
 def clipped_matches(candidates: np.ndarray, weights: np.ndarray, references: np.ndarray) -> np.ndarray:
@@ -163,16 +163,16 @@ def _block_statistics(
     idf: Mapping[int, float] | None,
     clipped: bool,
 ) -> np.ndarray:
-    def padded(of_text: Callable[[Tokens], np.ndarray], *empty: float) -> list[np.ndarray]:
+    def padded(column: Callable[[Tokens], np.ndarray], *empty: float) -> list[np.ndarray]:
         sides = zip((candidates, references), empty, strict=True)
-        return [_padded([of_text(text) for text in side], pad) for side, pad in sides]
+        return [_padded([column(text) for text in side], pad) for side, pad in sides]
 
     def weights(text: Tokens) -> np.ndarray:
         return np.asarray(text.weights if np.any(text.weights) else np.ones(len(text.ids)), dtype=float)
 
     def rarity(text: Tokens) -> np.ndarray:
-        values = np.array([idf.get(token, idf[-1]) for token in np.asarray(text.ids).tolist()], dtype=float)
-        return values if values.any() else np.ones(len(values))
+        rarities = np.array([idf.get(token, idf[-1]) for token in np.asarray(text.ids).tolist()], dtype=float)
+        return rarities if rarities.any() else np.ones(len(rarities))
 
     all_ids = padded(lambda text: np.asarray(text.ids, dtype=np.int64), -1, -2)
     vectors = padded(lambda text: text.vectors, 0, 0)
@@ -182,42 +182,42 @@ def _block_statistics(
         cosines = np.where(both_unknown, all_ids[0][:, :, None] == all_ids[1][:, None, :], cosines)
     keyphrase_ids = padded(Tokens.keyphrase_ids, -1, -2)
     as_denied = (keyphrase_ids[0] // _DENIED)[:, :, None] == (keyphrase_ids[1] // _DENIED)[:, None, :]
-    values = padded(lambda text: np.zeros(len(text.ids), np.int64) if text.values is None else text.values, 0, 0)
-    given, accepted = values[0][:, :, None], values[1][:, None, :]
-    by_value = np.where(given == accepted, 1.0, OTHER_VALUE * cosines)
-    keyphrase_cosines = np.where(as_denied, np.where((given > 0) & (accepted > 0), by_value, cosines), 0.0)
+    codes = padded(lambda text: np.zeros(len(text.ids), np.int64) if text.values is None else text.values, 0, 0)
+    left_values, right_values = codes[0][:, :, None], codes[1][:, None, :]
+    by_value = np.where(left_values == right_values, 1.0, OTHER_VALUE * cosines)
+    keyphrase_cosines = np.where(as_denied, np.where((left_values > 0) & (right_values > 0), by_value, cosines), 0.0)
 
     def nearest(similarities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         similarities[all_ids[0] < 0] = -np.inf
         similarities.transpose(0, 2, 1)[all_ids[1] < 0] = -np.inf
-        value = similarities.max(axis=2), similarities.max(axis=1)
-        return tuple(np.where(np.isfinite(values), values, 0.0) for values in value)
+        both_sides = similarities.max(axis=2), similarities.max(axis=1)
+        return tuple(np.where(np.isfinite(best), best, 0.0) for best in both_sides)
 
     keyphrase = padded(weights, 0, 0)
     equal = [(ids >= 0).astype(float) for ids in all_ids]
     rare = equal if idf is None else padded(rarity, 0, 0)
     columns = []
-    for ids, of_texts, of_vectors, similarities in (
+    for ids, weights_by_side, vector_weights, similarities in (
         (keyphrase_ids, keyphrase, keyphrase, keyphrase_cosines),
         (all_ids, equal, rare, cosines),
     ):
-        of_candidate, of_reference = of_texts
-        candidate_sum, reference_sum = of_candidate.sum(axis=1), of_reference.sum(axis=1)
-        matches = clipped_matches if clipped or of_texts is equal else all_matches
-        matched = (of_candidate * matches(ids[0], of_candidate, ids[1])).sum(axis=1)
-        if rouge_weights == "code" and of_texts is keyphrase:
-            common = common_in_reference = published_common_subsequence(*ids, of_reference)
+        candidate_weights, reference_weights = weights_by_side
+        candidate_sum, reference_sum = candidate_weights.sum(axis=1), reference_weights.sum(axis=1)
+        matches = clipped_matches if clipped or weights_by_side is equal else all_matches
+        matched = (candidate_weights * matches(ids[0], candidate_weights, ids[1])).sum(axis=1)
+        if rouge_weights == "code" and weights_by_side is keyphrase:
+            common = common_in_reference = published_common_subsequence(*ids, reference_weights)
         else:
-            common = common_in_reference = heaviest_common_subsequence(ids[0], of_candidate, ids[1])
+            common = common_in_reference = heaviest_common_subsequence(ids[0], candidate_weights, ids[1])
             if rouge_weights != "candidate":
-                common_in_reference = heaviest_common_subsequence(ids[1], of_reference, ids[0])
+                common_in_reference = heaviest_common_subsequence(ids[1], reference_weights, ids[0])
         nearest_reference, nearest_candidate = nearest(similarities)
         columns += [
             _ratio(matched, candidate_sum),
             _ratio(common, candidate_sum),
             _ratio(common_in_reference, reference_sum),
-            _ratio((of_vectors[0] * nearest_reference).sum(axis=1), of_vectors[0].sum(axis=1)),
-            _ratio((of_vectors[1] * nearest_candidate).sum(axis=1), of_vectors[1].sum(axis=1)),
+            _ratio((vector_weights[0] * nearest_reference).sum(axis=1), vector_weights[0].sum(axis=1)),
+            _ratio((vector_weights[1] * nearest_candidate).sum(axis=1), vector_weights[1].sum(axis=1)),
         ]
     return np.stack(columns, axis=1)
 
@@ -264,15 +264,15 @@ def row_scores(statistics: np.ndarray, rows: np.ndarray, beta: float = 1.0) -> t
     scores, winners = {}, {}
     for metric in METRICS:
         if metric in columns:
-            values = columns[metric]
+            pair_scores = columns[metric]
         else:
             used = beta if metric.startswith("rougeL") else 1.0
-            values = f_score(columns[f"{metric}_precision"], columns[f"{metric}_recall"], used)
+            pair_scores = f_score(columns[f"{metric}_precision"], columns[f"{metric}_recall"], used)
         # Sorted by row, then by falling score: the first pair of a row is its best, the earlier of two equal ones.
-        best = np.lexsort((-values, rows))[starts]
+        best = np.lexsort((-pair_scores, rows))[starts]
         winners[metric] = best - starts
-        scores[metric] = values[best]
+        scores[metric] = pair_scores[best]
         if metric in ("rougeL_kpqa", "bertscore_kpqa"):
-            for part in ("precision", "recall"):
-                scores[f"{metric}_{part}"] = columns[f"{metric}_{part}"][best]
+            for side in ("precision", "recall"):
+                scores[f"{metric}_{side}"] = columns[f"{metric}_{side}"][best]
     return scores, winners

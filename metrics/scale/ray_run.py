@@ -314,7 +314,7 @@ class RayRun(Run):
         job = {"columns": self.columns, "skip": self.skips, "row_kind": row_kind, "needs": self._needs(row_kind)}
         job |= {"extra": extra, "output": self.output, "part_rows": self.part_rows, "tasks": len(tasks)}
         job |= {"keeps": self.keeps, "keep": self.keep, "worst": self.worst, "explain": self.explain}
-        settings = {metric: dict(scorer.given) for metric, scorer in scorers.items()}
+        settings = {metric: dict(scorer.chosen_settings) for metric, scorer in scorers.items()}
         job["metrics"] = cloudpickle.dumps((list(scorers), settings))
         job["window"] = WINDOWS[None if not has_model else "cuda" if gpus else "cpu"]
         # A process stays for the next task: its models are loaded.

@@ -569,8 +569,10 @@ def scored(
         columns |= scores | ({f"{metric}_{scorer.missing}": missing} if scorer.missing else {})
         columns |= {f"{metric}_reason": reasons} if why else {}
         columns |= {metric + DIGEST: digests} if scorer.recalls and not row_kind.sets else {}
-        if digests and scorer.given:
-            columns[metric + SETTINGS] = [json.dumps(scorer.given, default=str, sort_keys=True)] * len(digests)
+        if digests and scorer.chosen_settings:
+            columns[metric + SETTINGS] = [json.dumps(scorer.chosen_settings, default=str, sort_keys=True)] * len(
+                digests
+            )
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     if worst and row_kind.sets and not row_kind.ceiling:
         tally.to_read = sets_to_read(columns, worst, scorers.values())
@@ -647,7 +649,7 @@ def output_columns(
         columns |= {f"{scorer.name}_reason": "text"} if explain and not lists else {}
         judges = scorer.recalls and not row_kind.sets
         columns |= {scorer.name + DIGEST: "text"} if judges else {}
-        columns |= {scorer.name + SETTINGS: "text"} if judges and scorer.given else {}
+        columns |= {scorer.name + SETTINGS: "text"} if judges and scorer.chosen_settings else {}
     stale = {metric + name for metric in scorers for name in ("_reason", SETTINGS)}
     kept = {name: kind for name, kind in (extra or {}).items() if name not in {*columns, *stale}}
     place = list(columns).index("label") + 1
