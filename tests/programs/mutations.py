@@ -40,6 +40,7 @@ LEFT_OUT = (
 HEAVY = (
     "torch transformers peft evaluate datasets pandas scipy.stats statsmodels.api onnxruntime hypothesis typer".split()
 )
+OPTIONS = ("-q", "-p", "no:cacheprovider", "--assert=plain")  # pytest would import the files that it rewrites itself
 MOST_SECONDS = 25.0  # of tests for one change, as recorded
 SWAPS = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
@@ -236,7 +237,7 @@ def record(path: Path, target: Path) -> None:
         sys.modules["__mutations__"] = sys.modules[__name__]
         loading(with_marks)
         recorder = Recorder()
-        pytest.main([str(path), "-q", "-p", "no:cacheprovider", "-m", "not slow"], plugins=[recorder])
+        pytest.main([str(path), *OPTIONS, "-m", "not slow"], plugins=[recorder])
         tests = {name: test for name, test in recorder.tests.items() if name not in recorder.failed and test[1]}
         target.write_text(json.dumps(tests, indent=0), encoding="utf-8")
         return 0
@@ -275,7 +276,7 @@ def is_caught(change: Change, tests: dict[str, list]) -> bool:
     def run() -> int:
         tree, _ = changed(change)
         loading(lambda path: tree if path == change.path else None)
-        return int(pytest.main([*chosen, "-x", "-q", "-p", "no:cacheprovider"]))
+        return int(pytest.main([*chosen, *OPTIONS, "-x"]))
 
     return in_fork(run, 30 + 4 * seconds) != 0
 
