@@ -1,6 +1,7 @@
 """`genqa-metrics compare`: which rows belong together, the numbers, what is written, what is said about bad input."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import genqa_metrics
@@ -13,7 +14,6 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.run import Run
 from genqa_metrics.statistics import resampling
 from genqa_metrics.verbs.compare.analysis import most_different
-from genqa_metrics.verbs.compare.page import comparison_page
 
 from tests.factories.cases import tables, with_cases
 from tests.factories.explained import printed
@@ -308,15 +308,6 @@ def test_rows_matched_by_their_order_cannot_be_skipped(tmp_path):
     assert "the order of the rows no longer shows which of them belong together" in err
 
 
-def test_heat_maps_have_the_settings_of_the_scores(files):
-    paths = [str(path) for path in files[:2]]
-    found = genqa_metrics.compare(paths, ["kpqa"], {"kpqa": {"beta": 3.0}}, resamples=100, rows=2)
-    for row, explained in zip(found.rows["kpqa"], found.explanations()["kpqa"], strict=True):
-        for system, heat in explained.items():
-            assert heat.scores["rougeL_kpqa"].value == pytest.approx(row["answers"][system]["score"], rel=1e-3)
-            assert "|beta:3|" in heat.signature
-
-
 def test_labels_of_people_are_what_is_tested():
     """Where people labelled every answer, table, difference and p are those of the labels, not of the verdicts."""
     answers = {"a": "four steps", "b": "seven steps"}
@@ -369,18 +360,18 @@ def test_no_system_wins_where_how_many_are_right_cannot_be_told():
     assert '<line class="interval"' not in page
     assert page.count("he judge was measured on") == 1
     assert "interval, cannot tell" not in page
-    assert "tests of the judge's verdicts" in page.replace("&#39;", "'")
+    assert "Of the verdicts as they are" in page
 
 
 def test_a_page_begins_with_one_finding():
-    """A second metric's stands with its tables; ranks and clusters are left to the other forms."""
+    """A second metric's stands with its table; ranks and clusters are left to the other forms."""
     report = genqa_metrics.compare(untold_rows(), ["ava", "aev"], resamples=200)
     (before, after), (first, second) = report.to_html().split("</nav>"), report.findings
     assert first in before
     assert second in after
     assert second not in before
     assert "luster" not in after
-    assert first not in comparison_page(report, finding=False)
+    assert first not in replace(report, findings=report.findings[1:]).to_html()
 
 
 def test_verdicts_rank_no_system_where_the_accuracy_cannot_be_told():
@@ -391,7 +382,7 @@ def test_verdicts_rank_no_system_where_the_accuracy_cannot_be_told():
         table = report.tables()[0]
         assert ("ranks" in table.header) == ignore
         assert bool(table.marked) == ignore
-        assert ('class="matrix"' in report.to_html()) == ignore
+        assert ("differences of all pairs" in report.to_html()) == ignore
 
 
 def compared(means, **options):
@@ -409,6 +400,16 @@ def compared(means, **options):
 @with_cases
 def test_a_finding_names_what_is_decided_and_what_is_not(means, said):
     assert compared(dict(zip("abcd", means, strict=False)))[0].findings[0].endswith(said)
+
+
+def test_the_page_shows_the_differences_of_all_pairs():
+    """Row minus column, with an asterisk where significant; the other way round with the other sign."""
+    report, scores = compared({"a": 0.505, "b": 0.5, "c": 0.2})
+    [table] = [table for table in report.page_tables() if table.title == "points: differences of all pairs"]
+    assert table.header == ["system", "a", "b", "c"]
+    ab, ac, bc = (f"{(scores[:, i] - scores[:, j]).mean():.3f}" for i, j in combinations(range(3), 2))
+    assert table.rows[0] == ["a", "", f"+{ab}", f"+{ac}*"]
+    assert table.rows[2] == ["c", f"-{ac}*", f"-{bc}*", ""]
 
 
 def test_a_finding_of_many_systems_with_long_names_is_short():
@@ -519,7 +520,8 @@ def test_rows_of_one_question_differ_once(tmp_path):
     ]
     report = genqa_metrics.compare(lines, score_columns=["f1"], resamples=200, rows=0)
     said = "too few questions differ to test (5; the least is 6)"
-    assert report.to_html().count(said) > 3, "tables and matrices"
+    assert report.to_html().count(said) == 3, "the table of tests"
+    assert "Too few rows differ to test a and b, a and c and b and c." in report.to_html()
     assert said in " ".join(str(report).split())
     pairs = "5 of a and b, 5 of a and c, 5 of b and c"
     assert f"f1: too few questions differ to test ({pairs}; the least is 6)" in report.notes

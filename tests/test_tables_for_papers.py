@@ -8,7 +8,6 @@ import pytest
 from genqa_metrics.reports.table import MAX_CAPTION, listed
 from genqa_metrics.statistics.resampling import adjust_p_values
 from genqa_metrics.verbs.agree.report import against_best
-from genqa_metrics.verbs.compare.ranking import Ranking
 from genqa_metrics.verbs.compare.tables import systems_table
 
 CAPTION = re.compile(r"\\caption\{(.*)\}")
@@ -58,7 +57,7 @@ def test_bold_is_the_best_and_what_is_not_significantly_worse(many):
         names = {pair["first"], pair["second"]}
         if best in names and pair["p_corrected"] >= 0.05:
             tied |= names
-    assert set(Ranking(many, "points").best) == tied
+    assert set(many.ranking("points").best) == tied
     assert 1 < len(tied) < 8
     table = systems_table(many, "points")
     assert {table.rows[i][0] for i in table.marked} == tied
@@ -72,7 +71,7 @@ def test_a_cluster_is_not_bold_where_its_last_system_is_significantly_worse():
     report = compared({f"s{i}": i / 4 for i in range(5)})
     systems = report.tests["points"]["points"]["systems"]
     assert {found["cluster"] for found in systems.values()} == {1}
-    ranking = Ranking(report, "points")
+    ranking = report.ranking("points")
     best = ranking.best
     assert "s0" not in best
     worse = [system for system in ranking.order if system not in best]

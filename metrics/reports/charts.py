@@ -215,15 +215,3 @@ def accuracy_chart(systems: Mapping[str, Mapping], first: Sequence[str], percent
     order = sorted(systems, key=lambda system: -systems[system]["accuracy"])
     estimates = {system: {**systems[system], "value": systems[system]["accuracy"]} for system in order}
     return forest_chart(estimates, first, f"accuracy, with {percent} intervals")
-
-
-def outcome_bar(pair: Mapping):
-    """Return a bar of wins, ties and losses (`markupsafe.Markup`)."""
-    total = pair["wins"] + pair["ties"] + pair["losses"]
-    start, parts = 0.0, []
-    for kind in ("wins", "ties", "losses"):
-        width = 100 * pair[kind] / max(total, 1)  # no row where labels of both systems are needed
-        parts.append((kind, f"{start:.2f}", f"{width:.2f}"))
-        start += width
-    said = f"{pair['wins']:,} wins, {pair['ties']:,} ties, {pair['losses']:,} losses"
-    return render("outcomes.html", said=said, parts=parts)

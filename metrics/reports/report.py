@@ -43,7 +43,7 @@ class Report:
     notes: list[str]  # what a reader must know before the numbers, one sentence each
     warnings: Sequence[str] = ()  # scores that mean less than they seem to, one sentence each
     headline: str = ""  # what was scored, for the top of the page
-    findings: Sequence[str] = ()  # what the numbers show, one sentence each, for the top of the page
+    findings: Sequence[str] = ()  # what the numbers show, one sentence each
     open_tables: int | None = None  # tables that the page shows; the others open by a click on their titles. None: all
     next_steps: Sequence[str] = ()  # what a reader can do with the result, one sentence each, for the page
 
@@ -58,6 +58,11 @@ class Report:
     def answers_of_page(self) -> list[ViewedAnswer]:
         """Return the answers that the row viewer of the page shows; none for a page without it."""
         return []
+
+    @property
+    def page_findings(self) -> Sequence[str]:
+        """The findings as the top of the page has them."""
+        return self.findings
 
     def page_notes(self) -> list[str]:
         """Return the notes as pages have them."""
@@ -108,7 +113,7 @@ class Report:
         """Return the report as one HTML page that needs no outside resource; its one script is the row viewer's."""
         facts = self.facts()
         tables = self._html_tables(self.charts(), facts, self.open_tables)
-        said = {"title": self.title, "headline": self.headline, "findings": self.findings}
+        said = {"title": self.title, "headline": self.headline, "findings": self.page_findings}
         told = {*self.findings, *self.next_steps}
         said["notes"] = [note for note in self.page_notes() if as_sentence(note) not in told]
         places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]

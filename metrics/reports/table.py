@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -342,17 +342,12 @@ def latex_table(table: Table, label: str, caption: str, note: str = "") -> str:
     return "\n".join([*lines, "    \\bottomrule", "  \\end{tabular}", *below, "\\end{table}"])
 
 
-def html_table(table: Table, further: Collection = (), text_columns: Collection[int] | None = None):
+def html_table(table: Table, text_columns: Collection[int] | None = None):
     """Return a table in HTML (`markupsafe.Markup`), without its title and explanation.
 
-    `further` has for every row one more cell, HTML that is escaped already, without a name above; `text_columns` are
-    aligned at the left, of a table whose title is its caption.
+    `text_columns` are aligned at the left, of a table whose title is its caption.
     """
-    if not further:
-        return render("table.html", table=table, rows=table.rows, texts=text_columns)
-    rows = [[*row, cell] for row, cell in zip(table.rows, further, strict=True)]
-    wider = replace(table, header=[*table.header, ""], rows=rows)
-    return render("table.html", table=wider, rows=rows, texts=text_columns)
+    return render("table.html", table=table, rows=table.rows, texts=text_columns)
 
 
 @cache
@@ -408,8 +403,8 @@ def render(name: str, **values):
 
     A string is made visible (see `visible`) and escaped, but not `Markup`.
 
-    >>> print(render("outcomes.html", said="<i>", parts=[]))
-    <svg class="outcomes" role="img" aria-label="&lt;i&gt;"></svg>
+    >>> print(render("notes.html", notes=["<i>"]))
+    <p class="note">Note: &lt;i&gt;</p>
     """
     from markupsafe import Markup
 

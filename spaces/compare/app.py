@@ -9,7 +9,6 @@ import comparing
 import gradio as gr
 import pandas
 from common import checks, events, html, server, sharing, uploads, verdicts
-from genqa_metrics.verbs.compare.page import comparison_page
 from markupsafe import Markup
 
 TITLE = "Which answers are better, and could it be chance?"
@@ -32,7 +31,7 @@ def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
         status = html.headline(report.findings[0], note)
         table = pandas.DataFrame(comparing.by_answer(questions))
         notes = list(map(comparing.without_commands, report.notes))
-        shown = comparison_page(replace(report, notes=notes), finding=False)
+        shown = replace(report, notes=notes, findings=report.findings[1:]).to_html()
     else:
         report = uploads.scored(tick, rows, comparing.METRICS, comparing.SETTINGS)
         table = report.to_pandas()

@@ -36,14 +36,20 @@ class Column(Scorer):
         return f"column:{self.main}|mean"
 
 
-def row_scores(scorer, statistics: np.ndarray, name: str) -> np.ndarray:
-    """Return (questions, systems) scores of a name; of a set of predictions the score of their mean statistics.
+def scores_of_rows(scorer: Scorer, statistics: np.ndarray) -> dict[str, np.ndarray]:
+    """Return {name: (rows, systems) scores}; a set of predictions has the score of its mean statistics.
 
-    Statistics are (questions, systems, k + 1) sums over the predictions of a row, the last column their number.
+    Statistics are (rows, systems, k + 1) sums over the predictions of a row, the last column their number. Names are
+    those of `Scorer.row_names`.
     """
-    row_name = scorer.row_names[scorer.names.index(name)]
     means = statistics[..., :-1] / np.maximum(statistics[..., -1:], 1)
-    return np.asarray(scorer.row_scores(means.reshape(-1, means.shape[-1]))[row_name]).reshape(means.shape[:2])
+    scores = scorer.row_scores(means.reshape(-1, means.shape[-1]))
+    return {name: np.asarray(of_rows).reshape(means.shape[:2]) for name, of_rows in scores.items()}
+
+
+def row_name(scorer: Scorer, name: str) -> str:
+    """Return the name that a score of a corpus has in a single row."""
+    return scorer.row_names[scorer.names.index(name)]
 
 
 def _estimate(value: float, low: float, high: float) -> dict[str, float]:
@@ -67,92 +73,90 @@ class Judged:
         """(rows, systems) labels, and verdicts where there is none."""
         return np.where(np.isnan(self.labels), self.verdicts, self.labels)
 
-    def of_rows(self, rows: np.ndarray) -> "Judged":
-        """Return the same of some rows."""
+    def at_rows(self, rows: np.ndarray) -> "Judged":
+        """Return the verdicts and labels of some rows."""
         names = ("verdicts", "judged", "declined", "labels", "chances")
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
     def sums(self, systems: Sequence[str], questions: np.ndarray) -> dict[str, QuestionSums]:
-        """Return what estimates of the accuracy need of every system."""
-        parts = (self.judged, self.verdicts, self.labels, self.chances)
+        """Return {system: sums by question, of which its accuracy is estimated}."""
+        columns = self.judged, self.verdicts, self.labels, self.chances
         return {
-            system: question_sums(*(part[:, place] for part in parts), questions, self.declined[:, place])
-            for place, system in enumerate(systems)
+            system: question_sums(*(column[:, s] for column in columns), questions, self.declined[:, s])
+            for s, system in enumerate(systems)
         }
 
     def accuracy(
         self, systems: Sequence[str], questions: np.ndarray, samples: int, seed: int
     ) -> tuple[np.ndarray, LabelTests, np.ndarray]:
-        """Return (systems, 3) estimates with limits, NaN where it cannot be told, tests of all pairs, and scores.
+        """Return (systems, 3) accuracies with limits, the tests of all pairs, and the (rows, systems) scores tested.
 
-        Scores are (rows, systems): of systems whose labels decide these, NaN without one, of the others the verdicts.
+        Accuracies are NaN where they cannot be told. The scores of a system are its labels (NaN without one) where
+        labels decide, else its verdicts.
         """
-        of_each = self.sums(systems, questions).items()
-        estimates = [self.errors.estimate(name, sums, label_error=self.label_error) for name, sums in of_each]
-        values = [[np.nan] * 3 if of.low is None else [of.value, of.low, of.high] for of in estimates]
+        sums = self.sums(systems, questions)
+        estimates = [self.errors.estimate(*pair, label_error=self.label_error) for pair in sums.items()]
+        limits = [[np.nan] * 3 if of.low is None else [of.value, of.low, of.high] for of in estimates]
         draws = bootstrap_counts(int(questions.max()) + 1, samples, seed)
         tests = accuracy_tests(estimates, draws, label_error=self.label_error)
-        scores = np.where([of.by_labels for of in estimates], self.labels, self.verdicts)
-        return np.array(values, dtype=float), tests, scores
+        scores = np.where([estimate.by_labels for estimate in estimates], self.labels, self.verdicts)
+        return np.array(limits, dtype=float), tests, scores
 
 
-def measured(
+def uncorrected(
     systems: Sequence[str],
     scorers: Mapping[str, Scorer],
     statistics: Mapping[str, np.ndarray],
     samples: int,
     seed: int,
     questions: np.ndarray,
-    told: Mapping[str, Judged] | None = None,
+    judges: Mapping[str, Judged] | None = None,
 ) -> dict[str, tuple[dict[str, dict], dict[str, tuple[PairedTests | LabelTests, np.ndarray]]]]:
-    """Return of every metric what `analyse` corrects for the number of tests; the arguments are its own.
+    """Return {metric: (scores, tests)} before p-values are corrected for their number; arguments as for `analyse`.
 
-    These are {name: {system: value, low, high}}, and of the names that are tested {name: (tests of all pairs, (rows,
-    systems) scores)}.
+    Scores are {name: {system: "value", "low", "high"}}; tests, of the names that are tested, {name: (tests of all
+    pairs, (rows, systems) scores)}.
     """
     sizes = np.bincount(questions)
     number = float(kish(sizes))
     first, second = np.array(list(combinations(range(len(systems)), 2))).T
     result = {}
-
-    def tests_of(values: np.ndarray, moves: np.ndarray, bound: float) -> PairedTests:
-        bounds, draws = np.full(len(first), bound), bootstrap_counts(len(sizes), samples, seed)
-        return paired_tests(values[first] - values[second], moves[:, first] - moves[:, second], number, bounds, draws)
-
     for metric, scorer in scorers.items():
-        whole = np.zeros((len(sizes), *statistics[metric].shape[1:]))  # sums over the rows of a question
-        np.add.at(whole, questions, statistics[metric])
-        totals = whole.sum(axis=0)
+        question_statistics = np.zeros((len(sizes), *statistics[metric].shape[1:]))
+        np.add.at(question_statistics, questions, statistics[metric])
+        totals = question_statistics.sum(axis=0)
         values = scorer.resampled_scores(totals[..., :-1], totals[..., -1])
-        rest = totals - whole
+        rest = totals - question_statistics
         without = scorer.resampled_scores(rest[..., :-1], rest[..., -1])
+        by_row = scores_of_rows(scorer, statistics[metric])
         scores, tests, tested = {}, {}, list(scorer.significance_scores)
-        if told and metric in told:
+        if judges and metric in judges:
             tested[0] = ACCURACY
-            estimates, *tests_of_accuracy = told[metric].accuracy(systems, questions, samples, seed)
-            scores[ACCURACY] = {system: _estimate(*ends) for system, ends in zip(systems, estimates, strict=True)}
+            accuracies, *tests_of_accuracy = judges[metric].accuracy(systems, questions, samples, seed)
+            scores[ACCURACY] = {system: _estimate(*ends) for system, ends in zip(systems, accuracies, strict=True)}
             tests[ACCURACY] = tuple(tests_of_accuracy)
         for name in scorer.names:
             moves = influences(values[name], without[name])
             # The mean of a column is within 0 and 1 by chance if its scores are not.
-            seen = statistics[metric][..., 0] if isinstance(scorer, Column) else without[name]
-            is_share = bool(np.nanmin(seen) >= -1e-9 and np.nanmax(seen) <= 1 + 1e-9)
+            observed = statistics[metric][..., 0] if isinstance(scorer, Column) else without[name]
+            is_share = bool(np.nanmin(observed) >= -1e-9 and np.nanmax(observed) <= 1 + 1e-9)
             if is_share:
-                of_questions = np.moveaxis(moves, 0, -1) / len(sizes)
-                all_sizes = np.broadcast_to(sizes, of_questions.shape)
-                low, high = share_interval(np.clip(values[name], 0, 1), of_questions, all_sizes)
+                influence = np.moveaxis(moves, 0, -1) / len(sizes)
+                all_sizes = np.broadcast_to(sizes, influence.shape)
+                low, high = share_interval(np.clip(values[name], 0, 1), influence, all_sizes)
             elif number < MIN_QUESTIONS:
                 low = high = np.full(len(systems), np.nan)
             else:
-                draws = bootstrap_counts(len(sizes), samples, seed)
-                nowhere = np.full(len(systems), np.inf)
-                alone = paired_tests(values[name], moves, number, nowhere, draws)
-                low, high = alone.limits(np.full(len(systems), LEVEL))
-            scores[name] = {system: _estimate(values[name][i], low[i], high[i]) for i, system in enumerate(systems)}
+                unbounded, draws = np.full(len(systems), np.inf), bootstrap_counts(len(sizes), samples, seed)
+                from_zero = paired_tests(values[name], moves, number, unbounded, draws)
+                low, high = from_zero.limits(np.full(len(systems), LEVEL))
+            scores[name] = {system: _estimate(values[name][s], low[s], high[s]) for s, system in enumerate(systems)}
             if name in tested:
-                by_row = row_scores(scorer, statistics[metric], name)
-                bound = 1.0 if is_share else float(np.ptp(by_row)) or np.inf
-                tests[name] = tests_of(values[name], moves, bound), by_row
+                row_scores = by_row[row_name(scorer, name)]
+                bounds = np.full(len(first), 1.0 if is_share else float(np.ptp(row_scores)) or np.inf)
+                draws = bootstrap_counts(len(sizes), samples, seed)
+                differences, influence = values[name][first] - values[name][second], moves[:, first] - moves[:, second]
+                tests[name] = paired_tests(differences, influence, number, bounds, draws), row_scores
         result[metric] = scores, {name: tests[name] for name in tested}
     return result
 
@@ -165,25 +169,32 @@ def analyse(
     seed: int = 0,
     correction: str = "holm",
     questions: np.ndarray | None = None,
-    told: Mapping[str, Judged] | None = None,
+    judges: Mapping[str, Judged] | None = None,
 ) -> dict[str, dict]:
     """Return scores with intervals, tests of all pairs of systems, and ranks.
 
-    `statistics` has of every metric (rows, systems, k + 1) sums over the predictions of a row, and their number;
-    samples are the same for all systems and metrics. Rows of one question, whose numbers 0, 1, ... have no gaps, are
-    drawn together. The tests of all pairs by the first score of every metric are one family, those by the second ones
-    another, and so on. The first test of a judge in `told` is of the estimated accuracy, not of the verdicts.
+    Args:
+        systems: their names.
+        scorers: {metric: its scorer}.
+        statistics: {metric: (rows, systems, k + 1) sums over the predictions of a row, the last their number}.
+        samples: number of bootstrap samples, which are the same for all systems and metrics.
+        seed: of the samples.
+        correction: one of `CORRECTIONS`. The tests by the first score of every metric are one family, those by the
+            second ones another, and so on.
+        questions: (rows,) numbers 0, 1, ... without gaps; rows of one question are drawn together. None: one row each.
+        judges: {metric: verdicts and labels} of judges whose estimated accuracy is tested in place of the verdicts.
 
-    metric -> "scores": name -> system -> value, low, high; "tests": name -> "systems": system -> cluster, ranks;
-    "pairs": first, second, difference with an interval that is as wide as the correction asks, p-values, differing,
-    wins, ties, losses.
+    Returns:
+        {metric: {"scores": {name: {system: "value", "low", "high"}}, "tests": {name: {"systems": {system: "cluster",
+        "best_rank", "worst_rank"}, "pairs": see `tested_pairs`}}}}. Intervals of differences are as wide as the
+        correction asks.
     """
     questions = np.arange(len(next(iter(statistics.values())))) if questions is None else questions
-    result = measured(systems, scorers, statistics, samples, seed, questions, told)
+    result = uncorrected(systems, scorers, statistics, samples, seed, questions, judges)
     report: dict[str, dict] = {metric: {"scores": scores, "tests": {}} for metric, (scores, _) in result.items()}
-    numbers = {system: i for i, system in enumerate(systems)}
-    for place in range(max(len(tests) for _, tests in result.values())):
-        family = [(metric, list(tests)[place]) for metric, (_, tests) in result.items() if len(tests) > place]
+    numbers = {system: s for s, system in enumerate(systems)}
+    for position in range(max(len(tests) for _, tests in result.values())):
+        family = [(metric, list(tests)[position]) for metric, (_, tests) in result.items() if len(tests) > position]
         outcomes = corrected([result[metric][1][name][0] for metric, name in family], correction)
         for (metric, name), outcome in zip(family, outcomes, strict=True):
             pairs = tested_pairs(systems, *result[metric][1][name], outcome)
@@ -191,49 +202,50 @@ def analyse(
             for pair in pairs:
                 ends = numbers[pair["first"]], numbers[pair["second"]]
                 better[ends if pair["difference"]["value"] > 0 else ends[::-1]] = pair["p_corrected"] < LEVEL
-            scores = np.array([values["value"] for values in result[metric][0][name].values()])
+            scores = np.array([estimate["value"] for estimate in result[metric][0][name].values()])
             ranks = {system: dict.fromkeys(("cluster", "best_rank", "worst_rank")) for system in systems}
-            known = np.flatnonzero(~np.isnan(scores))
-            clusters = zip(known.tolist(), *ranking(scores[known], better[np.ix_(known, known)]), strict=True)
-            for place, cluster, (best, worst) in clusters:
-                ranks[systems[place]] = {"cluster": cluster, "best_rank": best, "worst_rank": worst}
+            ranked = np.flatnonzero(~np.isnan(scores))
+            clusters = zip(ranked.tolist(), *ranking(scores[ranked], better[np.ix_(ranked, ranked)]), strict=True)
+            for s, cluster, (best, worst) in clusters:
+                ranks[systems[s]] = {"cluster": cluster, "best_rank": best, "worst_rank": worst}
             report[metric]["tests"][name] = {"systems": ranks, "pairs": pairs}
     return report
 
 
-def sliced_comparison(
+def analyse_slices(
     systems: Sequence[str],
     scorers: Mapping[str, Scorer],
     statistics: Mapping[str, np.ndarray],
-    places: Mapping[str, np.ndarray],
+    rows_by_slice: Mapping[str, np.ndarray],
     samples: int,
     seed: int,
     correction: str,
     questions: np.ndarray,
-    told: Mapping[str, Judged],
+    judges: Mapping[str, Judged],
 ) -> dict[str, dict[str, dict]]:
-    """Return metric -> slice -> numbers by the score that ranks systems, corrected over all pairs in all slices.
+    """Return {metric: {slice: "questions" (their number), "scores", "pairs"}} by the score that ranks systems.
 
-    `places` has the places of the rows of every slice; the other arguments are those of `analyse`.
+    p-values are corrected over all pairs in all slices. `rows_by_slice` has the row numbers of every slice; the other
+    arguments are those of `analyse`.
     """
-    results, asked = {}, {}
-    for slice_name, mine in places.items():
-        asked[slice_name] = np.unique(questions[mine], return_inverse=True)[1]
-        part = {metric: values[mine] for metric, values in statistics.items()}
-        of_slice = {metric: whole.of_rows(mine) for metric, whole in told.items()}
-        results[slice_name] = measured(systems, scorers, part, samples, seed, asked[slice_name], of_slice)
+    results, questions_by_slice = {}, {}
+    for slice_name, rows in rows_by_slice.items():
+        numbers = questions_by_slice[slice_name] = np.unique(questions[rows], return_inverse=True)[1]
+        of_slice = {metric: sums[rows] for metric, sums in statistics.items()}
+        judged = {metric: judge.at_rows(rows) for metric, judge in judges.items()}
+        results[slice_name] = uncorrected(systems, scorers, of_slice, samples, seed, numbers, judged)
     report: dict[str, dict[str, dict]] = {}
     for metric in scorers:
-        of_slices = {slice_name: result[metric] for slice_name, result in results.items()}
-        name = next(iter(next(iter(of_slices.values()))[1]))
-        family = corrected([tests[name][0] for _, tests in of_slices.values()], correction)
+        by_slice = {slice_name: result[metric] for slice_name, result in results.items()}
+        name = next(iter(next(iter(by_slice.values()))[1]))
+        family = corrected([tests[name][0] for _, tests in by_slice.values()], correction)
         report[metric] = {
             slice_name: {
-                "questions": int(asked[slice_name].max()) + 1,
+                "questions": int(questions_by_slice[slice_name].max()) + 1,
                 "scores": scores[name],
                 "pairs": tested_pairs(systems, *tests[name], outcome),
             }
-            for (slice_name, (scores, tests)), outcome in zip(of_slices.items(), family, strict=True)
+            for (slice_name, (scores, tests)), outcome in zip(by_slice.items(), family, strict=True)
         }
     return report
 
@@ -243,8 +255,9 @@ def tested_pairs(
 ) -> list[dict]:
     """Return the tests of all pairs as reports have them; `outcome` is one of those that `corrected` returns.
 
-    Wins, ties and losses are of the rows where both systems have a score; "differing" is the number of questions on
-    which they differ, None where labels of some rows decide.
+    Keys are "first", "second", "difference" ("value", "low", "high"), "p", "p_corrected", "differing" (number of
+    questions on which the two differ; None where labels of some rows decide), "wins", "ties" and "losses" of the first
+    system, in the rows where both have a score.
     """
     pairs = []
     for i, (first, second) in enumerate(combinations(range(len(systems)), 2)):
@@ -274,8 +287,8 @@ def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> lis
     >>> closest_pair(scores, [test("a", system, 0.01) for system in "bcd"])
     ['a', 'b']
     """
-    known = [system for system, of in scores.items() if of["value"] is not None and not np.isnan(of["value"])]
-    order = sorted(known, key=lambda system: -scores[system]["value"])
+    scored = [system for system, of in scores.items() if of["value"] is not None and not np.isnan(of["value"])]
+    order = sorted(scored, key=lambda system: -scores[system]["value"])
     decided = {frozenset((pair["first"], pair["second"])) for pair in pairs if (pair["p_corrected"] or np.nan) < LEVEL}
     best = [system for system in order if frozenset((order[0], system)) not in decided]
     undecided = [list(pair) for pair in combinations(best, 2) if frozenset(pair) not in decided]
@@ -315,5 +328,5 @@ def _first(order: np.ndarray, keys: np.ndarray, number: int) -> list[int]:
         return order[: max(number, 0)].tolist()
     tied = (keys[:, order] == keys[:, order[number - 1], None]).all(axis=0)
     before, tied = order[: int(tied.argmax())], order[tied]
-    places = np.linspace(0, len(tied) - 1, number - len(before)).astype(int)
-    return [*before.tolist(), *tied[places].tolist()]
+    spread = np.linspace(0, len(tied) - 1, number - len(before)).astype(int)
+    return [*before.tolist(), *tied[spread].tolist()]

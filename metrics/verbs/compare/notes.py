@@ -2,11 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
+from statistics import mean
 from typing import Any
 
 import numpy as np
 
 from ...core.scorer import ASKED, Scorer
+from ...reports.report import as_sentence, caution_of_words, differing_orders
 from ...rows.reading import Skips
 from ...scale.options import length_note
 from ...statistics.intervals import MIN_QUESTIONS, kish
@@ -23,13 +26,13 @@ def question_notes(sizes: np.ndarray) -> list[str]:
     if questions < rows:
         notes.append(f"{rows:,} rows of {questions:,} questions: rows of one question count together")
     if number < questions - 1 and number < FEW:
-        said = f"one question has {sizes.max():,} of {rows:,} rows: all count as about {number:.0f} equal questions"
+        few = f"one question has {sizes.max():,} of {rows:,} rows: all count as about {number:.0f} equal questions"
     else:
-        said = f"only {questions:,} questions" if questions > 1 else "only one question"
+        few = f"only {questions:,} questions" if questions > 1 else "only one question"
     if number < MIN_QUESTIONS - 1e-9:
-        notes.append(f"{said}: too few for intervals, which need {MIN_QUESTIONS}")
+        notes.append(f"{few}: too few for intervals, which need {MIN_QUESTIONS}")
     elif number < FEW:
-        notes.append(f"{said}: only clear differences can be told from chance")
+        notes.append(f"{few}: only clear differences can be told from chance")
     return notes
 
 
@@ -63,6 +66,22 @@ def unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction:
             f"--resamples {math.ceil(2 * times / LEVEL)}"
         ]
     return []
+
+
+def word_cautions(
+    scorers: Mapping[str, Scorer], matched: Matched, metrics: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """Return what to do with scores of shared words, where no other scores are compared."""
+    first, rows = next(iter(scorers.values())), matched.rows
+    others = any(scorer.takes_sets or scorer.verdict or scorer.evidence != "references" for scorer in scorers.values())
+    if others or any(len(row.item.predictions) != 1 for row in chain.from_iterable(rows)):
+        return []
+    lengths = [[len(row.item.predictions[0].split()) for row in question] for question in rows]
+    words = dict(zip(matched.systems, map(mean, zip(*lengths, strict=True)), strict=True))
+    scores = metrics[first.name]["scores"].items()
+    systems = {system: {name: by_system[system]["value"] for name, by_system in scores} for system in matched.systems}
+    caution = caution_of_words(words, any(row.item.text for row in rows[0]))
+    return [*differing_orders((first.main, *first.beside), systems), *map(as_sentence, caution)]
 
 
 def length_notes(metrics: Mapping[str, Mapping[str, Any]], systems: Sequence[str]) -> list[str]:

@@ -1,66 +1,103 @@
 """The systems of a comparison by one score, best first, and who is significantly ahead of whom."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from ...reports.report import Report
+from ...statistics.resampling import LEVEL
 from .analysis import ACCURACY, closest_pair
 
-
-def turned(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a test with the other system first."""
-    other = {"first": "second", "second": "first", "wins": "losses", "losses": "wins"}
-    ends = {"value": "value", "low": "high", "high": "low"}
-    difference = {end: None if (value := pair["difference"][of]) is None else -value for end, of in ends.items()}
-    return {**pair, **{name: pair[of] for name, of in other.items()}, "difference": difference}
+Pair = tuple[str, str]  # names of two systems, the better one first
 
 
+@dataclass(frozen=True)
 class Ranking:
-    """The systems by one score of a metric that was tested, without a name by the one that ranks.
+    """The systems by one tested score of a metric."""
 
-    `order` has the best system first, and last those whose accuracy cannot be told, which `told` lacks; `pairs` the
-    tests, the better system first, in this order; `judged`, of a judge whose errors are counted, what
-    `judge_errors.judged_systems` returns, and `accuracy` the same for the estimates that are tested; `untold` is
-    whether a judge accepts more or fewer answers, and how many are right cannot be told;
-    `differences` and `significant` are of pairs, the better system first; `worse` are significantly worse than the
-    first system, `leaders` the others, `best` too, but all systems if untold; `ahead` are the leaders, or only the
-    first one, that are significantly ahead of all that are worse; `to_read` are the two systems whose rows are shown.
-    """
-
-    def __init__(self, report: Report, metric: str, name: str | None = None):
-        numbers = report.metrics[metric]
-        self.report, self.metric, self.name = report, metric, name or next(iter(numbers["tests"]))
-        self.scores, tests = numbers["scores"][self.name], numbers["tests"][self.name]
-        values = {system: of["value"] for system, of in self.scores.items()}
-        self.told = sorted((system for system, value in values.items() if value is not None), key=lambda s: -values[s])
-        self.order = [*self.told, *(system for system in values if system not in self.told)]
-        accuracy = numbers.get("accuracy")
-        self.judged = accuracy if accuracy and accuracy["errors_counted"] else None
-        self.accuracy = self.judged if self.name == ACCURACY else None
-        self.untold = bool(self.judged) and ACCURACY not in numbers["tests"]
-        self.places, place = tests["systems"], self.order.index
-        pairs = map(self.from_better, tests["pairs"])
-        self.pairs = sorted(pairs, key=lambda pair: (place(pair["first"]), place(pair["second"])))
-        self.differences = {(pair["first"], pair["second"]): pair["difference"] for pair in self.pairs}
-        self.significant = [(pair["first"], pair["second"]) for pair in self.pairs if report.is_clear(pair)]
-        self.worse = [worse for better, worse in self.significant if better == self.order[0]]
-        self.leaders = [system for system in self.told if system not in self.worse]
-        are_ahead = {*product(self.leaders, self.worse)} <= {*self.significant}
-        self.ahead = self.leaders if are_ahead else self.leaders[:1]
-        self.best = self.order if self.untold else self.leaders
-        self.to_read = closest_pair(self.scores, tests["pairs"])
-
-    def from_better(self, pair: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a test with the system first that is better overall."""
-        return pair if self.order.index(pair["first"]) < self.order.index(pair["second"]) else turned(pair)
+    metric: str
+    name: str  # of the score
+    scores: Mapping[str, Mapping]  # {system: "value", "low", "high"}
+    order: list[str]  # all systems, the best first, those without an estimate last
+    estimated: list[str]  # those with an estimate
+    ranks: Mapping[str, Mapping]  # {system: "cluster", "best_rank", "worst_rank"}
+    pairs: list[Mapping]  # tests of all pairs in this order, the better system first
+    significant: list[Pair]
+    judged: Mapping | None  # of a judge whose errors are counted, what `judge_errors.judged_systems` returns
+    only_verdicts: bool  # a judge accepts more answers of one system, and how many are right cannot be told
+    to_read: list[str]  # the two systems whose rows are shown
 
     @property
-    def all_ahead(self) -> set[tuple[str, str]]:
+    def accuracy(self) -> Mapping | None:
+        """`judged`, where the score is the estimated accuracy."""
+        return self.judged if self.name == ACCURACY else None
+
+    @property
+    def worse(self) -> list[str]:
+        """Systems that are significantly worse than the first one."""
+        return [worse for better, worse in self.significant if better == self.order[0]]
+
+    @property
+    def leaders(self) -> list[str]:
+        """The first system, and those that are not significantly worse."""
+        return [system for system in self.estimated if system not in self.worse]
+
+    @property
+    def ahead(self) -> list[str]:
+        """The leaders, or only the first one, that are significantly ahead of all that are worse."""
+        return self.leaders if {*product(self.leaders, self.worse)} <= {*self.significant} else self.leaders[:1]
+
+    @property
+    def all_ahead(self) -> set[Pair]:
         """Pairs of a system of `ahead` and one of `worse`, all of which differ significantly."""
         return {*product(self.ahead, self.worse)}
 
     @property
+    def best(self) -> list[str]:
+        """Systems that stand out in tables: the leaders, or all where only verdicts are known."""
+        return self.order if self.only_verdicts else self.leaders
+
+    @property
     def marked(self) -> set[int]:
-        """Places of the best systems."""
+        """Row numbers of the best systems in a table in this order."""
         return {self.order.index(system) for system in self.best}
+
+
+def ranking_by(metric: str, name: str, numbers: Mapping[str, Any]) -> Ranking:
+    """Return the ranking by a tested score of a metric; `numbers` are those of the metric in a report."""
+    scores, tests = numbers["scores"][name], numbers["tests"][name]
+    values = {system: estimate["value"] for system, estimate in scores.items()}
+    estimated = sorted((system for system, value in values.items() if value is not None), key=lambda s: -values[s])
+    order = [*estimated, *(system for system in values if system not in estimated)]
+    accuracy = numbers.get("accuracy")
+    judged = accuracy if accuracy and accuracy["errors_counted"] else None
+    pairs = [from_better(order, pair) for pair in tests["pairs"]]
+    pairs.sort(key=lambda pair: (order.index(pair["first"]), order.index(pair["second"])))
+    return Ranking(
+        metric=metric,
+        name=name,
+        scores=scores,
+        order=order,
+        estimated=estimated,
+        ranks=tests["systems"],
+        pairs=pairs,
+        significant=[(pair["first"], pair["second"]) for pair in pairs if is_clear(pair)],
+        judged=judged,
+        only_verdicts=bool(judged) and ACCURACY not in numbers["tests"],
+        to_read=closest_pair(scores, tests["pairs"]),
+    )
+
+
+def is_clear(pair: Mapping[str, Any]) -> bool:
+    """Return whether a difference is significant."""
+    return pair["p_corrected"] is not None and pair["p_corrected"] < LEVEL
+
+
+def from_better(order: list[str], pair: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a test with that system first which comes first in an order."""
+    if order.index(pair["first"]) < order.index(pair["second"]):
+        return pair
+    other = {"first": "second", "second": "first", "wins": "losses", "losses": "wins"}
+    ends = {"value": "value", "low": "high", "high": "low"}
+    difference = {end: None if (value := pair["difference"][of]) is None else -value for end, of in ends.items()}
+    return {**pair, **{name: pair[of] for name, of in other.items()}, "difference": difference}

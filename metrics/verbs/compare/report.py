@@ -1,15 +1,15 @@
 """Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ...core.scorer import Scorer
-from ...registry import judge_among
-from ...reports.report import Report, say
+from ...registry import JUDGE, judge_among
+from ...reports.charts import forest_chart
+from ...reports.report import Report, of_faults, say
 from ...reports.table import (
     Table,
     latex_table,
@@ -19,6 +19,7 @@ from ...reports.table import (
     print_table,
     visible,
 )
+from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
@@ -27,13 +28,13 @@ from ...scale.run import item_statistics, profiles
 from ...scale.tally import fault_counts, label_of, named_faults
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import CORRECTIONS, LEAST_DIFFERING, LEVEL
-from ..explain.kpqa import Explanation, explanation
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
 from ..judge_errors import JudgeErrors, judged_systems
 from ..labels import read_labels
+from ..view.rows import scored_answer
 from . import analysis, notes
-from .findings import findings
-from .page import comparison_page
+from .findings import changes_between_runs, first_systems, reversals
+from .ranking import Ranking, is_clear, ranking_by
 from .rows import Matched, SystemRows
 from .screen import print_deciding_rows, print_short
 from .tables import (
@@ -41,6 +42,7 @@ from .tables import (
     CLUSTERS,
     MAX_SLICE_TESTS,
     change_tables,
+    matrix_table,
     name_of,
     pairs_table,
     shown_answers,
@@ -50,6 +52,7 @@ from .tables import (
 from .two_runs import changes
 
 MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
+ACCEPTED = "share that the judge accepts, not accuracy"
 
 
 def compare(
@@ -117,7 +120,8 @@ def compare(
         metrics, settings = options.listed_names("metrics", metrics), dict(settings or {})
         score_columns = options.listed_names("score_columns", score_columns)
         if calibration is not None:
-            settings["ava"] = options.with_calibration(settings.get("ava", {}), calibration)
+            settings = options.settings_by_metric(settings, metrics)
+            settings[JUDGE] = options.with_calibration(settings.get(JUDGE, {}), calibration)
         columns = options.checked_columns(columns)
         if correction not in CORRECTIONS:
             raise ValueError(f"correction: expected one of {', '.join(CORRECTIONS)}, got {correction!r}")
@@ -127,59 +131,63 @@ def compare(
     matched, row_kind = reading.matched(skips)
     label_notes, label_error = _take_labels(matched, reading, label_sources, skips)
     items, shape = matched.items, (len(matched.rows), len(matched.systems), -1)
-    asked = question_numbers([next((row.item.text for row in rows if row.item.text), None) for rows in matched.rows])
+    texts = [next((row.item.text for row in question if row.item.text), None) for question in matched.rows]
+    questions = question_numbers(texts)
     sums, counts = item_statistics(items, reading.scorers, progress)
     statistics = {metric: of_rows.reshape(shape) for metric, of_rows in sums.items()}
     scorers: dict[str, Scorer] = dict(reading.scorers)
-    for place, column in enumerate(score_columns):
-        values = np.array([[row.given[place] for row in question] for question in matched.rows], dtype=float)
+    for position, column in enumerate(score_columns):
+        values = np.array([[row.column_scores[position] for row in rows] for rows in matched.rows], dtype=float)
         scorers[column] = analysis.Column(column=column)
         statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
-    judge, accuracy, judged, told = judge_among(reading.scorers), None, None, {}
-    tested_by: set[str] = set()
+    row_scores = {metric: analysis.scores_of_rows(scorer, statistics[metric]) for metric, scorer in scorers.items()}
+    judge, accuracy, judged, judges = judge_among(reading.scorers), None, None, {}
+    tested_by: list[str] = []
     if judge:
-        labels_of, chances = [label_of(item) for item in items], [item.chance or 1.0 for item in items]
-        of_people = (np.array(part).reshape(shape[:2]) for part in (labels_of, chances))
-        of_judge = np.moveaxis(statistics[judge][..., :3], -1, 0)
-        of_items = statistics[judge].reshape(len(items), -1)
-        errors = JudgeErrors.of(scorers[judge], profiles(scorers[judge], items, of_items), ignore_judge_errors)
-        judged = analysis.Judged(*of_judge, *of_people, errors, label_error)
-        accuracy, estimates = judged_systems(judged.sums(matched.systems, asked), errors, label_error=label_error)
-        with_limits = [estimate for estimate in estimates.values() if estimate.low is not None]
-        if len(with_limits) > 1 and accuracy["errors_counted"]:
-            told = {judge: judged}
-            whole = [bool(of["labelled"] == of["rows"]) for of in accuracy["systems"].values()]
-            tested_by |= {"judge"} if any(not estimate.by_labels for estimate in with_limits) else set()
-            partly = any(of.by_labels and not all_of for of, all_of in zip(estimates.values(), whole, strict=True))
-            tested_by |= {"labels"} if partly else set()
-    sampling = resamples, seed, correction, asked, told
+        of_people = (
+            np.array(column).reshape(shape[:2])
+            for column in ([label_of(item) for item in items], [item.chance or 1.0 for item in items])
+        )
+        profile = profiles(scorers[judge], items, statistics[judge].reshape(len(items), -1))
+        errors = JudgeErrors.of(scorers[judge], profile, ignore_judge_errors)
+        judged = analysis.Judged(*np.moveaxis(statistics[judge][..., :3], -1, 0), *of_people, errors, label_error)
+        accuracy, estimates = judged_systems(judged.sums(matched.systems, questions), errors, label_error=label_error)
+        with_interval = {system: of for system, of in accuracy["systems"].items() if of["low"] is not None}
+        if len(with_interval) > 1 and accuracy["errors_counted"]:
+            judges = {judge: judged}
+            by_labels = {system: estimates[system].by_labels for system in with_interval}
+            is_partial = any(by_labels[system] and of["labelled"] < of["rows"] for system, of in with_interval.items())
+            tested_by = ["judge"] * (not all(by_labels.values())) + ["labels"] * is_partial
+    sampling = resamples, seed, correction, questions, judges
     numbers = analysis.analyse(matched.systems, scorers, statistics, *sampling)
     for metric, scorer in scorers.items():
-        main, of_metric = scorer.significance_scores[0], statistics[metric]
-        by_row = judged.by_row if metric == judge else analysis.row_scores(scorer, of_metric, main)
-        finer = of_metric[..., 1] if metric == judge else by_row
-        labelled_rows = ~np.isnan(judged.labels) if metric == judge else np.ones_like(by_row, dtype=bool)
-        numbers[metric] |= _deciding_rows(matched, numbers[metric], by_row, finer, rows, labelled_rows)
+        by_row = row_scores[metric][analysis.row_name(scorer, scorer.significance_scores[0])]
+        if metric == judge:
+            deciding = judged.by_row, judged.judged, ~np.isnan(judged.labels)
+        else:
+            deciding = by_row, by_row, np.ones_like(by_row, dtype=bool)
+        numbers[metric] |= _deciding_rows(matched, numbers[metric], *deciding, rows)
     if accuracy:
         numbers[judge]["accuracy"] = accuracy
         numbers[judge]["faults"] = _faults(matched, scorers[judge], statistics[judge])
     slices, slice_remarks = None, []
     if by:
-        verdicts = [judge] if accuracy and accuracy["errors_counted"] and judge not in told else []
+        verdicts = [judge] if accuracy and accuracy["errors_counted"] and judge not in judges else []
         slices, slice_remarks = _slices(matched, by, scorers, statistics, verdicts, *sampling)
-    of_run: dict[str, list[Source]] = {}
+    sources_by_run: dict[str, list[Source]] = {}
     for source in reading.sources:
-        of_run.setdefault(reading.system_of[id(source)], []).append(source)
-    sizes = np.bincount(asked)
+        sources_by_run.setdefault(reading.system_of[id(source)], []).append(source)
+    sizes = np.bincount(questions)
     tests = len(numbers) * len(matched.systems) * (len(matched.systems) - 1) // 2
-    return CompareReport(
+    numbers = rounded(numbers)
+    report = CompareReport(
         genqa_metrics=__version__,
         inputs=inputs_of([*reading.sources, *label_sources], skips),
         settings={
             "resamples": resamples,
             "seed": seed,
             "confidence": CONFIDENCE,
-            "interval": "; ".join([analysis.INTERVAL, *(analysis.OF_ACCURACY[name] for name in sorted(tested_by))]),
+            "interval": "; ".join([analysis.INTERVAL, *(analysis.OF_ACCURACY[name] for name in tested_by)]),
             "level": LEVEL,
             "correction": correction,
             "tests": tests,
@@ -195,9 +203,9 @@ def compare(
         left_out={"bad rows": skips.skipped, "questions that not all systems answer": matched.left_out},
         skipped_rows=skips.by_system,
         systems=matched.systems,
-        metrics=rounded(numbers),
+        metrics=numbers,
         slices=rounded(slices),
-        changes=rounded(changes(matched, scorers, statistics, of_run, told)) if reading.runs else None,
+        changes=rounded(changes(matched, scorers, row_scores, sources_by_run, judges)) if reading.runs else None,
         notes=[
             *notes.length_notes(numbers, matched.systems),
             *slice_remarks,
@@ -210,9 +218,24 @@ def compare(
             *notes.metric_warnings(matched, scorers, statistics, counts),
         ],
         _matched=matched,
-        _scorers=scorers,
-        _statistics=statistics,
+        _row_scores={name: scores for by_name in row_scores.values() for name, scores in by_name.items()},
+        _rankings={
+            metric: {name: ranking_by(metric, name, of_metric) for name in of_metric["tests"]}
+            for metric, of_metric in numbers.items()
+        },
     )
+    cautions = [] if report.changes else notes.word_cautions(scorers, matched, numbers)
+    return replace(report, findings=_findings(report, cautions))
+
+
+def _findings(report: "CompareReport", cautions: Sequence[str]) -> list[str]:
+    """Return which systems are first by every metric, slices that say the opposite, and what changed."""
+    rankings = [report.ranking(metric) for metric in report.metrics]
+    first = [first_systems(report, by) for by in rankings]
+    estimated = [by for by in rankings if report.slices and not by.only_verdicts]
+    opposite = [sentence for by in estimated for sentence in reversals(report, by)]
+    changed = changes_between_runs(report, report.changes) if report.changes else []
+    return [*first, *cautions, *opposite, *changed]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -239,6 +262,7 @@ class CompareReport(Report):
         changes: of two runs {"runs", "answers_changed", "judge", "metrics": {metric: {"better", "worse", ...}}}, else
             None.
         notes: what a reader must know before the numbers.
+        findings: which systems are first by every metric, slices that say the opposite, and what changed.
         scores: {metric: {score: {system: {"value", "low", "high"}}}}.
         tests: {metric: {score: {"systems": {system: cluster and ranks}, "pairs": [tests of a pair]}}}.
         rows: {metric: [rows that differ most]}.
@@ -260,8 +284,11 @@ class CompareReport(Report):
     changes: dict[str, Any] | None
     notes: list[str]
     _matched: Matched
-    _scorers: dict[str, Scorer]
-    _statistics: dict[str, np.ndarray]
+    _row_scores: dict[str, np.ndarray]  # {name: (rows, systems)}
+    _rankings: dict[str, dict[str, Ranking]]  # {metric: {tested score: the systems by it}}
+    findings: list[str] = field(default_factory=list)
+
+    styles = ("forest.css",)
 
     def __repr__(self) -> str:
         text = f"{len(self.systems)} systems, {self.questions:,} questions; {self.findings[0]}"
@@ -281,11 +308,17 @@ class CompareReport(Report):
 
     def to_dict(self) -> dict:
         """Return everything as one object of types that JSON has."""
-        return {"rows" if name == "row_count" else name: value for name, value in super().to_dict().items()}
+        names = {"row_count": "rows"}
+        return {names.get(name, name): of for name, of in super().to_dict().items() if name != "findings"}
+
+    def ranking(self, metric: str, name: str | None = None) -> Ranking:
+        """Return the systems by a tested score of a metric; by default the one that ranks them."""
+        by_name = self._rankings[metric]
+        return by_name[name or next(iter(by_name))]
 
     def is_clear(self, pair: Mapping[str, Any]) -> bool:
         """Return whether a difference is significant."""
-        return pair["p_corrected"] is not None and pair["p_corrected"] < self.settings["level"]
+        return is_clear(pair)
 
     def too_few_differ(self, pair: Mapping[str, Any]) -> str:
         """Return that two systems differ on too few rows, or questions, for a p-value below 5%; "" otherwise."""
@@ -301,11 +334,6 @@ class CompareReport(Report):
             For every question "number" (from 1), "id", "question", "references", and "answers": system ->
             "prediction", "label" (of people; None without one) and "scores" (name of a row's score -> value).
         """
-        scores: dict[str, np.ndarray] = {}
-        for metric, sums in self._statistics.items():
-            means = sums[..., :-1] / np.maximum(sums[..., -1:], 1)
-            by_name = self._scorers[metric].row_scores(means.reshape(-1, means.shape[-1]))
-            scores |= {name: np.asarray(values).reshape(means.shape[:2]) for name, values in by_name.items()}
         return [
             {
                 "number": q + 1,
@@ -316,7 +344,7 @@ class CompareReport(Report):
                     system: {
                         "prediction": " | ".join(row.item.predictions),
                         "label": row.item.human[1],
-                        "scores": {name: float(values[q, s]) for name, values in scores.items()},
+                        "scores": {name: float(scores[q, s]) for name, scores in self._row_scores.items()},
                     }
                     for s, (system, row) in enumerate(zip(self.systems, rows, strict=True))
                 },
@@ -324,27 +352,21 @@ class CompareReport(Report):
             for q, rows in enumerate(self._matched.rows)
         ]
 
-    def explanations(self) -> dict[str, list[dict[str, Explanation]]]:
-        """Return how KPQA computes the scores of the best and the worst answer of each row that differs most.
-
-        Returns:
-            {metric: for every such row system -> explanation}; none without kpqa.
-        """
-        scorer, explained = self._scorers.get("kpqa"), []
-        if scorer is None or isinstance(scorer, analysis.Column):
-            return {}
-        for row in self.rows[scorer.name]:
-            texts = {system: row["answers"][system]["predictions"] for system in (row["best"], row["worst"])}
-            single = {system: answers[0] for system, answers in texts.items() if len(answers) == 1}
-            models, beta = scorer.models, scorer.beta
-            of_row = {s: explanation(row["text"], one, row["references"], models, beta) for s, one in single.items()}
-            explained.append(of_row)
-        return {scorer.name: explained}
-
-    @cached_property
-    def findings(self) -> list[str]:
-        """Which systems are first by every metric, slices that say the opposite, and what changed."""
-        return findings(self)
+    def answers_of_page(self) -> list[ViewedAnswer]:
+        """Return the answers of all systems, question by question; scores of the judge stand as its verdict."""
+        judge = judge_among(self.metrics)
+        names = [name for name in self._row_scores if not (judge and name.startswith(f"{judge}_"))]
+        return [
+            scored_answer(
+                {"id": row["id"], "question": row["question"] or f"row {row['number']}", "system": system}
+                | {"references": row["references"], "prediction": answer["prediction"], "label": answer["label"]}
+                | answer["scores"],
+                judge,
+                {name: answer["scores"][name] for name in names},
+            )
+            for row in self.answers()
+            for system, answer in row["answers"].items()
+        ]
 
     def to_pandas(self, of: str = "systems"):
         """Return a `pandas.DataFrame` with one row per score and system, or per score and pair of systems.
@@ -364,8 +386,8 @@ class CompareReport(Report):
             for name, by_system in numbers["scores"].items() if of == "systems" else ():
                 places = numbers["tests"].get(name, {"systems": {}})["systems"]
                 for system, value in by_system.items():
-                    place = places.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
-                    rows.append({"metric": metric, "score": name, "system": system, **value, **place})
+                    ranks_of_system = places.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
+                    rows.append({"metric": metric, "score": name, "system": system, **value, **ranks_of_system})
             for name, tests in numbers["tests"].items() if of == "pairs" else ():
                 for pair in tests["pairs"]:
                     ends = {f"difference_{end}": pair["difference"][end] for end in ("low", "high")}
@@ -379,8 +401,58 @@ class CompareReport(Report):
 
     def _of_metric(self, metric: str, most_pairs: int | None = None) -> list[Table]:
         """Return the tables of a metric; of more pairs than `most_pairs` those of neighbours in the ranking."""
-        pairs = (pairs_table(self, metric, name, most_pairs) for name in self.tests[metric])
+        pairs = (pairs_table(self, self.ranking(metric, name), most_pairs) for name in self.tests[metric])
         return [systems_table(self, metric), *pairs, *slice_tables(self, metric)]
+
+    @property
+    def page_findings(self) -> list[str]:
+        """The findings, without those that stand with the tables of further metrics."""
+        return [finding for finding in self.findings if finding not in self._further_findings().values()]
+
+    def _further_findings(self) -> dict[str, str]:
+        return {metric: first_systems(self, self.ranking(metric)) for metric in [*self.metrics][1:]}
+
+    def _first_tables(self) -> list[Table]:
+        """Return the tables that the page shows: systems by every metric, their differences, scores by slice."""
+        findings, tables = self._further_findings(), change_tables(self)
+        for metric, numbers in self.metrics.items():
+            table, by = systems_table(self, metric, ranks=False), self.ranking(metric)
+            sentences = [findings.get(metric, ""), *(f"{fault}." for fault in of_faults(numbers.get("faults", {})))]
+            tables.append(replace(table, explanation=" ".join(filter(None, [*sentences, table.explanation]))))
+            if len(by.order) > 2 and not by.only_verdicts:
+                tables.append(matrix_table(self, by))
+            tables += slice_tables(self, metric)[:1]
+        return tables
+
+    def page_tables(self) -> list[Table]:
+        """Return the tables as the page has them: `open_tables` of them first, then the tests."""
+        pairs = [pairs_table(self, by) for by_name in self._rankings.values() for by in by_name.values()]
+        return [*self._first_tables(), *pairs, *(table for m in self.metrics for table in slice_tables(self, m)[1:])]
+
+    @property
+    def open_tables(self) -> int:
+        """How many tables the page shows; of two systems by one score also their test."""
+        return len(self._first_tables()) + (len(self.systems) == 2 and len(self.metrics) == 1)
+
+    def charts(self) -> dict:
+        """Return the charts of scores with intervals, by the title of the table that they stand above."""
+        charts = {}
+        for metric, by_name in self._rankings.items():
+            for name, by in by_name.items():
+                estimates, caption = {system: by.scores[system] for system in by.order}, name
+                is_first = name == next(iter(by_name))
+                if by.accuracy:
+                    accuracies = by.accuracy["systems"]
+                    estimates = {s: {**accuracies[s], "value": accuracies[s]["accuracy"]} for s in by.estimated}
+                elif by.only_verdicts:  # an interval beside it would be taken for one of the accuracy
+                    caption = ACCEPTED if is_first else f"{name}, not accuracy"
+                    estimates = {system: {**score, "low": None, "high": None} for system, score in estimates.items()}
+                # without intervals a part of the scale would make small differences look large
+                ends, best = ((0, 1), []) if by.only_verdicts else ((), by.best)
+                charts[f"{metric}: systems" if is_first else f"{name}: pairs of systems"] = forest_chart(
+                    estimates, best, caption, ends
+                )
+        return charts
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -388,7 +460,7 @@ class CompareReport(Report):
         rows = f" in {self.row_count:,} rows of each" if self.row_count > self.questions else ""
         return [
             f"{len(self.systems)} systems, {self.questions:,} questions{rows}, matched by {self.matched_by}",
-            *(f"left out: {count:,} {what}" for what, count in self.left_out.items() if count),
+            *(f"left out: {count:,} {reason}" for reason, count in self.left_out.items() if count),
             *self._inputs(),
             *self.signatures.values(),
             f"intervals: {settings['interval']}",
@@ -400,15 +472,14 @@ class CompareReport(Report):
         """Return the comparison in Markdown."""
         parts = ["# Comparison of systems", *(f"**Note:** {markdown(note)}" for note in self.notes)]
         parts.append("\n".join(f"- {markdown(line)}" for line in self.findings))
-        for metric in self.metrics:
-            for table in self._of_metric(metric):
-                parts.append(f"## {markdown(table.title)}\n\n{markdown(table.explanation)}\n\n{markdown_table(table)}")
-            parts += [f"## {markdown(metric)}: rows that differ most"] * bool(self.rows[metric])
-            for row in self.rows[metric]:
+        for table in self.tables():
+            parts.append(f"## {markdown(table.title)}\n\n{markdown(table.explanation)}\n\n{markdown_table(table)}")
+        for metric, rows in self.rows.items():
+            parts += [f"## {markdown(metric)}: rows that differ most"] * bool(rows)
+            for row in rows:
                 answers = Table("", ["score", "system", "answer"], [list(cells) for cells in shown_answers(row)])
                 about = f"**{markdown(name_of(row))}** {markdown('; '.join(row['references']))}"
                 parts.append(f"{about}\n\n{markdown_table(answers)}")
-        parts += [f"## {markdown(table.title)}\n\n{markdown_table(table)}" for table in change_tables(self)]
         parts.append(f"## What the numbers rest on\n\n{CLUSTERS}")
         parts.append("\n".join(f"- {markdown_code(line)}" for line in self.facts()))
         return "\n\n".join(parts)
@@ -416,12 +487,12 @@ class CompareReport(Report):
     def to_latex(self) -> str:
         """Return the tables in LaTeX; they need the package booktabs."""
         parts = []
-        for metric, tests in self.tests.items():
+        for metric, by_name in self._rankings.items():
             table = systems_table(self, metric)
             caption = f"{metric} of {len(self.systems)} systems on {self.questions:,} questions. {BEST}"
             parts.append(latex_table(table, f"{metric}-systems", caption, f"{table.explanation} {CLUSTERS}"))
-            for name in tests:
-                table = pairs_table(self, metric, name, MAX_PAIRS)
+            for name, by in by_name.items():
+                table = pairs_table(self, by, MAX_PAIRS)
                 caption = f"{name}: differences of systems. Bold: significant at 5%."
                 parts.append(latex_table(table, f"{name}-pairs", caption, table.explanation))
             for table in slice_tables(self, metric, MAX_SLICE_TESTS):
@@ -446,10 +517,6 @@ class CompareReport(Report):
             print_table(table, console)
         say(console, [CLUSTERS, *self.facts()])
 
-    def to_html(self) -> str:
-        """Return the comparison as one HTML page that needs no outside resource; see `comparison_page`."""
-        return comparison_page(self)
-
 
 def _take_labels(
     matched: Matched, reading: SystemRows, sources: Sequence[Source], skips: Skips
@@ -460,14 +527,15 @@ def _take_labels(
     """
     if judge_among(reading.scorers) is None:
         if sources:
-            raise FileError("labels: expected the judge ava, whose verdicts they correct, got other metrics; add ava")
+            expected = f"expected the judge {JUDGE}, whose verdicts they correct"
+            raise FileError(f"labels: {expected}, got other metrics; add {JUDGE}")
         return [], 0.0
-    items, notes = [row.item for question in matched.rows for row in question], []
+    items, label_notes = [row.item for question in matched.rows for row in question], []
     plans = [(item.chance, None, item.until) for item in items]
-    labels = read_labels(sources, items, plans, reading.columns, skips, notes)
+    labels = read_labels(sources, items, plans, reading.columns, skips, label_notes)
     if labels:
         labels.replace_those_of(items)
-    return notes, labels.error if labels else 0.0
+    return label_notes, labels.error if labels else 0.0
 
 
 def _deciding_rows(
@@ -475,35 +543,35 @@ def _deciding_rows(
     numbers: Mapping[str, Any],
     by_row: np.ndarray,
     finer: np.ndarray,
-    most: int,
     labelled: np.ndarray,
+    most: int,
 ) -> dict[str, Any]:
     """Return "deciding": how often the two closest systems are better; "rows": where they differ most, or else all do.
 
-    Scores are (rows, systems). Where some answers have labels, rows come first of which both answers have one.
+    Scores are (rows, systems), see `most_different`. Rows come first of which both answers have a label.
     """
     name, tests = next(iter(numbers["tests"].items()))
-    best = analysis.closest_pair(numbers["scores"][name], tests["pairs"])
-    two = [matched.systems.index(system) for system in best]
+    closest = analysis.closest_pair(numbers["scores"][name], tests["pairs"])
+    two = [matched.systems.index(system) for system in closest]
     columns = sorted(two)
     both, chosen = labelled[:, two].all(axis=1), []
     for rows in map(np.flatnonzero, (both, ~both)):
-        of_rows = analysis.most_different(by_row[rows][:, columns], most - len(chosen), finer[rows][:, columns])
-        chosen += rows[of_rows].tolist()
+        picked = analysis.most_different(by_row[rows][:, columns], most - len(chosen), finer[rows][:, columns])
+        chosen += rows[picked].tolist()
     chosen = chosen or analysis.most_different(by_row, most, finer)
-    ahead = by_row[:, two[0]] - by_row[:, two[1]]
+    lead = by_row[:, two[0]] - by_row[:, two[1]]
     slack = 1e-12 * np.abs(by_row[:, two]).max(axis=1)
-    better = {best[0]: int((ahead > slack).sum()), best[1]: int((ahead < -slack).sum())}
+    better = {closest[0]: int((lead > slack).sum()), closest[1]: int((lead < -slack).sum())}
     return {"deciding": better, "rows": [matched.reported(row, by_row[row]) for row in chosen]}
 
 
 def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict[str, int]]:
-    """Return what is wrong with how many answers of each system; see `tally.fault_counts`."""
+    """Return {system: {fault: answers}}; see `tally.fault_counts`."""
     counts = {}
-    for place, system in enumerate(matched.systems):
-        items = [question[place].item for question in matched.rows]
+    for s, system in enumerate(matched.systems):
+        items = [question[s].item for question in matched.rows]
         columns = {
-            judge.verdict: sums[:, place, 0],
+            judge.verdict: sums[:, s, 0],
             "label": [item.human[1] for item in items],
             "question": [item.text for item in items],
             "references": [item.references for item in items],
@@ -525,14 +593,14 @@ def _slices(
     for question in matched.rows:
         if len({row.slice for row in question}) > 1:
             named = zip(matched.systems, question, strict=True)
-            values = ", ".join(f"{row.slice!r} for {name}" for name, row in named)
+            got = ", ".join(f"{row.slice!r} for {name}" for name, row in named)
             raise FileError(
-                f"{question[0].where}: by: expected one value of {by} for a question, got {values}; a column "
+                f"{question[0].where}: by: expected one value of {by} for a question, got {got}; a column "
                 "for --by says something about the question, such as its topic"
             )
-    places = places_of(by, [question[0].slice for question in matched.rows])
-    metrics, asked = analysis.sliced_comparison(matched.systems, scorers, statistics, places, *sampling), sampling[3]
-    numbers = [pair for metric, of in metrics.items() if metric not in verdicts for pair in of.items()]
-    told = {name for name, of in numbers if not all(np.isnan(ends["low"]) for ends in of["scores"].values())}
-    notes = slice_notes(by, {name: len(set(asked[mine])) for name, mine in places.items()}, "questions", told)
-    return {"column": by, "metrics": metrics}, notes
+    rows_by_slice = places_of(by, [question[0].slice for question in matched.rows])
+    metrics = analysis.analyse_slices(matched.systems, scorers, statistics, rows_by_slice, *sampling)
+    numbers = [pair for metric, by_slice in metrics.items() if metric not in verdicts for pair in by_slice.items()]
+    estimated = {name for name, of in numbers if not all(np.isnan(score["low"]) for score in of["scores"].values())}
+    questions = {name: len(set(sampling[3][rows])) for name, rows in rows_by_slice.items()}
+    return {"column": by, "metrics": metrics}, slice_notes(by, questions, "questions", estimated)

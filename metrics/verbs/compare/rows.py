@@ -26,7 +26,7 @@ class SystemRow:
 
     item: Item
     source: Source
-    given: tuple[float, ...]  # scores in columns
+    column_scores: tuple[float, ...]
     slice: str = ""  # what `--by` sorts it by
     recorded: Mapping[str, float] = field(default_factory=dict)  # scores that an earlier run wrote
 
@@ -184,12 +184,12 @@ class SystemRows:
     def _rows(
         self, reader: RowReader, source: Source, row: Row, row_kind: RowKind, scorers: Mapping[str, Scorer]
     ) -> dict[str, SystemRow]:
-        given = tuple(score_in_column(column, row.values) for column in self.score_columns)
+        column_scores = tuple(score_in_column(column, row.values) for column in self.score_columns)
         if scorers:
             items = reader.items(row.number, row.values, row_kind, needed_columns(scorers, row_kind))
         else:
             items = [unscored_item(source, row, optional_texts(reader, row.values, row_kind.text))]
-        if given and len(items) != 1:
+        if column_scores and len(items) != 1:
             with_score = f"with its score in column {self.score_columns[0]!r}"
             raise RowError(f"expected one system, {with_score}, got {len(items)}; write one row per system")
         system, run = reader.optional(row.values, "system"), self.system_of[id(source)]
@@ -205,7 +205,7 @@ class SystemRows:
         name = slice_of(self.by, row.values) if self.by else ""
         wanted = [name for scorer in scorers.values() for name in scorer.row_names] if self.runs else []
         recorded = _recorded_scores(row.values, wanted)
-        return {item.system: SystemRow(item, source, given, name, recorded) for item in items}
+        return {item.system: SystemRow(item, source, column_scores, name, recorded) for item in items}
 
 
 def _check_row_kind(source: Source, row_kind: RowKind, before: RowKind | None, scorers: Mapping[str, Scorer]) -> None:

@@ -18,21 +18,19 @@ def print_short(report: Report, answers: Sequence[Sequence[SystemRow]], console)
     """Print one line a system, and the rows that decide; `answers` are those of all systems to each question."""
     from rich.text import Text
 
-    for metric in report.metrics:
-        by = Ranking(report, metric)
+    for metric, numbers in report.metrics.items():
+        by = report.ranking(metric)
         console.print()
-        print_table(short_table(report, metric), console)
-        say(console, other_pairs(report, metric))
+        print_table(short_table(report, by), console)
+        say(console, other_pairs(report, by))
         notes = report.notes if metric == next(iter(report.metrics)) else []
         if notes:
             report.show_notes(console, MAX_NOTES)
-        numbers = report.metrics[metric]
         if faults := numbers.get("faults"):
-            said = of_faults(faults)
-            say(console, [f"   {sentence}." for sentence in said], "dim", WIDTH)
+            say(console, [f"   {sentence}." for sentence in of_faults(faults)], "dim", WIDTH)
         if faults or notes:
             console.print()
-        for table in slice_tables(report, metric, most=0)[: 1 if by.untold else None]:
+        for table in slice_tables(report, metric, most=0)[: 1 if by.only_verdicts else None]:
             if table.rows:
                 print_table(table, console)
             else:
@@ -49,44 +47,44 @@ def print_deciding_rows(report: Report, metric: str, answers: Sequence[Sequence[
     """Print the rows on which the systems differ most."""
     from rich.text import Text
 
-    by, rows, metrics = Ranking(report, metric), report.rows[metric], report.metrics[metric]
+    by, rows, numbers = report.ranking(metric), report.rows[metric], report.metrics[metric]
     labelled = {
         (row["row"], system): by.name == ACCURACY and answer.item.human[1] is not None
         for row in rows
         for system, answer in zip(report.systems, answers[row["row"] - 1], strict=True)
     }
-    mixed, source = len(set(labelled.values())) > 1, ""
-    if "accuracy" in metrics:
-        by_labels = ", by people's labels" + ", else by the judge, which may be wrong" * mixed
+    is_mixed, source = len(set(labelled.values())) > 1, ""
+    if "accuracy" in numbers:
+        by_labels = ", by people's labels" + ", else by the judge, which may be wrong" * is_mixed
         source = by_labels if any(labelled.values()) else ", as the judge sees them, which may be wrong"
-    say(console, [f"Rows that decide{_between(by, len(rows))}{source}"] * bool(rows), "bold")
-    by_judge = "judged " * (not any(labelled.values()))
-    grades = {"1.000": f"{by_judge}right", "0.000": f"{by_judge}wrong"} if "accuracy" in metrics else {}
+    say(console, [f"Rows that decide{_between(report, by, len(rows))}{source}"] * bool(rows), "bold")
+    judged = "judged " * (not any(labelled.values()))
+    grades = {"1.000": f"{judged}right", "0.000": f"{judged}wrong"} if "accuracy" in numbers else {}
     width = min(console.width, WIDTH)
     for row in rows:
-        expected, id_ = " | ".join(row["references"]), f"{row['id']}  " * (row["id"] is not None)
+        accepted, id_ = " | ".join(row["references"]), f"{row['id']}  " * (row["id"] is not None)
         name = id_ + nearest_part(row["text"] or f"row {row['row']}", width * 3 // 5)
-        wanted = nearest_part(expected, max(width - len(f"{name}  []"), 12))
-        console.print(Text.assemble(name, (f"  [{wanted}]", "dim")), no_wrap=True, overflow="crop")
+        accepted_part = nearest_part(accepted, max(width - len(f"{name}  []"), 12))
+        console.print(Text.assemble(name, (f"  [{accepted_part}]", "dim")), no_wrap=True, overflow="crop")
         shown = shown_answers(row)
-        of_name = max(len(visible(system)) for _, system, _ in shown)
+        longest = max(len(visible(system)) for _, system, _ in shown)
         differ = len({score for score, system, _ in shown if system in by.to_read}) > 1
         for score, system, answer in [of for of in shown if of[1] in by.to_read or not differ]:
-            judged = " (judge)" * (mixed and not labelled[row["row"], system])
-            start = f"  {grades.get(score, score) + judged:<{len('right (judge)') if mixed else 0}}  "
-            named = (f"{visible(system):<{of_name}}  ", "bold")
+            by_judge = " (judge)" * (is_mixed and not labelled[row["row"], system])
+            start = f"  {grades.get(score, score) + by_judge:<{len('right (judge)') if is_mixed else 0}}  "
+            named = (f"{visible(system):<{longest}}  ", "bold")
             room, lines = max(width - len(start) - len(named[0]), LEAST_ROOM), 1 + (score == "0.000" and bool(grades))
-            text = nearest_part(answer, lines * room - LONGEST_WORD * (lines > 1), expected)
+            text = nearest_part(answer, lines * room - LONGEST_WORD * (lines > 1), accepted)
             first, *more = wrap(text, room, max_lines=lines, placeholder="...") or [""]
-            for line in (Text.assemble(start, named, first), *(f"{'':{width - room}}{part}" for part in more)):
+            for line in (Text.assemble(start, named, first), *(f"{'':{width - room}}{rest}" for rest in more)):
                 console.print(line, no_wrap=True, overflow="crop")
 
 
-def _between(by: Ranking, shown: int) -> str:
+def _between(report: Report, by: Ranking, shown: int) -> str:
     """Return between which systems rows decide, and how many of those that do are shown."""
-    better, said = by.report.metrics[by.metric]["deciding"], ""
+    better, systems = report.metrics[by.metric]["deciding"], ""
     deciding = sum(better.values())
     if len(by.order) > 2:
         (first, most), (second, fewer) = better.items()
-        said = f" between {listed(by.to_read)}: {first} is better in {most:,}, {second} in {fewer:,}"
-    return said + f" ({shown:,} of {deciding:,} shown)" * (deciding > shown)
+        systems = f" between {listed(by.to_read)}: {first} is better in {most:,}, {second} in {fewer:,}"
+    return systems + f" ({shown:,} of {deciding:,} shown)" * (deciding > shown)

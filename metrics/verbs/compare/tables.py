@@ -10,7 +10,7 @@ from ...statistics.estimation import LABELS, TOGETHER
 from ...statistics.intervals import MIN_QUESTIONS
 from ..judge_errors import whose
 from .analysis import ACCURACY
-from .ranking import Ranking
+from .ranking import Ranking, from_better, is_clear
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 6  # those of five systems without the first one
@@ -30,88 +30,114 @@ CLUSTERS = (
 
 
 def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
-    """Return the scores of the systems by one metric, with their ranks where they are told and asked for."""
-    scores, names = report.metrics[metric]["scores"], list(report.metrics[metric]["tests"])
-    by = Ranking(report, metric)
-    accuracy, ranks = by.judged, ranks and not by.untold  # the judge's verdicts rank no system
+    """Return the scores of the systems by one metric, with their ranks where they are estimated and asked for."""
+    scores, tested = report.metrics[metric]["scores"], list(report.metrics[metric]["tests"])
+    by = report.ranking(metric)
+    accuracy, ranks = by.judged, ranks and not by.only_verdicts  # the judge's verdicts rank no system
     shown = scorer_class(metric).shown if metric in SCORERS else ()
-    parts = [name for name in shown if name in scores]
-    if names[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
-        parts = [name for name in (f"{metric}_{ACCURACY}",) if name in scores] + parts
-    header = ["system", *(["ranks", "cluster"] if ranks else []), *names, *parts]
+    beside = [name for name in shown if name in scores]
+    if tested[0] == ACCURACY:  # beside it what the judge says, without an interval, which would ignore its errors
+        beside = [name for name in (scorer_class(metric).main,) if name in scores] + beside
+    header = ["system", *(["ranks", "cluster"] if ranks else []), *tested, *beside]
     # The bootstrap interval of the judge's verdicts ignores its errors: it is in the JSON only.
-    plain = {name for name in parts if name.endswith(WITHOUT_INTERVALS)} | set(names[:1] if by.untold else ())
+    plain = {name for name in beside if name.endswith(WITHOUT_INTERVALS)}
+    plain |= set(tested[:1] if by.only_verdicts else ())
 
     def cell(name: str, system: str) -> str:
         if name == ACCURACY and accuracy:
             return accuracy_cell(accuracy["systems"][system])
-        value = scores[name][system]
-        return number(value["value"]) if name in plain else estimate(value)
+        score = scores[name][system]
+        return number(score["value"]) if name in plain else estimate(score)
 
     rows = []
     for system in by.order:
-        best, worst, cluster = (by.places[system][name] for name in ("best_rank", "worst_rank", "cluster"))
-        place = [f"{best}" if best == worst else f"{best}-{worst}", str(cluster)] if ranks else []
-        place = ["-"] * len(place) if cluster is None else place
-        rows.append([system, *place, *(cell(name, system) for name in (*names, *parts))])
-    said = "In brackets: 95% interval."
+        best, worst, cluster = (by.ranks[system][name] for name in ("best_rank", "worst_rank", "cluster"))
+        rank = "-" if cluster is None else f"{best}" if best == worst else f"{best}-{worst}"
+        rank_cells = [rank, "-" if cluster is None else str(cluster)] if ranks else []
+        rows.append([system, *rank_cells, *(cell(name, system) for name in (*tested, *beside))])
+    explanation = "In brackets: 95% interval."
     if accuracy:
-        rests_on = "cannot be told" if by.untold else f"has a 95% interval and comes from: {accuracy['method']}"
-        rests_on += f"; it {accuracy['assumes']}" * bool(accuracy["assumes"])
+        estimated = f"has a 95% interval and comes from: {accuracy['method']}"
+        estimated += f"; it {accuracy['assumes']}" * bool(accuracy["assumes"])
         measured = accuracy["measured"]
         more = f" {measured[0].upper()}{measured[1:]}." if measured else ""
-        said = f"The accuracy {rests_on}.{more} Brackets of the others: 95% intervals."
+        explanation = f"The accuracy {'cannot be told' if by.only_verdicts else estimated}.{more}"
+        explanation += " Brackets of the others: 95% intervals."
     elif "accuracy" in report.metrics[metric]:
-        said = f"In brackets: 95% interval; the errors of {metric} are ignored."
-    if ranks and len(names) > 1:
-        said += f" Ranks and clusters by {names[0]}."
-    said += "" if by.untold else f" {BEST}"
+        explanation = f"In brackets: 95% interval; the errors of {metric} are ignored."
+    if ranks and len(tested) > 1:
+        explanation += f" Ranks and clusters by {tested[0]}."
+    explanation += "" if by.only_verdicts else f" {BEST}"
     short = judge_names(metric, header, whose(accuracy["systems"])) if accuracy else short_names(header)
-    marked = set() if by.untold else by.marked
-    return Table(f"{metric}: systems", header, rows, said, marked, header.index(names[0]), short=short)
+    marked = set() if by.only_verdicts else by.marked
+    return Table(f"{metric}: systems", header, rows, explanation, marked, header.index(tested[0]), short=short)
 
 
-def short_table(report: Report, metric: str) -> Table:
+def short_table(report: Report, by: Ranking) -> Table:
     """Return one line a system: its score with an interval, and the difference from the best, with its p-value."""
-    by = Ranking(report, metric)
-    behind = {pair["second"]: pair for pair in by.pairs if pair["first"] == by.order[0]}
-    if by.untold:
-        of_each = [by.judged["systems"][system] for system in by.order]
-        rows = [[system, accuracy_cell(of), source_cell(of)] for system, of in zip(by.order, of_each, strict=True)]
-        header = ["system", "right", *["from"] * any(of["labelled"] for of in of_each)]
+    if by.only_verdicts:
+        of_systems = [by.judged["systems"][system] for system in by.order]
+        header = ["system", "right", *["from"] * any(of["labelled"] for of in of_systems)]
+        rows = [[system, accuracy_cell(of), source_cell(of)] for system, of in zip(by.order, of_systems, strict=True)]
         return Table("", header, [row[: len(header)] for row in rows])
+    from_first = {pair["second"]: pair for pair in by.pairs if pair["first"] == by.order[0]}
     rows = []
     for system in by.order:
         cell = accuracy_cell(by.accuracy["systems"][system]) if by.accuracy else estimate(by.scores[system])
-        pair = behind.get(system)
         difference, test = "", ""
-        if pair:
+        if pair := from_first.get(system):
             difference = estimate(pair["difference"])
             test = report.too_few_differ(pair) or p_value(pair["p_corrected"])
         rows.append([system, cell, difference, test])
     header = ["system", "right" if by.accuracy else by.name, f"{by.order[0]} leads by", "p"]
-    said = f"95% intervals; p by {_test_name(by)}, {_correction(report)}.{_labels_alone(by)}"
-    return Table("", header, rows, said, by.marked)
+    explanation = f"95% intervals; p by {_test_name(by)}, {_correction(report)}.{_labels_alone(by)}"
+    return Table("", header, rows, explanation, by.marked)
+
+
+def matrix_table(report: Report, by: Ranking) -> Table:
+    """Return the differences of all pairs as a square, a row and a column for each system."""
+    cells = {}
+    for pair in by.pairs:
+        difference, star = pair["difference"]["value"], "*" * is_clear(pair)
+        for ends, sign in (((pair["first"], pair["second"]), 1), ((pair["second"], pair["first"]), -1)):
+            plus = "+" if difference is not None and round(sign * difference, 3) > 0 else ""
+            shown = "-" if difference is None else f"{plus}{number(sign * difference)}{star}"
+            cells[ends] = shown
+    rows = [[system, *(cells.get((system, other), "") for other in by.order)] for system in by.order]
+    explanation = f"{by.name} of the row's system minus that of the column's. *: significant at 5%, "
+    explanation += f"{_correction(report)}."
+    untested = [f"{pair['first']} and {pair['second']}" for pair in by.pairs if report.too_few_differ(pair)]
+    explanation += f" Too few rows differ to test {briefly(untested)}." if untested else ""
+    return Table(f"{by.name}: differences of all pairs", ["system", *by.order], rows, explanation)
+
+
+def _by_labels(accuracy: Mapping[str, Any] | None) -> list[bool]:
+    """Return whether labels decide, for each system with an interval."""
+    systems = accuracy["systems"].values() if accuracy else ()
+    return [system["basis"] in (LABELS, TOGETHER) for system in systems if system["low"] is not None]
 
 
 def _test_name(by: Ranking) -> str:
     """Return by which tests systems are compared."""
-    told = [of for of in by.accuracy["systems"].values() if of["low"] is not None] if by.accuracy else []
-    of_judge = [of for of in told if of["basis"] not in (LABELS, TOGETHER)]
-    tests = [] if len(of_judge) == len(told) else ["Welch's t-tests of the labels"]
-    if told and not of_judge and all(of["labelled"] == of["rows"] for of in told):
+    by_labels = _by_labels(by.accuracy)
+    if by_labels and all(by_labels) and all(of["labelled"] == of["rows"] for of in by.accuracy["systems"].values()):
         return "paired bootstrap tests of the labels"
-    return " and ".join([*tests, *["z-tests of the estimates"] * bool(of_judge)]) or "paired bootstrap tests"
+    tests = ["Welch's t-tests of the labels"] * any(by_labels) + ["z-tests of the estimates"] * (not all(by_labels))
+    return " and ".join(tests) or "paired bootstrap tests"
 
 
-def other_pairs(report: Report, metric: str) -> list[str]:
+def _neighbours(by: Ranking, pairs: Sequence[Mapping], most: int | None) -> Sequence[Mapping]:
+    """Return the pairs; of more than `most` those of systems that follow each other in the ranking."""
+    if most is None or len(pairs) <= most:
+        return pairs
+    following = dict(zip(by.order, by.order[1:], strict=False))
+    return [pair for pair in pairs if following.get(pair["first"]) == pair["second"]]
+
+
+def other_pairs(report: Report, by: Ranking) -> list[str]:
     """Return a line for each test that `short_table` leaves out; of more than `MAX_SHORT_PAIRS` only neighbours."""
-    by = Ranking(report, metric)
-    tested = [] if by.untold else [pair for pair in by.pairs if pair["first"] != by.order[0]]
-    pairs = tested
-    if len(tested) > MAX_SHORT_PAIRS:
-        following = dict(zip(by.order, by.order[1:], strict=False))
-        pairs = [pair for pair in tested if following.get(pair["first"]) == pair["second"]][:MAX_SHORT_PAIRS]
+    tested = [] if by.only_verdicts else [pair for pair in by.pairs if pair["first"] != by.order[0]]
+    pairs = _neighbours(by, tested, MAX_SHORT_PAIRS)[:MAX_SHORT_PAIRS]
     lines = [
         f"{pair['first']} leads {pair['second']} by {estimate(pair['difference'])}, "
         f"{report.too_few_differ(pair) or 'p ' + p_value(pair['p_corrected'])}"
@@ -123,71 +149,76 @@ def other_pairs(report: Report, metric: str) -> list[str]:
 
 def _labels_alone(by: Ranking) -> str:
     """Return which systems the judge's verdicts do not help, as a sentence with a blank before; "" for none."""
-    systems = by.accuracy["systems"] if by.accuracy and by.name == ACCURACY else {}
+    systems = by.accuracy["systems"] if by.accuracy else {}
     alone = [name for name, of in systems.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
-    if not alone:
-        return ""
-    if len(alone) == len(systems):
+    if alone and len(alone) == len(systems):
         return " By labels alone: the judge's verdicts make no interval narrower."
-    return f" {briefly(alone)} by labels alone: the judge's verdicts do not narrow the interval there."
+    verdicts = "by labels alone: the judge's verdicts do not narrow the interval there."
+    return f" {briefly(alone)} {verdicts}" if alone else ""
 
 
-def pairs_table(report: Report, metric: str, name: str, most: int | None = None) -> Table:
+def pairs_table(report: Report, by: Ranking, most: int | None = None) -> Table:
     """Return the tests of all pairs of systems by one score; if there are more than `most`, those of neighbours."""
-    by = Ranking(report, metric, name)
-    tests, pairs = len(by.pairs), by.pairs
-    tests_of = _test_name(by)
-    said = f"Two-sided {tests_of}; p {_correction(report)}. Wins, ties and losses: {_counted_rows(by)}."
-    if by.judged and name != ACCURACY:
-        said += " Of the verdicts as they are: tests and differences take the judge to err alike on all systems."
-    if most is not None and tests > most:
-        following = dict(zip(by.order, by.order[1:], strict=False))
-        pairs = [pair for pair in pairs if following.get(pair["first"]) == pair["second"]]
-        said += f" Neighbours in the ranking; all {tests:,} pairs are in --json, --markdown and --html."
+    pairs = _neighbours(by, by.pairs, most)
+    explanation = f"Two-sided {_test_name(by)}; p {_correction(report)}. Wins, ties and losses: {_counted_rows(by)}."
+    if by.judged and not by.accuracy:
+        explanation += " Of the verdicts as they are: tests assume that the judge errs alike on all systems."
+    if len(pairs) < len(by.pairs):
+        explanation += f" Neighbours in the ranking; all {len(by.pairs):,} pairs are in --json, --markdown and --html."
     rows = [[f"{pair['first']} - {pair['second']}", *_test_cells(report, pair)] for pair in pairs]
-    header = ["pair", f"difference of {name}", *_test_names(report)]
-    marked = {place for place, pair in enumerate(pairs) if report.is_clear(pair)}
-    return Table(f"{name}: pairs of systems", header, rows, said, marked)
+    header = ["pair", f"difference of {by.name}", *_test_names(report)]
+    marked = {row for row, pair in enumerate(pairs) if is_clear(pair)}
+    return Table(f"{by.name}: pairs of systems", header, rows, explanation, marked)
 
 
 def slice_tables(report: Report, metric: str, most: int | None = None) -> list[Table]:
     """Return the scores of systems in every slice, and the tests of pairs in every slice; none without `by`.
 
-    Of more tests than `most` only the significant ones are shown.
+    Slices without an estimate of any system are one line. Of more tests than `most` only the significant ones are
+    shown.
     """
     if not report.slices:
         return []
-    column, slices, by = report.slices["column"], report.slices["metrics"][metric], Ranking(report, metric)
-    verdicts = by.name != ACCURACY and bool(by.judged)
+    column, slices, by = report.slices["column"], report.slices["metrics"][metric], report.ranking(metric)
+    are_verdicts = bool(by.judged) and not by.accuracy
 
-    def cell(found: Mapping) -> str:
-        if verdicts:
-            return f"judged {number(found['value'], 2)}"
-        if by.name == ACCURACY and found["low"] is None:
-            return "cannot tell" if found["value"] is None else f"{number(found['value'], 2)} (too few)"
-        return estimate(found)
+    def cell(score: Mapping) -> str:
+        if are_verdicts:
+            return f"judged {number(score['value'], 2)}"
+        if by.accuracy and score["low"] is None:
+            return "cannot tell" if score["value"] is None else f"{number(score['value'], 2)} (too few)"
+        return estimate(score)
 
-    rows = [
-        [slice_name, f"{result['questions']:,}", *(cell(result["scores"][system]) for system in by.order)]
-        for slice_name, result in slices.items()
-    ]
-    said = "Shares that the judge accepts, not corrected for its errors." if verdicts else "With 95% intervals."
+    rows, without_estimate = [], []
+    for slice_name, numbers in slices.items():
+        cells = [cell(numbers["scores"][system]) for system in by.order]
+        if {*cells} == {"cannot tell"}:
+            without_estimate.append(slice_name)
+        else:
+            rows.append([slice_name, f"{numbers['questions']:,}", *cells])
+    if without_estimate:
+        questions = sum(slices[slice_name]["questions"] for slice_name in without_estimate)
+        rows.append([briefly(without_estimate), f"{questions:,}", *["cannot tell"] * len(by.order)])
+    explanation = "With 95% intervals."
+    if are_verdicts:
+        explanation = "Shares that the judge accepts, not corrected for its errors."
     if any("few" in cell for row in rows for cell in row[2:]):
-        said += f" Too few: an interval needs {MIN_QUESTIONS} questions with labels."
-    scores = Table(f"{by.name} by {column}", [column, "questions", *by.order], rows, said)
-    tests = [(name, by.from_better(pair)) for name, result in slices.items() for pair in result["pairs"]]
+        explanation += f" Too few: an interval needs {MIN_QUESTIONS} questions with labels."
+    scores = Table(f"{by.name} by {column}", [column, "questions", *by.order], rows, explanation)
+    tests = [(name, from_better(by.order, pair)) for name, numbers in slices.items() for pair in numbers["pairs"]]
     over = f"corrected ({report.settings['correction']}) over" if is_corrected(report) else "not corrected for"
-    said = f"Two-sided {_test_name(by)}; {over} all {len(tests):,} tests in all slices. Bold: significant at 5%. "
-    said += f"Wins, ties and losses: {_counted_rows(by)}."
-    said += " Of the judge's verdicts as they are." * verdicts
+    explanation = f"Two-sided {_test_name(by)}; {over} all {len(tests):,} tests in all slices. Bold: significant at "
+    explanation += f"5%. Wins, ties and losses: {_counted_rows(by)}."
+    explanation += " Of the judge's verdicts as they are." * are_verdicts
     if most is not None and len(tests) > most:
-        tests = [(slice_name, pair) for slice_name, pair in tests if report.is_clear(pair)]
-        said += " Only significant tests; all are in --verbose, --json, --markdown and --html."
-    names = [f"{slice_name}: {pair['first']} - {pair['second']}" for slice_name, pair in tests]
-    rows = [[name, *_test_cells(report, pair)] for name, (_, pair) in zip(names, tests, strict=True)]
-    marked = {place for place, (_, pair) in enumerate(tests) if report.is_clear(pair)}
+        tests = [(slice_name, pair) for slice_name, pair in tests if is_clear(pair)]
+        explanation += " Only significant tests; all are in --verbose, --json, --markdown and --html."
+    rows = [
+        [f"{slice_name}: {pair['first']} - {pair['second']}", *_test_cells(report, pair)] for slice_name, pair in tests
+    ]
+    marked = {row for row, (_, pair) in enumerate(tests) if is_clear(pair)}
     header = [f"{column}: pair", "difference", *_test_names(report)]
-    return [scores, Table(f"{scores.title}: pairs of systems", header, rows, said, marked)]
+    return [scores, Table(f"{scores.title}: pairs of systems", header, rows, explanation, marked)]
 
 
 def change_tables(report: Report, most: int | None = None) -> list[Table]:
@@ -199,16 +230,19 @@ def change_tables(report: Report, most: int | None = None) -> list[Table]:
         return []
     old, new = report.changes["runs"]
     header = ["question", f"{old} answer", "score", f"{new} answer", "score", "references"]
-    kinds = {"better": "got better", "worse": "got worse"}
-    kinds["recorded"] = "with the same answer and another recorded score"
+    kinds = {
+        "better": "got better",
+        "worse": "got worse",
+        "recorded": "with the same answer and another recorded score",
+    }
     tables = []
     for entry in report.changes["metrics"].values():
-        for kind, said in kinds.items():
-            if rows := entry[kind]:
-                more = len(rows[most:]) if most is not None else 0
-                below = f"... and {more:,} more in --json, --markdown and --html." if more else ""
-                title = f"{entry['score']}: {len(rows):,} {said}"
-                tables.append(Table(title, header, [_change_cells(row) for row in rows[:most]], below))
+        for kind, what in kinds.items():
+            rows = entry[kind] or []
+            more = len(rows[most:]) if most is not None else 0
+            below = f"... and {more:,} more in --json, --markdown and --html." if more else ""
+            title = f"{entry['score']}: {len(rows):,} {what}"
+            tables.append(Table(title, header, [_change_cells(row) for row in rows[:most]], below, texts={0, 1, 3, 5}))
     return [table for table in tables if table.rows]
 
 
@@ -249,13 +283,13 @@ def _test_cells(report: Report, pair: Mapping) -> list[str]:
 
 def _counted_rows(by: Ranking) -> str:
     """Return which rows wins, ties and losses count."""
+    by_labels = _by_labels(by.accuracy)
     if not by.accuracy:
         return "all rows"
-    systems = [of for of in by.accuracy["systems"].values() if of["low"] is not None]
-    if all(of["basis"] in (LABELS, TOGETHER) for of in systems):
+    if all(by_labels):
         return "rows with labels of both systems"
-    by_labels = "; of systems whose labels decide the rows with a label"
-    return "all rows, by the judge's verdicts" + by_labels * any(of["basis"] in (LABELS, TOGETHER) for of in systems)
+    labelled = "; of systems whose labels decide the rows with a label" * any(by_labels)
+    return f"all rows, by the judge's verdicts{labelled}"
 
 
 def _correction(report: Report) -> str:

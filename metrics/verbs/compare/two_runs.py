@@ -14,7 +14,7 @@ from ...core.scorer import Scorer
 from ...rows.errors import FileError
 from ...rows.sources import Source
 from ...scale.run import differing_parts
-from .analysis import ACCURACY, Judged, row_scores
+from .analysis import ACCURACY, Judged, row_name
 from .rows import Matched
 
 TOLERANCE = 1e-6  # smaller differences of scores are rounding, also those of recorded scores, which are floats
@@ -23,44 +23,56 @@ TOLERANCE = 1e-6  # smaller differences of scores are rounding, also those of re
 def changes(
     matched: Matched,
     scorers: Mapping[str, Scorer],
-    statistics: Mapping[str, np.ndarray],
+    row_scores: Mapping[str, Mapping[str, np.ndarray]],
     sources: Mapping[str, Sequence[Source]],
-    told: Mapping[str, Judged],
+    judges: Mapping[str, Judged],
 ) -> dict[str, Any]:
     """Return what changed between two runs, the old one first; another number of runs is a FileError.
 
-    "runs" (old, new), "answers_changed" (number of questions), "judge" (see `_judges`), and "metrics": metric ->
-    "score", "better" and "worse" (rows, the largest change first), "same" (number), and "recorded", the rows whose
-    recorded score changed though the answer did not.
+    Args:
+        matched: the rows of both runs.
+        scorers: {metric: its scorer}.
+        row_scores: {metric: {name: (rows, runs) scores}}.
+        sources: {run: its files}.
+        judges: see `analyse`.
+
+    Returns:
+        "runs" (old, new), "answers_changed" (number of questions), "judge" (see `_judges`), and "metrics": {metric:
+        "score", "better" and "worse" (rows, the largest change first), "same" (number), "recorded" (rows whose
+        recorded score changed though the answer did not)}.
     """
     if len(matched.systems) != 2:
         names = ", ".join(matched.systems)
         raise FileError(f"runs: expected an old and a new run, got {len(matched.systems)}: {names}")
     changed = np.array([old.item.predictions != new.item.predictions for old, new in matched.rows])
-    values: dict[str, Any] = {}
+    metrics: dict[str, Any] = {}
     for metric, scorer in scorers.items():
         name = scorer.significance_scores[0]
-        by_row = told[metric].by_row if metric in told else row_scores(scorer, statistics[metric], name)
+        by_row = judges[metric].by_row if metric in judges else row_scores[metric][row_name(scorer, name)]
         difference = by_row[:, 1] - by_row[:, 0]
         order = np.argsort(-np.abs(difference), kind="stable")
-        moved = [place for place in order.tolist() if abs(difference[place]) > TOLERANCE]
-        values[metric] = {
-            "score": ACCURACY if metric in told else name,
-            "better": [_change(matched, place, by_row[place]) for place in moved if difference[place] > 0],
-            "worse": [_change(matched, place, by_row[place]) for place in moved if difference[place] < 0],
+        moved = [row for row in order.tolist() if abs(difference[row]) > TOLERANCE]
+        metrics[metric] = {
+            "score": ACCURACY if metric in judges else name,
+            "better": [_change(matched, row, by_row[row]) for row in moved if difference[row] > 0],
+            "worse": [_change(matched, row, by_row[row]) for row in moved if difference[row] < 0],
             "same": len(by_row) - len(moved),
-            "recorded": _recorded(matched, changed, scorer.row_names[scorer.names.index(name)]),
+            "recorded": _recorded(matched, changed, row_name(scorer, name)),
         }
-    found = {"runs": matched.systems, "answers_changed": int(changed.sum()), "judge": _judges(sources, scorers)}
-    return found | {"metrics": values}
+    return {
+        "runs": matched.systems,
+        "answers_changed": int(changed.sum()),
+        "judge": _judges(sources, scorers),
+        "metrics": metrics,
+    }
 
 
-def _change(matched: Matched, place: int, scores: Sequence[float]) -> dict[str, Any]:
+def _change(matched: Matched, row: int, scores: Sequence[float]) -> dict[str, Any]:
     """Return what is reported of a question."""
-    rows = matched.rows[place]
+    rows = matched.rows[row]
     asked = rows[0].item
     return {
-        "row": place + 1,
+        "row": row + 1,
         "id": asked.id,
         "text": asked.text,
         "references": asked.references,
@@ -77,8 +89,8 @@ def _recorded(matched: Matched, changed: np.ndarray, name: str) -> list[dict[str
     if not all(name in row.recorded for question in matched.rows for row in question):
         return None
     scores = [(old.recorded[name], new.recorded[name]) for old, new in matched.rows]
-    moved = [place for place, (old, new) in enumerate(scores) if not changed[place] and abs(new - old) > TOLERANCE]
-    return [_change(matched, place, scores[place]) for place in moved]
+    moved = [row for row, (old, new) in enumerate(scores) if not changed[row] and abs(new - old) > TOLERANCE]
+    return [_change(matched, row, scores[row]) for row in moved]
 
 
 def _judges(sources: Mapping[str, Sequence[Source]], scorers: Mapping[str, Scorer]) -> dict[str, dict[str, Any]]:
