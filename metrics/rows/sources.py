@@ -31,7 +31,7 @@ from .formats import (
     questions_of,
     rows_at,
 )
-from .formats.openai_evals import event_log_rows
+from .formats.adapters import openai_samples
 from .formats.table import TOOLS
 from .tables import (
     ENCODE,
@@ -401,7 +401,7 @@ def _event_log(path: str | os.PathLike, split: str) -> Source:
     """Return a log of OpenAI evals, in which several lines are one row."""
     source = Source(path)
     source.form = ""  # events are no rows of a tool
-    rows = event_log_rows([row.values or {} for row in source.rows()])
+    rows = openai_samples([row.values or {} for row in source.rows()])
     kept = [row for row in rows if "ideal" in row]
     if not rows:
         raise FileError(

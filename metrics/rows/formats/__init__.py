@@ -20,12 +20,12 @@ from ..values import (
     recognized,
     value_at,
 )
-from . import inspect, promptfoo
+from .adapters import inspect_samples, is_promptfoo_csv, promptfoo_results
 from .shared import text_of
 from .table import TOOLS
 
 
-def detect_tool_format(values: Mapping) -> str:
+def detect_tool_format(row: Mapping) -> str:
     """Return the format of a row, "" if it is of none, or already as we write it.
 
     >>> detect_tool_format({"user_input": "Who?", "response": "Ann", "reference": "Ann", "retrieved_contexts": []})
@@ -33,39 +33,38 @@ def detect_tool_format(values: Mapping) -> str:
     >>> detect_tool_format({"user_input": "Who?", "response": "Ann", "reference": "Ann", "prediction": "Ann"})
     ''
     """
-    if SCORED_COLUMNS <= values.keys():  # written by `score --output`, with the tool's own columns
+    if SCORED_COLUMNS <= row.keys():  # written by `score --output`, with the tool's own columns
         return ""
-    ours = not {"prediction", "predictions", "candidate"}.isdisjoint(values)
+    has_predictions = not {"prediction", "predictions", "candidate"}.isdisjoint(row)
     for name, tool in TOOLS.items():
-        if ours <= tool.with_predictions and tool.is_of(values):
-            unlike = name == "promptfoo" and "provider" not in values and not promptfoo.is_csv(values)
-            return "" if unlike else name
+        if has_predictions <= tool.with_predictions and tool.is_of(row):
+            is_other_csv = name == "promptfoo" and "provider" not in row and not is_promptfoo_csv(row)
+            return "" if is_other_csv else name
     return ""
 
 
-def normalized(values: dict, form: str, systems: Sequence[str]) -> dict:
-    """Return a row of a form with the columns that we know; `systems` are columns of one system's answers each."""
+def normalized(row: dict, form: str, systems: Sequence[str]) -> dict:
+    """Return a row of a format with the columns that we know; `systems` are columns of one system's answers each."""
     tool = TOOLS.get(form)
     if tool and tool.needed:
-        if not tool.is_of(values):
+        if not tool.is_of(row):
             expected = " or ".join(", ".join(columns) for columns in tool.needed)
-            names = ", ".join(values) or "none"
-            raise RowError(f"no row of --from {form}, which has {expected}; columns found: {names}")
+            raise RowError(f"no row of --from {form}, which has {expected}; columns found: {', '.join(row) or 'none'}")
         try:
-            columns = tool.normalized(values)
+            columns = tool.columns_of(row)
         except RowError:
             raise
         except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
             raise RowError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
-        values = {name: value for name, value in values.items() if name.lower() not in tool.ignored}
-        values = {**values, **{name: value for name, value in columns.items() if value is not None}}
+        row = {name: value for name, value in row.items() if name.lower() not in tool.ignored}
+        row |= {name: value for name, value in columns.items() if value is not None}
     if not systems:
-        return values
-    if missing := [name for name in systems if name not in values]:
+        return row
+    if missing := [name for name in systems if name not in row]:
         option = Advice(", which systems names", command=", which --systems names")
-        raise RowError(f"no column {missing[0]!r}", option, f"; columns found: {', '.join(values)}")
-    others = {name: value for name, value in values.items() if name not in (*systems, "system", "prediction")}
-    return {**others, "prediction": {name: values[name] for name in systems}}
+        raise RowError(f"no column {missing[0]!r}", option, f"; columns found: {', '.join(row)}")
+    others = {name: value for name, value in row.items() if name not in (*systems, "system", "prediction")}
+    return {**others, "prediction": {name: row[name] for name in systems}}
 
 
 # Where the rows of a document may be, if nothing else is known of it.
@@ -85,8 +84,7 @@ def document_rows(document: object) -> Iterator[dict] | None:
         return iter(document)
     if not isinstance(document, dict):
         return None
-    logs = (("samples", inspect.document_rows), ("results", promptfoo.document_rows))
-    for rows_of in (*(rows_of for column, rows_of in logs if column in document), data_set_rows):
+    for rows_of in (inspect_samples, promptfoo_results, data_set_rows):
         try:
             if (rows := rows_of(document)) is not None:
                 return iter(list(rows))
@@ -94,11 +92,13 @@ def document_rows(document: object) -> Iterator[dict] | None:
             continue  # it only begins like one
     if (table := _table(document)) is not None:
         return iter(table)
-    if {"prediction", "references"} <= set(recognized(tuple(document))) or detect_tool_format(document):
+    answers = {"prediction", "references"}
+    if answers <= recognized(tuple(document)).keys() or detect_tool_format(document):
         return None  # one row
     listed = next((document[name] for name in LISTS if _is_rows(document.get(name))), None)
-    if listed is None and (keyed := _keyed(document)) is not None:
-        return keyed
+    if listed is None and _is_rows(keyed := list(document.values())):  # {id: row}, as OpenCompass writes them
+        if answers & recognized(tuple(map(str, keyed[0]))).keys() or detect_tool_format(keyed[0]):
+            return ({"id": ident, **row} for ident, row in document.items())
     if listed is None:
         return iter(document["data"]) if isinstance(document.get("data"), list) else None
     if all(isinstance(row.get("row"), dict) and "row_idx" in row for row in listed):  # the viewer of the Hub
@@ -110,16 +110,6 @@ def _is_rows(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
-def _keyed(document: Mapping) -> Iterator[dict] | None:
-    """Return the rows of an object {id: row}, as OpenCompass writes them; None of another object."""
-    rows = list(document.values())
-    if not _is_rows(rows):
-        return None
-    if detect_tool_format(rows[0]) or {"prediction", "references"} & recognized(tuple(map(str, rows[0]))).keys():
-        return ({"id": ident, **row} for ident, row in document.items())
-    return None
-
-
 def _table(document: Mapping) -> list[dict] | None:
     """Return the rows of a table as pandas writes it with `to_json` ("columns" or "split"), and MLflow; else None.
 
@@ -128,33 +118,33 @@ def _table(document: Mapping) -> list[dict] | None:
     >>> _table({"columns": ["question", "prediction"], "data": [["Who?", "Ann"]]})
     [{'question': 'Who?', 'prediction': 'Ann'}]
     """
-    names, data = document.get("columns"), document.get("data")
-    if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
-        return [dict(zip(map(str, names), row, strict=False)) for row in data]
+    names, rows = document.get("columns"), document.get("data")
+    if isinstance(names, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
+        return [dict(zip(map(str, names), row, strict=False)) for row in rows]
     columns = list(document.values())
     if not columns or not all(isinstance(column, dict) and column for column in columns):
         return None
     index = columns[0].keys()
     first = {name: next(iter(column.values())) for name, column in document.items()}
-    known = {"prediction", "references"} & set(recognized(tuple(document))) or detect_tool_format(first)
-    if not known or any(column.keys() != index for column in columns):
+    is_table = {"prediction", "references"} & set(recognized(tuple(document))) or detect_tool_format(first)
+    if not is_table or any(column.keys() != index for column in columns):
         return None
-    return [{name: column[place] for name, column in document.items()} for place in index]
+    return [{name: column[key] for name, column in document.items()} for key in index]
 
 
 def rows_at(document: object, path: str, name: str) -> Iterator:
     """Return the rows at a path of a document; `runs[*].items` is the items of all runs, one after the other."""
-    result = value_at(document, path)
-    if isinstance(result, list) and any(isinstance(value, list) for value in result):
-        result = [row for value in result for row in (value if isinstance(value, list) else [value])]
-    if isinstance(result, dict):
-        table = _table(result)
-        result = list(result.values()) if table is None else table
-    if result is MISSING or not isinstance(result, list):
+    rows = value_at(document, path)
+    if isinstance(rows, list) and any(isinstance(row, list) for row in rows):
+        rows = [row for part in rows for row in (part if isinstance(part, list) else [part])]
+    if isinstance(rows, dict):
+        table = _table(rows)
+        rows = list(rows.values()) if table is None else table
+    if rows is MISSING or not isinstance(rows, list):
         keys = ", ".join(map(str, document)) if isinstance(document, dict) else "a list"
         problem = f"{name}: --rows-at {path}: expected a list of rows there; the document has {keys or 'nothing'}"
         raise FileError(problem)
-    return iter(result)
+    return iter(rows)
 
 
 def place_of_rows(document: object, reads: Callable[[Mapping], bool], depth: int = 4) -> str:
@@ -189,7 +179,7 @@ def data_set_rows(document: Mapping) -> Iterator[dict] | None:
     >>> [row["references"] for row in data_set_rows(drop)], data_set_rows({"data": [1]})
     ([['A']], None)
     """
-    articles = [value for value in document.get("data") or () if isinstance(value, dict)]
+    articles = [article for article in document.get("data") or () if isinstance(article, dict)]
     if any("paragraphs" in article for article in articles):
         asked = (row for article in articles for part in article.get("paragraphs", ()) for row in part["qas"])
         return (
@@ -199,12 +189,14 @@ def data_set_rows(document: Mapping) -> Iterator[dict] | None:
     if any({"story", "questions", "answers"} <= article.keys() for article in articles):
         return (row for story in articles for row in _conversation(story))
     passages = list(document.values())
-    if passages and all(isinstance(of, dict) and isinstance(of.get("qa_pairs"), list) for of in passages):  # DROP
+    if passages and all(
+        isinstance(passage, dict) and isinstance(passage.get("qa_pairs"), list) for passage in passages
+    ):
         return (
             {"id": row["query_id"], "question": row["question"]}
             | {"references": _different(row["answer"], *(row.get("validated_answers") or ()))}
-            for of in passages
-            for row in of["qa_pairs"]
+            for passage in passages
+            for row in passage["qa_pairs"]
         )
     return None
 
@@ -216,9 +208,9 @@ def _different(*answers: object) -> list:
 def _conversation(story: Mapping) -> Iterator[dict]:
     """Yield the questions of a story of CoQA; each reference is the answer of one person."""
     people = [story["answers"], *(story.get("additional_answers") or {}).values()]
-    for place, asked in enumerate(story["questions"]):
-        references = dict.fromkeys(answers[place]["input_text"] for answers in people)
-        ident = _TURN.format(story["id"], asked.get("turn_id", place + 1))
+    for number, asked in enumerate(story["questions"]):
+        references = dict.fromkeys(answers[number]["input_text"] for answers in people)
+        ident = _TURN.format(story["id"], asked.get("turn_id", number + 1))
         yield {"id": ident, "question": asked["input_text"], "references": list(references)}
 
 
@@ -236,29 +228,28 @@ def predictions_of(rows: Sequence[Mapping]) -> dict[str, str] | None:
     {'x1': 'Ann'}
     """
     first = rows[0] if rows else {}
-    for ident, response in BATCH_OUTPUT:
-        if ident in first and response in first and "references" not in recognized(tuple(first)):
-            texts = {str(row.get(ident)): text_of(row.get(response), "assistant") for row in rows}
-            texts = {name: text for name, text in texts.items() if isinstance(text, str)}
-            return texts
     roles = recognized(tuple(first))
+    for ident, response in BATCH_OUTPUT:
+        if ident in first and response in first and "references" not in roles:
+            texts = {str(row.get(ident)): text_of(row.get(response), "assistant") for row in rows}
+            return {name: text for name, text in texts.items() if isinstance(text, str)}
     if len(rows) == 1 and not roles.keys() - {"prediction"}:
         nested = next((first[name] for name in ("answer", "predictions") if isinstance(first.get(name), dict)), first)
         texts = {str(name): text for name, text in nested.items() if isinstance(text, str)}
-        ids = nested is not first or not roles
-        return texts if ids and texts and len(texts) == len(nested) and "question" not in nested else None
+        has_ids = (nested is not first or not roles) and "question" not in nested
+        return texts if has_ids and texts and len(texts) == len(nested) else None
     answer = roles.get("prediction") or next((name for name in first if plain_name(name) in EITHER), None)
     if "id" not in roles or answer is None or {"references", "contexts"} & roles.keys():
         return None
     if "question" in roles and "prediction" not in roles:
         return None
-    result = {}
+    predictions = {}
     for row in rows:
         ident, text = row.get(roles["id"]), row.get(answer)
         if not isinstance(text, str) or ident is None:
             return None
-        result[_TURN.format(ident, row["turn_id"]) if "turn_id" in row else str(ident)] = text
-    return result
+        predictions[_TURN.format(ident, row["turn_id"]) if "turn_id" in row else str(ident)] = text
+    return predictions
 
 
 def questions_of(rows: Sequence[Mapping]) -> dict[str, dict] | None:
@@ -273,17 +264,16 @@ def questions_of(rows: Sequence[Mapping]) -> dict[str, dict] | None:
         roles["references"] = either
     if not {"id", "question", "references"} <= roles.keys() or "prediction" in roles:
         return None
-    kept = {"id": roles["id"], "question": roles["question"], "references": roles["references"]}
     has_options = "options" in roles or bool(option_columns(rows[0]))
-    flags = "answerable", "is_impossible", *COLUMNS["aliases"], *COLUMNS["options"]
-    values = {}
+    also_read = "answerable", "is_impossible", *COLUMNS["aliases"], *COLUMNS["options"]
+    questions = {}
     for row in rows:
-        asked = {name: row.get(column) for name, column in kept.items()}
+        asked = {role: row.get(roles[role]) for role in ("id", "question", "references")}
         letters = (*KEYS, *option_columns(row).values()) if has_options else ()
-        others = {name: value for name, value in row.items() if plain_name(name) in flags or name in letters}
+        others = {name: value for name, value in row.items() if plain_name(name) in also_read or name in letters}
         answers = None if has_options else answers_of(asked["references"])
-        values[str(asked["id"])] = others | asked | ({} if answers is None else {"references": answers})
-    return values if len(values) == len(rows) else None
+        questions[str(asked["id"])] = others | asked | ({} if answers is None else {"references": answers})
+    return questions if len(questions) == len(rows) else None
 
 
 def joined_rows(predictions: Mapping[str, str], questions: Mapping[str, dict]) -> list[dict]:

@@ -14,13 +14,18 @@ EXPECTED = (
 )  # fmt: skip
 CONTEXTS = ("contexts", "context", "documents", "retrieved_context", "retrieved_contexts", "retrieval_context")
 
-
 _ROLES = {"user": ("user", "human"), "assistant": ("assistant", "ai", "gpt", "model", "bot", "chatbot")}
-_SEVERAL = ("choices", "candidates", "messages", "output", "outputs")  # lists: answers to choose from, or messages
+_CHOICES = ("choices", "candidates")  # lists of answers to choose from
+_LISTS = (*_CHOICES, "messages", "output", "outputs")
 _TEXT = ("content", "text", "output_text", "message", "value", "parts", "generated_text", "body", "response")
+_BLOCKS = ("text", "output_text", "input_text")
+_OTHER_BLOCKS = ("thinking", "reasoning", "redacted_thinking", "tool_use", "tool_call", "function_call", "image")
+_MESSAGES = (("role", "content"), ("role", "parts"), ("from", "value"), ("type", "content"), ("message", "index"),
+             ("message", "finish_reason"), ("generated_text",), ("content", "finishReason"))  # fmt: skip
+_RESPONSES = (("choices", "message"), ("choices", "text", "index"), ("candidates", "content"))
 
 
-def text_of(value: object, role: str = "user") -> object:
+def text_of(content: object, role: str = "user") -> object:
     """Return the text of what may be a chat or the response of an API: its last message of a role, else the last one.
 
     An answer is never the text of another role, and blocks that are no text, such as calls of tools, are left out.
@@ -33,67 +38,54 @@ def text_of(value: object, role: str = "user") -> object:
     >>> text_of({"candidates": [{"content": {"role": "model", "parts": [{"text": "Ann"}]}}]}, "assistant")
     'Ann'
     """
-    if isinstance(value, Mapping):
-        lists = ((name, value[name]) for name in _SEVERAL if isinstance(value.get(name), list) and value[name])
-        if several := next(lists, None):
-            name, items = several
-            return text_of(
-                items[0] if name in ("choices", "candidates") else items, "assistant" if name != "messages" else role
-            )
-        inner = next((value[name] for name in _TEXT if value.get(name) is not None), None)
-        return text_of(inner, role)
-    if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
-        roles = [str(part.get("role", part.get("from", part.get("type")))).casefold() for part in value]
-        has_roles = any("role" in part or "from" in part for part in value)
-        if not has_roles and any(part.get("type") in BLOCKS for part in value):
-            return "".join(str(part.get("text", "")) for part in value if part.get("type") in BLOCKS)
-        mine = [part for part, name in zip(value, roles, strict=True) if name in _ROLES[role]]
-        if not mine and role == "assistant" and any(name in (*_ROLES["user"], "system", "tool") for name in roles):
+    if isinstance(content, Mapping):
+        for name in _LISTS:
+            if isinstance(content.get(name), list) and content[name]:
+                items = content[name][0] if name in _CHOICES else content[name]
+                return text_of(items, role if name == "messages" else "assistant")
+        return text_of(next((content[name] for name in _TEXT if content.get(name) is not None), None), role)
+    if isinstance(content, list) and content and all(isinstance(message, Mapping) for message in content):
+        roles = [str(message.get("role", message.get("from", message.get("type")))).casefold() for message in content]
+        has_roles = any("role" in message or "from" in message for message in content)
+        if not has_roles and any(block.get("type") in _BLOCKS for block in content):
+            return "".join(str(block.get("text", "")) for block in content if block.get("type") in _BLOCKS)
+        of_role = [message for message, name in zip(content, roles, strict=True) if name in _ROLES[role]]
+        if not of_role and role == "assistant" and {*roles} & {*_ROLES["user"], "system", "tool"}:
             return None
-        return text_of((mine or value)[-1], role)
-    if isinstance(value, list) and len(value) == 1:
-        return text_of(value[0], role)
-    return value
+        return text_of((of_role or content)[-1], role)
+    return text_of(content[0], role) if isinstance(content, list) and len(content) == 1 else content
 
 
-BLOCKS = ("text", "output_text", "input_text")
-
-
-def is_chat(value: object) -> bool:
+def is_chat(content: object) -> bool:
     """Return whether a value is a message, a list of messages or of blocks of content, or the response of an API.
 
     >>> is_chat([{"role": "user", "content": "Who?"}]), is_chat({"gpt": "Ann"}), is_chat(["Who?"])
     (True, False, False)
     """
-    if isinstance(value, list):
-        return bool(value) and all(map(is_chat, value))
-    if not isinstance(value, Mapping):
+    if isinstance(content, list):
+        return bool(content) and all(map(is_chat, content))
+    if not isinstance(content, Mapping):
         return False
-    is_message = any({*pair} <= value.keys() for pair in _MESSAGES) or value.get("type") in (*BLOCKS, *_OTHER_BLOCKS)
-    lists = ((name, value[name]) for name in ("choices", "candidates") if isinstance(value.get(name), list))
-    answers = [item.keys() | {name} for name, items in lists for item in items if isinstance(item, Mapping)]
-    if any({*keys} <= item for keys in _RESPONSES for item in answers):
+    if any({*names} <= content.keys() for names in _MESSAGES) or content.get("type") in (*_BLOCKS, *_OTHER_BLOCKS):
         return True
-    return is_message or any(isinstance(value.get(name), list) and is_chat(value[name]) for name in _SEVERAL)
+    lists = {name: content[name] for name in _LISTS if isinstance(content.get(name), list)}
+    choices = [
+        choice.keys() | {name} for name in _CHOICES for choice in lists.get(name, ()) if isinstance(choice, Mapping)
+    ]
+    return any({*names} <= keys for names in _RESPONSES for keys in choices) or any(map(is_chat, lists.values()))
 
 
-_MESSAGES = (("role", "content"), ("role", "parts"), ("from", "value"), ("type", "content"), ("message", "index"),
-             ("message", "finish_reason"), ("generated_text",), ("content", "finishReason"))  # fmt: skip
-_RESPONSES = (("choices", "message"), ("choices", "text", "index"), ("candidates", "content"))
-_OTHER_BLOCKS = ("thinking", "reasoning", "redacted_thinking", "tool_use", "tool_call", "function_call", "image")
-
-
-def opened(value: object) -> object:
+def opened(cell: object) -> object:
     """Return a JSON object or list that stands in a cell of CSV as text; other values as they are."""
-    if isinstance(value, str) and value[:1] in ("{", "["):
+    if isinstance(cell, str) and cell[:1] in ("{", "["):
         try:
-            return json.loads(value)
+            return json.loads(cell)
         except (ValueError, RecursionError):
-            return value
-    return value
+            return cell
+    return cell
 
 
-def named_text(value: object, names: Iterable[str], role: str = "user") -> object:
+def named_text(content: object, names: Iterable[str], role: str = "user") -> object:
     """Return the text that inputs or outputs of a tool hold under one of some names; of a single value that one.
 
     >>> named_text({"question": "Who?", "lang": "en"}, QUESTIONS)
@@ -101,48 +93,42 @@ def named_text(value: object, names: Iterable[str], role: str = "user") -> objec
     >>> named_text({"messages": [{"content": "Who?"}]}, QUESTIONS)
     'Who?'
     """
-    value = opened(value)
-    if isinstance(value, Mapping):
-        plain = {str(key).lower().replace(" ", "_"): inner for key, inner in value.items()}
-        chat = "choices" in value or "content" in value
-        name = next((name for name in names if plain.get(name) is not None), None)
-        if name is None and isinstance(value.get("messages"), list):
-            name = "messages"
-        if chat and name in (None, "text", "content"):
-            return text_of(value, role)
-        if name is None and len(plain) == 1:
-            name = next(iter(plain))
-        if name is None:
-            option, such_as = Advice("columns", command="--column"), name_column("question", "inputs.NAME")
-            raise RowError(
-                f"expected one of {', '.join(names)} in {{{', '.join(map(str, value))}}}",
-                hint=Advice("name it with ", option, ", such as ", such_as),
-            )
-        return named_text(plain[name], names, role) if isinstance(plain[name], Mapping | list) else plain[name]
-    return text_of(value, role)
+    content = opened(content)
+    if not isinstance(content, Mapping):
+        return text_of(content, role)
+    plain = {str(key).lower().replace(" ", "_"): inner for key, inner in content.items()}
+    name = next((name for name in names if plain.get(name) is not None), None)
+    if name is None and isinstance(content.get("messages"), list):
+        name = "messages"
+    if ("choices" in content or "content" in content) and name in (None, "text", "content"):
+        return text_of(content, role)
+    if name is None and len(plain) == 1:
+        name = next(iter(plain))
+    if name is None:
+        option, such_as = Advice("columns", command="--column"), name_column("question", "inputs.NAME")
+        raise RowError(
+            f"expected one of {', '.join(names)} in {{{', '.join(map(str, content))}}}",
+            hint=Advice("name it with ", option, ", such as ", such_as),
+        )
+    return named_text(plain[name], names, role) if isinstance(plain[name], Mapping | list) else plain[name]
 
 
-def expected_answers(value: object) -> object:
+def expected_answers(content: object) -> object:
     """Return the references of a value: a text, a list of texts, or what an object holds under a usual name."""
-    value = opened(value)
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return value
-    if isinstance(value, Mapping):
-        facts = value.get("expected_facts")
-        if facts is not None and not any(value.get(name) is not None for name in EXPECTED):
+    content = inner = opened(content)
+    if isinstance(content, Mapping):
+        inner = next((content[name] for name in EXPECTED if content.get(name) is not None), None)
+        if inner is None and content.get("expected_facts") is not None:
             raise RowError("expected_facts: are no answers; give an expected_response")
-        inner = next((value[name] for name in EXPECTED if value.get(name) is not None), None)
-        if isinstance(inner, list) and all(isinstance(item, str) for item in inner):
-            return inner
-    result = named_text(value, EXPECTED, "assistant")
-    return str(result) if isinstance(result, int | float) and not isinstance(result, bool) else result
+    if isinstance(inner, list) and all(isinstance(text, str) for text in inner):
+        return inner
+    answer = named_text(content, EXPECTED, "assistant")
+    return str(answer) if isinstance(answer, int | float) and not isinstance(answer, bool) else answer
 
 
-def passages_of(*values: object) -> object:
+def passages_of(*holders: object) -> object:
     """Return the passages that one of some objects holds under a usual name; None where there are none."""
-    for value in map(opened, values):
-        if isinstance(value, Mapping):
-            result = next((value[name] for name in CONTEXTS if value.get(name)), None)
-            if result is not None:
-                return result
+    for holder in map(opened, holders):
+        if isinstance(holder, Mapping) and (name := next((name for name in CONTEXTS if holder.get(name)), None)):
+            return holder[name]
     return None
