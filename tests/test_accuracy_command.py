@@ -37,7 +37,7 @@ def made(systems=("a", "b"), number=300, seed=0):
 def label_rows(rows, tasks, rater="ann"):
     truth = {item_key(row["system"], row["question"], row["prediction"]): row["true"] for row in rows}
     return [
-        {"system": task.values["system"], "question": task.question, "prediction": task.answers[0]}
+        {"system": task.columns["system"], "question": task.question, "prediction": task.answers[0]}
         | {"label": truth[task.key], "rater": rater, "genqa_probability": task.probability}
         for task in tasks
     ]

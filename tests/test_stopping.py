@@ -54,7 +54,7 @@ def test_more_labels_keep_earlier_ones_and_systems_share_questions():
     rows = answers("ab", 20, 10)
     few, many = ({task.key for task in plan(rows, None, number, 3)} for number in (15, 33))
     assert few < many
-    asked = {s: {t.question for t in plan(rows, None, 15, 3) if t.values["system"] == s} for s in "ab"}
+    asked = {s: {t.question for t in plan(rows, None, 15, 3) if t.columns["system"] == s} for s in "ab"}
     assert asked["a"] == asked["b"]
 
 
@@ -127,7 +127,7 @@ def test_two_systems_are_labelled_until_one_is_better(tmp_path):
     state.start("ann")
     assert "1 of at most 200" in state.shown()[1]
     while state.task is not None:
-        state.press(int(state.task.values["system"] == "b"))
+        state.press(int(state.task.columns["system"] == "b"))
     assert "b is better than a" in state.shown()[1]
     done = state.session.done.values()
     assert Counter(row["question"] for row in done).most_common()[-1][1] == 2
@@ -182,7 +182,7 @@ def test_labels_carry_the_rule_that_stopped_them(tmp_path, until):
     tasks, rule = plan_until(rows, judged, until, 3)
     session = Session(path, tasks, "ann", rule=rule)
     while (task := session.next()) is not None:
-        session.label(task, label=int(task.values["system"] == "a"))
+        session.label(task, label=int(task.columns["system"] == "a"))
     *printed, _ = session.outcomes()
     file = [
         {"question": row.text, "references": row.references, "prediction": row.predictions[0], "system": row.system}

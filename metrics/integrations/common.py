@@ -36,8 +36,12 @@ def scores_to_log(systems: Mapping[str, Mapping[str, float | None]], prefix: str
     >>> scores_to_log({"bot": {"ava_accuracy": 0.5, "accuracy": None}}, "genqa", ".")
     {'genqa.bot.ava_accuracy': 0.5}
     """
-    named = {(system, name): value for system, scores in systems.items() for name, value in scores.items()}
-    return {separator.join((prefix, *names)): value for names, value in named.items() if value is not None}
+    return {
+        separator.join((prefix, system, name)): score
+        for system, scores in systems.items()
+        for name, score in scores.items()
+        if score is not None
+    }
 
 
 class RowScorer:
@@ -54,12 +58,12 @@ class RowScorer:
     """
 
     def __init__(self, metric: str = "ava", score: str | None = None, explain: bool = True, settings: Settings = None):
-        result = scorer_class(metric)
-        if score is not None and score not in result.row_names:
-            problem = unknown_name_message(score, f"not a score of a row of {metric}", result.row_names)
+        scorer = scorer_class(metric)
+        if score is not None and score not in scorer.row_names:
+            problem = unknown_name_message(score, f"not a score of a row of {metric}", scorer.row_names)
             raise ValueError(f"score: {problem}")
-        self.metric, self.explain, self.evidence = metric, explain, result.evidence
-        self.name = score or result.graded
+        self.metric, self.explain, self.evidence = metric, explain, scorer.evidence
+        self.name = score or scorer.graded
         self._settings = json.dumps(dict(settings or {}), sort_keys=True)
 
     @property
@@ -97,11 +101,12 @@ class RowScorer:
             chunk = {name: [column[i] for i in numbers] for name, column in checked.items()}
             statistics, _, details, _ = scorer.statistics(chunk, self.explain)
             reasons = scorer.reasons(statistics, details) if self.explain else [None] * len(numbers)
-            table = {name: values.tolist() for name, values in scorer.row_scores(statistics).items()}
-            for place, (i, reason) in enumerate(zip(numbers, reasons, strict=True)):
-                scores = {name: values[place] for name, values in table.items()}
+            columns_of_scores = {name: scores.tolist() for name, scores in scorer.row_scores(statistics).items()}
+            rows = zip(*columns_of_scores.values(), strict=True)
+            for number, row, reason in zip(numbers, rows, reasons, strict=True):
+                scores = dict(zip(columns_of_scores, row, strict=True))
                 correct = next((scores[name] >= start for name, start in scorer.thresholds.items()), None)
-                results[i] = Result(scores[self.name], correct, reason, scores)
+                results[number] = Result(scores[self.name], correct, reason, scores)
         return [results[i] for i in range(len(results))]
 
     def one(self, question: str | None, prediction: Texts, references: Texts) -> Result:

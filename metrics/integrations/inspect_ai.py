@@ -95,10 +95,10 @@ def _scorer(
             problem = f"contexts: sample {state.sample_id} has no {contexts!r} in its metadata; name another key"
             raise ValueError(problem)
         result = await anyio.to_thread.run_sync(partial(rows.one, asked, answer, evidence))
-        values: dict[str, Any] = {key: result.scores[key] for key in shown}
-        if "ava_label" in values:
-            values["ava_label"] = CORRECT if result.correct else INCORRECT
+        scores: dict[str, Any] = {key: result.scores[key] for key in shown}
+        if "ava_label" in scores:
+            scores["ava_label"] = CORRECT if result.correct else INCORRECT
         facts = {_QUESTION: asked, "signature": rows.signature}
-        return Score(value=values, answer=answer, explanation=result.reason, metadata=facts)
+        return Score(value=scores, answer=answer, explanation=result.reason, metadata=facts)
 
     return score

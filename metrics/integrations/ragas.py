@@ -77,7 +77,7 @@ class GenqaMetric(SingleTurnMetric):
         """Return what `ragas.evaluate` returned as a table, with the reasons in a column NAME_reason."""
         table = result.to_pandas()
         rows = table[["user_input", "response", self._evidence]].to_dict("records")
-        table[f"{self.name}_reason"] = [value.reason for value in self.batch_score(rows)]
+        table[f"{self.name}_reason"] = [scored.reason for scored in self.batch_score(rows)]
         return table
 
 

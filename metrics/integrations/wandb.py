@@ -26,7 +26,6 @@ def log_scores(
     """
     report = score(rows, metrics, settings, explain=True)
     table = report.to_pandas().dropna(axis="columns", how="all")
-    values = scores_to_log(report.systems, prefix, "/")
     run.config.update({f"{prefix}/signature/{metric}": line for metric, line in report.signatures.items()})
-    run.log({f"{prefix}/rows": wandb.Table(dataframe=table), **values})
+    run.log({f"{prefix}/rows": wandb.Table(dataframe=table), **scores_to_log(report.systems, prefix, "/")})
     return report

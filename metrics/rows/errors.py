@@ -15,12 +15,12 @@ class Advice(str):
     ('no score; name it with columns={"score": "NAME"}', 'no score; name it with --column score=NAME', 'no score')
     """
 
-    def __new__(cls, *parts: object, command: str | None = None, hint: object = None) -> "Advice":
-        """Join the parts."""
-        whole = parts if hint is None else (*parts, "; ", hint)
+    def __new__(cls, *texts: object, command: str | None = None, hint: object = None) -> "Advice":
+        """Join texts, some of which may have advice themselves."""
+        whole = texts if hint is None else (*texts, "; ", hint)
         advice = super().__new__(cls, "".join(map(str, whole)))
         advice.command = "".join(map(in_command, whole)) if command is None else command
-        advice.problem = "".join(map(without_hints, parts)) if command is None else ""
+        advice.problem = "".join(map(without_hints, texts)) if command is None else ""
         return advice
 
 
@@ -43,10 +43,10 @@ def name_column(role: str, column: str = "NAME") -> Advice:
     return Advice(f'columns={{"{role}": "{column}"}}', command=f"--column {role}={column}")
 
 
-def read_option(name: str, value: str) -> Advice:
+def read_option(name: str, choice: str) -> Advice:
     """Return how to read a file with an option, such as an encoding."""
-    quoted = shlex.quote(value) if value != "NAME" else value
-    return Advice(f"{name}={value!r} of read_rows", command=f"--{name.replace('_', '-')} {quoted}")
+    quoted = shlex.quote(choice) if choice != "NAME" else choice
+    return Advice(f"{name}={choice!r} of read_rows", command=f"--{name.replace('_', '-')} {quoted}")
 
 
 def add_metric(metric: str) -> Advice:
@@ -83,8 +83,8 @@ class RecordedScoresWarning(UserWarning):
 class FileError(ValueError):
     """A file cannot be read or written; the message names it, gives the reason, and the fix."""
 
-    def __init__(self, *parts: object, bad_row: bool = False):
-        super().__init__(Advice(*parts))
+    def __init__(self, *texts: object, bad_row: bool = False):
+        super().__init__(Advice(*texts))
         self.bad_row, self.finished_parts = bad_row, 0
 
 
@@ -93,8 +93,8 @@ class RowError(ValueError):
 
     systems: tuple[str, ...] = ()
 
-    def __init__(self, *parts: object, hint: object = None):
-        super().__init__(Advice(*parts, hint=hint))
+    def __init__(self, *texts: object, hint: object = None):
+        super().__init__(Advice(*texts, hint=hint))
 
 
 class ColumnError(RowError):

@@ -13,8 +13,8 @@ _LABELLED = re.compile(r"\s*[(\[]?([A-Za-z]|\d{1,2})\s*[).\]:]\s*(\S.*)", re.DOT
 _TEXTS, _LABELS = ("text", "content", "value", "option", "answer"), ("label", "key", "id", "letter")
 
 
-def options_of(value: object) -> Options | None:
-    """Return {label: text} of a list or an object of options; None where a value is none.
+def options_of(listed: object) -> Options | None:
+    """Return {label: text} of a list or an object of options; None of anything else.
 
     >>> options_of(["Iron", "Tin"]), options_of({"text": ["Iron", "Tin"], "label": ["1", "2"]})
     ({'A': 'Iron', 'B': 'Tin'}, {'1': 'Iron', '2': 'Tin'})
@@ -24,36 +24,37 @@ def options_of(value: object) -> Options | None:
     (None, None)
     """
     labels: list = []
-    if isinstance(value, str):
-        value = printed_list(value)
-    if isinstance(value, Mapping):
-        by_name = {str(name): item for name, item in value.items()}
+    if isinstance(listed, str):
+        listed = printed_list(listed)
+    if isinstance(listed, Mapping):
+        by_name = {str(name): item for name, item in listed.items()}
         lists = [by_name[name] for name in ("text", "texts") if isinstance(by_name.get(name), list)]
-        value, labels = (lists[0], by_name.get("label") or []) if lists else (list(by_name.values()), list(by_name))
-    elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
-        labels = [next((item[name] for name in _LABELS if name in item), None) for item in value]
-        value = [next((item[name] for name in _TEXTS if name in item), None) for item in value]
+        listed, labels = (lists[0], by_name.get("label") or []) if lists else (list(by_name.values()), list(by_name))
+    elif isinstance(listed, list) and listed and all(isinstance(item, Mapping) for item in listed):
+        labels = [next((item[name] for name in _LABELS if name in item), None) for item in listed]
+        listed = [next((item[name] for name in _TEXTS if name in item), None) for item in listed]
         labels = [] if None in labels else labels
-    if not isinstance(value, list) or not 2 <= len(value) <= len(string.ascii_uppercase):
+    if not isinstance(listed, list) or not 2 <= len(listed) <= len(string.ascii_uppercase):
         return None
-    texts = [item.strip() if isinstance(item, str) else scalar_text(item) for item in value]
+    texts = [item.strip() if isinstance(item, str) else scalar_text(item) for item in listed]
     if not all(texts):
         return None
-    own = [_LABELLED.fullmatch(text) for text in texts]
-    if not labels and all(own) and [match[1].upper() for match in own] == list(string.ascii_uppercase[: len(own)]):
-        labels, texts = [match[1] for match in own], [match[2] for match in own]
-    labels = [str(label).strip() for label in labels] or list(string.ascii_uppercase[: len(texts)])
+    matches = [_LABELLED.fullmatch(text) for text in texts]
+    letters = list(string.ascii_uppercase[: len(texts)])
+    if not labels and all(matches) and [match[1].upper() for match in matches] == letters:
+        labels, texts = [match[1] for match in matches], [match[2] for match in matches]
+    labels = [str(label).strip() for label in labels] or letters
     is_labelled = len(set(labels)) == len(texts) and all(map(_LABEL.fullmatch, labels))
     return dict(zip(labels, texts, strict=True)) if is_labelled else None
 
 
-def options_in_columns(values: Mapping) -> Options | None:
+def options_in_columns(row: Mapping) -> Options | None:
     """Return {label: text} of a row whose options have a column each; None where there are none.
 
     >>> options_in_columns({"Question": "Which?", "A": "Iron", "B": "Tin", "C": "Lead", "D": None})
     {'A': 'Iron', 'B': 'Tin', 'C': 'Lead'}
     """
-    texts = {label: values[name] for label, name in option_columns(values).items() if values[name] not in (None, "")}
+    texts = {label: row[name] for label, name in option_columns(row).items() if row[name] not in (None, "")}
     return options_of(texts)
 
 
@@ -63,7 +64,7 @@ def right_options(options: Options, key: object) -> list[str]:
     >>> right_options({"A": "Iron", "B": "Tin", "C": "Lead"}, "A, C"), right_options({"A": "Iron", "B": "Tin"}, "Lead")
     (['A', 'C'], [])
     """
-    keys = [part.strip() for part in key.split(",")] if isinstance(key, str) else key
+    keys = [item.strip() for item in key.split(",")] if isinstance(key, str) else key
     if isinstance(keys, list | tuple) and len(keys) > 1:
         labels = {label.casefold(): label for label in options}
         several = [labels.get(str(item).strip("(). ").casefold()) for item in keys]

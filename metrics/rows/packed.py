@@ -22,7 +22,7 @@ DAMAGED = (zipfile.BadZipFile, OSError, zlib.error, struct.error, ValueError, Ru
 
 
 def unpacked(log: zipfile.ZipFile, facts: zipfile.ZipInfo, most: int) -> Iterator[bytes]:
-    """Yield a file of a zip file in parts, at most `most` bytes, whatever its header says of its size."""
+    """Yield a file of a zip file piece by piece, at most `most` bytes, whatever its header says of its size."""
     method, too_large = facts.compress_type, ValueError(f"{facts.filename} unpacks to more than {most:,} bytes")
     if method == ZSTD:  # zipfile reads it from Python 3.14 on
         import pyarrow
@@ -39,11 +39,11 @@ def unpacked(log: zipfile.ZipFile, facts: zipfile.ZipInfo, most: int) -> Iterato
     bounded = copy(facts)
     bounded.file_size = most + 2 * CHUNK  # else zipfile reads as much as the header says
     with log.open(bounded) as file:
-        while part := file.read(CHUNK):
-            most -= len(part)
+        while piece := file.read(CHUNK):
+            most -= len(piece)
             if most < 0:
                 raise too_large
-            yield part
+            yield piece
 
 
 def check_size(raw: BinaryIO, path: str, most: int) -> None:
@@ -78,9 +78,9 @@ class _Sheet:
         if name == "row":
             self.row, self.column = int(attributes.get("r", self.row + 1)), 0
         elif name == "c":
-            place = attributes.get("r", "")
-            letters = place.rstrip("0123456789")
-            self.row = int(place[len(letters) :] or self.row)
+            cell = attributes.get("r", "")
+            letters = cell.rstrip("0123456789")
+            self.row = int(cell[len(letters) :] or self.row)
             self.column = _column(letters) if letters else self.column + 1
             self.shared = attributes.get("t") == "s"
         elif name in ("v", "is"):  # a cell that is only formatted takes no place
@@ -143,10 +143,10 @@ def check_workbook(
                 parser.StartElementHandler, parser.EndElementHandler = sheet.start, sheet.end
                 parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = sheet.text, sheet.doctype
                 is_xml = facts.filename.lower().endswith((".xml", ".rels"))
-                for part in unpacked(book, facts, left):
-                    left -= len(part)
+                for piece in unpacked(book, facts, left):
+                    left -= len(piece)
                     if is_xml:
-                        parser.Parse(part)
+                        parser.Parse(piece)
                 if is_xml:
                     parser.Parse(b"", True)
                 sheets.append(sheet)

@@ -81,7 +81,7 @@ def _column_names(header: list[str]) -> list[str]:
     """Return the names in a header; those that promptfoo writes for each prompt, such as Status, get a number."""
     if len(header) > MAX_COLUMNS or not any(re.match(r"\[[^\]]+\] ", name) for name in header):
         return header
-    before = [header[:place].count(name) for place, name in enumerate(header)]
+    before = [header[:column].count(name) for column, name in enumerate(header)]
     return [f"{name} {number + 1}" if number else name for name, number in zip(header, before, strict=True)]
 
 
@@ -89,9 +89,9 @@ def _rows_of(batches: Iterable, number: int, after: int) -> Iterator[Row]:
     """Yield the rows of Arrow batches behind row `after`; `number` rows stand before them."""
     for batch in batches:
         for start in range(max(0, after - number), len(batch), 500):
-            part = batch.slice(start, 500)
-            values = part.to_pylist(maps_as_pydicts="strict") if part.num_columns else [{}] * len(part)
-            yield from map(Row, count(number + start + 1), values)
+            rows = batch.slice(start, 500)
+            listed = rows.to_pylist(maps_as_pydicts="strict") if rows.num_columns else [{}] * len(rows)
+            yield from map(Row, count(number + start + 1), listed)
         number += len(batch)
 
 
@@ -128,11 +128,11 @@ def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
         raise FileError(f"{path}: not an Arrow file that can be read: {error}") from error
 
 
-def _cell(value: Any) -> str | bool:
+def _cell(cell: Any) -> str | bool:
     """Return a cell as text: whole numbers without a decimal point, as Excel shows them; TRUE and FALSE stay."""
-    if isinstance(value, bool):
-        return value
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    if isinstance(cell, bool):
+        return cell
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
 def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[str]) -> Iterator[Row]:

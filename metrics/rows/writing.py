@@ -74,17 +74,16 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
-def type_of(values: Sequence[object]) -> str:
-    """Return the type of a column of any values, see `Writer`; None has every type.
+def type_of(cells: Sequence[object]) -> str:
+    """Return the type of a column, see `Writer`; None has every type.
 
     >>> type_of([1, None, 2.5]), type_of([True]), type_of(["a", 1]), type_of([2**70]), type_of([None])
     ('number', 'truth', 'any', 'any', 'any')
     """
-    given = {type(value) for value in values if value is not None}
-    if given == {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):  # type: ignore[operator]
+    types = {type(cell) for cell in cells if cell is not None}
+    if types == {int} and all(cell is None or -(2**63) <= cell < 2**63 for cell in cells):  # type: ignore[operator]
         return "integer"
-    known = (({bool}, "truth"), ({float}, "number"), ({int, float}, "number"))
-    return next((name for types, name in known if given == types), "any")
+    return "truth" if types == {bool} else "number" if types in ({float}, {int, float}) else "any"
 
 
 def _schema(columns: Mapping[str, str], metadata: Mapping[str, str]):
@@ -107,16 +106,16 @@ class _UnixLines:
         self._text.write(line.removesuffix("\r\n") + "\n")
 
 
-def _cell(value: object) -> object:
-    if isinstance(value, str):
-        return marked(value)
-    if isinstance(value, bool | dict):
-        return marked(json.dumps(value, ensure_ascii=False))
-    return marked_list(value) if isinstance(value, list) else value
+def _csv_cell(cell: object) -> object:
+    if isinstance(cell, str):
+        return marked(cell)
+    if isinstance(cell, bool | dict):
+        return marked(json.dumps(cell, ensure_ascii=False))
+    return marked_list(cell) if isinstance(cell, list) else cell
 
 
-def _text(value: object) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _text(cell: object) -> str | None:
+    return cell if cell is None or isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
 
 
 def _packed(raw: BinaryIO, compression: str) -> BinaryIO:
@@ -178,19 +177,19 @@ class Writer:
                 import pyarrow
 
                 kinds = self.columns.items()
-                values = (map(_text, rows[name]) if kind == "any" else rows[name] for name, kind in kinds)
-                arrays = [pyarrow.array(value, field.type) for value, field in zip(values, self._schema, strict=True)]
+                columns = (map(_text, rows[name]) if kind == "any" else rows[name] for name, kind in kinds)
+                arrays = [pyarrow.array(cells, field.type) for cells, field in zip(columns, self._schema, strict=True)]
                 self._pending.append(pyarrow.Table.from_arrays(arrays, schema=self._schema))
                 held = sum(table.nbytes for table in self._pending)
                 if held >= ROW_GROUP_BYTES or sum(map(len, self._pending)) >= ROW_GROUP_ROWS:
                     self._flush()
                 return
-            for values in zip(*(rows[name] for name in self.columns), strict=True):
+            for cells in zip(*(rows[name] for name in self.columns), strict=True):
                 if self.format == "JSON lines":
-                    row = dict(zip(self.columns, values, strict=True))
+                    row = dict(zip(self.columns, cells, strict=True))
                     self._text.write(json.dumps(row, ensure_ascii=False) + "\n")
                 else:
-                    self._csv.writerow(map(_cell, values))
+                    self._csv.writerow(map(_csv_cell, cells))
 
     def note(self, facts: Mapping[str, str]) -> None:
         """Add facts about the whole file that are known at its end; only Parquet has a place for them."""

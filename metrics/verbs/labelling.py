@@ -81,8 +81,8 @@ def tasks_of(
             raise RowError("predictions: expected a set of generated questions; another --form is for answers")
         return reader.read(row)
 
-    for _, _, value in good_rows(sources_of(rows), convert, skips):
-        items += value
+    for _, _, sets in good_rows(sources_of(rows), convert, skips):
+        items += sets
     if not items:
         raise FileError("no row with a set of generated questions; is this the right file?")
     return plan(items, None, number, seed)
@@ -98,7 +98,7 @@ def judged_answers(
     problem: Message = ignore,
     progress: Progress = ignore,
 ) -> tuple[Sequence, np.ndarray | None]:
-    """Return the answers of all rows, and what the judge says of each; None where that is not needed."""
+    """Return the answers of all rows, and the judge's (answers,) probabilities; None where these are not needed."""
     check_options(on_error, settings=settings, columns=columns)
     named, judge = checked_judge(columns, settings)
     sources, skips = digested_sources(rows), Skips(on_error == "skip", problem)
@@ -168,7 +168,7 @@ class Task:
     question: str  # or the context of a set of questions
     references: list[str]  # what is right
     answers: list[str]  # the answer, or the questions of a set
-    values: Mapping[str, Any] = field(default_factory=dict)  # what else goes into the file: system, id
+    columns: Mapping[str, Any] = field(default_factory=dict)  # what else goes into the file: system, id
     planned: int | None = None  # labels of its system; if there are fewer, each was drawn less often
 
 
@@ -204,17 +204,17 @@ def spread_sample(
         uniform_share: see `probabilities`.
     """
     odds, chosen = np.zeros(len(rank)), np.zeros(len(rank), dtype=bool)
-    for place in range(int(sizes.max())):
-        layer, left = np.flatnonzero(rank == place), number - int(chosen.sum())
+    for answers_before in range(int(sizes.max())):
+        layer, left = np.flatnonzero(rank == answers_before), number - int(chosen.sum())
         if left >= len(layer):
             drawn = np.ones(len(layer))
-        elif place:
+        elif answers_before:
             drawn = np.full(len(layer), left / len(layer))
         else:
             drawn = probabilities(judged[layer], left, uniform_share)
         chosen[layer[pareto_sample(drawn, luck[layer], left)]] = True
-        if place:
-            odds += np.where(sizes > place, drawn[0] / sizes, 0)
+        if answers_before:
+            odds += np.where(sizes > answers_before, drawn[0] / sizes, 0)
         else:
             odds[layer] = drawn / sizes[layer]
             if left >= len(layer):
@@ -233,29 +233,29 @@ def plan(
     all raters. Rows that say the same are one task.
     """
     keys = [key_of(item) for item in items]
-    places = np.array(sorted({key: place for place, key in reversed(list(enumerate(keys)))}.values()))
+    first_rows = np.array(sorted({key: row for row, key in reversed(list(enumerate(keys)))}.values()))
     odds, chosen = np.zeros(len(items)), np.zeros(len(items), dtype=bool)
-    texts = [" ".join((items[place].text or keys[place]).split()).casefold() for place in places]
-    systems = [items[place].system for place in places]
-    rank = ranks_within(texts, systems, [keys[place] for place in places], seed)
-    sizes = Counter(zip(systems, texts, strict=True))
-    size = np.array([sizes[pair] for pair in zip(systems, texts, strict=True)])
-    luck = hash_uniform((items[place].text or keys[place] for place in places), seed)
-    own = np.full(len(places), 0.5) if judged is None else np.asarray(judged, dtype=float)[places]
+    texts = [" ".join((items[row].text or keys[row]).split()).casefold() for row in first_rows]
+    systems = [items[row].system for row in first_rows]
+    rank = ranks_within(texts, systems, [keys[row] for row in first_rows], seed)
+    answers = Counter(zip(systems, texts, strict=True))
+    sizes = np.array([answers[pair] for pair in zip(systems, texts, strict=True)])
+    luck = hash_uniform((items[row].text or keys[row] for row in first_rows), seed)
+    judge = np.full(len(first_rows), 0.5) if judged is None else np.asarray(judged, dtype=float)[first_rows]
     for system in dict.fromkeys(systems):
         mine = np.flatnonzero([name == system for name in systems])
-        columns = (column[mine] for column in (own, size, rank, luck))
-        chosen[places[mine]], odds[places[mine]] = spread_sample(*columns, number, uniform_share)
-    planned = Counter(items[place].system for place in np.flatnonzero(chosen))
+        rows, columns = first_rows[mine], (column[mine] for column in (judge, sizes, rank, luck))
+        chosen[rows], odds[rows] = spread_sample(*columns, number, uniform_share)
     order = np.flatnonzero(chosen)
-    order = order[np.argsort(hash_uniform((keys[place] for place in order), seed + 1), kind="stable")]
-    return [task_of(items[at], keys[at], float(odds[at]), planned[items[at].system]) for at in order]
+    planned = Counter(items[row].system for row in order)
+    order = order[np.argsort(hash_uniform((keys[row] for row in order), seed + 1), kind="stable")]
+    return [task_of(items[row], keys[row], float(odds[row]), planned[items[row].system]) for row in order]
 
 
 def task_of(item, key: str, probability: float | None, planned: int | None) -> Task:
     """Return the task of a row; without a probability for one that is not drawn."""
-    values = {"system": item.system} | ({"id": item.id} if item.id is not None else {})
-    return Task(key, probability, item.text or "", item.references, item.predictions, values, planned)
+    columns = {"system": item.system} | ({"id": item.id} if item.id is not None else {})
+    return Task(key, probability, item.text or "", item.references, item.predictions, columns, planned)
 
 
 class Session:
@@ -329,8 +329,8 @@ class Session:
     @property
     def done(self) -> dict[str, dict]:
         """{key: row} of this rater's labels, in the order in which they were given."""
-        known = {task.key for task in self.tasks}
-        return {row["item"]: row for row in self._rows() if row["rater"] == self.rater and row["item"] in known}
+        keys = {task.key for task in self.tasks}
+        return {row["item"]: row for row in self._rows() if row["rater"] == self.rater and row["item"] in keys}
 
     def next(self, skipped: Sequence[str] = ()) -> Task | None:
         """Return the next task without a label of this rater; skipped ones last; None when all are done."""
@@ -380,20 +380,20 @@ class Session:
     def _differ(self, rows: Sequence[Mapping]) -> bool:
         return len({tuple(row[name] for name in self.fields) for row in rows}) > 1
 
-    def label(self, task: Task, *, comment: str = "", second_pass: bool = False, **values: int) -> None:
-        """Write the rater's label of a task, one value for every field of the form; it replaces an earlier one."""
+    def label(self, task: Task, *, comment: str = "", second_pass: bool = False, **grades: int) -> None:
+        """Write the rater's label of a task, a grade for every field of the form; it replaces an earlier one."""
         for name, (_, low, high) in self.fields.items():
-            if values.get(name) not in range(low, high + 1):
-                raise ValueError(f"{name}: expected {low} to {high}, got {values.get(name)!r}")
+            if grades.get(name) not in range(low, high + 1):
+                raise ValueError(f"{name}: expected {low} to {high}, got {grades.get(name)!r}")
         sets = self.form in OF_SETS
         row = {
             "item": task.key,
-            **task.values,
+            **task.columns,
             "context" if sets else "question": task.question,
             "references": task.references,
             "predictions" if sets else "prediction": task.answers if sets else task.answers[0],
             "rater": self.rater,
-            **{name: int(values[name]) for name in self.fields},
+            **{name: int(grades[name]) for name in self.fields},
             SAMPLING_PROBABILITY: task.probability,
             PLANNED_LABELS: task.planned,
             **({STOPPED_BY: self.rule.text} if self.rule else {}),
@@ -404,22 +404,22 @@ class Session:
         if self.form == "verdict":
             row["score"] = row["label"]  # what `agree` reads
         with self._locked():
-            kept = [old for old in self._rows() if (old["item"], old["rater"]) != (task.key, self.rater)]
-            self._write([*kept, row])
+            self._write([*self._others(task.key), row])
 
     def remove(self, key: str) -> None:
         """Take back this rater's label of a task."""
         with self._locked():
-            rows = self._rows()
-            kept = [row for row in rows if (row["item"], row["rater"]) != (key, self.rater)]
-            if len(kept) < len(rows):
-                self._write(kept)
+            self._write(self._others(key))
+
+    def _others(self, key: str) -> list[dict]:
+        """Return the labels of the file, without this rater's label of a task."""
+        return [row for row in self._rows() if (row["item"], row["rater"]) != (key, self.rater)]
 
     def undo(self) -> Task | None:
         """Remove this rater's last label; return its task, or None."""
         with self._locked():
             rows = self._rows()
-            last = max((place for place, row in enumerate(rows) if row["rater"] == self.rater), default=None)
+            last = max((number for number, row in enumerate(rows) if row["rater"] == self.rater), default=None)
             if last is None:
                 return None
             key = rows.pop(last)["item"]
@@ -445,12 +445,11 @@ def marked_words(answer: str, references: Sequence[str]) -> tuple[Pieces, list[P
     >>> marked_words("$1,299", ["$1,299.50"])
     ([('$', True), ('1,299', False)], [[('$', True), ('1,299.50', False)]])
     """
-    of_answer, *of_references = ({word.lower() for word in _WORDS.findall(text)} for text in (answer, *references))
-    shared = [sum(len(word) for word in _WORDS.findall(answer) if word.lower() in words) for words in of_references]
+    words, *others = ({word.lower() for word in _WORDS.findall(text)} for text in (answer, *references))
+    shared = [sum(len(word) for word in _WORDS.findall(answer) if word.lower() in other) for other in others]
     nearest = shared.index(max(shared)) if shared else None
-    of_nearest = set() if nearest is None else of_references[nearest]
-    pieces = [_pieces(text, of_answer) if n == nearest else [(text, True)] for n, text in enumerate(references)]
-    return _pieces(answer, of_nearest), pieces
+    pieces = [_pieces(text, words) if number == nearest else [(text, True)] for number, text in enumerate(references)]
+    return _pieces(answer, set() if nearest is None else others[nearest]), pieces
 
 
 def _pieces(text: str, others: Collection[str]) -> Pieces:

@@ -34,6 +34,7 @@ STOPPED = (
     "labelling stopped by --until {}: intervals and tests here are for a number of labels that was decided before "
     "looking, and can miss the truth; genqa-metrics accuracy has the interval that holds at any number"
 )
+Plan = tuple[float | None, float | None, str | None]  # of a row, see `RowReader.sampling`
 
 
 @dataclass
@@ -66,16 +67,10 @@ def what_labels_give(number: int) -> str:
     return f"{number:,} labels of a system give about +-{50 * (high - low):.0f} to +-{50 * (most - least):.0f} points"
 
 
-def _drawn_by_chance(systems: Mapping[object, str], rows: Counter) -> dict:
-    """Return {row: probability} of labelled rows, each with its system, drawn from so many rows of every system."""
-    labelled = Counter(systems.values())
-    return {row: labelled[system] / rows[system] for row, system in systems.items()}
-
-
 def read_labels(
     sources: Sequence[Source] | None,
     items: Sequence[Item],
-    plans_of_rows: Sequence[tuple[float | None, float | None, str | None]],
+    plans_of_rows: Sequence[Plan],
     columns: Mapping[str, str],
     skips: Skips,
     notes: list[str],
@@ -95,24 +90,25 @@ def read_labels(
     labels_of: dict[int, list[float]] = defaultdict(list)
     plans: dict[str, dict[str, float | None]] = defaultdict(dict)  # system -> key of a row -> planned number of labels
     for label in labels:
-        labels_of[label.place].append(label.value)
+        labels_of[label.row].append(label.label)
         if label.key is not None:
-            plans[items[label.place].system][label.key] = label.planned
-    odds = {label.place: label.probability for label in labels}
-    drawn = [place for place, probability in odds.items() if probability is not None]
+            plans[items[label.row].system][label.key] = label.planned
+    odds = {label.row: label.probability for label in labels}
+    drawn = [row for row, probability in odds.items() if probability is not None]
     if drawn and len(drawn) < len(odds):
         notes.append(f"{len(odds) - len(drawn):,} labels have no probability of being drawn; they were left out")
     elif not drawn:
         if len(odds) < len(items):
             notes.append(TAKEN_AS_DRAWN)
-        odds = _drawn_by_chance({place: items[place].system for place in odds}, Counter(item.system for item in items))
-        drawn = list(odds)
+        answers, drawn = Counter(item.system for item in items), list(odds)
+        labelled = Counter(items[row].system for row in odds)
+        odds = {row: labelled[items[row].system] / answers[items[row].system] for row in odds}
     else:
         _scale_early_stop(odds, items, plans, notes)
     mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
-    for place in drawn:
-        mean[place], share[place], number[place] = np.mean(labels_of[place]), odds[place], len(labels_of[place])
-    agreement = rater_agreement([labels_of[place] for place in drawn], [1 / odds[place] for place in drawn])
+    for row in drawn:
+        mean[row], share[row], number[row] = np.mean(labels_of[row]), odds[row], len(labels_of[row])
+    agreement = rater_agreement([labels_of[row] for row in drawn], [1 / odds[row] for row in drawn])
     agreement = {"raters": len({label.rater for label in labels}), **agreement}
     until = next((label.until for label in labels if label.until is not None), None)
     if until is not None:
@@ -122,10 +118,10 @@ def read_labels(
 
 @dataclass(frozen=True)
 class _Label:
-    """A label of one of the items, what its row says of how it was drawn, and the key by which it was planned."""
+    """A label of one of the items, how its row was drawn, and the key by which it was planned."""
 
-    place: int
-    value: float
+    row: int  # of the items
+    label: float
     probability: float | None
     planned: float | None
     until: str | None
@@ -133,110 +129,110 @@ class _Label:
     rater: str = ""
 
 
-def _labels_of_rows(items: Sequence[Item], plans_of_rows: Sequence[tuple], notes: list[str]) -> list[_Label]:
+def _labels_of_rows(items: Sequence[Item], plans_of_rows: Sequence[Plan], notes: list[str]) -> list[_Label]:
     """Return the labels that stand in the rows."""
-    given = {place: item.human[1] for place, item in enumerate(items) if item.human[1] is not None}
-    outside = {place: label for place, label in given.items() if not 0 <= label <= 1}
-    if outside and len(outside) >= len(given) / 2:
+    labels = {row: item.human[1] for row, item in enumerate(items) if item.human[1] is not None}
+    outside = {row: label for row, label in labels.items() if not 0 <= label <= 1}
+    if outside and len(outside) >= len(labels) / 2:
         notes.append("the column label has values outside 0 to 1, which are no labels of people; they were not used")
         return []
     if outside:
-        place, label = next(iter(outside.items()))
-        where = f"{items[place].file}, line {items[place].line}"
+        row, label = next(iter(outside.items()))
+        where = f"{items[row].file}, line {items[row].line}"
         notes.append(f"{len(outside):,} labels outside 0 to 1 were not used; the first is {label:g} in {where}")
-    used = len(given) - len(outside)
-    if used:
-        notes.append(label_note(used, len(items)))
-    inside = {place: label for place, label in given.items() if place not in outside}
-    return [_Label(place, label, *plans_of_rows[place], str(place)) for place, label in inside.items()]
+    inside = {row: label for row, label in labels.items() if row not in outside}
+    if inside:
+        notes.append(label_note(len(inside), len(items)))
+    return [_Label(row, label, *plans_of_rows[row], str(row)) for row, label in inside.items()]
 
 
 def _labels_of_files(
     sources: Sequence[Source], items: Sequence[Item], columns: Mapping[str, str], skips: Skips, notes: list[str]
 ) -> list[_Label]:
     """Return the labels of files, matched by question, prediction and system, or by id."""
-    place_of: dict[str, list[int]] = defaultdict(list)
+    rows_of: dict[str, list[int]] = defaultdict(list)
     by_id: dict[str, list[int]] = defaultdict(list)
-    for place, item in enumerate(items):
-        place_of[key_of(item)].append(place)
-        place_of[item_key("", item.text, item.predictions[0])].append(place)
+    for number, item in enumerate(items):
+        rows_of[key_of(item)].append(number)
+        rows_of[item_key("", item.text, item.predictions[0])].append(number)
         if item.id is not None:
-            by_id[item.id].append(place)
+            by_id[item.id].append(number)
     readers: dict = {}
     label_skips = Skips(skips.skip, skips.problem)
-    seen: dict[tuple[str, int], str] = {}
+    labelled_at: dict[tuple[str, int], str] = {}
 
     def with_id(ident: object, system: object) -> list[int]:
-        places = by_id.get(same_text(str(ident)), [])
+        numbers = by_id.get(same_text(str(ident)), [])
         if system is not None:
-            return [place for place in places if items[place].system == str(system)]
-        systems = {items[place].system: None for place in places}
+            return [number for number in numbers if items[number].system == str(system)]
+        systems = list(dict.fromkeys(items[number].system for number in numbers))
         if len(systems) > 1:
             raise RowError(
                 f"id: {str(ident)!r:.40} is that of answers of {len(systems)} systems, such as "
-                f"{', '.join(list(systems)[:2])}; add a column 'system'"
+                f"{', '.join(systems[:2])}; add a column 'system'"
             )
-        return places
+        return numbers
 
     def convert(source: Source, row: Row) -> list[_Label]:
         if source.name not in readers:  # columns of other names, where the labels have them too
-            own = {name: column for name, column in columns.items() if column.split(".")[0] in row.values}
-            readers[source.name] = RowReader(source, own)
+            named = {name: column for name, column in columns.items() if column.split(".")[0] in row.values}
+            readers[source.name] = RowReader(source, named)
         reader = readers[source.name]
         texts = {name: reader.optional(row.values, name) for name in ("question", "prediction", "system")}
-        value = reader.optional(row.values, "label")
-        ident = reader.optional(row.values, "id")
-        if value is None or (texts["prediction"] is None and ident is None):
+        verdict, ident = reader.optional(row.values, "label"), reader.optional(row.values, "id")
+        if verdict is None or (texts["prediction"] is None and ident is None):
             problem = "expected a label, 0 or 1 in a column label, and id, or question and prediction"
             raise RowError(problem, hint=Advice("another column is named with ", name_column("label")))
         if texts["prediction"] is None:
-            places, key = with_id(ident, texts["system"]), str(ident)
+            numbers, key = with_id(ident, texts["system"]), str(ident)
         else:
             key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
-            places = place_of.get(key, [])
+            numbers = rows_of.get(key, [])
         plan = reader.sampling(row.values)
-        word = reader.verdict("label", value)
-        label = share_of("label", reader.human_number("label", value, "label")) if word is None else word
+        label = reader.verdict("label", verdict)
+        if label is None:  # a number
+            label = share_of("label", reader.human_number("label", verdict, "label"))
         rater = rater_of(row.values)
-        for place in places:
-            if (rater, place) in seen:
+        for number in numbers:
+            if (rater, number) in labelled_at:
                 who = f"rater {rater!r} has" if rater else "somebody has, and the labels name no rater,"
                 fix = "keep one of the two" + ("" if rater else ", or say who labelled in a column 'rater'")
-                raise RowError(f"{who} labelled this row before, at {seen[rater, place]}; {fix}")
-        seen.update({(rater, place): f"{source.name}, {source.unit} {row.number}" for place in places})
-        return [_Label(place, label, *plan, key if place == places[0] else None, rater) for place in places]
+                raise RowError(f"{who} labelled this row before, at {labelled_at[rater, number]}; {fix}")
+        labelled_at.update({(rater, number): f"{source.name}, {source.unit} {row.number}" for number in numbers})
+        return [_Label(number, label, *plan, key if number == numbers[0] else None, rater) for number in numbers]
 
-    of_rows = [labels for _, _, labels in good_rows(sources, convert, label_skips)]
+    labels = [labels for _, _, labels in good_rows(sources, convert, label_skips)]
     notes += [f"{source.name}: {notice}" for source in sources for notice in source.notices if "labels" in notice]
     skips.counts[SKIPPED] += label_skips.skipped
     skips.good.update(label_skips.good)
-    names = ", ".join(source.name for source in sources)
-    if not any(of_rows):
+    if not any(labels):
         raise FileError(
-            f"{names}: none of the {label_skips.counts[GOOD]:,} labels is of one of the rows; id, or question "
-            "and prediction, and system must be those of the rows"
+            f"{', '.join(source.name for source in sources)}: none of the {label_skips.counts[GOOD]:,} labels is of "
+            "one of the rows; id, or question and prediction, and system must be those of the rows"
         )
-    if lost := sum(not labels for labels in of_rows):
+    if lost := sum(not matched for matched in labels):
         notes.append(f"{lost:,} labels are of answers that are not among the rows; they were left out")
-    return [label for labels in of_rows for label in labels]
+    return [label for matched in labels for label in matched]
 
 
-def _error(given: float | None, agreement: Mapping, notes: list[str]) -> float:
+def _error(rater_error: float | None, agreement: Mapping, notes: list[str]) -> float:
     """Return the share of wrong labels, and note what it rests on."""
-    seen = agreement["error"]
+    shown_by_raters = agreement["error"]
     if agreement["rows"]:
         notes.append(agreement_fact(agreement))
-    if given is not None:
-        if seen is not None and seen > given:
+    if rater_error is None:
+        if shown_by_raters:
             notes.append(
-                f"rater_error is {given:.1%}, but raters disagree as if {seen:.1%} of their labels were wrong; the "
-                "intervals can be too narrow"
+                f"the intervals are {shown_by_raters:.1%} wider on both sides: so many labels are wrong if raters err "
+                "independently"
             )
-        return given
-    if seen:
-        so_many = "so many labels are wrong if raters err independently"
-        notes.append(f"the intervals are {seen:.1%} wider on both sides: {so_many}")
-    return seen or 0.0
+        return shown_by_raters or 0.0
+    if shown_by_raters is not None and shown_by_raters > rater_error:
+        notes.append(
+            f"rater_error is {rater_error:.1%}, but raters disagree as if {shown_by_raters:.1%} of their labels were "
+            "wrong; the intervals can be too narrow"
+        )
+    return rater_error
 
 
 def agreement_fact(raters: Mapping) -> str:
@@ -323,16 +319,15 @@ def _scale_early_stop(odds: dict, items: Sequence[Item], plans: Mapping, notes: 
     Labels come in random order, so a row was labelled with its probability times labelled / planned. Files without
     "planned" show it, too: 1 / probability sums to about the number of rows when all planned labels are there.
     """
-    for system, by_key in plans.items():
-        mine = [place for place, p in odds.items() if p is not None and items[place].system == system]
-        if planned := max((number for number in by_key.values() if number is not None), default=0):
-            share = len(by_key) / planned
+    for system, planned_by_key in plans.items():
+        labelled = [row for row, p in odds.items() if p is not None and items[row].system == system]
+        if planned := max((number for number in planned_by_key.values() if number is not None), default=0):
+            share = len(planned_by_key) / planned
         else:
-            rows = sum(item.system == system for item in items)
-            share = sum(1 / odds[place] for place in mine) / rows
+            share = sum(1 / odds[row] for row in labelled) / sum(item.system == system for item in items)
             share = 1.0 if share >= COMPLETE else share
-        if mine and share < 1:
-            odds.update({place: odds[place] * share for place in mine})
+        if labelled and share < 1:
+            odds.update({row: odds[row] * share for row in labelled})
             notes.append(
                 f"{system}: labelling stopped early, at {share:.0%} of the planned labels; probabilities are "
                 "scaled down, which makes intervals of these rows wider"
@@ -345,11 +340,11 @@ def selection_notes(system: str, judged: np.ndarray, probability: np.ndarray, cl
     Labels that stand for the rows have about the judge's mean of all rows, and their 1 / probability sum to the number
     of rows.
     """
-    known = ~np.isnan(probability)
-    if known.sum() < MIN_CHECKED or known.all():
+    labelled = ~np.isnan(probability)
+    if labelled.sum() < MIN_CHECKED or labelled.all():
         return []
-    odds = np.where(known, probability, 1.0)
-    weights, rows, notes = known / odds, len(judged), []
+    odds = np.where(labelled, probability, 1.0)
+    weights, rows, notes = labelled / odds, len(judged), []
     total = weights.sum()
     chance = np.sqrt(((1 - odds) * weights**2).sum())
     if abs(total - rows) > DIFFERENT_ROWS * chance + 0.01 * rows:
@@ -357,13 +352,15 @@ def selection_notes(system: str, judged: np.ndarray, probability: np.ndarray, cl
             f"{system}: the labels stand for {total:,.0f} rows, the sum of 1 / probability, but there are {rows:,}; "
             "give the rows that they were drawn from, or the interval can miss the truth"
         )
-    labelled, everywhere = (weights * judged).sum() / total, judged.mean()
-    error = np.sqrt((cluster_sums(weights * np.sqrt(1 - odds) * (judged - labelled), clusters) ** 2).sum()) / total
-    if abs(labelled - everywhere) > SELECTED * error + 0.01:
+    labelled_mean, overall_mean = (weights * judged).sum() / total, judged.mean()
+    error = (
+        np.sqrt((cluster_sums(weights * np.sqrt(1 - odds) * (judged - labelled_mean), clusters) ** 2).sum()) / total
+    )
+    if abs(labelled_mean - overall_mean) > SELECTED * error + 0.01:
         notes.append(
-            f"{system}: the labels look selected: the judge gives the labelled rows {labelled:.2f} in the mean, all "
-            f"rows {everywhere:.2f}, more than chance explains; the interval can miss the truth. Keep all labels of "
-            "the rows that genqa-metrics label draws"
+            f"{system}: the labels look selected: the judge gives the labelled rows {labelled_mean:.2f} in the mean, "
+            f"all rows {overall_mean:.2f}, more than chance explains; the interval can miss the truth. Keep all "
+            "labels of the rows that genqa-metrics label draws"
         )
     return notes
 
@@ -391,51 +388,23 @@ def labelled_rows(
     Labels are in `label_sources`, see `read_labels`, or without these in the rows; `notes` gets what a reader must
     know.
     """
-    if label_sources:
-        all_items, *_ = read_answers(sources, columns, skips)
-        beside = read_labels(label_sources, all_items, [], columns, skips, notes)
-        known = np.flatnonzero(~np.isnan(beside.mean))
-        weights, number = 1 / beside.probability[known], int(beside.number.sum())
-        items_of = [all_items[place] for place in known]
-        return Labelled(items_of, beside.mean[known], weights / weights.mean(), number, len(all_items) - len(known))
-    readers: dict = {}
-
-    def convert(source: Source, row: Row) -> tuple[Item, float | None, float | None]:
-        reader = readers.setdefault(source.name, RowReader(source, columns, lambda kind: "ava"))
-        if reader.row_kind(row.values).sets:
-            raise RowError("prediction: expected one answer, got a set; labels are of answers")
-        result = reader.read(row)
-        if len(result) > 1:
-            raise RowError("prediction: expected the answer of one system; a label is of one answer")
-        value = result[0].human[1]
-        if value is not None and not 0 <= value <= 1:
-            raise RowError(f"label: expected a number from 0 to 1, got {value:g}; scale it")
-        return result[0], value, None if value is None else reader.sampling(row.values)[0]
-
-    items: dict[str, Item] = {}
-    labels: dict[str, list[float]] = {}
-    odds: dict[str, float | None] = {}
-    unlabelled: Counter = Counter()
-    for _, _, (item, value, probability) in good_rows(sources, convert, skips):
-        if value is None:
-            unlabelled[item.system] += 1
-            continue
-        key = key_of(item)
-        items.setdefault(key, item)
-        labels.setdefault(key, []).append(value)
-        odds[key] = probability
-    if not items:
+    items, _, _, plans, _ = read_answers(sources, columns, skips)
+    labels = read_labels(label_sources, items, plans, columns, skips, notes)
+    if labels is None:
         names = ", ".join(source.name for source in sources)
-        problem = f"{names}: no row has a label (0 or 1 in a column label); label some rows "
+        problem = f"{names}: no row has a label, a number from 0 to 1 in a column label; label some rows "
         raise FileError(problem, "with genqa-metrics label, or name the column with ", name_column("label"))
-    drawn = all(probability is not None for probability in odds.values())
-    if not drawn:
-        systems = {key: item.system for key, item in items.items()}
-        odds = _drawn_by_chance(systems, unlabelled + Counter(systems.values()))
-        notes += [TAKEN_AS_DRAWN] * bool(unlabelled)
-    weights = np.array([1 / odds[key] for key in items])
-    means, number = np.array([np.mean(labels[key]) for key in items]), sum(map(len, labels.values()))
-    return Labelled(list(items.values()), means, weights / weights.mean(), number, unlabelled.total())
+    rows_of: dict[object, list[int]] = defaultdict(list)  # in files of labels an answer has a row for each rater
+    for row in np.flatnonzero(~np.isnan(labels.mean)).tolist():
+        rows_of[row if label_sources else key_of(items[row])].append(row)
+    weights = np.array([1 / labels.probability[rows[-1]] for rows in rows_of.values()])
+    return Labelled(
+        items=[items[rows[0]] for rows in rows_of.values()],
+        labels=np.array([labels.mean[rows].mean() for rows in rows_of.values()]),
+        weights=weights / weights.mean(),
+        number=int(labels.number.sum()),
+        unlabelled=len(items) - sum(map(len, rows_of.values())),
+    )
 
 
 def item_key(system: str, question: str | None, answer: str | Sequence[str]) -> str:

@@ -58,13 +58,13 @@ class Question:
 
     def _moved(self, labels: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """Return the labels up to the first missing one, moved by the judge; a row that was skipped is waited for."""
-        values: list[float] = []
+        outcomes: list[float] = []
         for keys in self.steps:
             if any(key not in labels for key in keys):
                 break
-            values.append(labels[keys[0]] - (labels[keys[1]] if len(keys) == 2 else 0))
-        count = len(values)
-        return controlled(np.array(values, dtype=float), self.judged[:count], self.fresh[:count], self.number)
+            outcomes.append(labels[keys[0]] - (labels[keys[1]] if len(keys) == 2 else 0))
+        count = len(outcomes)
+        return controlled(np.array(outcomes, dtype=float), self.judged[:count], self.fresh[:count], self.number)
 
     def decision(self, labels: Mapping[str, float]) -> str:
         """Return what the labels decide, in words; "" while they do not."""
@@ -81,9 +81,9 @@ class Question:
         """Return the decision and the limits that hold at every number of labels, in one line."""
         moved, weight = self._moved(labels)
         low, high = confidence_sequence(moved, weight, least=-1.0 if self.low is None else 0.0)
-        name, what = (self.names[0], "accuracy") if self.low is not None else (" - ".join(self.names), "difference")
+        name, kind = (self.names[0], "accuracy") if self.low is not None else (" - ".join(self.names), "difference")
         result = self.decision(labels) or f"{name}: not decided"
-        return f"{result} ({len(moved):,} questions; {what} {low:.0%} to {high:.0%} at any number of labels)"
+        return f"{result} ({len(moved):,} questions; {kind} {low:.0%} to {high:.0%} at any number of labels)"
 
 
 class StoppingRule:
@@ -119,10 +119,10 @@ def plan_until(items: Sequence, judged: np.ndarray, until: str, seed: int) -> tu
     rank = ranks_within(texts, [item.system for item in items], keys, seed)
     first: dict[str, dict[str, int]] = {}
     sizes: dict[tuple[str, str], int] = {}
-    for place, item in enumerate(items):
-        sizes[item.system, texts[place]] = sizes.get((item.system, texts[place]), 0) + 1
-        if rank[place] == 0:
-            first.setdefault(item.system, {})[texts[place]] = place
+    for row, item in enumerate(items):
+        sizes[item.system, texts[row]] = sizes.get((item.system, texts[row]), 0) + 1
+        if rank[row] == 0:
+            first.setdefault(item.system, {})[texts[row]] = row
     systems = list(first)
     if low is None and len(systems) != 2:
         raise FileError(f"--until decided: expected two systems, got {len(systems)}; name files of two systems")
@@ -133,20 +133,20 @@ def plan_until(items: Sequence, judged: np.ndarray, until: str, seed: int) -> tu
         if not shared:
             raise FileError("--until decided: the two systems answer no question in common; name files that do")
         order = np.argsort(hash_uniform(shared, seed), kind="stable")
-        places = np.array([[first[name][shared[at]] for name in names] for at in order])
-        said = judged[places[:, 0]] - (judged[places[:, 1]] if len(names) == 2 else 0)
+        rows = np.array([[first[name][shared[at]] for name in names] for at in order])  # (questions, systems)
+        judgments = judged[rows[:, 0]] - (judged[rows[:, 1]] if len(names) == 2 else 0)
         number = fresh_rows(len(shared))
         steps = len(shared) // (1 + number)
-        fresh = said[steps : steps * (1 + number)].reshape(steps, number).mean(axis=1) if number else np.zeros(steps)
-        planned = [tuple(keys[place] for place in row) for row in places[:steps]]
-        questions.append(Question(names, tuple(planned), said[:steps], fresh, number, low))
-        for step, row in enumerate(places[:steps]):
-            for name, place in zip(names, row.tolist(), strict=True):
-                odds = steps / len(shared) / sizes[name, texts[place]]
-                tasks.append((step, task_of(items[place], keys[place], odds, steps)))
-    return [task for _, task in sorted(tasks, key=lambda pair: pair[0])], StoppingRule(
-        questions, f"{until}{SEED}{seed}"
-    )
+        unlabelled = judgments[steps : steps * (1 + number)].reshape(steps, number)
+        fresh = unlabelled.mean(axis=1) if number else np.zeros(steps)
+        planned = tuple(tuple(keys[row] for row in step) for step in rows[:steps])
+        questions.append(Question(names, planned, judgments[:steps], fresh, number, low))
+        for step, answers in enumerate(rows[:steps].tolist()):
+            for name, row in zip(names, answers, strict=True):
+                odds = steps / len(shared) / sizes[name, texts[row]]
+                tasks.append((step, task_of(items[row], keys[row], odds, steps)))
+    in_order = [task for _, task in sorted(tasks, key=lambda pair: pair[0])]
+    return in_order, StoppingRule(questions, f"{until}{SEED}{seed}")
 
 
 def stopped_outcomes(items: Sequence, judged: np.ndarray, labels: np.ndarray, text: str) -> list[str]:
@@ -164,11 +164,12 @@ def stopped_outcomes(items: Sequence, judged: np.ndarray, labels: np.ndarray, te
     except ValueError as error:
         problem = f"labels: {STOPPED_BY}: expected a rule that genqa-metrics label wrote, got {text!r:.40}"
         raise FileError(f"{problem}; name a file of labels as it was written") from error
-    known = {key_of(items[place]): float(labels[place]) for place in np.flatnonzero(~np.isnan(labels))}
-    systems = {items[place].system for place in np.flatnonzero(~np.isnan(labels))}
-    mine = [place for place, item in enumerate(items) if item.system in systems]
+    labelled = np.flatnonzero(~np.isnan(labels))
+    label_of = {key_of(items[row]): float(labels[row]) for row in labelled}
+    systems = {items[row].system for row in labelled}
+    rows = [row for row, item in enumerate(items) if item.system in systems]
     try:
-        _, rule = plan_until([items[place] for place in mine], judged[mine], until, int(seed))
+        _, rule = plan_until([items[row] for row in rows], judged[rows], until, int(seed))
     except FileError as error:  # rows of one of two systems
         return [f"no interval that holds at any number of labels: {error}"]
-    return [question.outcome(known) for question in rule.questions]
+    return [question.outcome(label_of) for question in rule.questions]

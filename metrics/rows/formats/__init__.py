@@ -56,14 +56,14 @@ def normalized(row: dict, form: str, systems: Sequence[str]) -> dict:
             raise
         except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
             raise RowError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
-        row = {name: value for name, value in row.items() if name.lower() not in tool.ignored}
-        row |= {name: value for name, value in columns.items() if value is not None}
+        row = {name: cell for name, cell in row.items() if name.lower() not in tool.ignored}
+        row |= {name: cell for name, cell in columns.items() if cell is not None}
     if not systems:
         return row
     if missing := [name for name in systems if name not in row]:
         option = Advice(", which systems names", command=", which --systems names")
         raise RowError(f"no column {missing[0]!r}", option, f"; columns found: {', '.join(row)}")
-    others = {name: value for name, value in row.items() if name not in (*systems, "system", "prediction")}
+    others = {name: cell for name, cell in row.items() if name not in (*systems, "system", "prediction")}
     return {**others, "prediction": {name: row[name] for name in systems}}
 
 
@@ -106,8 +106,8 @@ def document_rows(document: object) -> Iterator[dict] | None:
     return iter(listed)
 
 
-def _is_rows(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+def _is_rows(listed: object) -> bool:
+    return isinstance(listed, list) and bool(listed) and all(isinstance(row, dict) for row in listed)
 
 
 def _table(document: Mapping) -> list[dict] | None:
@@ -136,7 +136,7 @@ def rows_at(document: object, path: str, name: str) -> Iterator:
     """Return the rows at a path of a document; `runs[*].items` is the items of all runs, one after the other."""
     rows = value_at(document, path)
     if isinstance(rows, list) and any(isinstance(row, list) for row in rows):
-        rows = [row for part in rows for row in (part if isinstance(part, list) else [part])]
+        rows = [row for inner in rows for row in (inner if isinstance(inner, list) else [inner])]
     if isinstance(rows, dict):
         table = _table(rows)
         rows = list(rows.values()) if table is None else table
@@ -160,9 +160,9 @@ def place_of_rows(document: object, reads: Callable[[Mapping], bool], depth: int
         inner = place_of_rows(document[0], reads, depth - 1) if depth else ""
         return f"[*].{inner}" if inner and inner != "." else ""
     if isinstance(document, Mapping) and depth:
-        for name, value in document.items():
+        for name, content in document.items():
             simple = isinstance(name, str) and not set(".[]") & set(name)
-            if simple and (inner := place_of_rows(value, reads, depth - 1)):
+            if simple and (inner := place_of_rows(content, reads, depth - 1)):
                 return name if inner == "." else f"{name}{'' if inner[0] == '[' else '.'}{inner}"
     return ""
 
@@ -181,7 +181,8 @@ def data_set_rows(document: Mapping) -> Iterator[dict] | None:
     """
     articles = [article for article in document.get("data") or () if isinstance(article, dict)]
     if any("paragraphs" in article for article in articles):
-        asked = (row for article in articles for part in article.get("paragraphs", ()) for row in part["qas"])
+        paragraphs = (paragraph for article in articles for paragraph in article.get("paragraphs", ()))
+        asked = (row for paragraph in paragraphs for row in paragraph["qas"])
         return (
             {**row, "references": _different([] if row.get("is_impossible") is True else row.get("answers") or [])}
             for row in asked
@@ -270,7 +271,7 @@ def questions_of(rows: Sequence[Mapping]) -> dict[str, dict] | None:
     for row in rows:
         asked = {role: row.get(roles[role]) for role in ("id", "question", "references")}
         letters = (*KEYS, *option_columns(row).values()) if has_options else ()
-        others = {name: value for name, value in row.items() if plain_name(name) in also_read or name in letters}
+        others = {name: cell for name, cell in row.items() if plain_name(name) in also_read or name in letters}
         answers = None if has_options else answers_of(asked["references"])
         questions[str(asked["id"])] = others | asked | ({} if answers is None else {"references": answers})
     return questions if len(questions) == len(rows) else None

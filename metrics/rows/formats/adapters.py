@@ -123,7 +123,7 @@ def langsmith(row: dict) -> dict:
 
     def values_of(name: str, *others: str) -> object:
         """Return an object that is a column, or has a column for each of its values: "inputs.question"."""
-        flat = {key[len(name) + 1 :]: value for key, value in row.items() if key.startswith(f"{name}.")}
+        flat = {key[len(name) + 1 :]: cell for key, cell in row.items() if key.startswith(f"{name}.")}
         return flat or next((row[item] for item in (name, *others) if row.get(item) is not None), None)
 
     outputs, inputs = values_of("outputs"), values_of("inputs")
@@ -162,7 +162,7 @@ def promptfoo(row: dict) -> dict:
     if references is None:
         checks = [check for check in case.get("assert") or () if check.get("type") in _EXACT_ASSERTIONS]
         wanted = [check["value"] for check in checks if isinstance(check.get("value"), str | list)]
-        texts = (text for value in wanted for text in ([value] if isinstance(value, str) else value))
+        texts = (text for listed in wanted for text in ([listed] if isinstance(listed, str) else listed))
         references = list(dict.fromkeys(texts))
     passages = passages_of(variables)
     if not references and not passages:
@@ -256,7 +256,7 @@ def opencompass(row: dict) -> dict:
 
 def truthfulqa(row: dict) -> dict:
     """Return the columns of TruthfulQA: in CSV its correct answers stand in one cell, separated by semicolons."""
-    columns = {plain_name(name): value for name, value in row.items()}
+    columns = {plain_name(name): cell for name, cell in row.items()}
     correct = columns["correct_answers"]
     correct = [item.strip() for item in correct.split(";")] if isinstance(correct, str) else list(correct)
     references = dict.fromkeys(text for text in (columns["best_answer"], *correct) if text)

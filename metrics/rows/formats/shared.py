@@ -49,10 +49,10 @@ def text_of(content: object, role: str = "user") -> object:
         has_roles = any("role" in message or "from" in message for message in content)
         if not has_roles and any(block.get("type") in _BLOCKS for block in content):
             return "".join(str(block.get("text", "")) for block in content if block.get("type") in _BLOCKS)
-        of_role = [message for message, name in zip(content, roles, strict=True) if name in _ROLES[role]]
-        if not of_role and role == "assistant" and {*roles} & {*_ROLES["user"], "system", "tool"}:
+        messages_of_role = [message for message, name in zip(content, roles, strict=True) if name in _ROLES[role]]
+        if not messages_of_role and role == "assistant" and {*roles} & {*_ROLES["user"], "system", "tool"}:
             return None
-        return text_of((of_role or content)[-1], role)
+        return text_of((messages_of_role or content)[-1], role)
     return text_of(content[0], role) if isinstance(content, list) and len(content) == 1 else content
 
 

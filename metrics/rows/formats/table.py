@@ -71,8 +71,8 @@ def _has(row: Mapping, column: str) -> bool:
 
 
 def _first(row: Mapping, paths: Paths) -> object:
-    values = (row[path] if path in row else value_at(row, path) for path in paths)
-    return next((value for value in values if value is not MISSING and value is not None), None)
+    cells = (row[path] if path in row else value_at(row, path) for path in paths)
+    return next((cell for cell in cells if cell is not MISSING and cell is not None), None)
 
 
 # The first that fits a row is taken. "squad" is of two files, see `joined_rows`.

@@ -26,10 +26,10 @@ def doctor(
 
     with terminal.usage("doctor"):
         columns = checked_columns(terminal.name_values("--column", column))
-        values = from_, systems, encoding, rows_at, sheet, split_references
+        texts = from_, systems, encoding, rows_at, sheet, split_references
         names = map(terminal.flag, terminal.READING)
-        reading = [word for pair in zip(names, values, strict=True) if pair[1] for word in pair]
-        sources = terminal.read_inputs(inputs, *values)
+        reading = [word for pair in zip(names, texts, strict=True) if pair[1] for word in pair]
+        sources = terminal.read_inputs(inputs, *texts)
     with terminal.failures("doctor"):
         report = diagnose(sources, columns, reading)
     terminal.print_result(form, report)

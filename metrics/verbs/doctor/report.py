@@ -59,12 +59,12 @@ def diagnose(
         files, facts = _facts_of(sources, named)
     if encoding := next(filter(None, encodings.values()), ""):
         proposed = {"encoding": encoding} | proposed
-    options = {name: value for name, value in proposed.items() if name != "system"}
-    reading += [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
-    shown = [_column(name, values, facts) for name, values in facts.columns.items()]
+    options = {name: text for name, text in proposed.items() if name != "system"}
+    reading += [word for name, text in options.items() for word in (f"--{name.replace('_', '-')}", text)]
+    shown = [_column(name, cells, facts) for name, cells in facts.columns.items()]
     names = list(dict.fromkeys(path for source in sources for path in source.inputs))
-    given = [word for pair in named.items() for word in ("--column", "=".join(pair))] + [*reading]
-    can, cannot = _supported(facts, names, given, shown)
+    reading = [word for pair in named.items() for word in ("--column", "=".join(pair))] + reading
+    can, cannot = _supported(facts, names, reading, shown)
     notices = [f"{source.name}: {in_command(notice)}" for source in sources for notice in source.notices]
     return DoctorReport(
         files=files,
@@ -75,7 +75,7 @@ def diagnose(
         systems=dict(facts.systems),
         can=can,
         cannot=cannot,
-        notes=[*[_PROPOSALS[name].format(of) for name, of in proposed.items()], *notices, *_notes(facts)],
+        notes=[*[_PROPOSALS[name].format(text) for name, text in proposed.items()], *notices, *_notes(facts)],
     )
 
 
@@ -90,7 +90,7 @@ _PROPOSALS = {
 
 def _with_options(source: Source, **options: str) -> Source:
     """Return a file with other options for reading it; itself where there are none, or it is no single file."""
-    options = {name: value for name, value in options.items() if value}
+    options = {name: text for name, text in options.items() if text}
     single = source.path not in (None, "-") and options
     return Source(source.path, options=replace(source.options, **options)) if single else source
 
@@ -114,11 +114,11 @@ def _proposed(facts: "_Facts", named: Mapping[str, str], reading: Sequence[str])
     mark, number = next(iter(facts.separators.most_common(1)), ("", 0))
     if number >= MANY_SEPARATED * facts.rows and "--split-references" not in reading:
         result["split_references"] = mark
-    pairs = [pair for of_system in facts.questions.values() for pair in of_system]
+    pairs = [pair for asked in facts.questions.values() for pair in asked]
     if "system" in named or "system" in facts.roles.values() or len(set(pairs)) == len(pairs):
         return result
-    for name, values in facts.columns.items():
-        systems = {str(value) for value in values if value not in (None, "")}
+    for name, cells in facts.columns.items():
+        systems = {str(cell) for cell in cells if cell not in (None, "")}
         if NAMES_OF_SYSTEMS.fullmatch(plain_name(name)) and name not in facts.roles and 1 < len(systems) <= FEW_VALUES:
             result["system"] = name
             break
@@ -148,9 +148,9 @@ class DoctorReport(Report):
         """Return the tables."""
         rows = [[c["name"], c["read_as"] or "-", f"{c['filled']:,}", c["values"]] for c in self.columns]
         tables = [Table("Columns", ["column", "read as", "filled rows", "values"], rows)]
-        can = [[value["what"], value["why"], value["command"]] for value in self.can]
+        can = [[action["what"], action["why"], action["command"]] for action in self.can]
         tables += [Table("What you can do", ["what", "why", "command"], can)] if can else []
-        cannot = [[value["what"], value["why"]] for value in self.cannot]
+        cannot = [[action["what"], action["why"]] for action in self.cannot]
         return tables + ([Table("What is missing", ["what", "why"], cannot)] if cannot else [])
 
     def facts(self) -> list[str]:
@@ -167,12 +167,12 @@ class DoctorReport(Report):
         say(console, self.facts())
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         say(console, ["", "what to run, in this order:"] * bool(self.can), "bold")
-        for value in self.can:
-            say(console, [f"{value['what']} ({value['why']}):"], "")
-            console.print(Text(f"  {visible(value['command'])}", "bold green"), soft_wrap=True)  # can be copied
+        for action in self.can:
+            say(console, [f"{action['what']} ({action['why']}):"], "")
+            console.print(Text(f"  {visible(action['command'])}", "bold green"), soft_wrap=True)  # can be copied
         if self.cannot:
             say(console, ["", "missing:"], "bold")
-        say(console, [f"  {value['what']}: {value['why']}" for value in self.cannot], "")
+        say(console, [f"  {action['what']}: {action['why']}" for action in self.cannot], "")
         console.print()
         print_table(self.tables()[0], console)
 
@@ -213,8 +213,8 @@ def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Fa
         try:
             if row.values is None:
                 raise RowError(row.problem)
-            for name, value in row.values.items():
-                facts.columns.setdefault(name, []).append(value)
+            for name, cell in row.values.items():
+                facts.columns.setdefault(name, []).append(cell)
             for name in COLUMNS:
                 column = columns.get(name) or recognized(tuple(row.values)).get(name)
                 if column and reader.optional(row.values, name) is not None:
@@ -241,21 +241,21 @@ def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Fa
             facts.scores += [score] if score is not None else []
             facts.contexts += bool(item.contexts)
             if item.text and item.references and len(item.predictions) == 1:
-                of_system = facts.profiles.setdefault(item.system, Counter())
-                of_system.update(profile([item.references], item.predictions, np.zeros(1)))
+                counts = facts.profiles.setdefault(item.system, Counter())
+                counts.update(profile([item.references], item.predictions, np.zeros(1)))
     facts.separators += reader.separators
 
 
-def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any]:
-    """Return what a column holds."""
-    filled = [value for value in values if value is not None and value != ""]
+def _column(name: str, cells: Sequence[object], facts: _Facts) -> dict[str, Any]:
+    """Return the name of a column, what it is read as, the number of filled cells, and what they hold."""
+    filled = [cell for cell in cells if cell is not None and cell != ""]
     result = {"name": name, "read_as": facts.roles.get(name), "filled": len(filled), "values": "", "use": None}
     if not filled:
         return result | {"values": "empty"}
-    if all(isinstance(value, list) for value in filled):
+    if all(isinstance(cell, list) for cell in filled):
         least, most = min(map(len, filled)), max(map(len, filled))
         return result | {"values": f"lists of {least}{f' to {most}' * (least < most)}"}
-    if any(isinstance(value, list | dict) for value in filled):
+    if any(isinstance(cell, list | dict) for cell in filled):
         return result | {"values": "lists or objects"}
     texts = Counter(map(str, filled))
     numbers = [as_number(value) for value in filled]
@@ -268,8 +268,8 @@ def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any
             result["use"] = "judge" if 0 <= low < high <= 1 else "scores"
         return result
     if few:
-        some = ", ".join(text[:20] for text, _ in texts.most_common(3))
-        result["values"] = f"{len(texts)} values: {some}{' ...' if len(texts) > 3 else ''}"
+        first = ", ".join(text[:20] for text, _ in texts.most_common(3))
+        result["values"] = f"{len(texts)} values: {first}{' ...' if len(texts) > 3 else ''}"
         result["use"] = "slices" if slices and not result["read_as"] else None
         return result
     words = sum(count * len(text.split()) for text, count in texts.items()) / len(filled)
@@ -278,21 +278,21 @@ def _column(name: str, values: Sequence[object], facts: _Facts) -> dict[str, Any
 
 
 def _supported(
-    facts: _Facts, names: Sequence[str], given: Sequence[str], columns: Sequence[Mapping]
+    facts: _Facts, names: Sequence[str], reading: Sequence[str], columns: Sequence[Mapping]
 ) -> tuple[list[dict], list[dict]]:
     """Return what can be done with its command, and what cannot, with the reason and the fix."""
     can: list[dict[str, str]] = []
     cannot: list[dict[str, str]] = []
 
-    files, reading = list(names), [*given]
+    files = list(names)
     skip = ["--on-error", "skip"] if facts.bad else []
 
-    def add(what: str, why: str, verb: str, *more: str) -> None:
+    def add(action: str, why: str, verb: str, *more: str) -> None:
         words = ["genqa-metrics", verb, *files, *reading, *more, *skip]
-        can.append({"what": what, "why": why, "command": shlex.join(words)})
+        can.append({"what": action, "why": why, "command": shlex.join(words)})
 
-    def lacks(what: str, why: str) -> None:
-        cannot.append({"what": what, "why": why})
+    def lacks(action: str, why: str) -> None:
+        cannot.append({"what": action, "why": why})
 
     if facts.kind is None:
         labels = {"id", "label"} <= set(recognized(tuple(facts.columns)))
@@ -349,8 +349,8 @@ def _supported(
     sliced = {c["name"]: len({*facts.columns[c["name"]]}) for c in columns if c["use"] == "slices"}
     verb = "compare" if len(facts.systems) > 1 and shared else "accuracy" if answers else None
     if sliced and verb:
-        name, values = next(iter(sliced.items()))
-        each = facts.systems.total() / len(facts.systems) / values
+        name, slices = next(iter(sliced.items()))
+        each = facts.systems.total() / len(facts.systems) / slices
         why = f"columns with few values: {', '.join(sliced)}"
         why += f"; {each:.0f} answers of a system each: only large differences will show" * (each < FEW)
         add(f"the same by {name}", why, verb, *by_labels, "--by", name)
@@ -376,11 +376,11 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
         number = max(2, min(LABELS_TO_BEGIN, most))
         whole = number >= most
         each = f", {most} of each system" * (least == most and len(facts.systems) > 1)
-        what = f"label {number} answers of every system{', or all that it has' * (least < number)}"
+        action = f"label {number} answers of every system{', or all that it has' * (least < number)}"
         if whole:
-            what = f"label all {total:,} answers{each}" if total > 1 else "label the answer"
+            action = f"label all {total:,} answers{each}" if total > 1 else "label the answer"
         why = "; ".join(filter(None, ["one key each", what_labels_give(number)]))
-        add(what, why, "label", "--number", str(number), "-o", "labels.jsonl")
+        add(action, why, "label", "--number", str(number), "-o", "labels.jsonl")
         add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")
     judges = [column["name"] for column in columns if column["use"] == "judge"]
     if judges:
@@ -390,10 +390,10 @@ def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lac
 
 def _shared(facts: _Facts) -> tuple[set, Mapping[str, list]]:
     """Return the questions that all systems answer, and those of each: by id where systems share ids, as `compare`."""
-    for value in (facts.ids, facts.questions) if facts.systems else ():
-        shared = set.intersection(*map(set, value.values())) - {None}
+    for by_system in (facts.ids, facts.questions) if facts.systems else ():
+        shared = set.intersection(*map(set, by_system.values())) - {None}
         if shared:
-            return shared, value
+            return shared, by_system
     return set(), facts.questions
 
 
@@ -415,9 +415,9 @@ def _notes(facts: _Facts) -> list[str]:
         notes.append(f"answers that decline or are empty: {facts.declined:,} of {facts.systems.total():,}")
     if facts.foreign and facts.kind.text == "question":
         count = len(facts.foreign)
-        said = f"{count:,} answer{'s' * (count > 1)} seem{'s' * (count == 1)} not to be English"
-        said += f" ({', '.join(facts.foreign[:3])}{', ...' * (count > 3)})"
-        notes.append(f"{said}: small and base were not measured on such; large was measured on German and Arabic")
+        seem = f"{count:,} answer{'s' * (count > 1)} seem{'s' * (count == 1)} not to be English"
+        seem += f" ({', '.join(facts.foreign[:3])}{', ...' * (count > 3)})"
+        notes.append(f"{seem}: small and base were not measured on such; large was measured on German and Arabic")
     repeated = sum(len(question) - len(set(question)) for question in facts.questions.values())
     if repeated and not facts.kind.sets:
         notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")
@@ -427,12 +427,11 @@ def _notes(facts: _Facts) -> list[str]:
     profiles = {system: of for system, of in facts.profiles.items() if of["profiled"] >= LEAST_ROWS}
     if profiles and facts.labels < 2 and facts.kind.text == "question":
         errors = JudgeErrors.of(make_scorer("ava", {}, ready=False), profiles)
-        of_some = f" of {briefly([*errors.unlike])}" if 0 < len(errors.unlike) < len(facts.profiles) else ""
-        why = dict.fromkeys("; ".join(others) for others in errors.unlike.values())
-        told = f"only labels tell the accuracy{of_some}: the rows are unlike those that ava was measured on "
-        told += f"({', or '.join(why)})"
-        told += f"; a larger judge errs less: score --set {errors.stronger}"
-        notes += [told] * bool(errors.unlike)
+        systems = f" of {briefly([*errors.unlike])}" if 0 < len(errors.unlike) < len(facts.profiles) else ""
+        why = dict.fromkeys("; ".join(reasons) for reasons in errors.unlike.values())
+        note = f"only labels tell the accuracy{systems}: the rows are unlike those that ava was measured on "
+        note += f"({', or '.join(why)}); a larger judge errs less: score --set {errors.stronger}"
+        notes += [note] * bool(errors.unlike)
     if facts.recorded:
         notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
     if len(facts.systems) > MAX_SLICES:

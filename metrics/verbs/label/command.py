@@ -129,21 +129,21 @@ def ask(session, read: Callable[[], str], out) -> None:
     while (task := again or session.next(skipped)) is not None:
         again = None
         show(task, session, out)
-        values: dict[str, int] = {}
+        grades: dict[str, int] = {}
         key = ""
         for name, (asked, low, high) in session.fields.items():
             out.print(Text(f"{name}: {asked}  [u undo, s skip, q quit] ", style="bold"), end="")
             while True:
                 key = read().lower()
-                value = VERDICTS.get(key) if (low, high) == (0, 1) else int(key) if key.isdecimal() else None
-                if key in (UNDO, SKIP, QUIT, "\x03", "\x04") or (value is not None and low <= value <= high):
+                grade = VERDICTS.get(key) if (low, high) == (0, 1) else int(key) if key.isdecimal() else None
+                if key in (UNDO, SKIP, QUIT, "\x03", "\x04") or (grade is not None and low <= grade <= high):
                     break
             out.print(Text(key if key.isprintable() else QUIT))
-            if value is None:
+            if grade is None:
                 break
-            values[name] = value
-        if len(values) == len(session.fields):
-            session.label(task, **values)
+            grades[name] = grade
+        if len(grades) == len(session.fields):
+            session.label(task, **grades)
             skipped = [item for item in skipped if item != task.key]
         elif key == UNDO:
             again = session.undo() or task

@@ -29,13 +29,13 @@ def only_here(environment: Mapping[str, str] = os.environ) -> bool:
     return name in (*HERE, "::1") and not shared and not environment.get("SPACE_ID")
 
 
-def host_of(value: str) -> str:
+def host_of(header: str) -> str:
     """Return the name in a Host header, without the port.
 
     >>> host_of("localhost:7860"), host_of("[::1]:80"), host_of("evil.example")
     ('localhost', '[::1]', 'evil.example')
     """
-    return value[: value.find("]") + 1] if value.startswith("[") else value.partition(":")[0].lower()
+    return header[: header.find("]") + 1] if header.startswith("[") else header.partition(":")[0].lower()
 
 
 def foreign(headers: Mapping[bytes, list[bytes]]) -> bytes | None:
@@ -45,10 +45,10 @@ def foreign(headers: Mapping[bytes, list[bytes]]) -> bytes | None:
     >>> foreign({b"host": [b"localhost:80"], b"origin": [b"http://evil.example"]})
     b'The request comes from a page of another site.'
     """
-    hosts = [value.decode("latin-1") for value in headers.get(b"host", [])]
+    hosts = [header.decode("latin-1") for header in headers.get(b"host", [])]
     if any(host_of(host) not in HERE for host in hosts):
         return _NOT_HERE
-    origins = [value.decode("latin-1").partition("://")[2] for value in headers.get(b"origin", [])]
+    origins = [header.decode("latin-1").partition("://")[2] for header in headers.get(b"origin", [])]
     return _FOREIGN if any(origin not in hosts for origin in origins) else None
 
 
@@ -68,8 +68,8 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
         headers: dict[bytes, list[bytes]] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.lower(), []).append(value)
+        for name, content in scope["headers"]:
+            headers.setdefault(name.lower(), []).append(content)
         if problem := self.foreign(headers):
             if scope["type"] == "websocket":
                 return await send({"type": "websocket.close", "code": 1008})
@@ -114,15 +114,14 @@ class Guard:
 
 async def read_body(receive, most: int) -> bytes | None:
     """Return the body of a request; None if it is larger than `most` bytes or the sender left."""
-    parts, size = [], 0
+    body = bytearray()
     while True:
         message = await receive()
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > most or message["type"] != "http.request":
+        body += message.get("body", b"")
+        if len(body) > most or message["type"] != "http.request":
             return None
         if not message.get("more_body"):
-            return b"".join(parts)
+            return bytes(body)
 
 
 def replayed(body: bytes, receive):

@@ -69,7 +69,7 @@ class State:
         self.query: dict[str, str] = {}
         self.session: Session | None = None
         self.skipped: list[str] = []
-        self.values: dict[str, int] = {}
+        self.grades: dict[str, int] = {}
         self.task: Task | None = None
         self.others: list[dict] = []
         self.second_pass, self.left = False, 0  # and the disagreements that are left in it
@@ -81,18 +81,18 @@ class State:
         if self.links is not None:
             self.links.check(rater.strip(), self.query)
         self.session = Session(self.output, self.tasks, rater.strip(), self.form, self.rule)
-        self.skipped, self.values, self.second_pass = [], {}, False
+        self.skipped, self.grades, self.second_pass = [], {}, False
         self.advance()
 
     def settle(self) -> None:
         """Begin the second pass: rows that another rater labels differently, with everybody's labels."""
-        self.skipped, self.values, self.second_pass = [], {}, True
+        self.skipped, self.grades, self.second_pass = [], {}, True
         self.advance()
 
     def advance(self, task: Task | None = None) -> None:
         """Go to a task, or to the next one."""
         if self.second_pass:
-            left = sorted(self.session.disagreements(), key=lambda found: found[0].key in self.skipped)
+            left = sorted(self.session.disagreements(), key=lambda pair: pair[0].key in self.skipped)
             self.left, (self.task, self.others) = len(left), left[0] if left else (None, [])
         else:
             self.task, self.others = task or self.session.next(self.skipped), []
@@ -117,39 +117,38 @@ class State:
         return shown, f"**{where}** · {asked}"
 
     def waiting(self) -> str:
-        """Return the name of the value that is asked for next."""
-        return next(name for name in FORMS[self.form] if name not in self.values)
+        """Return the name of the grade that is asked for next."""
+        return next(name for name in FORMS[self.form] if name not in self.grades)
 
-    def press(self, value: int, comment: str = "") -> None:
-        """Take a value; with the last one of a task the label is written."""
+    def press(self, grade: int, comment: str = "") -> None:
+        """Take a grade; with the last one of a task the label is written."""
         if self.task is None:
             return
         if len(comment) > MOST_COMMENT:
             raise ValueError(f"Comment: {len(comment):,} characters are too many; the limit is {MOST_COMMENT:,}")
-        self.values[self.waiting()] = value
-        if len(self.values) == len(FORMS[self.form]):
-            self.session.label(self.task, comment=comment, second_pass=self.second_pass, **self.values)
-            self.values = {}
+        self.grades[self.waiting()] = grade
+        if len(self.grades) == len(FORMS[self.form]):
+            self.session.label(self.task, comment=comment, second_pass=self.second_pass, **self.grades)
+            self.grades = {}
             self.advance()
 
     def skip(self) -> None:
         """Leave a task for later."""
         if self.task is not None:
-            self.skipped, self.values = [*self.skipped, self.task.key], {}
+            self.skipped, self.grades = [*self.skipped, self.task.key], {}
             self.advance()
 
     def undo(self) -> None:
-        """Take back the last value or label; in the second pass only a value, so that no label is lost."""
-        if self.values:
-            self.values.popitem()
+        """Take back the last grade or label; in the second pass only a grade, so that no label is lost."""
+        if self.grades:
+            self.grades.popitem()
         elif self.session is not None and not self.second_pass:
             self.advance(self.session.undo() or self.task)
 
     def undone(self) -> str:
         """Return what `undo` takes back, in words."""
-        if self.values:
-            name, value = list(self.values.items())[-1]
-            return f"{name} {value}"
+        if self.grades:
+            return "{} {}".format(*list(self.grades.items())[-1])
         done = self.session.done if self.session is not None else {}
         return f"the last label ({_in_words(list(done.values())[-1])})" if done else "the last label"
 
@@ -205,7 +204,7 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
         shown = gr.HTML(elem_id="task")
         with gr.Column(visible=False) as answering:
             with gr.Row():
-                values = [(gr.Button(name, elem_classes="key"), value) for value, name in names.items()]
+                grade_buttons = [(gr.Button(name, elem_classes="key"), grade) for grade, name in names.items()]
             info = "Optional; saved with the label."
             comment = gr.Textbox(label="Comment (c)", info=info, elem_id="comment", max_lines=3)
         settle = gr.Button("", variant="primary", visible=False)
@@ -226,7 +225,7 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
                 *[gr.update(visible=state.task is not None)] * 2,
                 gr.update(visible=begun and not state.second_pass, value=f"u · undo {state.undone()}"),
                 gr.update(visible=differ > 0, value=more if differ != 1 else more.replace("rows are", "row is")),
-                gr.skip() if state.values or problem else "",
+                gr.skip() if state.grades or problem else "",
                 gr.update(visible=not begun),
                 gr.update(open=False) if starts else gr.skip(),
             ]
@@ -247,8 +246,8 @@ def page(output: Path, tasks: Sequence[Task], form: str, links: RaterLinks | Non
 
         for event in (begin.click, rater.submit):
             connect(event, State.start, rater)
-        for button, value in values:
-            connect(button.click, lambda state, said, value=value: state.press(value, said))
+        for button, grade in grade_buttons:
+            connect(button.click, lambda state, written, grade=grade: state.press(grade, written))
         for button, change in ((undo, State.undo), (skip, State.skip), (settle, State.settle)):
             connect(button.click, lambda state, _, change=change: change(state))
         blocks.load(named, None, rater, api_name=False)

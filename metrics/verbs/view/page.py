@@ -54,16 +54,16 @@ class Viewed:
         if self.session is None or not self.session.done:
             return {"systems": [], "findings": []}
         if self.session.rule is not None:  # intervals assume a number of labels that is decided before
-            given = {key: row["label"] for key, row in self.session.done.items()}
-            return {"systems": [], "findings": self.session.rule.outcomes(given)}
+            labels = {key: row["label"] for key, row in self.session.done.items()}
+            return {"systems": [], "findings": self.session.rule.outcomes(labels)}
         report = self.estimate()
         systems = [
             {
                 "system": system,
-                "shown": f"{_in_words(values)}; {values['labelled']:,} of {values['rows']:,} labelled",
-                **{name: values[name] for name in ("accuracy", "low", "high")},
+                "shown": f"{_in_words(estimate)}; {estimate['labelled']:,} of {estimate['rows']:,} labelled",
+                **{name: estimate[name] for name in ("accuracy", "low", "high")},
             }
-            for system, values in report.systems.items()
+            for system, estimate in report.systems.items()
         ]
         return {"systems": systems, "findings": [*report.findings, HOLDS]}
 
@@ -106,13 +106,13 @@ def viewed(
     else:
         tasks, rule = plan_until(items, judged, until, seed)
     plans_of_tasks = {task.key: (task.probability, task.planned) for task in tasks}
-    if any(plans_of_tasks.get(key) != of_label for key, of_label in (drawn or {}).items()):
+    if any(plans_of_tasks.get(key) != drawn_with for key, drawn_with in (drawn or {}).items()):
         fix = "give the --number, --until and --seed of `label`, or name a new file"
         raise ValueError(f"labels: {labels} has labels that were drawn otherwise, which would not count; {fix}")
     label_sources = None if labels is None or not _has_labels(labels) else digested_sources(str(labels), "labels")
-    known = read_labels(label_sources, items, plans, named, skips, notes) if label_sources or labels is None else None
+    people = read_labels(label_sources, items, plans, named, skips, notes) if label_sources or labels is None else None
     session = Session(labels, tasks, rater, rule=rule) if saves and drawn is not None else None
-    means = known.mean if known else np.full(len(items), np.nan)
+    means = people.mean if people else np.full(len(items), np.nan)
     answers = viewed_answers(items, judged, verdicts, means, topics if by else (), tasks, "" if judge else "ava")
     names = " ".join(dict.fromkeys(source.name for source in sources))
     command = f"genqa-metrics accuracy {names} --labels labels.jsonl"
@@ -143,25 +143,26 @@ def _drawn(labels: Path) -> dict[str, tuple] | None:
         plans = {row["item"]: (row[SAMPLING_PROBABILITY], row[PLANNED_LABELS]) for row in rows}
     except (ValueError, KeyError, TypeError):
         return None
-    return {key: of_label for key, of_label in plans.items() if of_label[0] is not None}
+    return {key: plan for key, plan in plans.items() if plan[0] is not None}
 
 
-def _in_words(values: Mapping[str, Any]) -> str:
+def _in_words(estimate: Mapping[str, Any]) -> str:
     """Return the accuracy of a system with its interval; see `judge_errors.JudgeErrors.accuracy`.
 
     >>> _in_words({"accuracy": 0.5, "low": 0.31, "high": 0.709})
     '50% right, 95% CI 31% to 71%'
     """
-    if values["low"] is None:
-        return accuracy_cell(values)
-    return f"{values['accuracy']:.0%} right, 95% CI {values['low']:.0%} to {values['high']:.0%}"
+    if estimate["low"] is None:
+        return accuracy_cell(estimate)
+    return f"{estimate['accuracy']:.0%} right, 95% CI {estimate['low']:.0%} to {estimate['high']:.0%}"
 
 
 def _headline(items: Sequence[Item], answers: Sequence[ViewedAnswer]) -> str:
     """Return in one line how many answers of each system the judge accepts."""
     systems = dict.fromkeys(item.system for item in items)
-    of_system = {name: [answer.verdict for answer in answers if answer.system == name] for name in systems}
-    return f"Judged right: {listed([f'{name} {sum(of):,} of {len(of):,}' for name, of in of_system.items()])}."
+    verdicts = ([answer.verdict for answer in answers if answer.system == name] for name in systems)
+    counts = [f"{name} {sum(each):,} of {len(each):,}" for name, each in zip(systems, verdicts, strict=True)]
+    return f"Judged right: {listed(counts)}."
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -222,7 +223,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, status: int, kind: str, text: str) -> None:
         body = text.encode()
         self.send_response(status)
-        for name, value in (
+        for name, content in (
             ("content-type", kind),
             ("content-length", str(len(body))),
             ("x-content-type-options", "nosniff"),
@@ -231,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
             ("cache-control", "no-store"),
             *([("connection", "close")] if status >= 400 else []),
         ):
-            self.send_header(name, value)
+            self.send_header(name, content)
         self.end_headers()
         self.wfile.write(body)
 

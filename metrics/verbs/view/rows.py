@@ -26,13 +26,13 @@ def viewed_answers(
     NaN without one; `topics` what the rows are grouped by; `tasks` which answers are drawn to be labelled; `judge` the
     metric that names faults, "" for a judge that names none.
     """
-    drawn = {task.key: (place, task.probability, task.planned) for place, task in enumerate(tasks)}
+    drawn = {task.key: (number, task.probability, task.planned) for number, task in enumerate(tasks)}
     fault = scorer_class(judge).fault if judge else lambda *texts: ""
     answers = []
-    for place, item in enumerate(items):
-        label = None if np.isnan(labels[place]) else float(labels[place])
+    for row, item in enumerate(items):
+        label = None if np.isnan(labels[row]) else float(labels[row])
         question, answer, key = item.text or "", item.predictions[0], key_of(item)
-        is_wrong = not verdicts[place] and label in (None, 0.0)
+        is_wrong = not verdicts[row] and label in (None, 0.0)
         answers.append(
             ViewedAnswer(
                 key=key,
@@ -41,12 +41,12 @@ def viewed_answers(
                 system=item.system,
                 answer=answer,
                 id=item.id or "",
-                verdict=bool(verdicts[place]),
-                probability=float(judged[place]),
+                verdict=bool(verdicts[row]),
+                probability=float(judged[row]),
                 label=label,
                 reason=str(item.recorded.get(judge, {}).get(f"{judge}_reason") or ""),
                 kind=fault(question, item.references, answer) if is_wrong else "",
-                topic=topics[place] if topics else "",
+                topic=topics[row] if topics else "",
                 passages=item.contexts,
                 drawn=drawn.get(key),
             )
