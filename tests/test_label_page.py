@@ -15,7 +15,10 @@ ROWS = [
     {"question": f"How many steps has a test of hypothesis {n}?", "prediction": said, "system": system}
     | {"references": ["four steps", "4"]}
     for n in range(2)
-    for system, said in (("secretsystem", "It has <b>seven</b> steps."), ("othersystem", "It has four steps."))
+    for system, said in (
+        ("secretsystem", "It has:\n\n- <b>seven</b> steps\n  - in order."),
+        ("othersystem", "It has:\n\n- four steps\n  - in order."),
+    )
 ]
 
 
@@ -80,6 +83,7 @@ def test_raters_label_with_keys_and_resume(open_page, tmp_path):
     assert max(places) - min(places) < 1, "all parts begin at the same edge"
     assert "secretsystem" not in ann.content()
     expect(card).to_contain_text("four steps")
+    assert re.search(r"It has:\n\n- .*steps\n  - in order", card.inner_text()), "lists keep their lines"
     assert ann.get_by_role("progressbar").get_attribute("max") == "4"
     expect(ann.get_by_role("button", name="y · correct")).to_be_visible()
     assert_fits(ann)

@@ -49,7 +49,7 @@ def test_agree_takes_the_mean_of_the_raters_of_an_answer(ratings, tmp_path):
     assert found["human"]["raters"] == {
         "raters": 3, "rows": 3, "agreement": None, "alpha": pytest.approx(alpha, rel=1e-5), "error": None,
     }  # fmt: skip
-    assert "3 rows have labels of several raters: Krippendorff's alpha 0.19" in report.notes
+    assert "3 rows were rated by several raters: Krippendorff's alpha 0.19" in report.notes
 
 
 def test_an_answer_that_a_system_gives_twice_stays_two_answers(ratings):
@@ -69,5 +69,5 @@ def test_verdicts_of_raters_have_the_share_in_which_they_agree(ratings):
     report = genqa_metrics.agree(rows, score_columns="good", resamples=100)
     raters = report.to_dict()["human"]["raters"]
     assert raters["agreement"] == pytest.approx((1 / 3 + 1 / 3 + 1) / 3, rel=1e-5)
-    assert any(note.startswith("3 rows have labels of several raters: they agree in 56%") for note in report.notes)
+    assert any(note.startswith("3 rows were rated by several raters: they agree in 56%") for note in report.notes)
     assert json.dumps(report.to_dict())

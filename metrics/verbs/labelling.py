@@ -62,10 +62,9 @@ def tasks_of(
     problem: Message = ignore,
     progress: Progress = ignore,
 ) -> "Sequence[Task]":
-    """Return what people are asked about, `number` rows of every system, in the terms of a key of `FORMS`.
+    """Return the tasks of people: `number` answers of every system, and what a form (a key of `FORMS`) asks of them.
 
-    `uniform_share` of the rows is drawn by chance, the others by how unsure the judge is, which has the `settings` of
-    ava.
+    `uniform_share` of the answers is drawn by chance, the others by how unsure the judge is, which has the `settings`.
     """
     if form not in OF_SETS:
         reading = {"columns": columns, "settings": settings, "on_error": on_error, "problem": problem}
@@ -109,9 +108,9 @@ def judged_answers(
 
 
 def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFORM_SHARE) -> np.ndarray:
-    """Return (rows,) probabilities above 0 of being drawn that sum to `number`, or 1 for all where rows are no more.
+    """Return (rows,) probabilities of being drawn, all above 0, which sum to `number`; all 1 where rows are no more.
 
-    `judged` has the judge's probabilities, `uniform_share` is drawn from all rows alike.
+    `judged` has the judge's (rows,) probabilities; `uniform_share` of the sample is drawn from all rows alike.
 
     >>> probabilities(np.array([0.5, 1.0, 1.0, 0.0]), 2).round(3)
     array([1.   , 0.333, 0.333, 0.333])
@@ -136,7 +135,7 @@ def probabilities(judged: np.ndarray, number: int, uniform_share: float = UNIFOR
 
 
 def pareto_sample(odds: np.ndarray, luck: np.ndarray, number: int) -> np.ndarray:
-    """Return which of (rows,) are drawn: Pareto sampling (Rosen 1997), a fixed number with very nearly the `odds`.
+    """Return (rows,) booleans, which rows are drawn: Pareto sampling (Rosen 1997), `number` rows, nearly by `odds`.
 
     Rows with the same luck, 0 to 1, are drawn together where they can be: systems that answer the same questions share
     labelled questions, which makes their difference sharper, and more labels keep those that were drawn before.
@@ -190,7 +189,7 @@ def ranks_within(questions: Sequence[str], systems: Sequence[str], keys: Sequenc
 def spread_sample(
     judged: np.ndarray, sizes: np.ndarray, rank: np.ndarray, luck: np.ndarray, number: int, uniform_share: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which of (rows,) are drawn, and the probabilities of those.
+    """Return (rows,) booleans, which rows are drawn, and (rows,) probabilities with which they could be.
 
     First an answer to each question is drawn, then a second one, and so on: labels of the same question say less than
     labels of others. Among the first answers rows are drawn by `probabilities`, among later ones by chance.
@@ -300,7 +299,7 @@ class Session:
         write_text(self.path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
     def _update_plan(self) -> None:
-        """Give labels of an earlier plan the probabilities of this one, and none to those that it does not have."""
+        """Give labels of an earlier plan the probabilities of this plan; rows that it does not draw get none."""
         plans = {task.key: (task.probability, task.planned) for task in self.tasks}
         with self._locked():
             rows, changed = self._rows(), False

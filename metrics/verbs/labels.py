@@ -241,7 +241,7 @@ def agreement_fact(raters: Mapping) -> str:
         return "labels: one of every row; wrong labels are not in the intervals, see --rater-error"
     shares = [] if raters["agreement"] is None else [f"they agree in {raters['agreement']:.0%}"]
     shares += [] if raters["alpha"] is None else [f"Krippendorff's alpha {raters['alpha']:.2f}"]
-    return f"{raters['rows']:,} rows have labels of several raters: {', '.join(shares) or 'all labels are the same'}"
+    return f"{raters['rows']:,} rows were rated by several raters: {', '.join(shares) or 'all ratings are the same'}"
 
 
 def krippendorff_alpha(ratings: Iterable[Sequence[float]]) -> float | None:

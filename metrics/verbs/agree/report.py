@@ -149,7 +149,7 @@ def agree(
         thresholds={name: limit for scorer in scorers.values() for name, limit in scorer.thresholds.items()},
     )
     result = analyse(judgments, gap, resamples, seed)
-    result["notes"] += [*notes, *warnings]
+    result["notes"] = [*notes, *result["notes"], *warnings]
     return AgreeReport(
         genqa_metrics=__version__,
         inputs=reading.inputs_of([*sources, *label_sources], skips),
