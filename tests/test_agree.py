@@ -4,9 +4,8 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.verbs.agree.measures import length_group
+from genqa_metrics.verbs.agree.measures import against_best, best_first, length_group
 from genqa_metrics.verbs.agree.question_types import question_type
-from genqa_metrics.verbs.agree.report import against_best, ordered
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -60,11 +59,16 @@ def test_numbers_are_those_of_scipy_and_scikit_learn(report, rows):
     assert report["human"]["share_correct"] == pytest.approx(correct.mean(), rel=1e-5)
     assert found["classifier"]["auc"]["value"] == pytest.approx(roc_auc_score(correct, good), rel=1e-5)
     assert found["classifier"]["average_precision"] == pytest.approx(average_precision_score(correct, good), rel=1e-5)
-    assert ordered(report["metrics"]) == ["good", "weak"]
+    assert best_first(report["metrics"]) == ["good", "weak"]
     assert report["worst"] == {}  # columns have no verdicts
     test = against_best(report["metrics"], report["differences"])["weak"]
     assert test["permutation_p"] < 0.01
     assert test["permutation_p"] == test["permutation_p_holm"]  # one pair of metrics, nothing to correct
+    [pair] = report["differences"]
+    for kind in ("pearson", "spearman"):
+        weak, better = (report["metrics"][name][kind]["value"] for name in (pair["first"], pair["second"]))
+        assert pair[kind]["value"] == pytest.approx(weak - better, abs=1e-5)
+        assert -1 < pair[kind]["low"] < pair[kind]["value"] < pair[kind]["high"] < 0
 
 
 def test_pairs_of_answers_and_of_systems(file, rows):
@@ -143,7 +147,7 @@ def test_constant_scores_missing_scores_and_human_scores(rows):
     assert report["metrics"]["flat"]["pearson"] == report["metrics"]["flat"]["kendall"] == nothing
     assert "flat: all its scores are equal: no correlation is defined" in report["notes"]
     assert report["differences"] == []
-    assert ordered(report["metrics"]) == ["good", "flat"]
+    assert best_first(report["metrics"]) == ["good", "flat"]
     assert all("nan" not in page.lower().replace("nance", "") for page in pages[1:])
 
 

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from genqa_metrics.statistics import correlation, resampling, thresholds
+from genqa_metrics.statistics.intervals import wilson
 from scipy import stats
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, brier_score_loss, f1_score, roc_auc_score
@@ -186,3 +187,46 @@ def test_calibration_is_that_of_scikit_learn(rng):
     assert rows.sum() == 300
     assert found["ece"] == pytest.approx((rows * np.abs(share - mean)).sum() / 300)
     assert found["brier"] == pytest.approx(brier_score_loss(positive, scores))
+
+
+def test_kendall_of_many_rows_is_that_of_few_and_takes_parts_of_rows(rng, monkeypatch):
+    """Rows that all count half give the same tau; above `_MAX_SIGNS` rows every resample goes through scipy."""
+    x, y = tied_sample(rng)
+    assert correlation.resampled_kendall(x, y, np.full((1, 80), 0.5)) == pytest.approx(correlation.kendall(x, y))
+    counts = next(resampling.bootstrap_counts(80, 20, seed=0))
+    few = correlation.resampled_kendall(x, y, counts)
+    monkeypatch.setattr(correlation, "_MAX_SIGNS", 79)
+    assert correlation.resampled_kendall(x, y, counts) == pytest.approx(few)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_limits_count_errors_that_were_not_seen(repeats):
+    """20 right and 20 wrong answers, all judged rightly: r is 1, but -log(.025) = 3.69 questions can be unseen errors.
+
+    With two rows a question these are twice as many rows.
+    """
+    scores = np.repeat([1.0, 0.0], 20 * repeats)
+    low, high = correlation.correlation_limits("pearson", scores, scores, np.arange(40 * repeats) // repeats)
+    weights = np.append(np.ones(40 * repeats), 3.688879 * repeats)
+    covariance = np.cov(np.append(scores, 1), np.append(scores, 0), aweights=weights, ddof=0)
+    assert low == pytest.approx(covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]), abs=1e-5)
+    assert high == pytest.approx(1)
+
+
+def test_limits_of_an_area_are_wilsons_with_delongs_variance(rng):
+    """By loops over pairs: of 25 right and 40 wrong answers, each its own question."""
+    positive = np.arange(65) < 25
+    scores = np.round(rng.normal(size=65) + positive, 1)
+    above = np.array([[(p > n) + (p == n) / 2 for n in scores[~positive]] for p in scores[positive]])
+    area = above.mean()
+    of_right, of_wrong = above.mean(axis=1), above.mean(axis=0)
+    variance = ((of_right - area) ** 2).sum() / 25**2 + ((of_wrong - area) ** 2).sum() / 40**2
+    variance = variance * 25 / 24 + 0.1 * (area**2 + (1 - area) ** 2) * (1 / 25**2 + 1 / 40**2)
+    low, high = wilson(area, max(area * (1 - area) / variance, 25), 1.959964)
+    assert correlation.auc_limits(scores, positive, np.arange(65)) == pytest.approx((area, float(low), float(high)))
+
+
+def test_thresholds_are_held_out_in_five_folds(rng):
+    scores, positive, rows = rng.random(60), rng.random(60) < 0.5, np.arange(60)
+    five, ten = (thresholds.held_out(scores, positive, rows, "accuracy", 0, folds) for folds in (5, 10))
+    assert thresholds.held_out(scores, positive, rows, "accuracy", 0) == five != ten

@@ -4,8 +4,17 @@ import genqa_metrics
 import numpy as np
 import pytest
 import scipy.stats
-from genqa_metrics.statistics.estimation import estimate_accuracy, label_tests, prediction_powered, question_sums
+from genqa_metrics.statistics.estimation import (
+    LabelPlan,
+    accuracy_tests,
+    estimate_accuracy,
+    label_tests,
+    powered,
+    prediction_powered,
+    question_sums,
+)
 from genqa_metrics.statistics.intervals import wilson
+from genqa_metrics.statistics.resampling import bootstrap_counts, paired_tests
 
 from tests.factories.files import run, save
 
@@ -202,3 +211,84 @@ def test_labels_of_too_few_questions_decide_nothing():
     assert tests.p_values[0] == 1
     assert np.isnan(tests.limits(np.array([0.05]))).all()
     assert np.isnan(label_tests([*labelled_systems((4,), 8), None]).p_values).all()
+
+
+def test_pairs_with_all_labels_are_tested_as_any_score_with_the_same_draws():
+    """Without draws these are 10,000 of seed 0, and 1,000 for 2,000 questions or more."""
+    rng = np.random.default_rng(0)
+    for questions, samples in ((40, 10_000), (2000, 1000)):
+        labels = (rng.random((2, questions)) < [[0.7], [0.6]]).astype(float)
+        systems = [prediction_powered(of, of, np.ones(questions)) for of in labels]
+        tests, (pair,) = label_tests(systems), [labels[0] - labels[1]]
+        influence = (pair - pair.mean())[:, None]
+        draws = bootstrap_counts(questions, samples, 0)
+        expected = paired_tests(np.array([pair.mean()]), influence, questions, np.ones(1), draws)
+        assert tests.p_values == pytest.approx(expected.p_values)
+        assert np.ravel(tests.limits(np.array([0.05]))) == pytest.approx(np.ravel(expected.limits(np.array([0.05]))))
+
+
+def test_the_judge_moves_the_mean_label_by_its_mean_of_the_rows_without_one():
+    """PPI++ by its formulas: of 2,000 rows 200 have a label; the weight is cov / var / (1 + 200 / 2,000)."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(2000)
+    judged = np.clip(0.6 * truth + 0.4 * rng.random(2000), 0, 1)
+    labels = np.where(np.arange(2000) < 200, truth, np.nan)
+    result = prediction_powered(judged, labels, np.full(2000, 0.1))
+    covariance = np.cov(truth[:200], judged[:200])
+    assert result.trust == pytest.approx(covariance[0, 1] / covariance[1, 1] / 1.1, rel=0.05)
+    moved = truth[:200].mean() + result.trust * (judged.mean() - judged[:200].mean())
+    assert result.value == pytest.approx(moved)
+    left = truth[:200] - result.trust * judged[:200]  # what the judge does not explain; labelled rows are among all
+    variance = np.var(left) / 200 + result.trust**2 * np.var(judged) / 2000
+    variance += 2 * result.trust * np.cov(left, judged[:200])[0, 1] / 2000
+    prior = 0.35 / 200**2  # 0.35 questions for each pair of a label and a verdict
+    alone, together = np.var(truth[:200]) / 200 + prior, variance + prior * (1 + result.trust**2)
+    assert result.size / result.labels_size == pytest.approx(alone / together, rel=0.02)
+
+
+def test_labels_of_half_of_a_fixed_set_inform_as_twice_as_many():
+    """The finite population correction, without a judge: the variance is halved; with all labels it is 0."""
+    labels = np.arange(2000) % 5 > 0
+    half = np.where(np.arange(2000) % 2 == 0, labels, np.nan)
+    wide, narrow = (prediction_powered(np.zeros(2000), half, np.full(2000, 0.5), finite=f) for f in (False, True))
+    assert narrow.labels_size / wide.labels_size == pytest.approx(2, rel=0.01)
+    every = prediction_powered(np.zeros(2000), labels.astype(float), np.ones(2000), finite=True)
+    assert every.high - every.low < 1e-4
+
+
+def test_differences_on_a_fixed_set_are_those_of_correlated_estimates():
+    """Of two systems that are right on the same questions the errors cancel; of other ones they add up."""
+    labels = np.arange(100) % 4 > 0
+    half = np.where(np.arange(100) % 2 == 0, labels, np.nan)
+    other = np.where(np.arange(100) % 2 == 0, ~labels, np.nan)
+    first, same, opposite = (
+        estimate_accuracy(question_sums(np.zeros(100), np.zeros(100), of, 0.5), None, finite=True)
+        for of in (half, half, other)
+    )
+    tests = accuracy_tests([first, same, opposite], finite=True)
+    error = max(first.high - first.value, first.value - first.low) / 1.959964
+    far = max(opposite.high - opposite.value, opposite.value - opposite.low) / 1.959964
+    assert tests.errors == pytest.approx([0, error + far, error + far], abs=1e-6)
+    z = (first.value - opposite.value) / (error + far)
+    assert tests.p_values[1] == pytest.approx(2 * scipy.stats.norm.sf(abs(z)))
+
+
+def test_as_many_labels_as_planned_give_the_width():
+    """60 labels of 4,000 rows, right in 3 of 4: with as many more as planned the interval is about +-5 points."""
+    truth = np.arange(4000) % 4 > 0
+
+    def labelled(number):
+        labels = np.where(np.arange(4000) < number, truth, np.nan)
+        sums = question_sums(np.zeros(4000), np.zeros(4000), labels, number / 4000)
+        return powered(sums), sums
+
+    plan = LabelPlan(*labelled(60), finite=False)
+    needed = plan.labels_needed(0.05)
+    result, _ = labelled(60 + needed)
+    assert (result.high - result.low) / 2 == pytest.approx(0.05, rel=0.03)
+    assert plan.labels_needed(0.5) == 0
+    assert plan.labels_needed(0.001) is None
+    variance = plan.value * (1 - plan.value)
+    assert plan.value == pytest.approx(0.75, abs=0.02)
+    assert plan.questions_needed(0.01) == pytest.approx(variance * (1.96 / 0.01) ** 2, rel=0.01)
+    assert plan.half_width() == pytest.approx(1.96 * (variance / 4000) ** 0.5, rel=0.01)

@@ -166,3 +166,38 @@ def test_ranks_by_hand():
     clusters, ranks = resampling.ranking(np.array([3.0, 4.0, 3.5, 1.0]), better)
     assert clusters == [1, 1, 1, 2]
     assert ranks == [(2, 3), (1, 2), (1, 3), (4, 4)]
+
+
+def test_no_corrected_p_is_above_1():
+    for method in ("holm", "bonferroni", "fdr"):
+        assert resampling.adjust_p_values(np.array([0.9, 0.8]), method).max() <= 1
+
+
+def test_of_bounded_scores_the_widest_distribution_bounds_p_and_the_largest_difference_adds_to_the_error():
+    """A mean difference of .9 within 1: at most 30 * 1.9 / 2 = 28.5 of 30 questions in favour.
+
+    100 samples show no p below 1 / 101; that of the widest distribution is a binomial tail, 2 P(share of 1/2).
+    """
+    influence = np.random.default_rng(0).normal(0, 0.3, (30, 1))
+    influence -= influence.mean()
+    draws = list(resampling.bootstrap_counts(30, 100, 0))
+    bounded, unbounded = (paired_tests(np.array([0.9]), influence, 30, np.array([b]), draws) for b in (1.0, np.inf))
+    assert unbounded.p_values[0] == pytest.approx(1 / 101)
+    assert bounded.p_values[0] == pytest.approx(2 * stats.beta.cdf(0.5, 28.5, 30 - 28.5 + 1))
+    error = influence.std(ddof=1) / 30**0.5
+    assert unbounded.spread[0] == pytest.approx(error)
+    assert bounded.spread[0] == pytest.approx((error**2 + (1 / 30) ** 2) ** 0.5)
+    # At a level of .005, which 100 samples cannot show, the limit is Clopper and Pearson's alone.
+    low, _ = bounded.limits(np.array([0.005]))
+    assert low[0] == pytest.approx(2 * stats.beta.ppf(0.0025, 28.5, 30 - 28.5 + 1) - 1)
+
+
+def test_a_jackknife_of_few_questions_leaves_out_whole_questions():
+    """Six questions with two rows each: limits are those of the means of questions, with Student's t."""
+    questions, scores = np.repeat(np.arange(6), 2), np.arange(12.0) ** 2
+    draw = resampling.Resampler(questions, 1000, 0)
+    samples = draw.values({"mean": lambda counts: counts @ scores / counts.sum(axis=1)})["mean"]
+    means = scores.reshape(6, 2).mean(axis=1)
+    half = stats.t.ppf(0.975, 5) * means.std(ddof=1) / 6**0.5
+    assert draw.limits(scores.mean(), samples) == pytest.approx((scores.mean() - half, scores.mean() + half))
+    assert "jackknife" in draw.interval

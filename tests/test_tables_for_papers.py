@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from genqa_metrics.reports.table import MAX_CAPTION, listed
 from genqa_metrics.statistics.resampling import adjust_p_values
-from genqa_metrics.verbs.agree.report import against_best
+from genqa_metrics.verbs.agree.measures import against_best
 from genqa_metrics.verbs.compare.tables import systems_table
 
 CAPTION = re.compile(r"\\caption\{(.*)\}")

@@ -90,21 +90,21 @@ def probability_and_threshold(value: float, threshold: float) -> tuple[str, str]
     return probability(value) if digits == 2 else f"{value:.{digits}f}", f"{threshold:.{digits}f}"
 
 
-def estimate(found: Mapping | None, digits: int = 3, limit_digits: int | None = None, name: str = "value") -> str:
+def estimate(numbers: Mapping | None, digits: int = 3, limit_digits: int | None = None, name: str = "value") -> str:
     """Return an estimate with its interval as text; `name` is the key of the estimate beside "low" and "high".
 
     >>> estimate({"value": 0.5, "low": 0.4, "high": 0.61}), estimate({"value": 0.5, "low": None, "high": None})
     ('0.500 [0.400, 0.610]', '0.500')
     """
-    if found is None or found[name] is None:
+    if numbers is None or numbers[name] is None:
         return "-"
-    if found["low"] is None:
-        return number(found[name], digits)
-    low, high = (number(found[end], limit_digits or digits) for end in ("low", "high"))
-    return f"{number(found[name], digits)} [{low}, {high}]"
+    if numbers["low"] is None:
+        return number(numbers[name], digits)
+    low, high = (number(numbers[end], limit_digits or digits) for end in ("low", "high"))
+    return f"{number(numbers[name], digits)} [{low}, {high}]"
 
 
-def accuracy_cell(found: Mapping | None) -> str:
+def accuracy_cell(accuracy: Mapping | None) -> str:
     """Return the accuracy of a system as text; see `judge_errors.JudgeErrors.accuracy`.
 
     >>> accuracy_cell({"accuracy": 0.5, "low": 0.4, "high": 0.61})
@@ -114,16 +114,16 @@ def accuracy_cell(found: Mapping | None) -> str:
     >>> accuracy_cell({"accuracy": None, "labelled": 4, "labelled_right": 3, "judged": 0.25})
     'cannot tell (3 of 4 labelled right)'
     """
-    if found is None:
+    if accuracy is None:
         return "-"
-    if found["accuracy"] is not None:
-        return estimate(found, name="accuracy")
-    if found["labelled"]:
-        return f"cannot tell ({found['labelled_right']:,} of {found['labelled']:,} labelled right)"
-    return f"cannot tell (judge accepts {round(found['judged'] * found['rows']):,} of {found['rows']:,})"
+    if accuracy["accuracy"] is not None:
+        return estimate(accuracy, name="accuracy")
+    if accuracy["labelled"]:
+        return f"cannot tell ({accuracy['labelled_right']:,} of {accuracy['labelled']:,} labelled right)"
+    return f"cannot tell (judge accepts {round(accuracy['judged'] * accuracy['rows']):,} of {accuracy['rows']:,})"
 
 
-def source_cell(found: Mapping | None) -> str:
+def source_cell(accuracy: Mapping | None) -> str:
     """Return in a few words what the accuracy of a system rests on; see `judge_errors.JudgeErrors.accuracy`.
 
     >>> source_cell({"source": "labels and judge", "labelled": 6, "rows": 20})
@@ -131,10 +131,10 @@ def source_cell(found: Mapping | None) -> str:
     >>> source_cell({"source": "judge, corrected", "labelled": 1, "rows": 20})
     'judge, corrected'
     """
-    if found is None:
+    if accuracy is None:
         return "-"
-    source = "labels" if found["source"] == "-" and found["labelled"] else found["source"]
-    return source.replace("labels", f"labels of {found['labelled']:,} of {found['rows']:,}")
+    source = "labels" if accuracy["source"] == "-" and accuracy["labelled"] else accuracy["source"]
+    return source.replace("labels", f"labels of {accuracy['labelled']:,} of {accuracy['rows']:,}")
 
 
 # A line break is a space; what would control a terminal, turn the direction of writing, or is half a letter is shown.
@@ -215,12 +215,12 @@ def _on_lines(name: str) -> str:
     >>> _on_lines("brevity_penalty"), _on_lines("aev")
     ('brevity_\npenalty', 'aev')
     """
-    breaks = [place + 1 for place, letter in enumerate(name) if letter == "_"]
+    breaks = [position + 1 for position, letter in enumerate(name) if letter == "_"]
     if not breaks or len(name) < 9:
         return name
     if len(name) > 24:
         return name.replace("_", "_\n")
-    middle = min(breaks, key=lambda place: abs(place - len(name) / 2))
+    middle = min(breaks, key=lambda position: abs(position - len(name) / 2))
     return f"{name[:middle]}\n{name[middle:]}"
 
 
@@ -258,19 +258,19 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
 
     width = console.width
     headings = list(map(visible, table.headings))
-    names = [_on_lines(said) if name in broken else said for name, said in zip(table.header, headings, strict=True)]
+    names = [_on_lines(h) if name in broken else h for name, h in zip(table.header, headings, strict=True)]
     columns = [list(cells) for cells in zip(names, *(map(visible, row) for row in table.rows), strict=True)]
     widths, bold = _widths(columns), table.bold
     blocks = [list(range(len(columns)))]
     narrow = sum(widths) + GAP * (len(columns) - 1) > width
     if narrow:
         # Columns without a value, such as p-values of a test that was not made, leave their room to the others.
-        kept = [0, *(place for place in blocks[0][1:] if set(columns[place][1:]) != {"-"})]
-        columns, headings = [columns[place] for place in kept], [headings[place] for place in kept]
+        kept = [0, *(column for column in blocks[0][1:] if set(columns[column][1:]) != {"-"})]
+        columns, headings = [columns[column] for column in kept], [headings[column] for column in kept]
         bold = kept.index(bold) if bold in kept else 0
-        for place in range(1, len(columns)):
-            name = re.sub(r"_| (?=\S{3}|\w$)", "\n", headings[place])
-            columns[place] = [name, *(cell.replace(" [", "\n[") for cell in columns[place][1:])]
+        for column in range(1, len(columns)):
+            name = re.sub(r"_| (?=\S{3}|\w$)", "\n", headings[column])
+            columns[column] = [name, *(cell.replace(" [", "\n[") for cell in columns[column][1:])]
         widths = _widths(columns)
         if table.wraps:
             widths[0] = min(widths[0], max(24, width - sum(widths[1:]) - NARROW_GAP * (len(columns) - 1)))
@@ -281,16 +281,16 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
     for block in blocks:
         shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, gap - 2))
         shown.header_style = "bold"
-        for place in block:
-            looks = {"justify": "right" if place else "left", "vertical": "top" if narrow else "bottom"}
-            wraps = table.wraps and place == 0
-            shown.add_column(Text(columns[place][0]), **looks, no_wrap=not wraps, max_width=widths[place])
-        for number_, row in enumerate(zip(*(columns[place][1:] for place in block), strict=True)):
+        for column in block:
+            looks = {"justify": "right" if column else "left", "vertical": "top" if narrow else "bottom"}
+            wraps = table.wraps and column == 0
+            shown.add_column(Text(columns[column][0]), **looks, no_wrap=not wraps, max_width=widths[column])
+        for number_, row in enumerate(zip(*(columns[column][1:] for column in block), strict=True)):
             style = "bold green" if number_ in table.marked else ""
             cells = zip(block, row, strict=True)
-            shown.add_row(*(Text(cell, style if place in (0, bold) else "") for place, cell in cells))
+            shown.add_row(*(Text(cell, style if column in (0, bold) else "") for column, cell in cells))
         # What is still too wide goes over the edge; cut numbers would be of no use.
-        console.width = max(width, sum(widths[place] + gap for place in block))
+        console.width = max(width, sum(widths[column] + gap for column in block))
         console.print(shown, crop=False)
         console.width = width
     if table.short:
@@ -305,9 +305,9 @@ def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
 def markdown_table(table: Table) -> str:
     """Return a table in Markdown, without its title and explanation."""
     lines = [[markdown(name) for name in table.header], ["---", *["---:"] * (len(table.header) - 1)]]
-    for place, row in enumerate(table.rows):
+    for i, row in enumerate(table.rows):
         cells = [markdown(cell) for cell in row]
-        lines.append([f"**{cells[0]}**", *cells[1:]] if place in table.marked else cells)
+        lines.append([f"**{cells[0]}**", *cells[1:]] if i in table.marked else cells)
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -331,10 +331,10 @@ def latex_table(table: Table, label: str, caption: str, note: str = "") -> str:
         f"    {' & '.join(map(latex, table.header))} \\\\",
         "    \\midrule",
     ]
-    for place, row in enumerate(table.rows):
+    for i, row in enumerate(table.rows):
         name, *cells = map(latex, row)
         name = f"{{}}{name}" if name.startswith(("[", "*")) else name  # else an argument of the line's end above
-        if place in table.marked:
+        if i in table.marked:
             name = f"\\textbf{{{name}}}"
             cells = [f"\\textbf{{{cell}}}" if i == table.bold else cell for i, cell in enumerate(cells, 1)]
         lines.append(f"    {' & '.join([name, *(cell.replace(' - ', ' -- ') for cell in cells)])} \\\\")

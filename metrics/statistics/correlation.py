@@ -1,7 +1,7 @@
 """Agreement of metric scores with human judgments: arrays in, numbers out. No input or output.
 
-Answers to one question are alike, so what is drawn and swapped at random is whole questions ("clusters" of rows), not
-rows. A number that is not defined is NaN: a correlation with scores that are all equal.
+Answers to one question are correlated, so whole questions ("clusters" of rows) are resampled and swapped. Undefined
+numbers are NaN, such as a correlation with scores that are all equal.
 """
 
 from collections import defaultdict
@@ -14,10 +14,10 @@ from scipy import stats
 from .intervals import CONFIDENCE, MIN_QUESTIONS, UNSEEN, kish, wilson
 from .resampling import MIN_ROWS, standard_error, swaps
 
-LEAST_EACH = 3  # rows on each side of the mean, below which a correlation has no limits; of two values `MIN_QUESTIONS`
-MAX_GROUPS = 400  # that are left out in turn for Kendall's limits
-_INSIDE = 1e-9 - 1, 1 - 1e-9
-# Of Fisher's z in 1 / sqrt(rows - 3), for normal scores (Fieller, Hartley & Pearson 1957).
+LEAST_EACH = 3  # rows needed on each side of the mean for limits; `MIN_QUESTIONS` where scores have two values
+MAX_GROUPS = 400  # groups of questions that are left out in turn for Kendall's limits
+_INSIDE = 1e-9 - 1, 1 - 1e-9  # coefficients of which Fisher's z is finite
+# Standard error of Fisher's z for normal scores, in units of 1 / sqrt(rows - 3) (Fieller, Hartley & Pearson 1957).
 _NORMAL_ERROR = {"pearson": 1.0, "spearman": 1.06**0.5, "kendall": 0.437**0.5}
 _MAX_SIGNS = 2000  # rows up to which all pairs of rows are compared at once, in 32 MiB
 
@@ -41,13 +41,13 @@ def kendall(x: np.ndarray, y: np.ndarray) -> float:
     return float(stats.kendalltau(x, y, method="asymptotic").statistic) if _varies(x) and _varies(y) else float("nan")
 
 
-def _varies(values: np.ndarray) -> bool:
-    return len(values) > 1 and bool(np.ptp(values) > 0)
+def _varies(scores: np.ndarray) -> bool:
+    return len(scores) > 1 and bool(np.ptp(scores) > 0)
 
 
-def ratio(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
-    """Return (...) parts divided by (...) wholes, NaN where the whole is 0."""
-    return np.divide(parts, wholes, out=np.full(np.shape(wholes), np.nan), where=wholes > 0)
+def ratio(numerators: np.ndarray, denominators: np.ndarray) -> np.ndarray:
+    """Return (...) numerators divided by (...) denominators, NaN where the denominator is 0."""
+    return np.divide(numerators, denominators, out=np.full(np.shape(denominators), np.nan), where=denominators > 0)
 
 
 def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -68,34 +68,41 @@ def resampled_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
 
 
 def correlation_limits(kind: str, x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> tuple[float, float]:
-    """Return the limits of "pearson", "spearman" or "kendall"; NaN where they are not defined.
+    """Return the limits of a correlation coefficient.
 
-    They are those of the jackknife of Fisher's z with Student's t. The error is never below that of normal scores.
-    Scores of a judge are mostly near 0 or 1, and in few rows the rare ones that it gets wrong may all be missing: the
-    limits include what the correlation would be with as many more questions as can be missing in 2.5% of samples, all
-    of them against it or all in its favour. NaN where too few rows are on one side of the mean, see `is_varied`.
-    `tests/programs/level_simulations.py` measures how often the limits hold.
+    The interval is Student's t around Fisher's z, with the standard error of the jackknife over questions, at least
+    that of normal scores (Fieller, Hartley & Pearson 1957). A judge's scores are mostly near 0 or 1, and its rare
+    errors may all be missing from a small sample. So the limits are widened to the correlations that result when as
+    many questions are added as are missed with a probability of 2.5%, all of them errors or all of them right.
+    `tests/programs/level_simulations.py` measures the coverage.
 
-    Clusters are (rows,) the number of every row's question: 0, 1, ... without gaps.
+    Args:
+        kind: "pearson", "spearman" or "kendall".
+        x: (rows,) scores of a metric.
+        y: (rows,) scores of humans.
+        clusters: (rows,) number of every row's question: 0, 1, ... without gaps.
+
+    Returns:
+        Lower and upper limit, NaN where too few rows are on one side of the mean, see `is_varied`.
 
     >>> x, y = np.array([[1.0, 2], [2, 1], [3, 4], [4, 3], [5, 6], [6, 5]]).T
     >>> [round(limit, 2) for limit in correlation_limits("pearson", x, y, np.arange(6))]
     [-0.29, 0.99]
     """
-    nothing = float("nan"), float("nan")
+    undefined = float("nan"), float("nan")
     if len(x) < MIN_ROWS or not (is_varied(x) and is_varied(y)):
-        return nothing
+        return undefined
     if kind == "spearman":
         x, y = stats.rankdata(x), stats.rankdata(y)
     if kind == "kendall":
-        value, resampled = kendall(x, y), resampled_kendall
+        coefficient, resampled = kendall(x, y), resampled_kendall
         groups = clusters % MAX_GROUPS  # of more questions groups are left out (Kott 2001, "Delete-a-group jackknife")
         without = resampled(x, y, (np.arange(groups.max() + 1)[:, None] != groups).astype(float))
     else:
-        value, resampled, without = pearson(x, y), resampled_pearson, _pearson_without(x, y, clusters)
-    z, error = np.arctanh(np.clip(value, *_INSIDE)), standard_error(np.arctanh(np.clip(without, *_INSIDE)))
+        coefficient, resampled, without = pearson(x, y), resampled_pearson, _pearson_without(x, y, clusters)
+    z, error = np.arctanh(np.clip(coefficient, *_INSIDE)), standard_error(np.arctanh(np.clip(without, *_INSIDE)))
     if not np.isfinite(error):
-        return nothing
+        return undefined
     questions, rows = float(kish(np.bincount(clusters))), len(x)
     error = max(error, _NORMAL_ERROR[kind] * (rows - 3) ** -0.5)
     half = stats.t.isf((1 - CONFIDENCE) / 2, max(questions - 1, 1)) * error
@@ -103,18 +110,18 @@ def correlation_limits(kind: str, x: np.ndarray, y: np.ndarray, clusters: np.nda
     high_x, high_y = (side[side > side.mean()].mean() for side in (x, y))
     unseen = -np.log((1 - CONFIDENCE) / 2) * rows / questions
     counts = np.hstack([np.ones((4, rows)), unseen * np.eye(4)])
-    of_x, of_y = np.append(x, [high_x, low_x] * 2), np.append(y, [low_y, high_y, high_y, low_y])
-    ends = [*resampled(of_x, of_y, counts), np.tanh(z - half), np.tanh(z + half)]
+    x_with_unseen, y_with_unseen = np.append(x, [high_x, low_x] * 2), np.append(y, [low_y, high_y, high_y, low_y])
+    ends = [*resampled(x_with_unseen, y_with_unseen, counts), np.tanh(z - half), np.tanh(z + half)]
     return float(min(ends)), float(max(ends))
 
 
 def _pearson_without(x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     """Return (clusters,) Pearson's r without each cluster."""
     x, y = x - x.mean(), y - y.mean()
-    sums = np.stack([np.bincount(clusters, part) for part in (np.ones(len(x)), x, y, x * x, y * y, x * y)])
-    rows, of_x, of_y, xx, yy, xy = sums.sum(axis=1, keepdims=True) - sums
+    sums = np.stack([np.bincount(clusters, terms) for terms in (np.ones(len(x)), x, y, x * x, y * y, x * y)])
+    rows, x_sum, y_sum, xx, yy, xy = sums.sum(axis=1, keepdims=True) - sums
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (rows * xy - of_x * of_y) / np.sqrt((rows * xx - of_x**2) * (rows * yy - of_y**2))
+        return (rows * xy - x_sum * y_sum) / np.sqrt((rows * xx - x_sum**2) * (rows * yy - y_sum**2))
 
 
 def is_varied(scores: np.ndarray) -> bool:
@@ -139,11 +146,16 @@ def fewer_side(scores: np.ndarray) -> int:
 def auc_limits(scores: np.ndarray, positive: np.ndarray, clusters: np.ndarray) -> tuple[float, float, float]:
     """Return the area under the ROC curve and its limits; NaN limits for fewer than `MIN_QUESTIONS` of one class.
 
-    The area is a mean over the rarer answers. It has Wilson's interval, as a share has, with an effective number of
-    answers: from the variance of DeLong et al. (1988), by questions as Obuchowski (1997) does, with a part of an
-    answer that is above all and of one that is below all added to each class. No area has a larger variance than a
-    share of the rarer class (Birnbaum & Klose 1957), so this class is the least number. A percentile bootstrap of 3
-    wrong answers of 40 gives [1, 1] where the judge orders these right.
+    The limits are Wilson's for a share, with the effective number of answers that gives the variance of DeLong et al.
+    (1988), summed by question (Obuchowski 1997). `UNSEEN` answers above all others and as many below all are added to
+    each class. The effective number is at least that of the rarer class: no area has a larger variance than a share
+    of it (Birnbaum & Klose 1957). A percentile bootstrap of 3 wrong answers of 40 gives [1, 1] where the judge ranks
+    them correctly.
+
+    Args:
+        scores: (rows,) scores of a metric.
+        positive: (rows,) booleans, which answers humans accept.
+        clusters: (rows,) number of every row's question.
 
     >>> scores, positive = np.array([0.1, 0.2, 0.3, 0.4, 0.35, 0.6, 0.7, 0.8, 0.9, 1]), np.arange(10) > 4
     >>> [round(float(end), 2) for end in auc_limits(scores, positive, np.arange(10))]
@@ -152,9 +164,9 @@ def auc_limits(scores: np.ndarray, positive: np.ndarray, clusters: np.ndarray) -
     rank = stats.rankdata(scores)
     sizes = np.where(positive, positive.sum(), (~positive).sum())
     placement = np.empty(len(scores))  # share of the other class that an answer is on the right side of
-    for side, own in ((positive, 1), (~positive, -1)):
+    for side in (positive, ~positive):
         below = (rank[side] - stats.rankdata(scores[side])) / (~side).sum()
-        placement[side] = below if own == 1 else 1 - below
+        placement[side] = below if side is positive else 1 - below
     area = float(placement[positive].mean())
     classes = np.array([kish(np.bincount(clusters[side])) for side in (positive, ~positive)])
     fewest = classes.min()
@@ -167,24 +179,24 @@ def auc_limits(scores: np.ndarray, positive: np.ndarray, clusters: np.ndarray) -
     return area, float(low), float(high)
 
 
-def resampled_ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return (samples, rows) ranks from 1, equal values with their mean; those of rows not in a sample mean nothing.
+def resampled_ranks(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return (samples, rows) ranks from 1 in every resample, ties with their mean; undefined for rows not drawn.
 
     >>> resampled_ranks(np.array([5.0, 7.0, 7.0]), np.array([[1.0, 1, 1], [2, 0, 1]]))
     array([[1. , 2.5, 2.5],
            [1.5, 3. , 3. ]])
     """
-    equal, place = _equal(values, counts)
-    rank = np.cumsum(equal, axis=1) - (equal - 1) / 2
-    return rank[:, place]
+    ties, score_numbers = _tie_counts(scores, counts)
+    rank = np.cumsum(ties, axis=1) - (ties - 1) / 2
+    return rank[:, score_numbers]
 
 
-def _equal(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often every distinct value is in every resample, in rising order, and every row's place there."""
-    distinct, place = np.unique(values, return_inverse=True)
-    order = np.argsort(place, kind="stable")
-    first = np.searchsorted(place[order], np.arange(len(distinct)))
-    return np.add.reduceat(counts[:, order], first, axis=1), place
+def _tie_counts(scores: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (samples, distinct) counts of the distinct scores, rising, and the (rows,) number of each row's score."""
+    distinct, score_numbers = np.unique(scores, return_inverse=True)
+    order = np.argsort(score_numbers, kind="stable")
+    first = np.searchsorted(score_numbers[order], np.arange(len(distinct)))
+    return np.add.reduceat(counts[:, order], first, axis=1), score_numbers
 
 
 def resampled_spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -202,7 +214,7 @@ def resampled_kendall(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.nd
     signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
     concordant = ((counts @ signs) * counts).sum(axis=1)
     total = counts.sum(axis=1) ** 2
-    untied = [total - (_equal(side, counts)[0] ** 2).sum(axis=1) for side in (x, y)]
+    untied = [total - (_tie_counts(side, counts)[0] ** 2).sum(axis=1) for side in (x, y)]
     return ratio(concordant, np.sqrt(untied[0] * untied[1]))
 
 
@@ -217,14 +229,22 @@ def resampled_auc(scores: np.ndarray, positive: np.ndarray, counts: np.ndarray) 
 def permutation_p(
     x: np.ndarray, y: np.ndarray, human: np.ndarray, clusters: np.ndarray, number: int, seed: int
 ) -> np.ndarray:
-    """Return the two-sided p of the difference of two metrics' Pearson correlations with the humans, by permutation.
+    """Return (pairs,) two-sided p-values of the difference of two metrics' Pearson correlations with the humans.
 
-    Both metrics are brought to mean 0 and deviation 1; under the null hypothesis it does not matter which of the two
-    scored a question, so in every permutation they are swapped in about half of the questions, drawn at random (like
-    the permutation tests of Deutsch, Dror & Roth 2021). For Spearman's correlation pass ranks.
+    The test is that of Deutsch, Dror & Roth (2021) by question: both metrics are standardized, and every permutation
+    swaps their scores in a random half of the questions. p is (1 + permutations with at least such a difference) / (1
+    + permutations). For Spearman's correlation pass ranks.
 
-    `x` and `y` are (pairs, rows), `human` and `clusters` (rows,), `number` that of permutations; the p-values (1 +
-    permutations with at least such a difference) / (1 + permutations) are (pairs,), NaN where a side is constant.
+    Args:
+        x: (pairs, rows) scores of the first metric of every pair.
+        y: (pairs, rows) scores of the second one.
+        human: (rows,) scores of humans.
+        clusters: (rows,) number of every row's question.
+        number: of permutations.
+        seed: of these.
+
+    Returns:
+        p-values, NaN where one side is constant.
     """
     out = np.full(len(x), np.nan)
     defined = (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0)
@@ -235,19 +255,19 @@ def permutation_p(
         for side in (x[defined], y[defined], human)
     )
     size, rows = int(clusters.max()) + 1, len(human)
-    # A swap moves these sums over rows from one side to the other: of the scores, their squares, and their products.
-    moved = []
-    for values in (y - x, y**2 - x**2, (y - x) * human):
+    # What swapping a question adds to the first metric's sum, sum of squares and sum of products with the humans.
+    changes = []
+    for terms in (y - x, y**2 - x**2, (y - x) * human):
         sums = np.zeros((size, len(x)))
-        np.add.at(sums, clusters, values.T)
-        moved.append(sums)
+        np.add.at(sums, clusters, terms.T)
+        changes.append(sums)
     first, second = x @ human, y @ human
     observed, extreme = np.abs(first - second) / rows, np.zeros(len(x), dtype=int)
     for swapped in swaps(size, number, seed):
-        total, squares, products = (swapped @ sums for sums in moved)
-        value = (first + products) / np.sqrt(np.maximum(rows * (rows + squares) - total**2, 1e-12))
-        other = (second - products) / np.sqrt(np.maximum(rows * (rows - squares) - total**2, 1e-12))
-        extreme += (np.abs(value - other) >= observed - 1e-12).sum(axis=0)
+        total, squares, products = (swapped @ sums for sums in changes)
+        swapped_r = (first + products) / np.sqrt(np.maximum(rows * (rows + squares) - total**2, 1e-12))
+        other_r = (second - products) / np.sqrt(np.maximum(rows * (rows - squares) - total**2, 1e-12))
+        extreme += (np.abs(swapped_r - other_r) >= observed - 1e-12).sum(axis=0)
     out[defined] = (1 + extreme) / (1 + number)
     return out
 
@@ -267,7 +287,7 @@ def answer_pairs(
     for row, question in enumerate(questions):
         groups[question].append(row)
     # Generators: the pairs of a question with many answers do not fit into memory, those that are kept may.
-    pairs = ((i, j) if human[i] > human[j] else (j, i) for of in groups.values() for i, j in combinations(of, 2))
+    pairs = ((i, j) if human[i] > human[j] else (j, i) for rows in groups.values() for i, j in combinations(rows, 2))
     if systems is not None:
         pairs = ((i, j) for i, j in pairs if systems[i] != systems[j])
     pairs = [(i, j) for i, j in pairs if human[i] - human[j] > gap]
@@ -276,13 +296,13 @@ def answer_pairs(
 
 
 def system_pairs(human: np.ndarray, metric: np.ndarray) -> tuple[int, int]:
-    """Return for how many pairs of systems a metric has the sign of the humans' difference (Kocmi et al. 2021).
+    """Return how many pairs of systems a metric ranks as humans do, and how many pairs there are (Kocmi et al. 2021).
 
-    The second number is that of all pairs; those that humans score equally are left out.
+    Both sides are (systems,) scores; pairs that humans score equally are left out.
 
     >>> system_pairs(np.array([0.1, 0.5, 0.9]), np.array([1.0, 3.0, 2.0]))
     (2, 3)
     """
     i, j = np.triu_indices(len(human), 1)
-    truth, guess = np.sign(human[i] - human[j]), np.sign(metric[i] - metric[j])
-    return int(((truth == guess) & (truth != 0)).sum()), int((truth != 0).sum())
+    human_sign, metric_sign = np.sign(human[i] - human[j]), np.sign(metric[i] - metric[j])
+    return int(((human_sign == metric_sign) & (human_sign != 0)).sum()), int((human_sign != 0).sum())

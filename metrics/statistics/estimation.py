@@ -1,16 +1,15 @@
-"""Estimates accuracy from labels of people for some answers and a judge of every answer.
+"""Estimates accuracy from labels of people for some answers and a judge of every answer. Arrays in, numbers out.
 
-Every verb calls `estimate_accuracy`, and `accuracy_tests` for differences. Labels of at least five questions decide:
+Every verb calls `estimate_accuracy`, and `accuracy_tests` for differences. With labels of at least five questions:
 
 - labels alone: Wilson's interval with the effective number of labels, see `intervals`;
 - labels and judge, where that is narrower: prediction-powered inference (Angelopoulos, Duchi & Zrnic, "PPI++:
-  Efficient Prediction-Powered Inference", 2023), in the form that surveys call the difference estimator: the mean
-  label, moved by what the judge says of the rows without a label. The judge's weight makes the variance least, and is
-  0 where the judge does not help.
+  Efficient Prediction-Powered Inference", 2023), which surveys call the difference estimator: the mean label plus
+  `trust` times the judge's mean on all rows minus its mean on the labelled ones. `trust` minimizes the variance.
 
-With fewer labels the judge's verdicts are corrected by errors that were measured on other data (Rogan & Gladen 1978;
-Lang & Reiczigel 2014), which is an assumption: beside labels they would be wrong wherever the judge errs otherwise on
-these rows. `tests/programs/label_simulations.py` measures how often each of these intervals holds the truth.
+With fewer labels the judge's rate is corrected for its errors on other data (Rogan & Gladen 1978; Lang & Reiczigel
+2014), on the assumption that it errs as often here. `tests/programs/label_simulations.py` measures the coverage of
+all these intervals. The package ppi_python has none of weights, clusters and finite populations.
 """
 
 from collections.abc import Sequence
@@ -23,32 +22,32 @@ import numpy as np
 from .intervals import CONFIDENCE, MIN_QUESTIONS, effective_size, kish, rogan_gladen, wilson
 from .resampling import LEVEL, PairedTests, bootstrap_counts, corrected, paired_tests
 
-# Of each pair of a human and a judged verdict, this many questions are added to the variance: few labels show few
+# Questions that are added to the variance for each of the four pairs of a label and a verdict: few labels show few
 # errors of the judge (Agresti & Min 2005 add 0.5 for matched pairs).
 PRIOR = 0.35
 MIN_LABELS = 2
-SAMPLES, FEWER = 10_000, 1_000  # of the bootstrap, as those of `compare`; fewer from so many questions on
+SAMPLES, FEWER = 10_000, 1_000  # bootstrap samples, as in `compare`; fewer from `MANY` questions on
 MANY = 2_000
-MOST_LABELS = 1e7  # that a plan looks at
-TINY = 1e-300  # the least p-value
+MOST_LABELS = 1e7  # the largest number of labels that a plan considers
+TINY = 1e-300  # the smallest p-value
 NORMAL = 1e9  # degrees of freedom with which Student's t is normal
-WIDEST = 0.6  # an interval of the judge alone that is wider says nothing
+WIDEST = 0.6  # width above which an interval of the judge alone is not reported
 
 
 @dataclass(frozen=True)
 class QuestionSums:
-    """What an estimate needs of every question, sums over its rows. Arrays of (..., questions)."""
+    """Sums over the rows of every question, from which accuracy is estimated. Arrays of (..., questions)."""
 
     rows: np.ndarray  # number of answers
     judged: np.ndarray  # sum of the judge's probabilities or verdicts, 0 to 1
     accepted: np.ndarray  # number of answers that the judge accepts
     labelled: np.ndarray  # number of answers with a label
-    weight: np.ndarray  # sum of 1 / probability of being drawn, over those with a label, as the next three
-    label: np.ndarray  # the same times the label, 0 to 1
-    judged_labelled: np.ndarray  # the same times the judge's number
-    chance: np.ndarray  # sum of the probabilities of being drawn
-    right: np.ndarray  # number of answers with a label that says right, 0.5 or more
-    declined: np.ndarray  # number of answers that give none, and that neither the judge nor a label calls right
+    weight: np.ndarray  # over answers with a label: sum of 1 / probability of being drawn
+    label: np.ndarray  # over answers with a label: sum of label (0 to 1) / probability
+    judged_labelled: np.ndarray  # over answers with a label: sum of the judge's number / probability
+    chance: np.ndarray  # over answers with a label: sum of the probabilities
+    right: np.ndarray  # number of answers whose label is 0.5 or more
+    declined: np.ndarray  # number of answers that decline, and that neither the judge nor a label calls right
 
     @property
     def declined_share(self) -> np.ndarray:
@@ -57,20 +56,24 @@ class QuestionSums:
 
 
 def row_sums(judged, verdicts, labels, probabilities, gives_none=0.0) -> np.ndarray:
-    """Return what each row adds to `QuestionSums`, (..., 10, rows) in the order of its fields.
+    """Return (..., 10, rows) terms of `QuestionSums`, in the order of its fields.
 
-    Labels are 0 to 1, the mean where several people labelled a row, NaN where nobody did; probabilities of being drawn
-    are read where there are labels. `gives_none` is 1 for an answer that declines and that the judge does not accept.
+    Args:
+        judged: (..., rows) the judge's probabilities or verdicts, 0 to 1.
+        verdicts: (..., rows) 1 where the judge accepts, else 0.
+        labels: (..., rows) 0 to 1, the mean where several people labelled a row, NaN where nobody did.
+        probabilities: (..., rows) of being drawn to be labelled; read where there are labels.
+        gives_none: (..., rows) 1 for an answer that declines and that the judge does not accept, else 0.
     """
     judged, labels = np.asarray(judged, dtype=float), np.asarray(labels, dtype=float)
-    known = ~np.isnan(labels)
-    chance = np.where(known, probabilities, 0.0)
-    weight = known / np.where(known, probabilities, 1.0)
-    human = np.where(known, labels, 0.0)
+    is_labelled = ~np.isnan(labels)
+    chance = np.where(is_labelled, probabilities, 0.0)
+    weight = is_labelled / np.where(is_labelled, probabilities, 1.0)
+    human = np.where(is_labelled, labels, 0.0)
     weighted, ones = (weight, weight * human, weight * judged), np.ones_like(judged)
     declined = np.where(human > 0, 0.0, gives_none)
-    parts = np.broadcast_arrays(ones, judged, verdicts, known, *weighted, chance, human >= 0.5, declined)
-    return np.stack([part.astype(float) for part in parts], axis=-2)
+    columns = np.broadcast_arrays(ones, judged, verdicts, is_labelled, *weighted, chance, human >= 0.5, declined)
+    return np.stack([column.astype(float) for column in columns], axis=-2)
 
 
 def question_sums(
@@ -81,42 +84,49 @@ def question_sums(
     return QuestionSums(*np.moveaxis(sums, -2, 0))
 
 
-def cluster_sums(values: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
-    """Return (..., clusters) the sums of (..., rows) values over the rows of each cluster.
+def cluster_sums(terms: np.ndarray, clusters: np.ndarray | None) -> np.ndarray:
+    """Return the (..., clusters) sums of (..., rows) terms over the rows of each cluster; `terms` without clusters.
 
     >>> cluster_sums(np.array([1, 2, 3]), np.array([1, 0, 1]))
     array([2, 4])
     """
     if clusters is None:
-        return values
+        return terms
     order = np.argsort(clusters, kind="stable")
     _, starts = np.unique(clusters[order], return_index=True)
-    return np.add.reduceat(values[..., order], starts, axis=-1)
+    return np.add.reduceat(terms[..., order], starts, axis=-1)
 
 
 @dataclass(frozen=True)
 class Powered:
     """Accuracy from labels and judge; arrays of (...) for a batch. Limits are NaN for too few questions."""
 
-    value: np.ndarray  # within 0 and 1, at most the share that does not decline
+    value: np.ndarray  # the accuracy, 0 to 1, at most the share that does not decline
     low: np.ndarray
     high: np.ndarray
-    size: np.ndarray  # effective number of labels: so many, drawn by chance, give the same interval without a judge
+    size: np.ndarray  # effective number of labels: a random sample of this size has the same interval without a judge
     trust: np.ndarray  # weight of the judge's numbers: 0 ignores the judge, 1 takes its numbers as they are
-    labels_value: np.ndarray  # the share of the labels alone, with its limits
+    labels_value: np.ndarray  # the accuracy by labels alone, with its limits
     labels_low: np.ndarray
     labels_high: np.ndarray
     labels_size: np.ndarray  # effective number of labels without the judge
-    labels_influence: np.ndarray  # (..., questions) what each moves the share of the labels by
-    questions: np.ndarray  # effective number of those with labels
+    labels_influence: np.ndarray  # (..., questions) influence of each question on the accuracy by labels alone
+    questions: np.ndarray  # effective number of questions with labels
     complete: np.ndarray  # whether every row has a label
-    influence: np.ndarray  # (..., questions) what each moves the estimate by; larger where the judge helps
+    influence: np.ndarray  # (..., questions) influence of each on the accuracy, scaled to the standard error
 
 
 def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFIDENCE) -> Powered:
-    """Return the accuracy from the judge's numbers of all rows and people's labels of some, at least two.
+    """Return the accuracy from the judge's numbers of all rows and labels of at least two of them.
 
-    `finite`: the truth is the share among these very rows, not among questions like them: a narrower interval.
+    Args:
+        sums: of every question.
+        finite: estimate the share of right answers among these very rows, not among questions like them; labelled
+            rows then have no sampling error, and the interval is narrower.
+        confidence: of the interval.
+
+    Raises:
+        ValueError: for fewer than `MIN_LABELS` labels.
 
     >>> judged, labels = np.tile([1.0, 1, 0, 0], 250), np.full(1000, np.nan)
     >>> labels[:80] = np.tile([1, 1, 0, 1], 20)
@@ -128,43 +138,45 @@ def powered(sums: QuestionSums, finite: bool = False, confidence: float = CONFID
     if number.min() < MIN_LABELS:
         raise ValueError(f"labels: expected at least {MIN_LABELS} labelled rows, got {int(number.min())}; label more")
     scale = number / sums.weight.sum(axis=-1)  # the weights sum to the number of labels
-    weight, human, judged = (part * scale[..., None] for part in (sums.weight, sums.label, sums.judged_labelled))
+    weight, human, judged = (w * scale[..., None] for w in (sums.weight, sums.label, sums.judged_labelled))
     labels_mean, labelled_mean = np.clip(human.sum(axis=-1) / number, 0, 1), judged.sum(axis=-1) / number
     judged_mean = sums.judged.sum(axis=-1) / rows
     left = np.sqrt(1 - sums.chance / np.maximum(sums.labelled, 1)) if finite else np.ones(weight.shape)
     drawn = ((left * weight) ** 2).sum(axis=-1) / (weight**2).sum(axis=-1)
-    of_labels = left * (human - labels_mean[..., None] * weight) / number[..., None]
-    of_judge = -left * (judged - labelled_mean[..., None] * weight) / number[..., None]
+    by_labels = left * (human - labels_mean[..., None] * weight) / number[..., None]
+    by_judge = -left * (judged - labelled_mean[..., None] * weight) / number[..., None]
     if not finite:
-        of_judge = of_judge + (sums.judged - judged_mean[..., None] * sums.rows) / rows[..., None]
+        by_judge = by_judge + (sums.judged - judged_mean[..., None] * sums.rows) / rows[..., None]
 
     questions = kish(weight)
     prior = PRIOR * drawn / questions**2
-    alone = (of_labels**2).sum(axis=-1) + prior
-    slope = -(of_labels * of_judge).sum(axis=-1) / np.maximum((of_judge**2).sum(axis=-1) + prior, 1e-300)
+    alone = (by_labels**2).sum(axis=-1) + prior
+    slope = -(by_labels * by_judge).sum(axis=-1) / np.maximum((by_judge**2).sum(axis=-1) + prior, 1e-300)
     trust = np.clip(slope, 0, 1)
-    together = ((of_labels + trust[..., None] * of_judge) ** 2).sum(axis=-1) + prior * (1 + trust**2)
+    together = ((by_labels + trust[..., None] * by_judge) ** 2).sum(axis=-1) + prior * (1 + trust**2)
     gain = alone / np.maximum(together, 1e-300) * (questions - 2) / np.maximum(questions - 1, 1e-9)
-    labels_size = effective_size(labels_mean, of_labels, weight, confidence, drawn)
+    labels_size = effective_size(labels_mean, by_labels, weight, confidence, drawn)
     size = labels_size * gain
 
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    value = np.clip(labels_mean + trust * (judged_mean - labelled_mean), 0, 1)
-    labels_limits, limits = wilson(labels_mean, labels_size, z), wilson(value, np.maximum(size, 1e-9), z)
+    accuracy = np.clip(labels_mean + trust * (judged_mean - labelled_mean), 0, 1)
+    labels_limits, limits = wilson(labels_mean, labels_size, z), wilson(accuracy, np.maximum(size, 1e-9), z)
     helps = (gain > 1) & (limits[1] - limits[0] <= labels_limits[1] - labels_limits[0])
     trust = np.where(helps, trust, 0.0)
     enough = questions >= MIN_QUESTIONS - 1e-9
     low, high, labels_low, labels_high = (np.where(enough, end, np.nan) for end in (*limits, *labels_limits))
     most = 1 - sums.declined_share
-    value, low, labels_value, labels_low = (np.minimum(end, most) for end in (value, low, labels_mean, labels_low))
-    influence = of_labels + trust[..., None] * of_judge
+    accuracy, low, labels_value, labels_low = (
+        np.minimum(end, most) for end in (accuracy, low, labels_mean, labels_low)
+    )
+    influence = by_labels + trust[..., None] * by_judge
     seen = (influence**2).sum(axis=-1)
     fitted = helps & (seen > 1e-18)
     excess = together / np.where(fitted, seen, 1.0) * (questions - 1) / np.maximum(questions - 2, 1)
     alone = labels_value, labels_low, labels_high
-    ends = (np.where(helps, *pair) for pair in zip((value, low, high, size), (*alone, labels_size), strict=True))
+    ends = (np.where(helps, *pair) for pair in zip((accuracy, low, high, size), (*alone, labels_size), strict=True))
     influence = influence * np.sqrt(np.where(fitted, excess, 1.0))[..., None]
-    return Powered(*ends, trust, *alone, labels_size, of_labels, questions, number == rows, influence)
+    return Powered(*ends, trust, *alone, labels_size, by_labels, questions, number == rows, influence)
 
 
 def prediction_powered(
@@ -187,13 +199,13 @@ LABELS, TOGETHER, MEASURED, IGNORED, NOTHING = BASES = (
 class AccuracyEstimate:
     """The accuracy of a system."""
 
-    value: float | None  # None where it cannot be told; at most the share that does not decline
+    value: float | None  # None where there is no estimate; at most the share that does not decline
     low: float | None  # None where there is no estimate
     high: float | None
-    basis: str  # what it rests on, one of `BASES`
+    basis: str  # one of `BASES`
     reason: str = ""  # why there is no interval; "" with one
     labels_alone: tuple[float, float] | None = None  # limits without the judge; None for too few questions
-    powered: Powered | None = None  # what labels say, for differences; None with fewer than `MIN_LABELS`
+    powered: Powered | None = None  # the estimate by labels, for differences; None with fewer than `MIN_LABELS`
 
     @property
     def by_labels(self) -> bool:
@@ -202,15 +214,18 @@ class AccuracyEstimate:
 
 
 def numbered_alike(estimates: Sequence[AccuracyEstimate], keys: Sequence[np.ndarray]) -> list[AccuracyEstimate]:
-    """Return estimates whose questions have the same numbers, from the sorted keys of the questions of each."""
+    """Return estimates whose influences have one position per question of any of them, 0 where one lacks it.
+
+    `keys` are, for each estimate, the sorted keys of its questions.
+    """
     every = np.unique(np.concatenate(keys))
     result = []
-    for estimate, own in zip(estimates, keys, strict=True):
+    for estimate, keys_of_estimate in zip(estimates, keys, strict=True):
         if estimate.powered is not None:
-            moves = {name: np.zeros(len(every)) for name in ("influence", "labels_influence")}
-            for name, of_all in moves.items():
-                of_all[np.searchsorted(every, own)] = getattr(estimate.powered, name)
-            estimate = replace(estimate, powered=replace(estimate.powered, **moves))
+            influences = {name: np.zeros(len(every)) for name in ("influence", "labels_influence")}
+            for name, influence in influences.items():
+                influence[np.searchsorted(every, keys_of_estimate)] = getattr(estimate.powered, name)
+            estimate = replace(estimate, powered=replace(estimate.powered, **influences))
         result.append(estimate)
     return result
 
@@ -226,13 +241,20 @@ def estimate_accuracy(
     label_error: float = 0.0,
     possible: tuple[float, float] = (0.0, 1.0),
 ) -> AccuracyEstimate:
-    """Return the accuracy of a system with its interval, and what it rests on; or that this cannot be told.
+    """Return the accuracy of a system with its interval and basis, or the reason why there is none.
 
-    Labels of at least `MIN_QUESTIONS` questions decide. With fewer, `errors` of the judge on other data are taken for
-    its errors here: the counts of `rogan_gladen`, None where not known, for the reason `no_errors`, which is also why
-    little is known. `ignore_errors`: without labels, take the judge's verdicts for the truth; `finite`: see `powered`;
-    `label_error`: share of wrong labels, by which intervals of labels are wider on both sides; `possible`: what the
-    share of right answers can be, by the labels of these very rows.
+    Labels of at least `MIN_QUESTIONS` questions decide. With fewer, the judge's rate is corrected for `errors`.
+
+    Args:
+        sums: of every question of the system.
+        errors: accepted of correct and rejected of incorrect answers on other data, see `rogan_gladen`; None where
+            they are not known.
+        no_errors: why they are not known, or why they may not hold here.
+        ignore_errors: without labels, take the judge's verdicts for the truth.
+        finite: see `powered`.
+        confidence: of the interval.
+        label_error: share of wrong labels, by which intervals of labels are wider on both sides.
+        possible: least and largest share of right answers that the labels of these very rows leave possible.
 
     >>> verdicts, labels = np.repeat([1.0, 0], [62, 38]), np.full(100, np.nan)
     >>> alone = question_sums(verdicts, verdicts, labels, 0.1)
@@ -246,29 +268,29 @@ def estimate_accuracy(
     'labels'
     """
     labelled, rows = sums.labelled.sum(), sums.rows.sum()
-    of_labels = powered(sums, finite, confidence) if labelled >= MIN_LABELS else None
-    if of_labels is not None and not np.isnan(of_labels.labels_low):
+    by_labels = powered(sums, finite, confidence) if labelled >= MIN_LABELS else None
+    if by_labels is not None and not np.isnan(by_labels.labels_low):
         return AccuracyEstimate(
-            float(of_labels.value),
-            *wider(max(of_labels.low, possible[0]), min(of_labels.high, possible[1]), label_error),
-            TOGETHER if of_labels.trust > 0 else LABELS,
-            labels_alone=wider(of_labels.labels_low, of_labels.labels_high, label_error),
-            powered=of_labels,
+            float(by_labels.value),
+            *wider(max(by_labels.low, possible[0]), min(by_labels.high, possible[1]), label_error),
+            TOGETHER if by_labels.trust > 0 else LABELS,
+            labels_alone=wider(by_labels.labels_low, by_labels.labels_high, label_error),
+            powered=by_labels,
         )
     reason = ""
     if labelled < rows:
         judged, reason = _judge_alone(sums, errors, no_errors, ignore_errors and not labelled, confidence)
         if judged:
             return judged
-    if of_labels is not None:
+    if by_labels is not None:
         asked = float(kish(sums.rows))
         few = "questions" if asked < MIN_QUESTIONS - 1e-9 else "labels"
-        reason = f"too few {few}: the labels are of {_questions(of_labels.questions)}"
-    return AccuracyEstimate(None, None, None, NOTHING, reason, powered=of_labels)
+        reason = f"too few {few}: the labels are of {_questions(by_labels.questions)}"
+    return AccuracyEstimate(None, None, None, NOTHING, reason, powered=by_labels)
 
 
 def _judge_alone(sums: QuestionSums, errors, no_errors: str, ignore_errors: bool, confidence: float):
-    """Return what the verdicts alone say, None where that is nothing; and why."""
+    """Return the estimate by verdicts alone, None where there is none; and the reason for that."""
     rows, questions = sums.rows.sum(), float(kish(sums.rows))
     rate = float(sums.accepted.sum() / rows)
     if questions < MIN_QUESTIONS - 1e-9:
@@ -279,14 +301,14 @@ def _judge_alone(sums: QuestionSums, errors, no_errors: str, ignore_errors: bool
         return AccuracyEstimate(rate, float(low), float(high), IGNORED), ""
     if errors is None:
         return None, no_errors
-    value, low, high = map(float, rogan_gladen(rate * size, size, *errors, confidence))
-    if np.isnan(value):
+    accuracy, low, high = map(float, rogan_gladen(rate * size, size, *errors, confidence))
+    if np.isnan(accuracy):
         return None, "the judge hardly tells right from wrong where its errors were measured"
-    value = min(value, 1 - float(sums.declined_share))
-    low, high = min(low, value), max(high, value)  # the published limits are of a shifted center
+    accuracy = min(accuracy, 1 - float(sums.declined_share))
+    low, high = min(low, accuracy), max(high, accuracy)  # the published limits are of a shifted center
     if high - low > WIDEST:
         return None, no_errors or f"the judge's errors leave {low:.2f} to {high:.2f} open"
-    return AccuracyEstimate(value, low, high, MEASURED), ""
+    return AccuracyEstimate(accuracy, low, high, MEASURED), ""
 
 
 def _questions(number: float) -> str:
@@ -295,17 +317,17 @@ def _questions(number: float) -> str:
 
 @dataclass(frozen=True)
 class LabelTests:
-    """Two-sided tests of differences by labels, with intervals that leave out 0 exactly where p is below the level.
+    """Two-sided tests of differences by labels, with intervals that exclude 0 exactly where p is below the level.
 
     Attributes:
-        differences: (tests,) what is tested.
+        differences: (tests,) differences of accuracy.
         p_values: (tests,) 1 where labels are of too few questions, NaN where a system has no estimate.
-        centers: (tests,) the differences with two answers more of each system, one right and one wrong.
-        errors: (tests,) standard errors of these.
+        centers: (tests,) the differences after one right and one wrong answer were added to each system.
+        errors: (tests,) standard errors of `centers`.
         freedom: (tests,) degrees of freedom of Student's t.
         complete: (tests,) whether every row of both systems has a label.
-        paired: the tests of such pairs, as `compare` tests any score; None without such pairs.
-        slack: by so much the limits are wider on both sides, for labels that may be wrong.
+        paired: `paired_tests` of all pairs, used where `complete`; None where no pair is.
+        slack: added to the limits on both sides, for labels that may be wrong.
     """
 
     differences: np.ndarray
@@ -330,33 +352,31 @@ class LabelTests:
         low = np.maximum(np.minimum(self.centers - half, self.differences), -1)
         high = np.minimum(np.maximum(self.centers + half, self.differences), 1)
         if self.paired is not None:
-            of_complete = self.paired.limits(levels)
-            low, high = (np.where(self.complete, *ends) for ends in zip(of_complete, (low, high), strict=True))
+            complete_limits = self.paired.limits(levels)
+            low, high = (np.where(self.complete, *ends) for ends in zip(complete_limits, (low, high), strict=True))
         return low, high
 
 
 def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LEVEL, slack: float = 0.0) -> LabelTests:
-    """Test the differences of all pairs of systems that people labelled, in the order of `itertools.combinations`.
+    """Test the differences of all pairs of systems with labels, in the order of `itertools.combinations`.
 
-    Every verb calls it, so that the same labels give the same limits. Each system gets two answers more, one right
-    and one wrong (Agresti & Caffo 2000, "Simple and effective confidence intervals for proportions and differences of
-    proportions result from adding two successes and two failures"); the statistic has Welch's t distribution. A
-    bootstrap of few labels has heavier tails: it leaves open what Fisher's test of the labels alone decides.
-
-    Systems of which every row has a label are tested as by any other score, see `resampling.paired_tests`.
+    One right and one wrong answer are added to each system (Agresti & Caffo 2000, "Simple and effective confidence
+    intervals for proportions and differences of proportions result from adding two successes and two failures"); the
+    statistic has Welch's t distribution. A bootstrap of few labels is less powerful: it does not reject where Fisher's
+    exact test of the labels does. Pairs of systems with a label in every row have `resampling.paired_tests`.
 
     Args:
-        systems: at least two, with questions numbered alike; None for one without enough labels.
+        systems: at least two, with influences of the same questions; None for one without enough labels.
         draws: see `resampling.paired_tests`; None: of seed 0, fewer where there are many questions.
         level: one minus the confidence of the intervals.
-        slack: see `LabelTests`; systems of which every row has a label are then tested as others are.
+        slack: see `LabelTests`; with a slack no pair has `resampling.paired_tests`.
 
     8 of 10 right and 1 of 10, of other questions: with the answers that are added 9 of 12 and 2 of 12. The difference
     is 7 / 12, its standard error the root of (9 * 3 + 2 * 10) / 12^3, the statistic 3.54 with 17.7 degrees of freedom.
 
     >>> labels = np.full((2, 20), np.nan)
     >>> labels[0, :10], labels[1, 10:] = np.arange(10) < 8, np.arange(10) < 1
-    >>> systems = [prediction_powered(np.zeros(20), of_system, np.full(20, 0.5)) for of_system in labels]
+    >>> systems = [prediction_powered(np.zeros(20), system_labels, np.full(20, 0.5)) for system_labels in labels]
     >>> tests = label_tests(systems)
     >>> float(tests.p_values[0].round(4)), [float(end[0].round(2)) for end in tests.limits(np.array([0.05]))]
     (0.0024, [0.24, 0.93])
@@ -365,15 +385,15 @@ def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LE
 
     names = ("value", "size", "influence", "labels_value", "labels_size", "labels_influence", "questions", "complete")
     first, second = np.array(list(combinations(range(len(systems)), 2))).T
-    known = next((system for system in systems if system is not None), None)
-    if known is None:
+    example = next((system for system in systems if system is not None), None)
+    if example is None:
         nothing = np.full(len(first), np.nan)
         return LabelTests(*[nothing] * 5, np.zeros(len(first), dtype=bool), None, slack)
-    parts = []
+    columns = []
     for name in names:
-        unknown = np.full(np.shape(getattr(known, name)), np.nan)
-        parts.append(np.array([unknown if of is None else getattr(of, name) for of in systems], dtype=float))
-    *together, questions, complete = parts
+        unknown = np.full(np.shape(getattr(example, name)), np.nan)
+        columns.append(np.array([unknown if of is None else getattr(of, name) for of in systems], dtype=float))
+    *together, questions, complete = columns
     differences = together[0][first] - together[0][second]
     with_judge, labels_alone = _enlarged(*together[:3], questions), _enlarged(*together[3:], questions)
     # The judge's weight is the best for each system, not for the difference of two that fail on the same questions.
@@ -398,28 +418,28 @@ def label_tests(systems: Sequence[Powered | None], draws=None, level: float = LE
     return LabelTests(differences, p_values, centers, errors, freedom, whole, paired, slack)
 
 
-def _enlarged(values, sizes, influence, questions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the differences of all pairs with two answers more of each system, their errors, degrees of freedom.
+def _enlarged(accuracies, sizes, influence, questions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (pairs,) differences after one right and one wrong answer were added to each system, with their errors.
 
-    The correlation of two systems is that of their influences, with one question added for each of the four pairs of
-    right and wrong answers. With half a question, as Agresti & Min (2005) add, only 88% of the intervals of 20 labels
-    hold where one system is right wherever the other one is.
+    The third array has their degrees of freedom. The correlation of two systems is that of their influences, with one
+    question added for each of the four pairs of right and wrong answers. With half a question, as Agresti & Min (2005)
+    add, only 88% of the intervals of 20 labels hold where one system is right wherever the other one is.
 
     Args:
-        values: (systems,) accuracies.
+        accuracies: (systems,) accuracies.
         sizes: (systems,) effective numbers of labels.
         influence: (systems, questions) see `Powered`.
         questions: (systems,) effective numbers of questions with labels.
     """
-    first, second = np.array(list(combinations(range(len(values)), 2))).T
-    shares = (values * sizes + 1) / (sizes + 2)
+    first, second = np.array(list(combinations(range(len(accuracies)), 2))).T
+    shares = (accuracies * sizes + 1) / (sizes + 2)
     variance = shares * (1 - shares) / (sizes + 2)
     spread = np.sqrt((influence**2).sum(axis=-1) + 4 * 0.5**2 / questions**2)  # each is .5 from the mean
     correlation = (influence[first] * influence[second]).sum(axis=-1) / (spread[first] * spread[second])
-    one, other = variance[first], variance[second]
+    v1, v2 = variance[first], variance[second]
     less = np.maximum(questions - 1, 1)
-    freedom = (one + other) ** 2 / (one**2 / less[first] + other**2 / less[second])
-    errors = np.sqrt(one + other - 2 * np.clip(correlation, -1, 1) * np.sqrt(one * other))
+    freedom = (v1 + v2) ** 2 / (v1**2 / less[first] + v2**2 / less[second])
+    errors = np.sqrt(v1 + v2 - 2 * np.clip(correlation, -1, 1) * np.sqrt(v1 * v2))
     return shares[first] - shares[second], errors, freedom
 
 
@@ -432,16 +452,15 @@ def accuracy_tests(
 ) -> LabelTests:
     """Test the differences of all pairs of systems, in the order of `itertools.combinations`; NaN without an estimate.
 
-    Every verb calls it: a difference is that of the two estimates, and is tested as these were made. By labels see
-    `label_tests`. Where an estimate rests on measured errors of the judge, which differ from system to system, or the
-    truth is that of these rows alone, errors are those of the intervals, put together as of normal estimates.
+    Two estimates by labels have `label_tests`. Where one rests on measured errors of the judge, or only these very
+    rows count, the test is a z-test: the standard error is that of two normal estimates with these intervals.
 
     Args:
-        estimates: at least two, with intervals at one minus `level`; of labels questions are numbered alike.
+        estimates: at least two, with intervals at one minus `level`; see `numbered_alike`.
         draws: see `label_tests`.
         level: one minus the confidence of the intervals.
-        label_error: share of wrong labels; each of two systems can have as many.
-        finite: whether the truth is that of these very rows.
+        label_error: share of wrong labels in each of the two systems.
+        finite: see `powered`.
 
     .8 and .6 with +-.1 each: the standard errors are .1 / 1.96, of the difference .072, and .2 / .072 = 2.77.
 
@@ -457,17 +476,17 @@ def accuracy_tests(
     first, second = np.array(list(combinations(range(len(estimates)), 2))).T
     z = NormalDist().inv_cdf(1 - level / 2)
     ends = [(np.nan,) * 3 if of.low is None else (of.value, of.low, of.high) for of in estimates]
-    values, low, high = np.array(ends, dtype=float).T
-    errors = np.maximum(values - low, high - values) / z
+    accuracies, low, high = np.array(ends, dtype=float).T
+    errors = np.maximum(accuracies - low, high - accuracies) / z
     shared = np.zeros(len(first))
-    for place, pair in enumerate(zip(first, second, strict=True)):
-        moves = [estimates[of].powered.influence for of in pair if estimates[of].by_labels]
-        if finite and len(moves) == 2:
-            size = np.sqrt((moves[0] ** 2).sum() * (moves[1] ** 2).sum())
-            shared[place] = np.clip((moves[0] * moves[1]).sum() / max(size, 1e-12), -1, 1)
-    one, other = errors[first], errors[second]
-    together = np.sqrt(np.maximum(one**2 + other**2 - 2 * shared * one * other, 0))
-    differences = values[first] - values[second]
+    for i, pair in enumerate(zip(first, second, strict=True)):
+        influences = [estimates[system].powered.influence for system in pair if estimates[system].by_labels]
+        if finite and len(influences) == 2:
+            covariance, size = (influences[0] * influences[1]).sum(), np.linalg.norm(influences, axis=1).prod()
+            shared[i] = np.clip(covariance / max(size, 1e-12), -1, 1)
+    e1, e2 = errors[first], errors[second]
+    together = np.sqrt(np.maximum(e1**2 + e2**2 - 2 * shared * e1 * e2, 0))
+    differences = accuracies[first] - accuracies[second]
     p_values = np.maximum(2 * ndtr(-np.abs(differences) / np.maximum(together, 1e-12)), TINY)
     others = np.isnan(tests.differences)
     mixed = ((differences, tests.differences), (p_values, tests.p_values), (differences, tests.centers))
@@ -482,10 +501,10 @@ def accuracy_differences(
     label_error: float = 0.0,
     finite: bool = False,
 ) -> list[dict[str, float | None]]:
-    """Return the differences of all pairs with the limits that `compare` gives them: "value", "low", "high".
+    """Return "value", "low" and "high" of the differences of all pairs, as `compare` has them; see `accuracy_tests`.
 
-    Limits are None for too few questions, all where a system has no estimate; `confidence` is that before Holm's
-    correction for the number of pairs. See `accuracy_tests`.
+    Limits are None for too few questions, all three where a system has no estimate. `confidence` is that before Holm's
+    correction for the number of pairs.
     """
     level = 1 - confidence
     tests = accuracy_tests(estimates, None, level, label_error, finite)
@@ -496,7 +515,7 @@ def accuracy_differences(
 
 
 def wider(low, high, error: float) -> tuple[float, float]:
-    """Return limits that also hold where a share of the labels is wrong, whichever ones: wider by it on both sides.
+    """Return limits that are wider by a share of wrong labels on both sides, within 0 and 1.
 
     >>> [round(end, 2) for end in wider(0.7, 0.95, 0.1)]
     [0.6, 1.0]
@@ -505,10 +524,10 @@ def wider(low, high, error: float) -> tuple[float, float]:
 
 
 class LabelPlan:
-    """How narrow the interval of a system gets with more labels, by the statistics of `powered`.
+    """Predicts the width of a system's interval with more labels, from its `powered` estimate.
 
-    The accuracy that is planned with is the middle of the interval; how alike answers to a question are the judge's
-    verdicts show.
+    The plan assumes that the accuracy is the middle of the interval, and that right answers are as correlated within a
+    question as the judge's verdicts.
     """
 
     def __init__(self, estimate: Powered, sums: QuestionSums, finite: bool, confidence: float = CONFIDENCE):
@@ -517,8 +536,8 @@ class LabelPlan:
         self.z = NormalDist().inv_cdf((1 + confidence) / 2)
         self.size = float(estimate.size)  # effective number of labels, and what it is if every row has a label
         rate = sums.accepted.sum() / self.rows
-        of_all = effective_size(rate, (sums.accepted - rate * sums.rows) / self.rows, sums.rows, confidence)
-        self.of_all = np.inf if finite else self.size if self.labels == self.rows else float(of_all)
+        size_of_all = effective_size(rate, (sums.accepted - rate * sums.rows) / self.rows, sums.rows, confidence)
+        self.of_all = np.inf if finite else self.size if self.labels == self.rows else float(size_of_all)
 
     def half_width(self) -> float:
         """Return half the width of the interval if every row had a label."""
@@ -532,8 +551,8 @@ class LabelPlan:
             return None
         if wanted <= self.size:
             return 0
-        of_label = (1 / self.size - 1 / self.of_all) / (1 / self.labels - 1 / self.rows)
-        needed = 1 / ((1 / wanted - 1 / self.of_all) / of_label + 1 / self.rows)
+        variance_of_label = (1 / self.size - 1 / self.of_all) / (1 / self.labels - 1 / self.rows)
+        needed = 1 / ((1 / wanted - 1 / self.of_all) / variance_of_label + 1 / self.rows)
         return min(int(np.ceil(needed)), self.rows) - self.labels
 
     def questions_needed(self, half_width: float) -> int | None:

@@ -1,10 +1,10 @@
-"""Intervals of shares where rows of one question are alike. Arrays in, arrays out.
+"""Intervals of shares where rows of one question are correlated. Arrays in, arrays out.
 
-The unit is the question. A share has Wilson's interval with an effective sample size between the number of questions
-(all answers to a question alike) and the number of rows (answers independent). How alike answers are is estimated from
-the variance between questions (Korn & Graubard 1998), to which a part of a question that is all wrong and of one that
-is all right is added: where few questions have an error, that variance is hardly known and the number of questions
-decides.
+A share has Wilson's interval with an effective sample size from the variance between questions (Korn & Graubard 1998).
+It is at least the number of questions, which is that of fully correlated answers, and about the number of rows for
+independent ones. `UNSEEN` questions that are all wrong and as many that are all right are added to the variance, which
+is hardly known where few questions have an error. scipy's and statsmodels' Wilson intervals take whole counts of
+independent rows.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ import numpy as np
 
 CONFIDENCE = 0.95
 MIN_QUESTIONS = 5  # of fewer no interval is given
-UNSEEN = 0.1  # of a question that is all wrong, and of one that is all right, which is added to the variance
-FEW_ERRORS = 3  # up to which a limit near 0 or 1 is that of a rare event
+UNSEEN = 0.1  # questions that are all wrong, and as many that are all right, which are added to the variance
+FEW_ERRORS = 3  # right or wrong answers up to which a limit is that of a Poisson count
 
 
 def kish(sizes: np.ndarray) -> np.ndarray:
@@ -29,13 +29,19 @@ def kish(sizes: np.ndarray) -> np.ndarray:
     return sizes.sum(axis=-1) ** 2 / np.maximum((sizes**2).sum(axis=-1), 1e-300)
 
 
-def effective_size(value, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE, drawn=1.0):
-    """Return (...) the number of independent answers that inform about a share as much as these rows.
+def effective_size(share, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE, drawn=1.0):
+    """Return the (...) number of independent answers with the same variance of the share as these rows.
 
-    `influence`, (..., questions), is what each question moves the share by: (sum of its rows - share * rows) / all
-    rows; `sizes`, (..., questions), has its rows, or their weight; `drawn` is the part of the variance that is left in
-    a finite population. At least the effective number of questions: no variance is larger than that of questions whose
-    answers are all alike.
+    Args:
+        share: (...) 0 to 1.
+        influence: (..., questions) influence of each question on the share: (sum over its rows - share * rows) / all
+            rows.
+        sizes: (..., questions) number of rows, or their weight.
+        confidence: of the interval; the number makes up for Student's t.
+        drawn: share of the variance that is left in a finite population.
+
+    Returns:
+        At least the effective number of questions: no variance exceeds that of questions whose answers are all equal.
 
     All answers to a question alike: ten questions inform as ten answers. Answers of which one to each of ten questions
     is wrong inform as more.
@@ -47,22 +53,26 @@ def effective_size(value, influence: np.ndarray, sizes: np.ndarray, confidence: 
     """
     from scipy.special import stdtrit
 
-    value, sizes = np.asarray(value, dtype=float), np.asarray(sizes, dtype=float)
+    share, sizes = np.asarray(share, dtype=float), np.asarray(sizes, dtype=float)
     questions = kish(sizes)
     freedom = np.maximum(questions - 1, 1)
-    unseen = UNSEEN * (value**2 + (1 - value) ** 2) / questions**2
+    unseen = UNSEEN * (share**2 + (1 - share) ** 2) / questions**2
     variance = (influence**2).sum(axis=-1) * questions / freedom + unseen * drawn
     t = stdtrit(freedom, (1 + confidence) / 2) / NormalDist().inv_cdf((1 + confidence) / 2)
-    size = value * (1 - value) / np.maximum(variance * t**2, 1e-300)
+    size = share * (1 - share) / np.maximum(variance * t**2, 1e-300)
     return np.maximum(size, questions / np.maximum(drawn, 1e-12))
 
 
-def wilson(value, number, z: float):
-    """Return Wilson's (...) limits (1927) for a share of independent answers, whose number need not be whole.
+def wilson(share, number, z: float):
+    """Return Wilson's (1927) lower and upper (...) limits of a share of independent answers.
 
-    Next to 0 and 1, where Wilson's limit is too near to them, it is that of a rare event (Brown, Cai & DasGupta 2001,
-    "Interval estimation for a binomial proportion", section 4.1.1). `z` is a quantile of the normal distribution, 1.96
-    for 95%.
+    Limits near 0 and 1 are those of a Poisson count where these are wider (Brown, Cai & DasGupta 2001, "Interval
+    estimation for a binomial proportion", section 4.1.1).
+
+    Args:
+        share: (...) 0 to 1.
+        number: (...) of answers, which need not be whole.
+        z: quantile of the normal distribution, 1.96 for 95%.
 
     >>> [round(float(limit), 3) for limit in wilson(0.8, 20, 1.959964)]
     [0.584, 0.919]
@@ -71,30 +81,32 @@ def wilson(value, number, z: float):
     """
     from scipy.special import gammaincinv
 
-    value, number = np.asarray(value, dtype=float), np.asarray(number, dtype=float)
-    center = (value + z**2 / (2 * number)) / (1 + z**2 / number)
+    share, number = np.asarray(share, dtype=float), np.asarray(number, dtype=float)
+    center = (share + z**2 / (2 * number)) / (1 + z**2 / number)
     with np.errstate(over="ignore"):  # labels of all rows are as infinitely many
-        half = z / (1 + z**2 / number) * np.sqrt(value * (1 - value) / number + z**2 / (4 * number**2))
+        half = z / (1 + z**2 / number) * np.sqrt(share * (1 - share) / number + z**2 / (4 * number**2))
     low, high = np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
     tail = 2 * NormalDist().cdf(-z)
-    right, wrong = (np.round(share * number, 9) for share in (value, 1 - value))  # 3 of 100, not 3.0000000000000027
+    right, wrong = (np.round(p * number, 9) for p in (share, 1 - share))  # 3 of 100, not 3.0000000000000027
     few = [(count > 0) & (count <= FEW_ERRORS) for count in (right, wrong)]
     rare = [gammaincinv(np.clip(count, 1e-9, None), tail) / number for count in (right, wrong)]
     low = np.where(few[0], np.minimum(low, rare[0]), low)
     high = np.where(few[1], np.maximum(high, 1 - rare[1]), high)
-    return np.minimum(value, low), np.maximum(value, high)
+    return np.minimum(share, low), np.maximum(share, high)
 
 
-def share_interval(value, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE):
-    """Return the limits of a share or a mean of numbers from 0 to 1, see `effective_size`; NaN for too few questions.
+def share_interval(share, influence: np.ndarray, sizes: np.ndarray, confidence: float = CONFIDENCE):
+    """Return the limits of a share, or of a mean of numbers from 0 to 1; NaN for fewer than `MIN_QUESTIONS`.
+
+    Arguments are those of `effective_size`.
 
     >>> verdicts = np.repeat([1.0, 0], [29, 15])
     >>> [round(float(end), 3) for end in share_interval(29 / 44, (verdicts - 29 / 44) / 44, np.ones(44))]
     [0.511, 0.781]
     """
-    size = effective_size(value, influence, sizes, confidence)
+    size = effective_size(share, influence, sizes, confidence)
     enough = kish(sizes) >= MIN_QUESTIONS - 1e-9
-    limits = wilson(value, size, NormalDist().inv_cdf((1 + confidence) / 2))
+    limits = wilson(share, size, NormalDist().inv_cdf((1 + confidence) / 2))
     return tuple(np.where(enough, limit, np.nan) for limit in limits)
 
 
@@ -111,20 +123,19 @@ class Counts:
     incorrect: float
 
     def __post_init__(self):
-        for part, whole in (COUNTS[:2], COUNTS[2:]):
-            hits, total = getattr(self, part), getattr(self, whole)
+        for judged_right, kind in (COUNTS[:2], COUNTS[2:]):
+            hits, total = getattr(self, judged_right), getattr(self, kind)
             if not total > 0:
-                raise ValueError(f"{whole}: expected answers, got {total}; judge some by hand")
+                raise ValueError(f"{kind}: expected answers, got {total}; judge some by hand")
             if not 0 <= hits <= total:
-                raise ValueError(f"{part}: expected 0 to {total}, the number of {whole} answers, got {hits}")
+                raise ValueError(f"{judged_right}: expected 0 to {total}, the number of {kind} answers, got {hits}")
 
 
 def pooled(groups: Sequence[Counts]) -> tuple[float, float, float, float]:
-    """Return one calibration sample of several, with a smaller sample size where groups differ more than by chance.
+    """Return accepted, correct, rejected and incorrect counts of one sample, pooled over several systems.
 
-    A judge errs more often on one system's answers than on another's. Measurements on other systems therefore inform
-    as much as a smaller sample of the new system's own answers. Both shares keep their value; their sample sizes are
-    reduced until their variance equals the variance between groups (Kish's design effect).
+    A judge errs more often on one system's answers than on another's. Both shares are those of all answers together;
+    the sample sizes are reduced until the variance of each share equals that between systems (Kish's design effect).
 
     >>> pooled([Counts(90, 100, 40, 50), Counts(90, 100, 40, 50)])
     (180.0, 200.0, 80.0, 100.0)
@@ -148,13 +159,24 @@ def pooled(groups: Sequence[Counts]) -> tuple[float, float, float, float]:
 def rogan_gladen(
     positives, number, accepted, correct, rejected, incorrect, confidence: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (...) the accuracy corrected for the judge's sensitivity and specificity, with its interval.
+    """Return the (...) accuracy corrected for the judge's sensitivity and specificity, and its limits.
 
     The estimate is Rogan & Gladen's (1978), (share + specificity - 1) / (sensitivity + specificity - 1). The interval
     is that of Lang & Reiczigel, "Confidence limits for prevalence of disease adjusted for estimated sensitivity and
     specificity", Preventive Veterinary Medicine 113 (2014); it is slightly conservative. Both assume that the judge
-    errs on this system's answers as often as on the calibration sample, whose `Counts` are given beside the `number`
-    of answers, and of those judged correct. NaN where the judge is no better than chance.
+    errs on this system's answers as often as on the calibration sample.
+
+    Args:
+        positives: (...) number of answers that the judge accepts.
+        number: (...) of answers.
+        accepted: of the `correct` answers of the calibration sample, those that the judge accepted.
+        correct: their number.
+        rejected: of the `incorrect` answers of the calibration sample, those that the judge rejected.
+        incorrect: their number.
+        confidence: of the interval.
+
+    Returns:
+        NaN where the judge is no better than chance.
 
     90 of 100 correct and 80 of 100 incorrect answers judged rightly, 62 of 100 accepted: (0.62 - 0.2) / 0.7 = 0.6.
 
@@ -176,4 +198,4 @@ def rogan_gladen(
     variance = share * (1 - share) / (number + z**2) + center**2 * missed + (1 - center) ** 2 * false
     half = z * np.sqrt(variance) / adjusted_gain
     estimate = (positives / number + rejected / incorrect - 1) / gain
-    return tuple(np.clip(value, 0, 1) for value in (estimate, center + shift - half, center + shift + half))
+    return tuple(np.clip(end, 0, 1) for end in (estimate, center + shift - half, center + shift + half))

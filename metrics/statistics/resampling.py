@@ -1,13 +1,12 @@
 """Resamples systems on the same rows: intervals, tests, corrections of p-values and ranks. Arrays in, numbers out.
 
-A score of a corpus need not be the mean of the scores of its rows, so what is resampled is the statistics whose sums
-make the score, as sacrebleu does it: AEv sums counts of n-grams, a mean sums scores and counts rows. Every resample
-is the same rows for all systems, which makes the tests paired. Where several rows are alike, such as the answers to
-one question, what is drawn and exchanged is such a cluster of rows.
+A score of a corpus need not be a mean of row scores, so the sufficient statistics of rows are resampled, as in
+sacrebleu: AEv sums counts of n-grams, a mean sums scores and rows. All systems share the resampled rows, so tests are
+paired. Rows of one question are correlated, so whole questions ("clusters") are drawn.
 
-From few clusters a bootstrap interval is too narrow; there one cluster is left out at a time. The standard error
-is that of the jackknife (Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 11), with Student's t
-for the number of clusters. `tests/test_few_questions.py` measures how often the intervals hold.
+A bootstrap interval of few clusters is too narrow; these have the jackknife's standard error (Efron & Tibshirani 1993,
+"An Introduction to the Bootstrap", chapter 11) with Student's t. `tests/test_few_questions.py` measures the coverage.
+scipy.stats.bootstrap has no clusters, and statsmodels is no dependency for one correction of p-values.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ def _steps(rows: int, samples: int) -> Iterator[int]:
 
 
 def bootstrap_counts(rows: int | np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield (samples, rows) how often every row is in every bootstrap sample, a chunk of samples at a time.
+    """Yield (samples, rows) counts of every row in every bootstrap sample, a chunk of samples at a time.
 
     `rows` is their number, or (rows,) number of every row's cluster: 0, 1, ... without gaps. A sample has as many
     rows, or clusters, as there are.
@@ -53,14 +52,14 @@ def bootstrap_counts(rows: int | np.ndarray, samples: int, seed: int) -> Iterato
 def bootstrap(
     statistics: Mapping[str, Callable[[np.ndarray], np.ndarray]], rows: int | np.ndarray, samples: int, seed: int
 ) -> dict[str, np.ndarray]:
-    """Return name -> (samples, ...) values of statistics, functions of (samples, rows) counts, in the same samples."""
+    """Return {name: (samples, ...) values} of statistics, which are functions of (samples, rows) counts."""
     all_counts = bootstrap_counts(rows, samples, seed)
-    chunks = [{name: values(counts) for name, values in statistics.items()} for counts in all_counts]
+    chunks = [{name: statistic(counts) for name, statistic in statistics.items()} for counts in all_counts]
     return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in statistics}
 
 
 def swaps(rows: int, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield (permutations, rows) ones where two systems exchange a row, with probability 1/2, in chunks."""
+    """Yield (permutations, rows) chunks of 1 where two systems swap a row, with probability 1/2, else 0."""
     rng = np.random.default_rng([seed, _SWAPS])
     for step in _steps(rows, samples):
         bits = rng.integers(256, size=(step, -(-rows // 8)), dtype=np.uint8)
@@ -68,12 +67,12 @@ def swaps(rows: int, samples: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def interval(scores: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (...) ends of the expanded percentile interval of (samples, ...) bootstrap scores.
+    """Return the (...) limits of the expanded percentile interval of (samples, ...) bootstrap scores.
 
-    Percentiles of the bootstrap are too narrow for few rows, as if a mean had z in place of t and n in place of n - 1;
-    expanded ones make up for it (Hesterberg 2015, "What teachers should know about the bootstrap", section 5.2).
-    `rows` is the effective number of those that were drawn. NaN where half of the scores or more are not defined, and
-    for fewer rows than `MIN_ROWS`.
+    Percentile intervals of few rows are too narrow: they have z in place of t and n in place of n - 1. Expanded ones
+    correct this (Hesterberg 2015, "What teachers should know about the bootstrap", section 5.2). `rows` is the
+    effective number of rows. Limits are NaN where half of the scores or more are NaN, and for fewer rows than
+    `MIN_ROWS`.
     """
     from scipy import stats
 
@@ -125,8 +124,8 @@ def ranking(scores: np.ndarray, better: np.ndarray) -> tuple[list[int], list[tup
     order = np.argsort(-scores, kind="stable")
     ranked = better[np.ix_(order, order)]
     clusters, cluster = [0] * len(order), 1
-    for place, system in enumerate(order):
-        cluster += bool(place) and bool(ranked[:place, place:].all())
+    for i, system in enumerate(order):
+        cluster += bool(i) and bool(ranked[:i, i:].all())
         clusters[system] = cluster
     ranks = zip((1 + better.sum(axis=0)).tolist(), (len(scores) - better.sum(axis=1)).tolist(), strict=True)
     return clusters, list(ranks)
@@ -150,23 +149,23 @@ def _quantile(clusters: float) -> float:
     return float(stdtrit(max(clusters - 1, 1), (1 + CONFIDENCE) / 2))
 
 
-def _enough(value: np.ndarray, without: np.ndarray, clusters: float) -> np.ndarray:
-    return (clusters >= MIN_ROWS) & np.isfinite(value) & np.isfinite(without).all(axis=0)
+def _enough(statistic: np.ndarray, without: np.ndarray, clusters: float) -> np.ndarray:
+    return (clusters >= MIN_ROWS) & np.isfinite(statistic) & np.isfinite(without).all(axis=0)
 
 
-def mean_interval(value, without: np.ndarray, clusters: float):
+def mean_interval(statistic, without: np.ndarray, clusters: float):
     """Return the (...) limits of a statistic without bounds, from its (clusters, ...) values without each cluster.
 
-    `clusters` is their effective number; NaN for fewer than `MIN_ROWS`, or where a value is not defined.
+    `clusters` is their effective number; NaN for fewer than `MIN_ROWS`, or where a statistic is not defined.
 
     The mean of 1, 2, 3, 6 and 8 is 4; its standard error is 1.304, Student's t with 4 degrees of freedom 2.776.
 
     >>> [round(float(end), 2) for end in mean_interval(4, np.array([4.75, 4.5, 4.25, 3.5, 3]), 5)]
     [0.38, 7.62]
     """
-    value = np.asarray(value, dtype=float)
-    half = np.where(_enough(value, without, clusters), _quantile(clusters) * standard_error(without), np.nan)
-    return value - half, value + half
+    statistic = np.asarray(statistic, dtype=float)
+    half = np.where(_enough(statistic, without, clusters), _quantile(clusters) * standard_error(without), np.nan)
+    return statistic - half, statistic + half
 
 
 @dataclass(frozen=True)
@@ -192,7 +191,7 @@ class Resampler:
         """Return the values of statistics in every sample, see `bootstrap`."""
         if self.number < FEW:
             counts = (np.arange(self.questions.max() + 1)[:, None] != self.questions).astype(float)
-            return {name: values(counts) for name, values in statistics.items()}
+            return {name: statistic(counts) for name, statistic in statistics.items()}
         return bootstrap(statistics, self.questions, self.samples, self.seed)
 
     def limits(self, difference, samples: np.ndarray):
@@ -207,8 +206,8 @@ class Resampler:
 LEVEL = 0.05
 
 
-def influences(value: np.ndarray, without: np.ndarray) -> np.ndarray:
-    """Return (questions, ...) centred pseudo-values of a statistic, from its values without each question.
+def influences(statistic: np.ndarray, without: np.ndarray) -> np.ndarray:
+    """Return (questions, ...) centred jackknife pseudo-values, from the statistic's values without each question.
 
     Their standard error is that of the statistic.
     """
@@ -217,27 +216,26 @@ def influences(value: np.ndarray, without: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class PairedTests:
-    """Two-sided tests of differences from 0, with intervals that leave out 0 exactly where p is below the level.
+    """Two-sided tests of differences from 0, with intervals that exclude 0 exactly where p is below the level.
 
-    The statistic is studentized (bootstrap-t; Efron & Tibshirani 1993, chapter 12): questions are drawn with
-    replacement, and each sample's difference is divided by its own standard error. Unlike sign flips and percentiles
-    this holds where differences are skewed: a sample that lost the few large ones has a small error and a large
-    statistic. What is drawn are influences of the questions (jackknife pseudo-values), so that scores need not be
-    means of rows.
+    The test is a bootstrap-t (Efron & Tibshirani 1993, chapter 12): questions are drawn with replacement, and every
+    resampled difference is divided by its own standard error. It keeps the level for skewed differences, where sign
+    flips and percentiles do not: a sample without the few large differences has a small error, and so a large
+    statistic. Influences of questions (jackknife pseudo-values) are drawn, so scores need not be means of rows.
 
-    Where bounds of the score are known, the largest difference is added to the variance, once (as Agresti & Min 2005
-    do for matched pairs): where a few rows in a hundred differ much, a sample may have none of them. Limits are also
-    those of Clopper and Pearson for the widest distribution within the bounds, or, where all questions have one
-    difference, of a rare opposite one that was not seen. `tests/programs/level_simulations.py` measures the level.
+    Where the score is bounded, the largest possible difference is added to the variance once (as in Agresti & Min 2005
+    for matched pairs): a sample may lack the few rows that differ much. Limits then also include those of Clopper &
+    Pearson for the widest distribution within the bounds, or, where all questions have the same difference, those for
+    an unseen opposite difference. `tests/programs/level_simulations.py` measures the level.
     """
 
     differences: np.ndarray  # (tests,)
-    p_values: np.ndarray  # (tests,) 1 where nothing can be said, NaN where a difference is not defined
-    spread: np.ndarray  # (tests,) standard error, 0 where all questions have one difference
-    largest: np.ndarray  # (tests, m) studentized statistics of the bootstrap, the largest ones, falling
+    p_values: np.ndarray  # (tests,) NaN where a difference is not defined
+    spread: np.ndarray  # (tests,) standard error, 0 where all questions have the same difference
+    largest: np.ndarray  # (tests, m) the largest studentized statistics of the bootstrap, falling
     samples: int  # number of bootstrap samples
     questions: float | np.ndarray  # effective number, or (tests,) numbers
-    bound: np.ndarray  # (tests,) the largest difference that scores allow; infinity where that is not known
+    bound: np.ndarray  # (tests,) the largest possible difference; infinity for an unbounded score
     differing: np.ndarray  # (tests,) effective number of questions on which systems differ
 
     def limits(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -247,10 +245,10 @@ class PairedTests:
         """
         from scipy.special import betaincinv
 
-        place = np.ceil(levels * (1 + self.samples) - 1).astype(int) - 1  # the statistic that must be surpassed
-        known = (place >= 0) & (levels > smallest_p(self.differing))
-        statistic = self.largest[np.arange(len(levels)), np.clip(place, 0, self.largest.shape[1] - 1)]
-        half = np.where(known, statistic * (1 + 1e-6), np.inf) * np.where(self.spread > 0, self.spread, 1)
+        rank = np.ceil(levels * (1 + self.samples) - 1).astype(int) - 1  # the statistic that must be surpassed
+        is_enough = (rank >= 0) & (levels > smallest_p(self.differing))
+        statistic = self.largest[np.arange(len(levels)), np.clip(rank, 0, self.largest.shape[1] - 1)]
+        half = np.where(is_enough, statistic * (1 + 1e-6), np.inf) * np.where(self.spread > 0, self.spread, 1)
         half = np.where(self.spread > 0, half, np.inf)
         low, high = self.differences - half, self.differences + half
 
@@ -264,7 +262,7 @@ class PairedTests:
         unseen = 1 - (levels / 2) ** (1 / number)
         equal = [(1 - unseen) * self.differences + sign * unseen * bound for sign in (-1, 1)]
         varied = self.spread > 0
-        inner = [np.where(varied, bound * (2 * end - 1), value) for end, value in zip(ends, equal, strict=True)]
+        inner = [np.where(varied, bound * (2 * end - 1), center) for end, center in zip(ends, equal, strict=True)]
         bounded = np.isfinite(self.bound)
         low = np.where(bounded, np.maximum(np.maximum(low, inner[0]), -bound), low)
         high = np.where(bounded, np.minimum(np.minimum(high, inner[1]), bound), high)
@@ -277,7 +275,7 @@ LEAST_DIFFERING = 6  # questions on which systems differ, below which no differe
 
 
 def smallest_p(questions: float) -> float:
-    """Return the least p-value that so many differing questions can have: that of a sign test in which all agree.
+    """Return the smallest possible p-value with so many differing questions: that of a sign test in which all agree.
 
     >>> smallest_p(LEAST_DIFFERING - 1), smallest_p(LEAST_DIFFERING)
     (0.0625, 0.03125)
@@ -293,10 +291,15 @@ def paired_tests(
     draws: Iterable[np.ndarray],
     level: float = LEVEL,
 ) -> PairedTests:
-    """Test (tests,) differences by `influences`; the order of the questions and that of two systems change nothing.
+    """Test differences between paired systems; the order of questions and of the two systems changes no p-value.
 
-    `questions`, `bound`: see `PairedTests`; `draws` are `bootstrap_counts`; `level` is the largest that limits will
-    have.
+    Args:
+        differences: (tests,).
+        influence: (questions, tests) `influences` of the questions on the differences.
+        questions: see `PairedTests`.
+        bound: see `PairedTests`.
+        draws: `bootstrap_counts` of the questions.
+        level: the largest level of `PairedTests.limits`.
 
     A difference of 1 in each of 8 questions: p is that of a sign test, 2 / 2^8.
 
@@ -346,16 +349,16 @@ def paired_tests(
 def corrected(
     all_tests: Sequence[PairedTests], correction: str, level: float = LEVEL
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Return of every set of tests the corrected p-values, and limits that leave out 0 where these are below a level.
+    """Return (corrected p-values, lower limits, upper limits) of every set of tests; all sets are one family.
 
-    All sets are one family; `level` is one minus the confidence of the limits where nothing is corrected.
+    Limits exclude 0 where the corrected p is below `level`, which is one minus the confidence of uncorrected limits.
     """
     raw = np.concatenate([tests.p_values for tests in all_tests])
     adjusted = adjust_p_values(raw, correction)
     levels = level * np.where(np.isnan(raw), 1.0, raw / adjusted)
     result, start = [], 0
     for tests in all_tests:
-        part = slice(start, start + len(tests.p_values))
-        result.append((adjusted[part], *tests.limits(levels[part])))
-        start = part.stop
+        span = slice(start, start + len(tests.p_values))
+        result.append((adjusted[span], *tests.limits(levels[span])))
+        start = span.stop
     return result

@@ -1,15 +1,14 @@
-"""Tests that may be looked at after every label, with the judge as control variate. Arrays in, numbers out.
+"""Anytime-valid tests of a mean of labels, with the judge as control variate. Arrays in, numbers out.
 
-Labels come one after the other, of questions in random order. A bet on every label is made against the claim that
-the mean is at most `mean`; if the claim is true, the wealth reaches 1 / level with at most the probability `level`,
-however often people look and whenever they stop (Ville's inequality; Waudby-Smith & Ramdas 2024, "Estimating means of
-bounded random variables by betting"). The confidence sequence has the means against which no bet has won.
+Labels arrive one by one, of questions in random order. Every label is a bet against the claim that the mean is at most
+`mean`. If the claim is true, the wealth reaches 1 / level with a probability of at most `level`, whenever people look
+or stop (Ville's inequality; Waudby-Smith & Ramdas 2024, "Estimating means of bounded random variables by betting").
+The confidence sequence has the means that no bet has rejected.
 
-The judge makes the labels less variable: each is moved by what the judge says of its row, compared with other rows
-that nobody labels (as the prediction-powered e-values of Csillag, Struchiner & Goedert 2025). Each of these rows is
-used once, and every weight and bet depends on earlier labels only, so that the level holds whatever the judge's
-quality. `tests/programs/sequential_simulations.py` measures the level and the number of labels. The package confseq
-has such sequences without a judge; its last release is of January 2023.
+The judge reduces the variance: its probability of the labelled row, minus its mean on unlabelled rows, is subtracted
+(Csillag, Struchiner & Goedert 2025, "Prediction-powered e-values"). Every unlabelled row is used once, and weights and
+bets depend on earlier labels only, so the level holds for any judge. `tests/programs/sequential_simulations.py`
+measures the level and the number of labels. The package confseq has no control variate; its last release is of 2023.
 """
 
 import numpy as np
@@ -33,16 +32,21 @@ def fresh_rows(questions: int) -> int:
     return min(_MOST_FRESH, questions // _QUESTIONS_PER_FRESH)
 
 
-def _before(values: np.ndarray) -> np.ndarray:
-    """Return (..., labels) sums of what came before each label."""
-    return np.cumsum(values, axis=-1) - values
+def _before(terms: np.ndarray) -> np.ndarray:
+    """Return (..., labels) sums of the terms before each label."""
+    return np.cumsum(terms, axis=-1) - terms
 
 
 def controlled(labels, judged, fresh, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (..., labels) labels moved by the judge, and the judge's weight in each, which earlier labels decide.
+    """Return (..., labels) labels minus a control variate, and the (..., labels) weight of the judge in each.
 
-    `judged` has what the judge says of the labelled rows, `fresh` the mean of what it says of `number` other rows,
-    others for each label. Without such rows labels stay as they are.
+    The control variate is weight * (judged - fresh); every weight depends on earlier labels only.
+
+    Args:
+        labels: (..., labels) 0 to 1, in the order in which they came.
+        judged: (..., labels) the judge's probabilities of the labelled rows.
+        fresh: (..., labels) mean of the judge's probabilities of `number` unlabelled rows, each used once.
+        number: of unlabelled rows per label; 0 leaves the labels as they are.
 
     >>> moved, weight = controlled(np.ones(2), np.array([0.9, 0.5]), np.array([0.7, 0.7]), 4)
     >>> weight.round(3).tolist(), moved.round(3).tolist()
@@ -51,22 +55,24 @@ def controlled(labels, judged, fresh, number: int) -> tuple[np.ndarray, np.ndarr
     if not number:
         return labels, np.zeros(np.shape(judged))
     count = np.maximum(np.arange(labels.shape[-1]), 1)
-    of_labels, of_judge, products, squares = (_before(part) for part in (labels, judged, judged * labels, judged**2))
-    together = products - of_labels * of_judge / count + _PRIOR * _PRIOR_WEIGHT * _PRIOR_SPREAD
-    weight = together / (squares - of_judge**2 / count + _PRIOR * _PRIOR_SPREAD)
+    label_sums, judge_sums, products, squares = (
+        _before(terms) for terms in (labels, judged, judged * labels, judged**2)
+    )
+    together = products - label_sums * judge_sums / count + _PRIOR * _PRIOR_WEIGHT * _PRIOR_SPREAD
+    weight = together / (squares - judge_sums**2 / count + _PRIOR * _PRIOR_SPREAD)
     weight = _RESTRAINT * number / (number + 1) * np.clip(weight, 0, 1)
     return labels - weight * (judged - fresh), weight
 
 
 def log_wealth(moved: np.ndarray, weight: np.ndarray, mean: float, side: int, least: float = 0.0) -> np.ndarray:
-    """Return the (..., labels) logarithm of the wealth after each label, from 0.
+    """Return the (..., labels) logarithm of the wealth after each label; it starts at 0.
 
     Args:
         moved: (..., labels) see `controlled`.
         weight: (..., labels) of the judge.
-        mean: what is claimed.
-        side: 1 against "the mean is at most `mean`", -1 against "at least".
-        least: labels and what the judge says are from this to 1; -1 for differences of two systems.
+        mean: the claimed mean.
+        side: 1 bets against "the mean is at most `mean`", -1 against "the mean is at least `mean`".
+        least: lower bound of labels and of the judge's probabilities; -1 for differences of two systems.
     """
     gain = side * (moved - mean)
     worst = (mean - least if side > 0 else 1 - mean) + (1 - least) * weight  # that a label can lose
@@ -75,8 +81,8 @@ def log_wealth(moved: np.ndarray, weight: np.ndarray, mean: float, side: int, le
     gains = (_before(gain) + _COUNT * _GAIN * scale) / count
     squares = (_before(gain**2) + _COUNT * _SQUARE * scale**2) / count
     learned = np.cumsum(np.log1p(np.clip(gains / squares, 0, _MOST / worst) * gain), axis=-1)
-    of_stakes = np.logaddexp.reduce(fixed, axis=0) - np.log(len(_STAKES))
-    return np.logaddexp(np.log(_SHARE_OF_STAKES) + of_stakes, np.log(1 - _SHARE_OF_STAKES) + learned)
+    fixed_bets = np.logaddexp.reduce(fixed, axis=0) - np.log(len(_STAKES))
+    return np.logaddexp(np.log(_SHARE_OF_STAKES) + fixed_bets, np.log(1 - _SHARE_OF_STAKES) + learned)
 
 
 def rejects(moved, weight, mean: float, side: int, level: float = LEVEL, least: float = 0.0) -> np.ndarray:

@@ -27,9 +27,9 @@ def best_threshold(scores: np.ndarray, positive: np.ndarray, criterion: str) -> 
 
     false, hits, thresholds = roc_curve(positive, scores, drop_intermediate=False)
     right, wrong = int(positive.sum()), int((~positive).sum())
-    values = _criterion(criterion, hits * right, false * wrong, right, wrong)
-    best = int(np.argmax(values > values.max() - 1e-12))
-    return float(thresholds[best]), float(values[best])
+    criteria = _criterion(criterion, hits * right, false * wrong, right, wrong)
+    best = int(np.argmax(criteria > criteria.max() - 1e-12))
+    return float(thresholds[best]), float(criteria[best])
 
 
 def held_out(
@@ -59,17 +59,17 @@ def calibration(scores: np.ndarray, positive: np.ndarray, bins: int = 10) -> dic
     humans accept; "ece": the mean gap between the two, weighted by rows (Guo et al. 2017); "brier": mean squared
     difference.
 
-    >>> found = calibration(np.array([0.1, 0.9, 0.95]), np.array([False, True, False]))
-    >>> round(found["ece"], 4), round(found["brier"], 4)  # (1 * 0.1 + 2 * |0.5 - 0.925|) / 3
+    >>> errors = calibration(np.array([0.1, 0.9, 0.95]), np.array([False, True, False]))
+    >>> round(errors["ece"], 4), round(errors["brier"], 4)  # (1 * 0.1 + 2 * |0.5 - 0.925|) / 3
     (0.3167, 0.3075)
     """
     from sklearn.metrics import brier_score_loss
 
-    place = np.minimum((scores * bins).astype(int), bins - 1)
-    rows = np.bincount(place, minlength=bins)
+    bin_numbers = np.minimum((scores * bins).astype(int), bins - 1)
+    rows = np.bincount(bin_numbers, minlength=bins)
     filled = rows > 0
-    score = np.bincount(place, scores, bins)[filled] / rows[filled]
-    share = np.bincount(place, positive, bins)[filled] / rows[filled]
+    score = np.bincount(bin_numbers, scores, bins)[filled] / rows[filled]
+    share = np.bincount(bin_numbers, positive, bins)[filled] / rows[filled]
     return {
         "bins": [
             {"rows": int(n), "score": float(s), "correct": float(c)}

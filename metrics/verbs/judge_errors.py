@@ -66,10 +66,10 @@ WHAT_TO_DO = (
 UNLIKE = "they may be unlike those that the judge was measured on"
 UNMEASURED = "how often this judge errs was not measured for these weights, threshold and references"
 UNMEASURED_PAIR = "how often this pair of judges errs was not measured (escalate)"
-# A length is rare if so few of the measured rows, or fewer, have it or are further out.
-RARE = {"answer_words": 0.08, "reference_words": 0.02}
-RARE_SHARE = 0.25  # rows of such lengths, or that calibrated the judge, above which its measured errors do not count
-LEAST_ROWS = 20  # below this, what rows are like is not known
+# A length is rare if less than this share of the measured rows are at least as long, or at most as long.
+RARE = {"answer_words:": 0.08, "reference_words:": 0.02}
+RARE_SHARE = 0.25  # share of rows with rare lengths, or that calibrated the judge, above which errors do not hold
+LEAST_ROWS = 20  # rows needed to compare their lengths
 Z = 2.576  # of 99% intervals, which must not overlap
 
 
@@ -115,37 +115,30 @@ def _counts(counts: Mapping[str, float]) -> Counts:
     return Counts(*(float(counts[name]) for name in COUNTS))
 
 
-def _profile(facts: Mapping[str, Any]) -> dict[str, float]:
-    """Return what the measured rows are like; nothing where the file does not say it."""
-    return {str(name): float(count) for name, count in dict(facts.get("profile", {})).items()}
-
-
 @dataclass(frozen=True)
 class JudgeErrors:
-    """What is known of the errors of a judge on the rows of systems."""
+    """A judge's error rates, and for which systems they hold."""
 
-    measured: Measured | None  # None where it is not known how often it was right
-    unknown: str = ""  # why that is not known; "" where it is
-    ignored: bool = False  # the errors are to be ignored
-    unknown_for: Mapping[str, str] = field(default_factory=dict)  # {system: why it is not known for its rows}
-    unlike: Mapping[str, Sequence[str]] = field(
-        default_factory=dict
-    )  # {system: how its rows differ from measured ones}
+    measured: Measured | None  # None where its error rates are not known
+    unknown: str = ""  # why they are not known
+    ignored: bool = False  # whether errors are to be ignored
+    unknown_for: Mapping[str, str] = field(default_factory=dict)  # {system: why they may not hold for its rows}
+    unlike: Mapping[str, Sequence[str]] = field(default_factory=dict)  # {system: differences from measured rows}
     stronger: str = ""  # see `Scorer`; "" where no system has enough rows to compare, with any judge
 
     @classmethod
     def of(cls, scorer: Scorer, profiles: Mapping[str, Mapping[str, float]], ignored: bool = False) -> "JudgeErrors":
-        """Return what is known of a judge on rows of systems, each with its counts of `ava.scorer.profile`."""
+        """Return the error rates of a judge for systems, each with its counts of `ava.scorer.profile`."""
         if ignored:
             return cls(None, "the judge's errors are ignored", True)
         measured = measured_for(scorer)
         if measured is None:
             return cls(None, UNMEASURED_PAIR if "escalate" in scorer.facts else UNMEASURED)
-        like, unlike, reasons = _profile(measured.facts), {}, {}
+        unlike, reasons = {}, {}
         for system, rows in profiles.items():
-            if known := calibrated_on(rows):
-                reasons[system] = known[0]
-            elif others := differences(like, rows):
+            if calibrated := calibrated_on(rows):
+                reasons[system] = calibrated[0]
+            elif others := differences(measured.facts.get("profile", {}), rows):
                 unlike[system], reasons[system] = others, f"{UNLIKE} ({'; '.join(others)})"
         enough = any(rows.get("profiled", 0) >= LEAST_ROWS for rows in profiles.values())
         return cls(measured, "", False, reasons, unlike, scorer.stronger if enough else "")
@@ -162,9 +155,9 @@ class JudgeErrors:
         and "effective_sample_size", at most the rows.
         """
         result = self.estimate(system, sums, **options)
-        key = self._key(result.basis)
-        values: dict[str, Any] = {
-            "judged": float(sums.accepted.sum() / sums.rows.sum()),
+        key, rows = self._key(result.basis), int(sums.rows.sum())
+        accuracy: dict[str, Any] = {
+            "judged": float(sums.accepted.sum() / rows),
             "accuracy": result.value,
             "low": result.low,
             "high": result.high,
@@ -175,14 +168,14 @@ class JudgeErrors:
             "reason": result.reason,
             "labelled": int(sums.labelled.sum()),
             "labelled_right": int(sums.right.sum()),
-            "rows": int(sums.rows.sum()),
+            "rows": rows,
         }
         if result.labels_alone:
-            values["labels_alone"] = dict(zip(("low", "high"), result.labels_alone, strict=True))
-            (low, high), together = result.labels_alone, result.high - result.low
-            gain = ((high - low) / together) ** 2 if together > 0 else 1.0
-            values["effective_sample_size"] = min(values["labelled"] * max(gain, 1.0), values["rows"])
-        return values, result
+            (low, high), width = result.labels_alone, result.high - result.low
+            gain = ((high - low) / width) ** 2 if width > 0 else 1.0
+            accuracy["labels_alone"] = {"low": low, "high": high}
+            accuracy["effective_sample_size"] = min(accuracy["labelled"] * max(gain, 1.0), rows)
+        return accuracy, result
 
     def estimate(self, system: str, sums: estimation.QuestionSums, **options: Any) -> estimation.AccuracyEstimate:
         """Return the estimate of a system, see `estimate_accuracy`."""
@@ -195,47 +188,54 @@ class JudgeErrors:
         return self.measured.method if basis == estimation.MEASURED else basis
 
     def notes(self, systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
-        """Return what a reader must know of the estimates of systems, one sentence each."""
+        """Return notes on what the estimates of systems assume, and on how to get those that are missing."""
         by_key: dict[str, list[str]] = {}
-        for system, values in systems.items():
-            by_key.setdefault(self._key(values["basis"]), []).append(system)
+        for system, accuracy in systems.items():
+            by_key.setdefault(self._key(accuracy["basis"]), []).append(system)
         notes = [note for key, note in NOTES.items() if key in by_key]
-        if any(values["labelled"] for values in systems.values()):
+        if any(accuracy["labelled"] for accuracy in systems.values()):
             judged = [name for key in ASSUMES for name in by_key.get(key, ())]
-            said = f"labels of {MIN_QUESTIONS} questions or more are needed to decide"
-            notes += [f"{', '.join(judged)}: {said}; with fewer the number is that of the judge"] * bool(judged)
-        told = {system: values for system, values in systems.items() if "labels_alone" in values}
-        few = [f"{s} {v['labelled']}" for s, v in told.items() if v["labelled"] < min(LABELS_TO_BEGIN, v["rows"])]
+            needed = f"labels of {MIN_QUESTIONS} questions or more are needed to decide"
+            notes += [f"{', '.join(judged)}: {needed}; with fewer the number is that of the judge"] * bool(judged)
+        few = [
+            f"{system} {of['labelled']}"
+            for system, of in systems.items()
+            if "labels_alone" in of and of["labelled"] < min(LABELS_TO_BEGIN, of["rows"])
+        ]
         notes += [f"with fewer than {LABELS_TO_BEGIN} labels an interval is rough: {', '.join(few)}"] * bool(few)
-        by_fix: dict[str, dict[str, list[str]]] = {}
-        untold = by_key.get(estimation.NOTHING, [])
-        is_large = any(systems[name]["rows"] > LABELS_TO_BEGIN for name in untold)
+        return notes + self._notes_without_estimate(systems, by_key.get(estimation.NOTHING, []))
+
+    def _notes_without_estimate(self, systems: Mapping[str, Mapping[str, Any]], untold: Sequence[str]) -> list[str]:
+        """Return for every remedy why these systems have no estimate, and the remedy."""
+        is_large = any(systems[system]["rows"] > LABELS_TO_BEGIN for system in untold)
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
         if self.measured and self.measured.method == "calibrated":  # then there are labels
             to_label = "labels of these rows tell more: genqa-metrics accuracy FILE --labels LABELS"
         if self.stronger and {*self.unlike} & {*untold}:
             to_label += f". A larger judge errs less, but replaces no labels: --set {self.stronger}"
+        by_fix: dict[str, dict[str, list[str]]] = {}
         for system in untold:
             reason = systems[system]["reason"]
             fix = "more questions are needed" if "too few questions" in reason else to_label
             by_fix.setdefault(fix, {}).setdefault(reason, []).append(system)
+        notes = []
         for fix, by_reason in by_fix.items():
-            names = [name for some in by_reason.values() for name in some]
-            of = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
+            names = [name for of_reason in by_reason.values() for name in of_reason]
+            whose = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
             several = len(by_reason) > 1
-            why = [reason + f" ({', '.join(some)})" * several for reason, some in by_reason.items()]
-            notes += [f"{of} {UNTOLD}: {'; '.join(why)}", fix]
+            why = [reason + f" ({', '.join(of_reason)})" * several for reason, of_reason in by_reason.items()]
+            notes += [f"{whose} {UNTOLD}: {'; '.join(why)}", fix]
         return notes
 
 
 def _shares(result: estimation.AccuracyEstimate, declined: float) -> dict[str, Any]:
-    """Return what adds up with an accuracy: the shares that decline and are wrong, and the accuracy of the others."""
+    """Return "declined" and "wrong", which add up to 1 with the accuracy, and "accuracy_given_attempted"."""
     if result.value is None:
         return {"declined": declined, "wrong": None, "accuracy_given_attempted": None}
-    tried, ends = 1 - declined, {"value": result.value, "low": result.low, "high": result.high}
-    given = {name: min(end / tried, 1.0) for name, end in ends.items()} if tried else None
+    attempted, ends = 1 - declined, {"value": result.value, "low": result.low, "high": result.high}
+    given_attempted = {name: min(end / attempted, 1.0) for name, end in ends.items()} if attempted else None
     wrong = max(0.0, 1 - declined - result.value)
-    return {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given}
+    return {"declined": declined, "wrong": wrong, "accuracy_given_attempted": given_attempted}
 
 
 def judged_systems(
@@ -247,8 +247,8 @@ def judged_systems(
     line or None, "unlike", "notes", and "systems": {system: what `JudgeErrors.accuracy` returns}; and all estimates.
     """
     estimated = {system: errors.accuracy(system, of_system, **options) for system, of_system in sums.items()}
-    systems = {system: values for system, (values, _) in estimated.items()}
-    bases, measured = {values["basis"] for values in systems.values()}, errors.measured
+    systems = {system: accuracy for system, (accuracy, _) in estimated.items()}
+    bases, measured = {accuracy["basis"] for accuracy in systems.values()}, errors.measured
     by_judge = {estimation.MEASURED, estimation.NOTHING}
     accuracy = {
         "method": methods(systems),
@@ -264,29 +264,29 @@ def judged_systems(
 
 
 def assumption(systems: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return what an estimate assumes where labels do not decide, and of which systems; "" where nothing."""
+    """Return what estimates without enough labels assume, and for which systems; "" where labels decide."""
     by_key: dict[str, list[str]] = {}
-    for system, values in systems.items():
-        key = next((key for key in ASSUMES if values["source"] == SOURCES[key]), None)
+    for system, accuracy in systems.items():
+        key = next((key for key in ASSUMES if accuracy["source"] == SOURCES[key]), None)
         by_key.setdefault(key, []).append(system)
     by_key.pop(None, None)
-    said = (
+    sentences = (
         text.format(on=f" on {briefly(by_key[key])}" * (len(by_key[key]) < len(systems)))
         for key, text in ASSUMES.items()
         if key in by_key
     )
-    return "; ".join(said)
+    return "; ".join(sentences)
 
 
 def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return in words how the accuracy of systems was estimated, those of which it cannot be told left out."""
-    of_told = [values["method"] for values in systems.values() if values["low"] is not None]
-    return " or ".join(dict.fromkeys(of_told)) or METHODS[estimation.NOTHING]
+    """Return the methods by which the accuracy of systems was estimated, joined by "or"."""
+    with_interval = [accuracy["method"] for accuracy in systems.values() if accuracy["low"] is not None]
+    return " or ".join(dict.fromkeys(with_interval)) or METHODS[estimation.NOTHING]
 
 
 def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return in a word what the accuracy of systems rests on, "" where it cannot be told; see `judged_systems`."""
-    sources = {values["source"] for values in systems.values()} - {SOURCES[estimation.NOTHING]}
+    """Return "people", "people and judge" or "corrected": the source of the accuracy of systems; "" without one."""
+    sources = {accuracy["source"] for accuracy in systems.values()} - {SOURCES[estimation.NOTHING]}
     if not sources or sources == {SOURCES[estimation.LABELS]}:
         return "people" * len(sources)
     return "people and judge" if any("labels" in source for source in sources) else "corrected"
@@ -297,30 +297,30 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
 
     `confusion` counts the labelled answers of all systems, see `tally.confusion_counts`; `stronger`: see `Scorer`.
     """
-    known = [values for values in systems.values() if "effective_sample_size" in values and values["low"] is not None]
-    if not known:
+    with_labels = [of for of in systems.values() if "effective_sample_size" in of and of["low"] is not None]
+    if not with_labels:
         return ""
     agreed, right = (confusion["accepted"] + confusion[name] for name in ("rejected", "missed"))
-    said = f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels"
-    said += f" (a judge that accepts every answer: {right:,})"
-    if all(values["labelled"] == values["rows"] for values in known):
-        return f"{said}; every answer has a label, so its verdicts are not needed"
-    if all(values["basis"] != estimation.TOGETHER for values in known):
+    sentence = f"the judge agrees with {agreed:,} of {sum(confusion.values()):,} labels"
+    sentence += f" (a judge that accepts every answer: {right:,})"
+    if all(accuracy["labelled"] == accuracy["rows"] for accuracy in with_labels):
+        return f"{sentence}; every answer has a label, so its verdicts are not needed"
+    if all(accuracy["basis"] != estimation.TOGETHER for accuracy in with_labels):
         other = f"--set {stronger}" if stronger else "another judge"
-        return f"{said}; its verdicts make no interval narrower: label more, or take {other}"
-    labelled, worth = (sum(values[name] for values in known) for name in ("labelled", "effective_sample_size"))
-    return f"{said}; with its verdicts the {labelled:,} labels give intervals as narrow as {worth:,.0f} labels alone"
+        return f"{sentence}; its verdicts make no interval narrower: label more, or take {other}"
+    labels, worth = (sum(of[name] for of in with_labels) for name in ("labelled", "effective_sample_size"))
+    return f"{sentence}; with its verdicts the {labels:,} labels give intervals as narrow as {worth:,.0f} labels alone"
 
 
-def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], said: str) -> Table:
+def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], explanation: str) -> Table:
     """Return how the judge agrees with labels: of every system the counts of `tally.CONFUSION` and its agreement."""
     rows = []
-    for system, values in systems.items():
-        counts = [values[name] for name in CONFUSION]
-        shares = [number(values["agreement"]), number(values["kappa"])]
+    for system, agreement in systems.items():
+        counts = [agreement[name] for name in CONFUSION]
+        shares = [number(agreement["agreement"]), number(agreement["kappa"])]
         rows.append([system, f"{sum(counts):,}", *shares, *(f"{count:,}" for count in counts)])
     header = ["system", "labelled", "agreement", "kappa", *CONFUSION]
-    return Table(title, header, rows, said, short=short_names(header))
+    return Table(title, header, rows, explanation, short=short_names(header))
 
 
 def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[str]] | None = None) -> str:
@@ -328,21 +328,12 @@ def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[str
     counts = [sum(group[name] for group in measured["systems"]) for name in COUNTS]
     how = f"calibrated on {measured['labels']:,} labels of yours," if "labels" in measured else "measured on"
     on = " (cross-fitted)" if "labels" in measured else ""
-    accepted, correct, rejected, incorrect = map(_count, counts)
+    accepted, correct, rejected, incorrect = (f"{n:,.0f}" if n == int(n) else f"{n:,.1f}" for n in counts)
     rest = "".join(f"; unlike the rows of {system}: {'; '.join(others)}" for system, others in (unlike or {}).items())
     return (
         f"the judge was {how} {', '.join(measured['data'])}: {accepted} of {correct} correct answers accepted, "
         f"{rejected} of {incorrect} incorrect ones rejected{on}{rest}"
     )
-
-
-def _count(number: float) -> str:
-    """Return a count with one digit behind the point where it has a fraction.
-
-    >>> _count(1250), _count(2.25)
-    ('1,250', '2.2')
-    """
-    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
 
 
 def calibrated_on(rows: Mapping[str, float]) -> list[str]:
@@ -351,15 +342,16 @@ def calibrated_on(rows: Mapping[str, float]) -> list[str]:
     >>> calibrated_on({"profiled": 60, "calibrated": 40})
     ['the judge was calibrated on 40 of these 60 answers, and errs less on them than on others']
     """
-    known, size = rows.get("calibrated", 0), rows.get("profiled", 0)
-    of = f"{known:,.0f} of these {size:,.0f} answers"
-    return [f"the judge was calibrated on {of}, and errs less on them than on others"] * (known > RARE_SHARE * size)
+    calibrated, size = rows.get("calibrated", 0), rows.get("profiled", 0)
+    answers = f"{calibrated:,.0f} of these {size:,.0f} answers"
+    note = f"the judge was calibrated on {answers}, and errs less on them than on others"
+    return [note] * (calibrated > RARE_SHARE * size)
 
 
 def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> list[str]:
-    """Return in words in what rows differ from those that a judge was measured on; only what is rare there counts.
+    """Return phrases on how rows differ from those that a judge was measured on: rare lengths, more unsure verdicts.
 
-    Both are counts of `ava.scorer.profile`; "unsure" is missing where no row was judged for the measured ones.
+    Both are counts of `ava.scorer.profile`. Measured counts without "unsure" compare only lengths.
 
     >>> measured = {"profiled": 100, "unsure": 10, "answer_words:1": 60, "answer_words:3": 37, "answer_words:6": 3}
     >>> differences(measured, {"profiled": 50, "unsure": 5, "answer_words:1": 50})
@@ -373,16 +365,18 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     if size < LEAST_ROWS:
         return [f"{size:.0f} rows are too few to compare; {LEAST_ROWS} are the least"]
     result = []
-    for part, what in (("answer_words", "answers"), ("reference_words", "references")):
-        shares = {_class(name): count / base for name, count in measured.items() if name.startswith(f"{part}:")}
-        unknown = 0.0
-        for name, count in rows.items():
-            if name.startswith(f"{part}:"):
-                longer = sum(share for length, share in shares.items() if length >= _class(name))
-                shorter = sum(share for length, share in shares.items() if length <= _class(name))
-                unknown += count * (min(longer, shorter) < RARE[part])
-        if unknown > RARE_SHARE * size:
-            result.append(f"{unknown / size:.0%} of the {what} have a length that is rare there")
+    for prefix, texts in (("answer_words:", "answers"), ("reference_words:", "references")):
+        lengths, base_lengths = (
+            {int(name.removeprefix(prefix)): count for name, count in counts.items() if name.startswith(prefix)}
+            for counts in (rows, measured)
+        )
+        rare = 0.0
+        for length, count in lengths.items():
+            longer = sum(number for other, number in base_lengths.items() if other >= length) / base
+            shorter = sum(number for other, number in base_lengths.items() if other <= length) / base
+            rare += count * (min(longer, shorter) < RARE[prefix])
+        if rare > RARE_SHARE * size:
+            result.append(f"{rare / size:.0%} of the {texts} have a length that is rare there")
     if "unsure" not in measured:
         return result
     unsure, usual = rows.get("unsure", 0) / size, measured["unsure"] / base
@@ -391,11 +385,6 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
     if low > high and unsure > usual + 0.1:
         result.append(f"it is unsure of {unsure:.0%}, there of {usual:.0%}")
     return result
-
-
-def _class(name: str) -> int:
-    """Return the class of length that a count of `ava.scorer.profile` is of, such as "answer_words:3"."""
-    return int(name.partition(":")[2])
 
 
 def checked_judge(

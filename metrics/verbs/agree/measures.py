@@ -66,11 +66,11 @@ def _estimate(draw: Resampler, value: float, low: float, high: float) -> dict[st
     return {"value": float(value), "low": float(low), "high": float(high)}
 
 
-def _share(draw: Resampler, parts: np.ndarray, wholes: np.ndarray) -> dict[str, float | None]:
-    """Return the estimate of a share, the sum of (rows,) parts by that of (rows,) wholes."""
-    value, total = parts.sum() / wholes.sum(), wholes.sum()
-    influence = np.bincount(draw.questions, (parts - value * wholes) / total)
-    return _estimate(draw, value, *share_interval(value, influence, np.bincount(draw.questions, wholes)))
+def _share(draw: Resampler, hits: np.ndarray, trials: np.ndarray) -> dict[str, float | None]:
+    """Return the estimate of a share, the sum of (rows,) hits divided by that of (rows,) trials."""
+    share, total = hits.sum() / trials.sum(), trials.sum()
+    influence = np.bincount(draw.questions, (hits - share * trials) / total)
+    return _estimate(draw, share, *share_interval(share, influence, np.bincount(draw.questions, trials)))
 
 
 def _correlations(
@@ -78,18 +78,22 @@ def _correlations(
 ) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
     """Return metric -> kind -> estimate, and samples for differences by "kind metric"."""
     resampled = {"pearson": correlation.resampled_pearson, "spearman": correlation.resampled_spearman}
-    sides = [(kind, name, values) for name, values in scores.items() for kind in resampled]
-    samples = draw.values({f"{kind} {name}": partial(resampled[kind], side, human) for kind, name, side in sides})
+    statistics = {
+        f"{kind} {name}": partial(resampled[kind], of_metric, human)
+        for name, of_metric in scores.items()
+        for kind in resampled
+    }
+    samples = draw.values(statistics)
     estimates = {
         name: {
             kind: _estimate(
                 draw,
-                getattr(correlation, kind)(values, human),
-                *correlation.correlation_limits(kind, values, human, draw.questions),
+                getattr(correlation, kind)(of_metric, human),
+                *correlation.correlation_limits(kind, of_metric, human, draw.questions),
             )
             for kind in kinds
         }
-        for name, values in scores.items()
+        for name, of_metric in scores.items()
     }
     return estimates, samples
 
@@ -109,9 +113,9 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> 
     precision, recall, _ = precision_recall_curve(correct, scores)
     chosen = {}
     for criterion in thresholds.CRITERIA:
-        threshold, value = thresholds.best_threshold(scores, correct, criterion)
+        threshold, best = thresholds.best_threshold(scores, correct, criterion)
         held_out = thresholds.held_out(scores, correct, draw.questions, criterion, draw.seed)
-        chosen[criterion] = {"threshold": threshold, "value": value, "held_out": held_out}
+        chosen[criterion] = {"threshold": threshold, "value": best, "held_out": held_out}
     in_range = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6  # a cosine of 1 may come out a little above it
     return {
         "auc": _estimate(draw, *correlation.auc_limits(scores, correct, draw.questions)),
@@ -127,8 +131,8 @@ def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: R
     """Return how good a judge's own verdicts are: threshold, agreement, kappa, the counts of `CONFUSION`, shares."""
     right = ((scores >= threshold) == correct).astype(float)
     counts = confusion_counts(scores >= threshold, correct).sum(axis=0).astype(int).tolist()
-    values = {"threshold": threshold, **agreement(counts), "agreement": _share(draw, right, np.ones_like(right))}
-    return values | dict(zip(CONFUSION, counts, strict=True))
+    shares = {"threshold": threshold, **agreement(counts), "agreement": _share(draw, right, np.ones_like(right))}
+    return shares | dict(zip(CONFUSION, counts, strict=True))
 
 
 def differing(judgments: Judgments, name: str, count: int) -> list[int]:
@@ -151,11 +155,11 @@ def _differences(judgments: Judgments, estimates: Mapping, samples: Mapping, dra
         x, y = (np.stack([scores[pair[side]] for pair in pairs]) for side in (0, 1))
         p_values = correlation.permutation_p(x, y, human, draw.questions, PERMUTATIONS * draw.samples, draw.seed)
         holm = adjust_p_values(p_values, "holm")
-        for place, (entry, (first, second)) in enumerate(zip(result, pairs, strict=True)):
-            r1, r2 = (estimates[name][kind]["value"] for name in (first, second))
-            apart = samples[f"{kind} {first}"] - samples[f"{kind} {second}"]
-            tested = {"permutation_p": float(p_values[place]), "permutation_p_holm": float(holm[place])}
-            entry[kind] = _estimate(draw, r1 - r2, *draw.limits(r1 - r2, apart)) | tested
+        for entry, (first, second), p, p_holm in zip(result, pairs, p_values.tolist(), holm.tolist(), strict=True):
+            difference = estimates[first][kind]["value"] - estimates[second][kind]["value"]
+            resampled = samples[f"{kind} {first}"] - samples[f"{kind} {second}"]
+            tests = {"permutation_p": p, "permutation_p_holm": p_holm}
+            entry[kind] = _estimate(draw, difference, *draw.limits(difference, resampled)) | tests
     return result
 
 
@@ -175,16 +179,16 @@ def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
     """Return the scores of systems, and for how many pairs each metric has the order of the humans."""
     if judgments.systems is None or len(set(judgments.systems)) < 2:
         return None
-    distinct, place = np.unique(judgments.systems, return_inverse=True)
-    names, masks = distinct.tolist(), np.eye(len(distinct))[:, place]
+    distinct, numbers = np.unique(judgments.systems, return_inverse=True)
+    names, masks = distinct.tolist(), np.eye(len(distinct))[:, numbers]
 
-    def means(values: np.ndarray) -> np.ndarray:
-        return masks @ values / masks.sum(axis=1)
+    def means(scores: np.ndarray) -> np.ndarray:
+        return masks @ scores / masks.sum(axis=1)
 
     human = means(judgments.human)
-    scores = {metric: means(values) for metric, values in judgments.scores.items()}
-    for metric, of_systems in judgments.system_scores.items():
-        scores[metric] = np.array([of_systems[name] for name in names])
+    scores = {metric: means(of_metric) for metric, of_metric in judgments.scores.items()}
+    for metric, by_system in judgments.system_scores.items():
+        scores[metric] = np.array([by_system[name] for name in names])
     means_of = {"human": lambda counts: ratio(counts @ (masks * judgments.human).T, counts @ masks.T)}
     samples = draw.values(means_of)["human"]
     clear = []
@@ -193,14 +197,14 @@ def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
         if low > 0 or high < 0:
             clear.append((i, j))
     pairs = {}
-    for metric, values in scores.items():
-        right, all_pairs = correlation.system_pairs(human, values)
-        clearly = sum(bool((human[i] - human[j]) * (values[i] - values[j]) > 0) for i, j in clear)
+    for metric, of_metric in scores.items():
+        right, all_pairs = correlation.system_pairs(human, of_metric)
+        clearly = sum(bool((human[i] - human[j]) * (of_metric[i] - of_metric[j]) > 0) for i, j in clear)
         pairs[metric] = {"right": right, "pairs": all_pairs, "clear_right": clearly, "clear_pairs": len(clear)}
     return {
         "human": dict(zip(names, human.tolist(), strict=True)),
         "rows": dict(zip(names, masks.sum(axis=1).astype(int).tolist(), strict=True)),
-        "metrics": {metric: dict(zip(names, values.tolist(), strict=True)) for metric, values in scores.items()},
+        "metrics": {metric: dict(zip(names, of.tolist(), strict=True)) for metric, of in scores.items()},
         "pairs": pairs,
     }
 
@@ -224,10 +228,9 @@ def _groups(judgments: Judgments, draw: Resampler) -> tuple[dict, list[str]]:
             questions = np.unique(draw.questions[rows], return_inverse=True)[1]
             entry: dict = {"rows": len(rows), "questions": int(questions.max()) + 1, "metrics": None}
             if len(rows) >= MIN_ROWS:
-                scores = {name: values[rows] for name, values in judgments.scores.items()}
-                kinds = ("pearson", "spearman")
-                own = replace(draw, questions=questions)
-                entry["metrics"], _ = _correlations(scores, judgments.human[rows], kinds, own)
+                scores = {name: of_metric[rows] for name, of_metric in judgments.scores.items()}
+                kinds, draw_of_group = ("pearson", "spearman"), replace(draw, questions=questions)
+                entry["metrics"], _ = _correlations(scores, judgments.human[rows], kinds, draw_of_group)
             items[grouping][label] = entry
     return items, notes
 
@@ -254,20 +257,19 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     draw = Resampler(judgments.clusters, number, seed, MIN_QUESTIONS)
     questions = int(draw.questions.max()) + 1
     if draw.number < FEW:
-        said = f"only {questions} questions" if questions > 1 else "only one question"
+        few = f"only {questions} questions" if questions > 1 else "only one question"
         if draw.number < questions - 1:
-            said = f"some questions have many rows: all count as about {draw.number:.0f} equal questions"
-        rough = draw.number >= MIN_QUESTIONS
-        notes.append(f"{said}: {FEW_INTERVALS if rough else NO_INTERVALS}")
+            few = f"some questions have many rows: all count as about {draw.number:.0f} equal questions"
+        notes.append(f"{few}: {FEW_INTERVALS if draw.number >= MIN_QUESTIONS else NO_INTERVALS}")
     if questions < len(human):
         notes.append("answers to one question are alike: intervals and permutations draw whole questions")
     if not np.ptp(human):
         notes.append("all human scores are equal: no correlation is defined")
-    for name, values in judgments.scores.items():
-        if not np.ptp(values):
+    for name, scores in judgments.scores.items():
+        if not np.ptp(scores):
             notes.append(f"{name}: all its scores are equal: no correlation is defined")
-        elif not correlation.is_varied(values):
-            notes.append(f"{name}: {_few_on_one_side(values)}")
+        elif not correlation.is_varied(scores):
+            notes.append(f"{name}: {_few_on_one_side(scores)}")
     if np.ptp(human) and not correlation.is_varied(human):
         notes.append(f"human scores: {_few_on_one_side(human)}")
     if 0 < (rare := int(min(correct.sum(), (~correct).sum()))) < MIN_EACH:
@@ -276,8 +278,8 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     estimates, samples = _correlations(judgments.scores, human, ("pearson", "spearman", "kendall"), draw)
     metrics: dict[str, dict] = {name: dict(estimate) for name, estimate in estimates.items()}
     if correct.any() and not correct.all():
-        for name, values in judgments.scores.items():
-            metrics[name]["classifier"] = _as_classifier(values, correct, draw)
+        for name, scores in judgments.scores.items():
+            metrics[name]["classifier"] = _as_classifier(scores, correct, draw)
             if metrics[name]["classifier"]["calibration"] is None:
                 notes.append(f"{name}: has scores outside 0 to 1: no calibration")
     else:
@@ -297,3 +299,25 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
         "notes": [*notes, *group_notes],
     }
     return rounded(report)
+
+
+def best_first(metrics: Mapping[str, Mapping], kind: str = "pearson") -> list[str]:
+    """Return the names of the metrics, the best correlation first, undefined ones last."""
+    values = {name: metric[kind]["value"] for name, metric in metrics.items()}
+    return sorted(metrics, key=lambda name: (values[name] is None, -(values[name] or 0.0), name))
+
+
+def against_best(metrics: Mapping, differences: Sequence[Mapping], kind: str = "pearson") -> dict[str, dict]:
+    """Return {metric: its test} against the one with the best correlation of a kind, "pearson" or "spearman".
+
+    P-values are corrected (Holm) for these tests alone.
+    """
+    best = best_first(metrics, kind)[0]
+    result = {}
+    for entry in differences:
+        if best in (entry["first"], entry["second"]):
+            result[entry["second"] if entry["first"] == best else entry["first"]] = dict(entry[kind])
+    raw = np.array([test["permutation_p"] for test in result.values()], dtype=float)  # None is NaN
+    for test, corrected in zip(result.values(), adjust_p_values(raw, "holm").tolist(), strict=True):
+        test["permutation_p_holm"] = None if np.isnan(corrected) else corrected
+    return result

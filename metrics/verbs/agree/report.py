@@ -1,7 +1,6 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.scorer import Scorer, require_extra
-from ...registry import SCORERS
+from ...core.scorer import require_extra
+from ...registry import judge_among
 from ...reports.charts import CORRELATIONS, curve_panels, forest_figure, group_figure, svg_of
 from ...reports.excerpt import excerpt_lines, quoted
 from ...reports.report import WIDTH, Report, briefly, say
@@ -18,17 +17,23 @@ from ...reports.table import Table, estimate, number, p_value, print_table, visi
 from ...reports.viewer import ViewedAnswer
 from ...rows import reading
 from ...rows.errors import Advice, FileError, bad_usage, name_column
-from ...rows.sources import Source
-from ...rows.values import Row
 from ...scale import options
-from ...scale.run import item_statistics, profiles
 from ...statistics.intervals import CONFIDENCE
-from ...statistics.resampling import LEVEL, adjust_p_values
-from ..inputs import digested_sources, optional_texts, rounded, score_in_column, unscored_item
-from ..judge_errors import calibrated_on
-from ..labels import agreement_fact, average_raters, key_of, rater_of, read_labels
-from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, analyse, differing, length_group
-from .question_types import question_type
+from ...statistics.resampling import LEVEL
+from ..inputs import digested_sources, rounded
+from ..labels import agreement_fact, average_raters, read_labels
+from ..view.rows import scored_answer
+from .measures import (
+    MIN_QUESTIONS,
+    MIN_ROWS,
+    PERMUTATIONS,
+    Judgments,
+    against_best,
+    analyse,
+    best_first,
+    differing,
+)
+from .rows import AgreeRow, groupings, human_column, metric_scores, read_rows
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 FIRST_METRICS, FIRST_NOTES, FIRST_ROWS = 6, 3, 5  # on the first screen
@@ -92,45 +97,45 @@ def agree(
         metrics = options.listed_names("metrics", metrics)
         score_columns = options.listed_names("score_columns", score_columns)
         group_columns = options.listed_names("group_columns", group_columns)
-        columns = {**_human_column(human), **options.checked_columns(columns)}
+        columns = {**human_column(human), **options.checked_columns(columns)}
         if gap is not None and not 0 <= gap < math.inf:
             raise ValueError(f"gap: expected a number of at least 0, got {gap}")
         sources = digested_sources(rows)
         label_sources = [] if labels is None else digested_sources(labels, "labels")
         if not (metrics or settings or score_columns):
             kind = reading.first_row_kind(sources, columns)
-            metrics = options.default_metrics(kind) if kind and not kind.sets and kind.has_references else ("aev",)
+            metrics = options.default_metrics(kind) if kind else ()
         scorers = options.make_scorers(metrics, settings, sources)
         names = [name for scorer in scorers.values() for name in scorer.meta_evaluated]
         for column in score_columns:
             if column in names:
                 raise ValueError(f"column: {column!r} is also the name of a score of --metric; rename the column")
     skips = reading.Skips(on_error == "skip", problem)
-    all_rows, notes = _read(sources, columns, scorers, score_columns, group_columns, skips), []
+    all_rows, notes = read_rows(sources, columns, scorers, score_columns, group_columns, skips), []
     first_rows, raters = average_raters([row.item for row in all_rows], [row.rater for row in all_rows])
-    all_rows = [all_rows[place] for place in first_rows]
+    all_rows = [all_rows[row] for row in first_rows]
     notes += [agreement_fact(raters)] * bool(raters["rows"])
     if label_sources:
-        labels_of = read_labels(label_sources, [row.item for row in all_rows], [], columns, skips, notes, error=0.0)
-        for row, label in zip(all_rows, labels_of.mean.tolist(), strict=True):
+        people = read_labels(label_sources, [row.item for row in all_rows], [], columns, skips, notes, error=0.0)
+        for row, label in zip(all_rows, people.mean.tolist(), strict=True):
             row.item.human = (None, None if math.isnan(label) else label)
     # `score` is finer than `label`, which is cut from it: the label is used where there is no score.
-    place = int(not any(row.item.human[0] is not None for row in all_rows))
-    column = columns.get(("score", "label")[place]) or ("score", "label")[place]
+    field = 0 if any(row.item.human[0] is not None for row in all_rows) else 1
+    column = columns.get(("score", "label")[field]) or ("score", "label")[field]
     if column in score_columns:
         raise FileError(f"column: {column!r} has the human scores, with which metrics are compared; name another")
-    judged = [row for row in all_rows if (value := row.item.human[place]) is not None and math.isfinite(value)]
-    if not judged:
+    with_human = [row for row in all_rows if (score := row.item.human[field]) is not None and math.isfinite(score)]
+    if not with_human:
         missing = f"{', '.join(source.name for source in sources)}: no row has a human score, a number in a "
         beside = "; or give labels beside the rows with {}"
         fix = Advice(beside.format("labels="), command=beside.format("--labels"))
         raise FileError(missing, "column named score or label; name another with ", name_column("score"), fix)
-    scores, system_scores, warnings = _scores(judged, scorers, score_columns, progress)
-    finite = np.all([np.isfinite(values) for values in scores.values()], axis=0)
-    kept = [row for row, good in zip(judged, finite, strict=True) if good]
+    scores, system_scores, warnings = metric_scores(with_human, scorers, score_columns, progress)
+    finite = np.all([np.isfinite(of_metric) for of_metric in scores.values()], axis=0)
+    kept = [row for row, is_finite in zip(with_human, finite, strict=True) if is_finite]
     if len(kept) < 3:
         raise FileError(f"{len(kept)} rows have a human score and all metric scores; 3 are the least")
-    human_scores = np.array([row.item.human[place] for row in kept], dtype=float)
+    human_scores = np.array([row.item.human[field] for row in kept], dtype=float)
     labels = [row.item.human[1] for row in kept]
     if correct is None and all(label in (0.0, 1.0) for label in labels):
         accepted, rule = np.array(labels) == 1, f"{columns.get('label') or 'label'} = 1"
@@ -140,11 +145,11 @@ def agree(
     judgments = Judgments(
         human=human_scores,
         correct=accepted,
-        scores={name: values[finite] for name, values in scores.items()},
+        scores={name: of_metric[finite] for name, of_metric in scores.items()},
         questions=[(row.file, row.question or number, tuple(row.item.references)) for number, row in enumerate(kept)],
         texts=[row.question for row in kept],
         systems=[row.system or "(none)" for row in kept] if any(row.system for row in kept) else None,
-        groups=_groups(kept, group_columns),
+        groups=groupings(kept, group_columns),
         system_scores=system_scores if finite.all() else {},
         thresholds={name: limit for scorer in scorers.values() for name, limit in scorer.thresholds.items()},
     )
@@ -157,8 +162,8 @@ def agree(
         questions=int(judgments.clusters.max()) + 1,
         left_out={
             "bad rows": skips.skipped,
-            "without a human score": len(all_rows) - len(judged),
-            "without a score of every metric": len(judged) - len(kept),
+            "without a human score": len(all_rows) - len(with_human),
+            "without a score of every metric": len(with_human) - len(kept),
         },
         settings={
             "resamples": resamples,
@@ -185,13 +190,15 @@ def agree(
         **result,
         worst={
             name: [
-                kept[row].as_dict() | {"human": float(human_scores[row]), name: round(float(values[row]), 6)}
+                kept[row].as_dict() | {"human": float(human_scores[row]), name: round(float(of_metric[row]), 6)}
                 for row in differing(judgments, name, worst)
             ]
-            for name, values in judgments.scores.items()
+            for name, of_metric in judgments.scores.items()
             if name in judgments.thresholds
         },
-        _answers=partial(_viewed, kept, judgments),
+        _order=best_first(result["metrics"]),
+        _against_best=against_best(result["metrics"], result["differences"]),
+        _answers=partial(_viewed, kept, judgments, judge_among(scorers)),
     )
 
 
@@ -236,6 +243,8 @@ class AgreeReport(Report):
     groups: dict[str, dict[str, dict[str, Any]]]
     notes: list[str]
     worst: dict[str, list[dict[str, Any]]]
+    _order: list[str]  # metrics, the best correlation first
+    _against_best: dict[str, dict[str, Any]]  # {metric: test of its difference from the first one}
     _answers: Callable[[], list[ViewedAnswer]] = list  # what the row viewer shows
 
     def answers_of_page(self) -> list[ViewedAnswer]:
@@ -243,7 +252,7 @@ class AgreeReport(Report):
         return self._answers()
 
     def __repr__(self) -> str:
-        text = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in ordered(self.metrics))
+        text = ", ".join(f"{name} {number(self.metrics[name]['pearson']['value'])}" for name in self._order)
         return f"AgreeReport({self.rows:,} answers; Pearson r: {visible(text)})"
 
     def to_pandas(self):
@@ -251,7 +260,7 @@ class AgreeReport(Report):
         import pandas
 
         rows = {}
-        for name in ordered(self.metrics):
+        for name in self._order:
             metric = self.metrics[name]
             parts = {kind: metric[kind] for kind in CORRELATIONS}
             parts |= {"auc": metric["classifier"]["auc"]} if "classifier" in metric else {}
@@ -263,38 +272,43 @@ class AgreeReport(Report):
     def findings(self) -> list[str]:
         """How far a judge agrees with the humans, which metric agrees best, and which others may agree as well."""
         labelled = self.human["correct"].endswith(" = 1")
-        verdicts = []
+        on_judges = []
         for name, metric in self.metrics.items():
-            if "verdicts" in metric:
-                found = metric["verdicts"]
-                share, equal = _shown(found["agreement"]), found["accepted"] + found["rejected"]
-                by_count = f"{name}: the judge agrees with {equal:,} of {self.rows:,} labels, {share}"
-                by_count += f" (a judge that accepts every answer: {found['accepted'] + found['missed']:,}); wrong "
-                by_count += f"answers accepted: {found['let_through']:,}, right ones rejected: {found['missed']:,}."
+            if counts := metric.get("verdicts"):
+                share, agreed = _shown(counts["agreement"]), counts["accepted"] + counts["rejected"]
+                by_count = (
+                    f"{name}: the judge agrees with {agreed:,} of {self.rows:,} labels, {share} (a judge that accepts "
+                    f"every answer: {counts['accepted'] + counts['missed']:,}); wrong answers accepted: "
+                    f"{counts['let_through']:,}, right ones rejected: {counts['missed']:,}."
+                )
                 by_share = f"{name} and the humans give the same verdict on {share} of the answers."
-                verdicts.append(by_count if labelled else by_share)
-        return [*verdicts, *self._correlated()] if labelled else [*self._correlated(), *verdicts]
+                on_judges.append(by_count if labelled else by_share)
+        on_correlations = self._best_correlation(labelled)
+        return [*on_judges, *on_correlations] if labelled else [*on_correlations, *on_judges]
 
-    def _correlated(self) -> list[str]:
+    def _best_correlation(self, labelled: bool) -> list[str]:
         """Return which metric agrees best with the humans, and which others may agree as well; [] if undefined."""
-        best = ordered(self.metrics)[0]
-        pearson = self.metrics[best]["pearson"]
+        best = self._order[0]
+        pearson, p_values = self.metrics[best]["pearson"], self._p_values()
         if pearson["value"] is None:
             return []
-        p = {name: test["permutation_p_holm"] for name, test in against_best(self.metrics, self.differences).items()}
-        near = [name for name in ordered(self.metrics) if name in p and (p[name] is None or p[name] >= LEVEL)]
-        said = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
         if pearson["low"] is not None and pearson["low"] <= 0:
             return [f"No metric is shown to agree with the humans: Pearson r of {best} {_shown(pearson)}."]
-        if p:
-            return [f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {said}."]
-        by_verdicts = "verdicts" in self.metrics[best] and self.human["correct"].endswith(" = 1")
+        if p_values:
+            near = [name for name in self._order if name in p_values and (p_values[name] or 0.0) >= LEVEL]
+            near += [name for name in self._order if p_values.get(name, 0.0) is None]
+            lead = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
+            return [f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {lead}."]
+        by_verdicts = labelled and "verdicts" in self.metrics[best]
         return [f"{best} agrees with the humans: Pearson r {_shown(pearson)}."] * (not by_verdicts)
+
+    def _p_values(self) -> dict[str, float | None]:
+        return {name: test["permutation_p_holm"] for name, test in self._against_best.items()}
 
     @property
     def next_steps(self) -> list[str]:
         """What to do with the metric that agrees best, and with a judge."""
-        best = ordered(self.metrics)[0]
+        best = self._order[0]
         result = [
             "Every other table below opens by a click on its title; print-outs and `--format json` have all of them.",
             f"Compare systems by the scores that agree with your humans ({best} first): `genqa-metrics compare ROWS`.",
@@ -324,14 +338,15 @@ class AgreeReport(Report):
         table = _correlations(self)
         kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]
         header, *rows = ([cells[i] for i in kept] for cells in (table.header, *table.rows))
-        said = "95% intervals."
+        explanation = "95% intervals."
         if "AUC" in header:
-            said += " AUC: how often an answer that people accept scores higher than one that they reject."
+            explanation += " AUC: how often an answer that people accept scores higher than one that they reject."
         if FIRST_COLUMNS[-1] in header:
-            said += " p: permutation test of the difference from the first Pearson r, corrected (Holm)."
+            explanation += " p: permutation test of the difference from the first Pearson r, corrected (Holm)."
         more = len(rows) - FIRST_METRICS
-        said += f" ... and {more:,} more: --verbose." if more > 0 else ""
-        print_table(Table("", header, rows[:FIRST_METRICS], said, {*range(FIRST_METRICS)} & table.marked), console)
+        explanation += f" ... and {more:,} more: --verbose." if more > 0 else ""
+        marked = {*range(FIRST_METRICS)} & table.marked
+        print_table(Table("", header, rows[:FIRST_METRICS], explanation, marked), console)
         self.show_notes(console, FIRST_NOTES)
         console.print()
         for name, worst in self.worst.items():
@@ -375,7 +390,7 @@ class AgreeReport(Report):
 
     def charts(self) -> dict:
         """Return the charts for the page, by the title of the table that they stand above."""
-        names = [name for name in ordered(self.metrics) if self.metrics[name]["pearson"]["value"] is not None]
+        names = [name for name in self._order if self.metrics[name]["pearson"]["value"] is not None]
         if not names:
             return {}
         charts = {AGREEMENT: svg_of(forest_figure(self.metrics, names))}
@@ -391,30 +406,8 @@ def _by(grouping: str) -> str:
     return f"By {grouping.replace('_', ' ')}"
 
 
-def _shown(found: Mapping | None) -> str:
-    return estimate(found, limit_digits=2)
-
-
-def ordered(metrics: Mapping[str, Mapping], kind: str = "pearson") -> list[str]:
-    """Return the names of the metrics, the best correlation first, undefined ones last."""
-    values = {name: metric[kind]["value"] for name, metric in metrics.items()}
-    return sorted(metrics, key=lambda name: (values[name] is None, -(values[name] or 0.0), name))
-
-
-def against_best(metrics: Mapping, differences: Sequence[Mapping], kind: str = "pearson") -> dict[str, dict]:
-    """Return {metric: its test} against the one with the best correlation of a kind, "pearson" or "spearman".
-
-    P-values are corrected (Holm) for these tests alone.
-    """
-    best = ordered(metrics, kind)[0]
-    result = {}
-    for entry in differences:
-        if best in (entry["first"], entry["second"]):
-            result[entry["second"] if entry["first"] == best else entry["first"]] = dict(entry[kind])
-    raw = np.array([test["permutation_p"] for test in result.values()], dtype=float)  # None is NaN
-    for test, corrected in zip(result.values(), adjust_p_values(raw, "holm").tolist(), strict=True):
-        test["permutation_p_holm"] = None if np.isnan(corrected) else corrected
-    return result
+def _shown(number_and_limits: Mapping | None) -> str:
+    return estimate(number_and_limits, limit_digits=2)
 
 
 def _table(title: str, columns: Mapping[str, Sequence[str]], explanation: str, marked: Collection[int] = ()) -> Table:
@@ -424,49 +417,50 @@ def _table(title: str, columns: Mapping[str, Sequence[str]], explanation: str, m
 
 
 def _correlations(report: AgreeReport) -> Table:
-    metrics, names = report.metrics, ordered(report.metrics)
-    tests = against_best(metrics, report.differences)
+    metrics, names, tests = report.metrics, report._order, report._against_best
     columns = {"metric": names}
     for kind, head in CORRELATIONS.items():
         columns[head] = [_shown(metrics[name][kind]) for name in names]
     if any("classifier" in metric for metric in metrics.values()):
         columns["AUC"] = [_shown(metrics[name]["classifier"]["auc"]) for name in names]
-    said = "With 95% intervals. " * any("[" in cell for column in [*columns.values()][1:] for cell in column)
+    intervals = "With 95% intervals. " * any("[" in cell for column in [*columns.values()][1:] for cell in column)
     if not tests:
-        return _table(AGREEMENT, columns, said.strip())
+        return _table(AGREEMENT, columns, intervals.strip())
     for head, p in (("p", "permutation_p"), ("p corrected", "permutation_p_holm")):
         columns[head] = [p_value(tests[name][p]) if name in tests else "" for name in names]
     as_good = {names.index(name) for name, test in tests.items() if (test["permutation_p_holm"] or 0.0) >= LEVEL}
     explanation = (
-        f"{said}p: permutation test of the difference between this Pearson r and the first one; "
+        f"{intervals}p: permutation test of the difference between this Pearson r and the first one; "
         "corrected (Holm) for the tests shown. Bold: the first one, and those that do not differ from it at 5%."
     )
     return _table(AGREEMENT, columns, explanation, {0} | as_good)
 
 
 def _pairs(report: AgreeReport) -> Table | None:
-    names, ranked, said = ordered(report.metrics), report.rank_pairs, []
+    names, ranked, sentences = report._order, report.rank_pairs, []
     columns = {"metric": names}
     if ranked["pairs"]:
         columns[f"answer pairs ({ranked['pairs']:,})"] = [_shown(ranked["metrics"][name]) for name in names]
-        said.append(
+        sentences.append(
             f"Answer pairs: two answers to one question whose human scores differ by more than {ranked['gap']:g}; "
             "share that the metric ranks as humans do, with 95% interval; equal scores are wrong."
         )
     if report.systems:
-        of_systems = [report.systems["pairs"][name] for name in names]
+        counts = [report.systems["pairs"][name] for name in names]
         for head, kind in (("system pairs", ""), ("clear system pairs", "clear_")):
-            total = of_systems[0][f"{kind}pairs"]
-            columns[f"{head} ({total})"] = [f"{of_metric[f'{kind}right']} of {total}" for of_metric in of_systems]
-        said.append(
+            total = counts[0][f"{kind}pairs"]
+            columns[f"{head} ({total})"] = [f"{of_metric[f'{kind}right']} of {total}" for of_metric in counts]
+        sentences.append(
             "System pairs: pairs of systems with the better one on the humans' side; clear: those in which the 95% "
             "interval of the humans' difference leaves out 0."
         )
-    return _table("Who is better? Pairs of answers and of systems", columns, " ".join(said)) if said else None
+    return (
+        _table("Who is better? Pairs of answers and of systems", columns, " ".join(sentences)) if sentences else None
+    )
 
 
 def _system_scores(report: AgreeReport) -> Table | None:
-    systems, names = report.systems, ordered(report.metrics)
+    systems, names = report.systems, report._order
     if not systems:
         return None
     human, of = systems["human"], systems["metrics"]
@@ -478,88 +472,81 @@ def _system_scores(report: AgreeReport) -> Table | None:
 
 
 def _group_tables(report: AgreeReport) -> list[Table]:
-    tables, names = [], ordered(report.metrics)
+    tables, names = [], report._order
     for grouping, groups in report.groups.items():
-        known = [estimates for group in groups.values() for estimates in (group["metrics"] or {}).values()]
+        estimates = [metric["pearson"] for group in groups.values() for metric in (group["metrics"] or {}).values()]
         columns = {"metric": names}
         for label, group in groups.items():
-            of = group["metrics"]
-            columns[f"{label} ({group['rows']:,})"] = [_shown(of[name]["pearson"]) if of else "-" for name in names]
-        interval = any(estimates["pearson"]["low"] is not None for estimates in known)
-        said = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" if interval else ""
-        said = f"Pearson r{said}; in brackets above: answers. '-': fewer than {MIN_ROWS} answers, or equal scores."
-        tables += [_table(_by(grouping), columns, said)] * bool(known)
+            metrics = group["metrics"]
+            cells = [_shown(metrics[name]["pearson"]) if metrics else "-" for name in names]
+            columns[f"{label} ({group['rows']:,})"] = cells
+        has_interval = any(correlation["low"] is not None for correlation in estimates)
+        interval = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" * has_interval
+        few = f"'-': fewer than {MIN_ROWS} answers, or equal scores."
+        explanation = f"Pearson r{interval}; in brackets above: answers. {few}"
+        tables += [_table(_by(grouping), columns, explanation)] * bool(estimates)
     return tables
 
 
 def _thresholds(report: AgreeReport) -> Table | None:
     metrics = report.metrics
-    of = {name: metrics[name]["classifier"] for name in ordered(metrics) if "classifier" in metrics[name]}
-    if not of:
+    by_metric = {name: metrics[name]["classifier"] for name in report._order if "classifier" in metrics[name]}
+    if not by_metric:
         return None
-    columns = {"metric": list(of)}
+    classifiers, columns = by_metric.values(), {"metric": list(by_metric)}
     for criterion, title in CRITERIA.items():
-        best = [classifier["thresholds"][criterion] for classifier in of.values()]
-        limits = ["-" if value["threshold"] is None else f"{value['threshold']:.3g}" for value in best]
         columns[f"best {title}"] = [
-            f"{number(value['value'])} ({number(value['held_out'])}) from {limit}"
-            for value, limit in zip(best, limits, strict=True)
+            f"{number(best['value'])} ({number(best['held_out'])}) from "
+            f"{'-' if best['threshold'] is None else format(best['threshold'], '.3g')}"
+            for best in (classifier["thresholds"][criterion] for classifier in classifiers)
         ]
-    columns["average precision"] = [number(classifier["average_precision"]) for classifier in of.values()]
+    columns["average precision"] = [number(classifier["average_precision"]) for classifier in classifiers]
     for head, key in (("ECE", "ece"), ("Brier", "brier")):
-        columns[head] = [number((classifier["calibration"] or {}).get(key)) for classifier in of.values()]
+        columns[head] = [number((classifier["calibration"] or {}).get(key)) for classifier in classifiers]
     share = report.human["share_correct"]
     rule = f"Correct: {report.human['correct']}, {share:.1%} of the answers. " if share is not None else ""
-    said = (
+    explanation = (
         f"{rule}Best value on these rows, in brackets on questions that the threshold was not chosen on (5 folds), "
         "and the score from which on answers are called correct. ECE and Brier take the score for a probability."
     )
-    return _table(CLASSIFIED, columns, said)
+    return _table(CLASSIFIED, columns, explanation)
 
 
 def _verdicts(report: AgreeReport) -> Table | None:
     rows = []
     for name, metric in report.metrics.items():
-        if not (of := metric.get("verdicts")):
-            continue
-        accepts, rejects = of["accepted"] + of["missed"], of["rejected"] + of["let_through"]
-        accepted = f"{of['accepted']:,} of {accepts:,} ({number(of['sensitivity'])})"
-        rejected = f"{of['rejected']:,} of {rejects:,} ({number(of['specificity'])})"
-        rows.append([name, f"{of['threshold']:.3g}", _shown(of["agreement"]), number(of["kappa"]), accepted, rejected])
+        if counts := metric.get("verdicts"):
+            accepts, rejects = counts["accepted"] + counts["missed"], counts["rejected"] + counts["let_through"]
+            accepted = f"{counts['accepted']:,} of {accepts:,} ({number(counts['sensitivity'])})"
+            rejected = f"{counts['rejected']:,} of {rejects:,} ({number(counts['specificity'])})"
+            agreement, kappa = _shown(counts["agreement"]), number(counts["kappa"])
+            rows.append([name, f"{counts['threshold']:.3g}", agreement, kappa, accepted, rejected])
     header = ["judge", "correct from", "agreement", "kappa"]
     header += ["accepted of those humans accept", "rejected of the others"]
-    said = "At the judge's own threshold, which was not chosen on these rows; agreement with 95% interval."
-    return Table("Verdicts of the judge", header, rows, said) if rows else None
+    explanation = "At the judge's own threshold, which was not chosen on these rows; agreement with 95% interval."
+    return Table("Verdicts of the judge", header, rows, explanation) if rows else None
 
 
-def _viewed(rows: "Sequence[_Row]", judgments: Judgments) -> list[ViewedAnswer]:
-    """Return the answers as the row viewer shows them; the verdict is that of the first judge."""
-    judge = next((name for name in judgments.scores if name in judgments.thresholds), None)
-    others = {"human": judgments.human, **{name: of for name, of in judgments.scores.items() if name != judge}}
+def _viewed(rows: Sequence[AgreeRow], judgments: Judgments, judge: str | None) -> list[ViewedAnswer]:
+    """Return the answers as the row viewer shows them; the verdict is that of the judge at its threshold."""
+    probability = f"{judge}_score"
+    threshold = judgments.thresholds.get(probability, 0.5)
     answers = []
-    for place, row in enumerate(rows):
-        probability = float(judgments.scores[judge][place]) if judge else None
-        answers.append(
-            ViewedAnswer(
-                key=key_of(row.item),
-                question=row.question or "",
-                references=row.item.references,
-                system=row.system or row.item.system,
-                answer=row.prediction or "",
-                id=row.item.id or "",
-                verdict=probability >= judgments.thresholds[judge] if judge else None,
-                probability=probability,
-                label=float(judgments.correct[place]),
-                scores={name: float(values[place]) for name, values in others.items()},
-            )
-        )
+    for i, row in enumerate(rows):
+        scores = {name: float(of_metric[i]) for name, of_metric in judgments.scores.items()}
+        beside = {"human": float(judgments.human[i])} | {n: of for n, of in scores.items() if n != probability}
+        texts = {"question": row.question, "references": row.item.references, "prediction": row.prediction or ""}
+        about = {"id": row.item.id, "system": row.system or row.item.system, "label": float(judgments.correct[i])}
+        answers.append(scored_answer(texts | about | scores, judge, beside, threshold=threshold))
     return answers
 
 
 def _worst(report: AgreeReport) -> list[Table]:
     """Return a table for each judge, with cut texts in one column."""
     tables = []
-    said = "Answers whose verdict the humans do not share, the largest differences first; whole in JSON and HTML."
+    explanation = (
+        "Answers whose verdict the humans do not share, the largest differences first; whole in JSON and HTML."
+    )
     for name, worst in report.worst.items():
         rows = []
         for row in worst:
@@ -568,7 +555,7 @@ def _worst(report: AgreeReport) -> list[Table]:
             rows.append([texts, f"{row[name]:.3f}", f"{row['human']:g}"])
         header = ["question, answer [references]", name, "human"]
         title = f"Where {name} and the humans differ most"
-        tables += [Table(title, header, rows, said, wraps=True)] * bool(rows)
+        tables += [Table(title, header, rows, explanation, wraps=True)] * bool(rows)
     return tables
 
 
@@ -581,114 +568,3 @@ def _name(row: Mapping[str, Any]) -> str:
 def _cut(text: str | None, most: int = 50) -> str:
     text = " ".join((text or "").split())
     return text if len(text) <= most else f"{text[:most].rstrip()}…"
-
-
-@dataclass(frozen=True)
-class _Row:
-    file: str
-    item: reading.Item
-    question: str | None
-    prediction: str | None
-    system: str | None
-    scores: list[float]
-    groups: dict[str, str | None]
-    rater: str
-
-    def as_dict(self) -> dict[str, Any]:
-        facts = {"id": self.item.id, "line": self.item.line, "file": self.file, "question": self.question}
-        return facts | {"references": self.item.references, "prediction": self.prediction, "system": self.system}
-
-
-def _human_column(human: object) -> dict[str, str]:
-    by_keyword = "metrics are named by keyword: metrics"
-    if not isinstance(human, str):
-        raise ValueError(f"human: expected the name of a column, got {human!r}; {by_keyword}=...")
-    if human in SCORERS:
-        got = f"the metric {human!r}; {by_keyword}={human!r}"
-        raise ValueError(f"human: expected the column of human scores, got {got}")
-    return {} if human == "score" else {"score": human}
-
-
-def _read(
-    sources: Sequence[Source],
-    columns: Mapping[str, str],
-    scorers: Mapping[str, Scorer],
-    score_columns: Sequence[str],
-    group_columns: Sequence[str],
-    skips: reading.Skips,
-) -> list[_Row]:
-    asks = partial(options.needed_columns, scorers)
-    readers = {id(source): reading.RowReader(source, columns, asks) for source in sources}
-
-    def convert(source: Source, row: Row) -> _Row:
-        reader, values = readers[id(source)], row.values
-        scores = [score_in_column(column, values, missing=True) for column in score_columns]
-        texts = optional_texts(reader, values)
-        for column in group_columns:
-            if column not in values:
-                text = ", ".join(values) or "none"
-                raise reading.RowError(f"no column {column!r}, which --group names; columns found: {text}")
-        if scorers:
-            items = reader.read(row)
-            if len(items) != 1:
-                of_one = "expected the answer of one system, with its human score"
-                raise reading.RowError(f"{of_one}, got {len(items)}; write one row per system")
-            (item,) = items
-        else:
-            item = unscored_item(source, row, {**texts, "prediction": texts["prediction"] or [""]})
-        item.human = reader.human(values)
-        groups = {name: values.get(name) for name in (*group_columns, "question_type", "source")}
-        prediction = item.predictions[0] if scorers and item.predictions else reader.optional(values, "prediction")
-        prediction = prediction if isinstance(prediction, str) else None
-        groups = {name: None if value in (None, "") else str(value) for name, value in groups.items()}
-        return _Row(source.stem, item, texts["text"], prediction, texts["system"], scores, groups, rater_of(values))
-
-    return [row for _, _, row in reading.good_rows(sources, convert, skips)]
-
-
-def _scores(
-    rows: Sequence[_Row], scorers: Mapping[str, Scorer], score_columns: Sequence[str], progress: reading.Progress
-) -> tuple[dict, dict, list[str]]:
-    """Return name -> (rows,) scores; name -> system -> score where metrics score systems; warnings."""
-    scores: dict[str, np.ndarray] = {}
-    system_scores: dict[str, dict[str, float]] = {}
-    items, warnings = [row.item for row in rows], []
-    for metric, scorer in scorers.items():
-        if not scorer.takes_sets and any(len(item.predictions) != 1 for item in items):
-            raise FileError(f"{metric}: scores one answer, got rows with sets of predictions; leave it out")
-        if scorer.needs_question and any(row.question is None for row in rows):
-            raise FileError(f"{metric}: needs a question in every row; drop the rows without one, or leave it out")
-    sums, counts = item_statistics(items, scorers, progress)
-    for metric, scorer in scorers.items():
-        warnings += [f"{metric}: {warning}" for warning in scorer.warnings({}, counts[metric])]
-        if scorer.verdict:
-            warnings += calibrated_on(sum(profiles(scorer, items, sums[metric]).values(), Counter()))
-        statistics = sums[metric][:, :-1]  # of one answer, or of one set
-        by_row = scorer.row_scores(statistics)
-        for name in scorer.meta_evaluated:
-            scores[name] = np.asarray(by_row[scorer.row_names[scorer.names.index(name)]], dtype=float)
-        for system in dict.fromkeys(row.system for row in rows):
-            mine = np.array([row.system == system for row in rows])
-            whole = scorer.corpus_scores(statistics[mine].sum(axis=0), int(mine.sum()))
-            for name in scorer.meta_evaluated:
-                system_scores.setdefault(name, {})[system or "(none)"] = whole[name]
-    scores |= {column: np.array([row.scores[i] for row in rows]) for i, column in enumerate(score_columns)}
-    return scores, system_scores, warnings
-
-
-def _groups(rows: Sequence[_Row], group_columns: Sequence[str]) -> dict[str, list[str]]:
-    """Return the groupings that say something here."""
-    groups = {}
-    types = [row.groups["question_type"] for row in rows]
-    if all(types):
-        groups["question_type"] = types
-    elif any(row.question for row in rows):
-        groups["question_type, by rule"] = [question_type(row.question or "") for row in rows]
-    if any(row.system for row in rows):
-        groups["system"] = [row.system or "(none)" for row in rows]
-    groups["source"] = [row.groups["source"] or row.file for row in rows]
-    if all(row.prediction is not None for row in rows):
-        groups["length"] = [length_group(row.prediction) for row in rows]
-    for column in group_columns:
-        groups[column] = [row.groups[column] or "(none)" for row in rows]
-    return groups

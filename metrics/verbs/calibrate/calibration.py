@@ -41,8 +41,8 @@ def fitted_scale(probabilities: np.ndarray, labels: np.ndarray, weights: np.ndar
         scaled = slope * odds + intercept
         gap = weights * (1 / (1 + np.exp(-np.clip(scaled, -500, 500))) - labels)
         prior = parameters / np.array([SLOPE_SPREAD, INTERCEPT_SPREAD]) ** 2
-        value = (weights * (np.logaddexp(0, scaled) - labels * scaled)).sum() + (prior * parameters).sum() / 2
-        return value, np.array([(gap * odds).sum() * slope, gap.sum()]) + prior
+        loss_value = (weights * (np.logaddexp(0, scaled) - labels * scaled)).sum() + (prior * parameters).sum() / 2
+        return loss_value, np.array([(gap * odds).sum() * slope, gap.sum()]) + prior
 
     item = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(-5, 5), (-20, 20)]).x
     return float(np.exp(item[0])), float(item[1])
@@ -56,7 +56,7 @@ def folds_of(groups: Sequence[str], number: int = FOLDS) -> np.ndarray:
     """
     names = list(dict.fromkeys(groups))
     order = np.argsort(hash_uniform(names, 0), kind="stable")
-    fold = {names[place]: rank % number for rank, place in enumerate(order)}
+    fold = {names[i]: rank % number for rank, i in enumerate(order)}
     return np.array([fold[name] for name in groups])
 
 
@@ -101,25 +101,25 @@ def effective_counts(
     True
     """
     cluster = np.unique(np.array([str(group) for group in groups]), return_inverse=True)[1]
-    values = {}
+    counts = {}
     for (hit, whole), right, share in ((COUNTS[:2], labels, verdicts), (COUNTS[2:], 1 - labels, 1 - verdicts)):
-        own = weights * right
-        total = own.sum()
-        rate = float((own * share).sum() / total) if total else 0.0
-        size = total**2 / (own**2).sum() if total else 0.0
+        w = weights * right
+        total = w.sum()
+        rate = float((w * share).sum() / total) if total else 0.0
+        size = total**2 / (w**2).sum() if total else 0.0
         if total:
-            moves, sizes = np.bincount(cluster, own * (share - rate)) / total, np.bincount(cluster, own)
+            moves, sizes = np.bincount(cluster, w * (share - rate)) / total, np.bincount(cluster, w)
             size = min(size, float(effective_size(rate, moves, sizes)))
-        values |= {hit: rate * size, whole: float(size)}
+        counts |= {hit: rate * size, whole: float(size)}
     names = np.array([str(system) for system in systems])
-    parts = [error_counts(verdicts[names == name], labels[names == name]) for name in dict.fromkeys(names)]
-    parts = [Counts(**part) for part in parts if min(part["correct"], part["incorrect"]) >= LEAST_EACH]
-    if len(parts) > 1:
-        _, correct, _, incorrect = pooled(parts)
+    samples = [error_counts(verdicts[names == name], labels[names == name]) for name in dict.fromkeys(names)]
+    samples = [Counts(**sample) for sample in samples if min(sample["correct"], sample["incorrect"]) >= LEAST_EACH]
+    if len(samples) > 1:
+        _, correct, _, incorrect = pooled(samples)
         for hit, whole, most in ((*COUNTS[:2], correct), (*COUNTS[2:], incorrect)):
-            shrunk = min(1.0, most / max(values[whole], 1e-12))
-            values |= {hit: values[hit] * shrunk, whole: values[whole] * shrunk}
-    return {name: round(value, 4) for name, value in values.items()}
+            shrunk = min(1.0, most / max(counts[whole], 1e-12))
+            counts |= {hit: counts[hit] * shrunk, whole: counts[whole] * shrunk}
+    return {name: round(count, 4) for name, count in counts.items()}
 
 
 def shares_right(verdicts: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> dict[str, float]:

@@ -105,14 +105,14 @@ def calibrate(
             f"and {number - correct:g}; label more, or rows of a weaker system"
         )
     sums, _ = item_statistics(labelled.items, {JUDGE: scorer}, progress)
-    probabilities, values, weights = sums[JUDGE][:, 1], labelled.labels, labelled.weights
+    probabilities, label_values, weights = sums[JUDGE][:, 1], labelled.labels, labelled.weights
     questions = [(item.text or "").lower() for item in labelled.items]
     content, crossed = _fitted(labelled, probabilities, questions)
     content = {"genqa_metrics": __version__, "judge": scorer.judge, "signature": scorer.signature} | content
     scale = Calibration(content["slope"], content["intercept"], THRESHOLD, scorer.judge, content)
     verdicts = probabilities >= scorer.threshold, crossed >= THRESHOLD
-    before, after = (shares_right(judge, values, weights) for judge in verdicts)
-    better, worse, p = sign_test(*(judge.astype(float) for judge in verdicts), values, questions)
+    before, after = (shares_right(judge, label_values, weights) for judge in verdicts)
+    better, worse, p = sign_test(*(judge.astype(float) for judge in verdicts), label_values, questions)
     result = CalibrateReport(
         calibration=content,
         threshold_before=scorer.threshold,
@@ -120,7 +120,7 @@ def calibrate(
         before=before,
         after=after,
         sign_test={"better": better, "worse": worse, "p": p},
-        auc=area_under_curve(probabilities, values, weights),
+        auc=area_under_curve(probabilities, label_values, weights),
         unlabelled=labelled.unlabelled,
         instead=_instead(sources, label_sources, bool(np.ptp(labelled.weights))),
         helps=shows_help(better, worse, p),
@@ -189,15 +189,16 @@ class CalibrateReport(Report):
         test, content = self.sign_test, self.calibration
         unit = "questions" if content["questions"] < content["answers"] else "answers"
         counts = f"{test['better']:,} {unit} better, {test['worse']:,} worse, p {p_value(test['p'])}"
-        said = f"with {after} of the labels on held-out questions, the judge as it is with {before} ({counts})"
+        agrees = f"it agrees with {after} of the labels on held-out questions, the judge as it is with {before}"
+        agrees += f" ({counts})"
         if not self.helps:
-            return [f"{UNHELPFUL}: it agrees {said}. Use the labels themselves: {self.instead}"]
+            return [f"{UNHELPFUL}: {agrees}. Use the labels themselves: {self.instead}"]
         score = f"genqa-metrics score OTHERS --calibration {shlex.quote(self.output)}" if self.output else ""
         written = f"Written to {self.output}. For other answers: {score}; "
         to_do = f"{written}of these the labels say more: {self.instead}" if self.output else WRITE
         differ = self.instead.replace(" accuracy ", " agree ", 1)
         follows = f"It becomes as lenient or strict as these labels: read where the two differ first, {differ}"
-        return [f"calibration helps: it agrees {said}", follows, to_do]
+        return [f"calibration helps: {agrees}", follows, to_do]
 
     def show(self, console: Any) -> None:
         """Print whether calibration helps, and what to do; `show_all` prints what it rests on too."""
@@ -219,14 +220,14 @@ class CalibrateReport(Report):
         for name, (value, threshold) in (("as it is", before), ("calibrated", after)):
             rows.append([name, number(threshold), *(f"{value[share]:.1%}" for share in SHARES)])
         header = ["judge", "threshold", *SHARES]
-        said = (
+        explanation = (
             f"{self.calibration['labels']:,} labels, {self.calibration['answers']:,} answers to "
             f"{self.calibration['questions']:,} questions. Threshold: the judge's own probability from which an "
             f"answer counts as correct; on the new scale it is {self.calibration['threshold']:g}. The shares of the "
             "calibrated judge are cross-fitted: each verdict is by a scale that was fitted on other questions."
         )
         plain = {"sensitivity": "right accepted", "specificity": "wrong rejected"}
-        return [Table("Agreement with the labels", header, rows, said, short=plain)]
+        return [Table("Agreement with the labels", header, rows, explanation, short=plain)]
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
@@ -296,11 +297,11 @@ def _notes(report: CalibrateReport) -> list[str]:
     few = {name: content["errors"][name] for name in COUNTS[1::2] if content["errors"][name] < FEW_ANSWERS}
     few = few if report.helps else {}  # nothing is written, of which intervals would be made
     for name, count in few.items():
-        given = sum(system[name] for system in content["systems"])
+        labelled = sum(system[name] for system in content["systems"])
         why = "(answers to a question or of a system are alike)"
-        alike = f", which tell as much as {count:.0f} independent ones {why}" * (round(given) > round(count))
+        alike = f", which tell as much as {count:.0f} independent ones {why}" * (round(labelled) > round(count))
         to_do = f"label more {name} answers, to other questions"
-        notes.append(f"only {given:.0f} labels of {name} answers{alike}: intervals will be wide; {to_do}")
+        notes.append(f"only {labelled:.0f} labels of {name} answers{alike}: intervals will be wide; {to_do}")
     if report.auc < CHANCE:
         notes.append(
             f"a correct answer has a higher probability than an incorrect one only {report.auc:.0%} of the time: "

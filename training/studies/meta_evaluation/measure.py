@@ -20,9 +20,15 @@ from genqa_metrics.f_meta.bases import base_function, cosines
 from genqa_metrics.registry import SCORERS, make_scorer
 from genqa_metrics.reports import charts
 from genqa_metrics.statistics.resampling import adjust_p_values
-from genqa_metrics.verbs.agree.measures import PERMUTATIONS, Judgments, analyse, length_group
+from genqa_metrics.verbs.agree.measures import (
+    PERMUTATIONS,
+    Judgments,
+    against_best,
+    analyse,
+    best_first,
+    length_group,
+)
 from genqa_metrics.verbs.agree.question_types import question_type
-from genqa_metrics.verbs.agree.report import against_best, ordered
 
 from training.common import json_rows, option
 from training.studies.harness import Output, Study, Table, best_scores, read, versions
@@ -171,7 +177,7 @@ def judgments_of(rows: Sequence[Mapping], scores: Mapping[str, Sequence[float]])
 
 def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
     """Return the best metric of a report of `analyse`, and the tests of all others against it, corrected (Holm)."""
-    tests, best = against_best(report["metrics"], report["differences"], kind), ordered(report["metrics"], kind)[0]
+    tests, best = against_best(report["metrics"], report["differences"], kind), best_first(report["metrics"], kind)[0]
     holm = adjust_p_values([test["permutation_p"] for test in tests.values()], "holm").tolist()
     rest = {t: {name: test[name] for name in ("permutation_p", "value", "low", "high")} for t, test in tests.items()}
     for test, p in zip(rest.values(), holm, strict=True):

@@ -1,0 +1,143 @@
+"""The rows of `agree`: read with their human scores, scored by metrics, and grouped."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...core.scorer import Scorer
+from ...registry import SCORERS
+from ...rows import reading
+from ...rows.errors import FileError
+from ...rows.sources import Source
+from ...rows.values import Row
+from ...scale.options import needed_columns
+from ...scale.run import item_statistics, profiles
+from ..inputs import optional_texts, score_in_column, unscored_item
+from ..judge_errors import calibrated_on
+from ..labels import rater_of
+from .measures import length_group
+from .question_types import question_type
+
+
+@dataclass(frozen=True)
+class AgreeRow:
+    """A row with its human score, and what it is grouped by."""
+
+    file: str
+    item: reading.Item
+    question: str | None
+    prediction: str | None
+    system: str | None
+    scores: list[float]  # of columns; NaN without one
+    groups: dict[str, str | None]  # {column: its text}
+    rater: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return id, line, file and texts."""
+        facts = {"id": self.item.id, "line": self.item.line, "file": self.file, "question": self.question}
+        return facts | {"references": self.item.references, "prediction": self.prediction, "system": self.system}
+
+
+def human_column(human: object) -> dict[str, str]:
+    """Return {"score": column} for another column of human scores than `score`; a metric's name is a ValueError."""
+    """Return {"score": column} for another column of human scores than `score`; a metric's name is a ValueError."""
+    by_keyword = "metrics are named by keyword: metrics"
+    if not isinstance(human, str):
+        raise ValueError(f"human: expected the name of a column, got {human!r}; {by_keyword}=...")
+    if human in SCORERS:
+        got = f"the metric {human!r}; {by_keyword}={human!r}"
+        raise ValueError(f"human: expected the column of human scores, got {got}")
+    return {} if human == "score" else {"score": human}
+
+
+def read_rows(
+    sources: Sequence[Source],
+    columns: Mapping[str, str],
+    scorers: Mapping[str, Scorer],
+    score_columns: Sequence[str],
+    group_columns: Sequence[str],
+    skips: reading.Skips,
+) -> list[AgreeRow]:
+    """Return the good rows of files, with the scores that stand in columns."""
+    """Return the good rows of files, with the scores that stand in columns."""
+    asks = partial(needed_columns, scorers)
+    readers = {id(source): reading.RowReader(source, columns, asks) for source in sources}
+
+    def convert(source: Source, row: Row) -> AgreeRow:
+        reader, values = readers[id(source)], row.values
+        scores = [score_in_column(column, values, missing=True) for column in score_columns]
+        texts = optional_texts(reader, values)
+        for column in group_columns:
+            if column not in values:
+                text = ", ".join(values) or "none"
+                raise reading.RowError(f"no column {column!r}, which --group names; columns found: {text}")
+        if scorers:
+            items = reader.read(row)
+            if len(items) != 1:
+                of_one = "expected the answer of one system, with its human score"
+                raise reading.RowError(f"{of_one}, got {len(items)}; write one row per system")
+            (item,) = items
+        else:
+            item = unscored_item(source, row, {**texts, "prediction": texts["prediction"] or [""]})
+        item.human = reader.human(values)
+        groups = {name: values.get(name) for name in (*group_columns, "question_type", "source")}
+        prediction = item.predictions[0] if scorers and item.predictions else reader.optional(values, "prediction")
+        prediction = prediction if isinstance(prediction, str) else None
+        groups = {name: None if value in (None, "") else str(value) for name, value in groups.items()}
+        return AgreeRow(
+            source.stem, item, texts["text"], prediction, texts["system"], scores, groups, rater_of(values)
+        )
+
+    return [row for _, _, row in reading.good_rows(sources, convert, skips)]
+
+
+def metric_scores(
+    rows: Sequence[AgreeRow], scorers: Mapping[str, Scorer], score_columns: Sequence[str], progress: reading.Progress
+) -> tuple[dict, dict, list[str]]:
+    """Return {name: (rows,) scores}, {name: {system: score}} of metrics that score systems, and warnings."""
+    scores: dict[str, np.ndarray] = {}
+    system_scores: dict[str, dict[str, float]] = {}
+    items, warnings = [row.item for row in rows], []
+    for metric, scorer in scorers.items():
+        if not scorer.takes_sets and any(len(item.predictions) != 1 for item in items):
+            raise FileError(f"{metric}: scores one answer, got rows with sets of predictions; leave it out")
+        if scorer.needs_question and any(row.question is None for row in rows):
+            raise FileError(f"{metric}: needs a question in every row; drop the rows without one, or leave it out")
+    sums, counts = item_statistics(items, scorers, progress)
+    for metric, scorer in scorers.items():
+        warnings += [f"{metric}: {warning}" for warning in scorer.warnings({}, counts[metric])]
+        if scorer.verdict:
+            warnings += calibrated_on(sum(profiles(scorer, items, sums[metric]).values(), Counter()))
+        statistics = sums[metric][:, :-1]  # of one answer, or of one set
+        by_row = scorer.row_scores(statistics)
+        for name in scorer.meta_evaluated:
+            scores[name] = np.asarray(by_row[scorer.row_names[scorer.names.index(name)]], dtype=float)
+        for system in dict.fromkeys(row.system for row in rows):
+            is_of_system = np.array([row.system == system for row in rows])
+            corpus_scores = scorer.corpus_scores(statistics[is_of_system].sum(axis=0), int(is_of_system.sum()))
+            for name in scorer.meta_evaluated:
+                system_scores.setdefault(name, {})[system or "(none)"] = corpus_scores[name]
+    scores |= {column: np.array([row.scores[i] for row in rows]) for i, column in enumerate(score_columns)}
+    return scores, system_scores, warnings
+
+
+def groupings(rows: Sequence[AgreeRow], group_columns: Sequence[str]) -> dict[str, list[str]]:
+    """Return {grouping: (rows,) group of every row}: by question type, system, source, length and named columns."""
+    groups = {}
+    types = [row.groups["question_type"] for row in rows]
+    if all(types):
+        groups["question_type"] = types
+    elif any(row.question for row in rows):
+        groups["question_type, by rule"] = [question_type(row.question or "") for row in rows]
+    if any(row.system for row in rows):
+        groups["system"] = [row.system or "(none)" for row in rows]
+    groups["source"] = [row.groups["source"] or row.file for row in rows]
+    if all(row.prediction is not None for row in rows):
+        groups["length"] = [length_group(row.prediction) for row in rows]
+    for column in group_columns:
+        groups[column] = [row.groups[column] or "(none)" for row in rows]
+    return groups
