@@ -2,7 +2,6 @@
 
 import io
 import json
-import random
 import re
 from functools import cache
 from types import SimpleNamespace
@@ -20,7 +19,6 @@ from genqa_metrics.scale.tally import (
     OTHER_WORDS,
     UNSURE,
     WRONG,
-    AnswersToRead,
     answers_to_read,
 )
 from genqa_metrics.verbs.score.report import _reading_lines, why_to_read
@@ -89,22 +87,6 @@ def test_an_answer_that_is_given_in_several_epochs_is_listed_once_and_counted_ea
     for found in (answers_to_read(rows, 10, JUDGE), parts[0] + parts[1]):
         assert [answer.id for answer in found.first] == ["q3", "q0", "q2", "q4"]
         assert (found.counts[UNSURE], found.counts[WRONG]) == (4, 2)
-
-
-@pytest.mark.parametrize("number", [1, 3, 10, 100])
-def test_lists_of_parts_add_up_to_the_list_of_all(number):
-    source = random.Random(1)
-    probabilities = [round(source.random(), 3) for _ in range(300)]
-    labels = [source.choice([None, None, 0, 1]) for _ in probabilities]
-    rows = columns(probabilities, labels)
-    whole = answers_to_read(rows, number, JUDGE)
-    parts = AnswersToRead(number=0)
-    for start in range(0, 300, 70):
-        part = answers_to_read({name: values[start : start + 70] for name, values in rows.items()}, number, JUDGE)
-        parts += AnswersToRead(**json.loads(json.dumps(part.as_json())))
-    assert [answer.line for answer in parts.first] == [answer.line for answer in whole.first]
-    assert len(whole.first) == min(number, sum(whole.counts.values()))
-    assert parts.counts == whole.counts
 
 
 def test_a_probability_in_the_list_shows_on_which_side_of_the_threshold_it_is():

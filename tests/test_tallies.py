@@ -3,6 +3,7 @@
 Every metric scores rows one at a time, in uneven windows and at once; what is summed and what is reported is equal.
 """
 
+import itertools
 import json
 from collections import Counter
 from functools import cache, reduce
@@ -101,10 +102,13 @@ def test_windows_of_any_size_have_the_sums_and_the_report_of_one(case, size):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_rows_in_another_order_have_the_same_sums(case):
+def test_rows_in_any_order_and_any_split_have_the_same_sums(case):
     scorers, items, kind = items_of(case)
-    order = np.random.default_rng(0).permutation(len(items))
-    _, sums = scored([items[place] for place in order], kind, scorers, 5)
+    rng, sums = np.random.default_rng(0), Tally()
+    shuffled = [items[row] for row in rng.permutation(len(items))]
+    cuts = [0, *np.sort(rng.choice(np.arange(1, len(items)), 3, replace=False)).tolist(), len(items)]
+    for start, end in itertools.pairwise(cuts):
+        sums.add(scored(shuffled[start:end], kind, scorers, 5)[1])
     _, whole = tally_of(case, len(items))
     sums, whole = sums.as_json(), whole.as_json()
     for values in (sums, whole):

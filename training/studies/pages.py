@@ -7,7 +7,6 @@ from genqa_metrics.core.judge_model import read_settings
 from genqa_metrics.grounding.loading import HUB_CHECKPOINTS, checkpoint_folder
 
 from training.ava import compare_sizes, cut_judge, evaluate_ava
-from training.common import markdown_table
 from training.kpqa import evaluate_kpqa
 from training.studies.harness import Table, filled, rendered
 
@@ -38,23 +37,11 @@ def grounding(bundled: Mapping, sizes: Mapping) -> str:
     return rendered("cards/grounding.md.j2", judges=judges, overlap=overlap, rows=rows)
 
 
-def bench_table(result: Mapping) -> str:
-    """Return the table of what judges that read prompts need, beside a plain loop."""
-    return markdown_table([*result["results"][0]], [[*row.values()] for row in result["results"]])
-
-
-BENCHMARKS = "tests/programs/benchmarks/results"
 KEYPHRASES = filled("cards/keyphrases.md.j2", WEIGHTED=evaluate_kpqa.WEIGHTED)
 TABLES = [
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "metrics/ava/checkpoint_large/README.md"),
     Table("sizes", "ava/results/sizes", compare_sizes.tables, "spaces/docs/pages/explanation/3-judge-limits.md"),
     Table("cut", "ava/results/cut", cut_judge.table, "metrics/ava/checkpoint_large/README.md"),
-    Table(
-        "large",
-        "../tests/programs/benchmarks/results/large",
-        bench_table,
-        "tests/programs/benchmarks/results/benchmarks.md",
-    ),
     Table("adapting", "ava/results/adapting", filled("cards/adapting.md.j2"), "training/ava/README.md"),
     Table("scores", "ava/results/bundled", evaluate_ava.text),
     Table("scores", "ava/results/bundled", evaluate_ava.text, "metrics/ava/checkpoint/README.md"),
