@@ -85,7 +85,7 @@ def hub_folder(
     tried: list[str],
     files: Sequence[str] = MODEL_FILES,
 ) -> Path | None:
-    """Return the folder of "org/name@revision" on the Hub or in its cache if `is_good`, else None, why in `tried`."""
+    """Return the folder of "org/name@revision" from the Hub or its cache; if it fails, None, and why in `tried`."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
@@ -358,7 +358,7 @@ def token_limit(model, tokenizer) -> int:
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal; recomputed only when size or modification time changes."""
+    """Return the SHA-256 of a file in hexadecimal, computed again only when its size or modification time changes."""
     stat = path.stat()
     return _sha256(str(path), stat.st_size, stat.st_mtime_ns)
 
@@ -370,14 +370,14 @@ def _sha256(path: str, size: int, changed: int) -> str:
 
 
 def check_files(folder: Path) -> None:
-    """Refuse a folder with a pipe or a device in it, whose reader would wait, or never come to an end."""
+    """Refuse a folder with a pipe or a device in it: reading these can block for ever, or never end."""
     for path in sorted(folder.iterdir()):
         if path.exists() and not (path.is_file() or path.is_dir()):
             refuse(path, "expected a file, got a pipe or device; remove it")
 
 
 def read_digest(*folders: Path) -> str:
-    """Return one SHA-256 over all files that are read from some folders; a file among them counts as a whole."""
+    """Return one SHA-256 over all files that a model reads from these folders; a folder may also be one file."""
     result = hashlib.sha256()
     for folder in folders:
         if folder.is_file():
@@ -422,7 +422,7 @@ def read_settings(
 
 @contextmanager
 def one_error(source: object) -> Iterator[None]:
-    """Turn the errors of many types that a damaged file raises into one ValueError with reason and fix."""
+    """Raise one ValueError, with reason and fix, in place of the many errors that a damaged file can raise."""
     try:
         yield
     except (ImportError, CheckpointError):
@@ -523,7 +523,7 @@ def check_weights(path: Path) -> None:
 
 
 def check_keys(folder: Path, missing: Iterable[str], unknown: Iterable[str] = (), new: str = "") -> None:
-    """Refuse weights that lack tensors of their model, but for those of the pattern `new`, or have unknown ones."""
+    """Refuse weights with unknown tensors, or without tensors of their model; those of the pattern `new` may lack."""
     lost = [name for name in sorted(missing) if not (new and re.search(new, name))]
     for names, wrong in ((lost, "lacks"), (sorted(unknown), "has, but its config knows no,")):
         if names:
@@ -571,7 +571,7 @@ def load_numbers(path: Path) -> dict[str, np.ndarray]:
 
 
 def with_adapter(model, folder: Path):
-    """Return a model, an encoder with its head, with a plain LoRA adapter merged into it."""
+    """Return a torch model, encoder and head, with a plain LoRA adapter merged into its weights."""
     from peft import LoraConfig, PeftModel, get_peft_model_state_dict
     from safetensors import safe_open
 

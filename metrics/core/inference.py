@@ -50,7 +50,7 @@ def check_fork(device: str, process: int) -> None:
 
 
 def checked_backend(backend: object, device: str | None = None, dtype: object = None, default: str = "torch") -> str:
-    """Return the name of a backend; refuse what "onnx" cannot have, and a missing torch.
+    """Return the backend, "onnx" or "torch"; refuse settings that "onnx" does not support, and a missing torch.
 
     `default` is that of a checkpoint on a CPU, in float32; see `encoder_weights.default_backend`.
 
@@ -150,7 +150,7 @@ _LISTENER: ContextVar[Callable[[float], object] | None] = ContextVar("listener",
 
 @contextmanager
 def listening(listener: Callable[[float], object]) -> Iterator[None]:
-    """Call a function with the share of a pass's texts that each batch in this context had; the shares sum to 1."""
+    """Within this context call `listener` after each batch with its share of all texts; the shares sum to 1."""
     token = _LISTENER.set(listener)
     try:
         yield
@@ -159,7 +159,7 @@ def listening(listener: Callable[[float], object]) -> Iterator[None]:
 
 
 def report_done(share: float) -> None:
-    """Tell the listener, if there is one, that a share of the texts of a pass is done; see `listening`."""
+    """Call the listener of `listening`, if there is one, with the share of the texts that is done."""
     listener = _LISTENER.get()
     if listener:
         listener(share)
@@ -192,7 +192,7 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 def results_of(function: Callable, batches: Iterable, workers: int = 1) -> Iterator[tuple]:
-    """Yield every batch and what a function returns for it, so many at once."""
+    """Yield (batch, result of the function) for every batch, in order; `workers` threads compute the results."""
     if workers < 2:
         yield from ((batch, function(batch)) for batch in batches)
         return

@@ -305,7 +305,7 @@ def passage(
     longest: int = LONG_ANSWER,
     most: int = PASSAGE,
 ) -> str:
-    """Return an answer, or of one with more than `longest` words a passage close to its question and to a reference.
+    """Return an answer; of one with more than `longest` words the passage nearest to question and reference.
 
     It has the largest share of the words of the question, and of those of the reference of which it has most; the
     first of equal ones. If another one has as many words of the question and none of the reference, it may give

@@ -75,7 +75,7 @@ def score_matrices(
 
 
 def _mean(numbers: Sequence[float]) -> float:
-    """Exactly rounded, so that the order of the values does not change the last digit; 0 for no values."""
+    """Return the exactly rounded mean, which does not depend on the order of the numbers; 0 without numbers."""
     return fsum(numbers) / len(numbers) if len(numbers) else 0.0
 
 

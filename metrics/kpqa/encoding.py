@@ -58,7 +58,7 @@ class Encoder:
             in_text = np.array([s == side for s in batch.sequence_ids(i)], dtype=bool)
             ids = np.asarray(batch["input_ids"][i])
             offsets = np.asarray(batch["offset_mapping"][i]).reshape(-1, 2)[in_text]
-            pieces.append(Pieces(told_apart(ids[in_text], offsets, texts[i], self.tokenizer), offsets))
+            pieces.append(Pieces(with_distinct_unknowns(ids[in_text], offsets, texts[i], self.tokenizer), offsets))
             masks.append(in_text)
             encoded.append({key: batch[key][i] for key in keys})
             end = pieces[-1].offsets[-1][1] if len(ids[in_text]) else 0
@@ -139,8 +139,8 @@ class Encoder:
         return [items[pair][0] for pair in pairs], [items[pair][1] for pair in pairs]
 
 
-def told_apart(ids: np.ndarray, offsets: np.ndarray, text: str, tokenizer) -> np.ndarray:
-    """Return ids in which words that the vocabulary does not know, such as emoji, match only the same words."""
+def with_distinct_unknowns(ids: np.ndarray, offsets: np.ndarray, text: str, tokenizer) -> np.ndarray:
+    """Return (tokens,) ids with an id for each word that the vocabulary lacks, such as an emoji, in place of [UNK]."""
     unknown = getattr(tokenizer, "unk_token_id", None)
     positions = () if unknown is None else np.flatnonzero(ids == unknown)
     if not len(positions):
@@ -160,7 +160,7 @@ def word_pieces(tokenizer, texts: Sequence[str]) -> list[np.ndarray]:
     batch = tokenizer(list(texts), add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     ids = [np.array(row, dtype=np.int64) for row in batch["input_ids"]]
     offsets = [np.array(row).reshape(-1, 2) for row in batch["offset_mapping"]]
-    return [told_apart(*row, tokenizer) for row in zip(ids, offsets, texts, strict=True)]
+    return [with_distinct_unknowns(*row, tokenizer) for row in zip(ids, offsets, texts, strict=True)]
 
 
 def aligned(vectors: np.ndarray, offsets: np.ndarray, wanted: np.ndarray) -> np.ndarray:

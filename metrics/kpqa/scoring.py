@@ -37,7 +37,7 @@ RESULTS = tuple(
 ROUGE_WEIGHTS = ("both", "candidate", "code")
 
 OTHER_VALUE = 0.5
-UNKNOWN = 2**31  # ids from here on are of words that the vocabulary does not know, see `encoding.told_apart`
+UNKNOWN = 2**31  # first id of words that the vocabulary lacks, see `encoding.with_distinct_unknowns`
 _DENIED = 2**32  # above all token ids
 _CELLS = 2**20  # candidate x reference cells compared at once: 8 MB of similarities
 
