@@ -71,14 +71,7 @@ def unpacked(high: np.ndarray, low: np.ndarray, scales: np.ndarray) -> np.ndarra
 
 def onnx_source(folder: Path, base_model: object = None) -> Path:
     """Return the folder of the encoder of a checkpoint: its own, the bundled one, or that of `encoder_source`."""
-    is_adapter = (folder / WEIGHTS[0]).is_file()
-    if is_adapter and base_model is None and bundled() and _base_name(folder) == BASE_MODEL:
-        return BUNDLED
-    return encoder_source(folder, base_model)
-
-
-def _base_name(folder: Path) -> object:
-    return read_json(folder / "adapter_config.json").get("base_model_name_or_path")
+    return BUNDLED if base_model is None and is_on_bundled(folder) else encoder_source(folder, base_model)
 
 
 def bundled() -> bool:
@@ -93,7 +86,9 @@ def bundled() -> bool:
 
 def is_on_bundled(folder: Path) -> bool:
     """Return whether a checkpoint is an adapter of the bundled encoder."""
-    return (folder / WEIGHTS[0]).is_file() and _base_name(folder) == BASE_MODEL and bundled()
+    if not (folder / WEIGHTS[0]).is_file():
+        return False
+    return read_json(folder / "adapter_config.json").get("base_model_name_or_path") == BASE_MODEL and bundled()
 
 
 def runs_in_onnx(folder: Path) -> bool:

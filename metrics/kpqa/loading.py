@@ -128,12 +128,11 @@ def load_token_classifier(folder: Path, base_model: str | os.PathLike | None = N
 
     head = saved_head(folder)
     source = encoder_source(folder, base_model)
-    weights = next(folder / name for name in WEIGHTS if (folder / name).is_file())
-    if weights.name == "adapter_model.safetensors":
+    if (folder / WEIGHTS[0]).is_file():
         model = with_adapter(token_classifier(source, head), folder)
     else:
         model = token_classifier(folder, head)
-        model.load_state_dict(load_file(weights))
+        model.load_state_dict(load_file(folder / WEIGHTS[1]))
     tokenizer = load_tokenizer(folder, source)
     check_vocabulary(model, tokenizer, folder)
     check_row("keyphrase predictor", folder, lambda: _output(model.eval(), tokenizer))
