@@ -2,10 +2,10 @@
 
     python -m tests.programs.mutations --number 60 --seed 0 [--only statistics/intervals.py] [--record]
 
-A change swaps an operator or a comparison, negates a condition, adds one to a whole number, doubles another one, or
-inverts True and False. For each change a forked process imports the changed code in place of the file and runs the
-tests that call the changed function, the fastest first, until one fails. `build/mutations` records which test calls
-which function, once for each test file and again after it changes. Code in further processes is not changed.
+A change swaps an operator or a comparison, negates a condition, adds one to a small whole number, doubles another
+number, or inverts True and False. For each change a forked process imports the changed code in place of the file and
+runs the tests that call the changed function, the fastest first, until one fails. `build/mutations` records which test
+calls which function, once for each test file and again after it changes. Code in further processes is not changed.
 """
 
 import argparse
@@ -88,10 +88,8 @@ def swapped(node: ast.AST) -> ast.AST | None:
             return ast.IfExp(node.test, node.orelse, node.body)
         case ast.Constant(value=bool()):
             return ast.Constant(not node.value)
-        case ast.Constant(value=int()):
-            return ast.Constant(node.value + 1)
-        case ast.Constant(value=float()):
-            return ast.Constant(2 * node.value)
+        case ast.Constant(value=int() | float() as number):
+            return ast.Constant(2 * number if number >= 10 or number % 1 else number + 1)
         case ast.If() | ast.While():
             return type(node)(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
     return None
