@@ -34,7 +34,7 @@ FOLDERS = ("core", "statistics", "scale")
 RECORDS = ROOT / "build/mutations"
 # Tests of browsers, training, installations and pages: slow, and not about the arithmetic of these folders.
 LEFT_OUT = (
-    "browser spaces label_page viewer report_pages ray teaching engines training question_generation studies publish "
+    "browser spaces label_page viewer report_pages teaching training question_generation studies publish "
     "hub hands lock package docs readme pictures fuzz simulations"
 ).split()
 HEAVY = (
