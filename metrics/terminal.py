@@ -361,9 +361,6 @@ def skipped_rows() -> Iterator[Callable[[str], None]]:
         warn(f"skipped: ... and {count - SHOWN_BAD_ROWS:,} more")
 
 
-COUNTED = 2**24  # bytes of a file whose rows are counted before they are read
-
-
 class RowClock:
     """Estimates once how long the rows of a long task will take, from the first of them."""
 
@@ -591,7 +588,7 @@ def carry_out(
             by_run = {name: [source for source in sources if named[source.path] == name] for name in runs}
         asked = given.pop("fail_under", None)
         demands = read_demands(asked, demanded(given, [] if as_paths else sources)) if asked else {}
-    say(_reading([source if as_paths else source.path for source in sources]))  # what follows imports for a second
+    say(_shown_paths([source if as_paths else source.path for source in sources]))  # what follows imports for a second
     with failures(verb), noted_warnings():
         with skipped_rows() as problem, progress_bars() as progress:
             compute = getattr(import_module(f"{__package__}.verbs.{verb}.report"), verb)
@@ -606,19 +603,14 @@ def carry_out(
         check_demands(demands, report.systems)
 
 
-def _reading(paths: Sequence[object]) -> str:
-    """Return what a command begins with, with the number of rows where lines are rows and soon counted.
+def _shown_paths(paths: Sequence[object]) -> str:
+    """Return what a command begins with.
 
-    >>> _reading(["-"]), _reading(["s3://bucket/a.parquet", "b.csv"])
+    >>> _shown_paths(["-"]), _shown_paths(["s3://bucket/a.parquet", "b.csv"])
     ('reading standard input', 'reading a.parquet and 1 more')
     """
     names = ["standard input" if str(path) == "-" else os.path.basename(str(path).rstrip("/")) for path in paths]
-    text = f"reading {names[0]}" + (f" and {len(names) - 1:,} more" if len(names) > 1 else "")
-    files = [Path(str(path)) for path in paths]
-    if not all(file.suffix == ".jsonl" and file.is_file() and file.stat().st_size < COUNTED for file in files):
-        return text
-    rows = sum(sum(map(bool, map(bytes.strip, file.read_bytes().splitlines()))) for file in files)
-    return f"{text}: {rows:,} row{'s' * (rows != 1)}"
+    return f"reading {names[0]}" + (f" and {len(names) - 1:,} more" if len(names) > 1 else "")
 
 
 def flag(name: str) -> str:

@@ -13,9 +13,10 @@ import pytest
 from genqa_metrics.kpqa.encoding import denied_pieces
 from genqa_metrics.kpqa.scoring import UNKNOWN, Tokens, pair_statistics
 from genqa_metrics.rows.errors import InputWarning
-from genqa_metrics.rows.reading import Reading, RowError, Skips
+from genqa_metrics.rows.reading import RowError, Skips
 from genqa_metrics.rows.sources import files, sources_of
 from genqa_metrics.rows.values import NO_ANSWER, answers_of, recognized, verdict_of
+from genqa_metrics.scale.windows import Reading
 from genqa_metrics.verbs.calibrate.calibration import area_under_curve
 from genqa_metrics.verbs.doctor.report import diagnose
 
@@ -229,7 +230,7 @@ def test_an_answer_without_passages_is_unsupported():
     report = genqa_metrics.score(rows, "grounding")
     assert report.to_pandas()["grounding"].tolist() == [0, 0, 1]
     assert report.systems["rows"]["grounding"] == 0
-    assert any("rows have no passages" in one for one in report.found.warnings)
+    assert any("rows have no passages" in one for one in report.results.warnings)
     assert "rows have no passages" in report.to_html()
 
 

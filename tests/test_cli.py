@@ -14,7 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from genqa_metrics.rows import reading
 from genqa_metrics.rows.reading import RowError
-from genqa_metrics.scale.run import WINDOWS, Run
+from genqa_metrics.scale.options import ScoreOptions
+from genqa_metrics.scale.run import Run
+from genqa_metrics.scale.windows import WINDOWS
 
 from tests.factories.cases import with_cases
 from tests.factories.files import ANSWERS, QUESTIONS, items, lines, run, save, scores
@@ -107,7 +109,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
                 text = " ".join(words[(i * 7 + j * 13) % 500] for j in range(4))
                 row = {"prediction": text, "references": [text[8:]], "system": "AB"[i % 2], "id": i}
                 file.write(json.dumps(row) + "\n")
-        scoring = Run([str(path)], ["aev"], output=str(tmp_path / f"{rows}.parquet"))
+        scoring = Run([str(path)], ScoreOptions(["aev"], output=str(tmp_path / f"{rows}.parquet")))
         tracemalloc.start()
         scoring.score()
         _, most = tracemalloc.get_traced_memory()
@@ -229,8 +231,8 @@ def test_a_file_name_that_is_not_utf8(tmp_path):
     with open(path, "wb") as file:
         file.write(lines([{"prediction": "a b", "references": "a b"}]).encode())
     output = tmp_path / "o.parquet"
-    report = Run([os.fsdecode(path)], output=str(output)).score()
-    assert list(report.rows) == ["m\\xff"]
+    report = Run([os.fsdecode(path)], ScoreOptions(output=str(output))).score()
+    assert list(report.counts.rows) == ["m\\xff"]
     assert pq.read_table(output)["system"].to_pylist() == ["m\\xff"]
 
 
@@ -274,8 +276,8 @@ def test_progress_is_told_in_rows_and_arrives(tmp_path):
     """All rows are an estimate from the bytes read so far; at the end they are those that were scored."""
     paths = [save(tmp_path / f"{i}.jsonl", ANSWERS * 500) for i in range(2)]
     told = []
-    scores = Run(list(map(str, paths))).score(progress=lambda done, rows: told.append((done, rows)))
-    rows = sum(scores.rows.values())
+    scores = Run(list(map(str, paths)), ScoreOptions()).score(progress=lambda done, rows: told.append((done, rows)))
+    rows = sum(scores.counts.rows.values())
     done = [now for now, _ in told]
     assert done == sorted(done)
     assert told[-1] == (rows, rows)

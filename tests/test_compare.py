@@ -11,6 +11,7 @@ from genqa_metrics.aev import scoring
 from genqa_metrics.kpqa.encoding import Encoder
 from genqa_metrics.reports import table
 from genqa_metrics.rows.errors import FileError
+from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run
 from genqa_metrics.statistics import resampling
 from genqa_metrics.verbs.compare.analysis import most_different
@@ -65,7 +66,7 @@ def test_scores_are_those_of_score(name, repository):
     path = repository / f"metrics/examples/{name}.jsonl"
     metrics = ["aev"] if name == "answers" else ["aev", "f_meta"]
     found = report([path], metrics)
-    for metric, by_system in Run([str(path)], metrics).score().scores.items():
+    for metric, by_system in Run([str(path)], ScoreOptions(metrics)).score().scores.items():
         for system, values in by_system.items():
             scores = {score: found["metrics"][metric]["scores"][score][system]["value"] for score in values}
             assert scores == pytest.approx(values, abs=1e-4)

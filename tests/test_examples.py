@@ -8,6 +8,7 @@ from pathlib import Path
 import genqa_metrics
 import pytest
 from genqa_metrics.cli import app
+from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run
 from genqa_metrics.verbs.demo import EXAMPLES
 from typer.testing import CliRunner
@@ -41,5 +42,5 @@ def test_the_demo_fits_in_100_columns_and_its_commands_do_the_same(demo, reposit
 
 def test_example_files_need_no_flags_and_have_no_bad_rows():
     for path in sorted(Path(EXAMPLES).glob("*.jsonl")):
-        report = Run([str(path)]).score()
-        assert report.skipped == report.not_numbers == 0
+        report = Run([str(path)], ScoreOptions()).score()
+        assert report.counts.skipped == report.counts.not_numbers == 0

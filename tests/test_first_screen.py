@@ -9,8 +9,10 @@ from types import SimpleNamespace
 import genqa_metrics
 import pytest
 from genqa_metrics.registry import scorer_class
+from genqa_metrics.reports.excerpt import reading_lines, why_to_read
 from genqa_metrics.reports.report import print_first_screen
 from genqa_metrics.reports.table import Table
+from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.tally import (
     APART,
@@ -21,7 +23,6 @@ from genqa_metrics.scale.tally import (
     WRONG,
     answers_to_read,
 )
-from genqa_metrics.verbs.score.report import _reading_lines, why_to_read
 from rich.console import Console
 
 from tests.factories.cases import with_cases
@@ -93,7 +94,7 @@ def test_a_probability_in_the_list_shows_on_which_side_of_the_threshold_it_is():
     values = [0.93, 0.5796, 0.57, 0.7, 0.004]
     judge = SimpleNamespace(**{**vars(JUDGE), "thresholds": {"p": 0.58}})
     found = answers_to_read(columns(values, [0, None, None, None, None], 0.58), 10, judge)
-    lines = _reading_lines(found, 80, 0.58, dict.fromkeys(found, ""), {})
+    lines = reading_lines(found, 80, 0.58)
     assert [answer[-1].split('"')[0].split()[2:] for answer in lines] == [
         ["wrong,", "0.93"],
         ["0.5796", "wrong?"],
@@ -101,14 +102,14 @@ def test_a_probability_in_the_list_shows_on_which_side_of_the_threshold_it_is():
         ["0.70", "right?"],
         ["<0.01"],
     ]
-    assert why_to_read(found.first[1], "", 0.58) == "unsure, judged wrong 0.5796"
+    assert why_to_read(found.first[1], 0.58) == "unsure, judged wrong 0.5796"
 
 
 def test_a_metric_of_words_lists_the_lowest_scores_and_those_that_are_far_apart_in_turns():
     texts = ("four steps", "six legs", "four legs", "four steps make all the difference here")
     rows = [{"prediction": text, "references": ["four steps"], "system": "s"} for text in texts]
     report = genqa_metrics.score(rows, "aev", worst=3)
-    kinds = [(answer.prediction, answer.kind) for answer in report.found.to_read.first]
+    kinds = [(answer.prediction, answer.kind) for answer in report.results.to_read.first]
     assert kinds == [(texts[1], LOWEST), (texts[3], APART), (texts[2], LOWEST)]
     lines = str(report).partition("Read these first\n")[2].splitlines()
     assert lines[0] == '  line 2  s  aev 0.00  "six legs"; accepted "four steps"'
@@ -125,14 +126,16 @@ def test_sets_that_ask_least_come_first_with_what_they_do_not_ask(tmp_path):
     output = tmp_path / "scores.jsonl"
     settings = {"f_meta": {"base": "rouge", "threshold": 0.7}}
     report = genqa_metrics.score(rows, "f_meta", settings, output=str(output))
-    (narrow,) = report.found.to_read.first
+    (narrow,) = report.results.to_read.first
     assert (narrow.id, narrow.missing, why_to_read(narrow)) == ("narrow", references[1:], "asks 1 of 3")
     shown = 'asks 1 of 3 with 2 questions; not asked:\n      "When was the race?", "Why did she run?"\n'
     assert f'  context narrow  a  {shown}      asked besides: "is it far ?"\n' in str(report)
     assert r"When was the race? \| Why did she run?" in report.to_markdown()
     written = [json.loads(line)["f_meta_not_asked"] for line in output.read_text().splitlines()]
     assert written == [[], references[1:]] == report.to_pandas()["f_meta_not_asked"].tolist()
-    assert not genqa_metrics.score(rows, "f_meta", {"f_meta": {"base": "bleu"}}).found.to_read.first  # counts nothing
+    assert not genqa_metrics.score(
+        rows, "f_meta", {"f_meta": {"base": "bleu"}}
+    ).results.to_read.first  # counts nothing
 
 
 def test_that_the_order_depends_on_the_score_comes_first_and_the_lengths_of_answers_next():
@@ -172,7 +175,7 @@ def test_a_judge_that_errs_often_ranks_no_system_and_quotes_the_sentence_it_flag
         "Read the 1 flagged and 1 empty answers; the others can be unsupported too, so these counts rank no system.",
     ]
     assert '1 of 2 supported  "We refund every month."; passage 2 "No month is refunded."' in str(report)
-    assert report.found.flagged == {"grounding": {"P": "1 of 2", "rows": "0 of 0"}}
+    assert report.results.metrics["grounding"].flagged == {"P": "1 of 2", "rows": "0 of 0"}
     assert str(report).count("errs often") == report.to_html().count("errs often") == 1
     assert str(report).index("errs often") < str(report).index("\nsystem")
 
@@ -216,8 +219,8 @@ def test_everything_is_there_where_it_is_asked_for(repository):
 def test_a_resumed_run_lists_the_same_answers(repository, tmp_path):
     path = str(repository / "metrics/examples/echo.jsonl")
     settings = {"metrics": ["ava"], "output": f"{tmp_path}/parts/", "part_rows": 5}
-    first = Run([path], **settings).score().to_read.first
-    again = Run([path], **settings, resume=True).score().to_read.first
+    first = Run([path], ScoreOptions(**settings)).score().to_read.first
+    again = Run([path], ScoreOptions(**settings, resume=True)).score().to_read.first
     assert [answer.line for answer in again] == [answer.line for answer in first]
     assert len(first) == 8
 

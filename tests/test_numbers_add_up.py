@@ -137,13 +137,13 @@ def test_declined_is_one_number_on_every_screen(reports):
         for report in (scored, accuracy):
             (line,) = (line for line in str(report).splitlines() if line.startswith(f"{system} ") and " of 40" in line)
             assert line.rstrip().endswith(f"{count} of 40")
-        for faults in (scored.found.faults, compared.metrics["ava"]["faults"]):
+        for faults in (scored.results.judge.faults, compared.metrics["ava"]["faults"]):
             assert faults[system]["declined"] == count
 
 
 def test_faults_are_of_all_answers_that_are_judged_wrong_and_not_called_right(reports):
     _, scored, compared, _ = reports
-    columns, counts = scored.found.columns, dict.fromkeys(SYSTEMS, 0)
+    columns, counts = scored.results.columns, dict.fromkeys(SYSTEMS, 0)
     for system, verdict, label in zip(columns["system"], columns["ava_label"], columns["label"], strict=True):
         counts[system] += verdict == 0 and label != 1
     (table,) = (table for table in scored.tables() if table.title == "Why answers were judged wrong")

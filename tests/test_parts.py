@@ -11,8 +11,11 @@ from genqa_metrics.core.inference import run_padded
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.sources import Source
 from genqa_metrics.scale import run as scoring_run
+from genqa_metrics.scale import windows as scoring_windows
+from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.parts import MANIFEST, STATE
-from genqa_metrics.scale.run import WINDOWS, Run, map_in_order
+from genqa_metrics.scale.run import Run
+from genqa_metrics.scale.windows import WINDOWS, map_in_order
 
 from tests.factories.cases import with_cases
 from tests.factories.files import contents, made_rows, run, save, score
@@ -30,7 +33,7 @@ def test_parts_hold_the_rows_of_one_file_in_order(tmp_path):
     paths = [save(tmp_path / "a.jsonl", made_rows(70)), save(tmp_path / "b.csv", made_rows(55, 70))]
     report = score(paths, tmp_path / "parts")
     single = tmp_path / "single.parquet"
-    expected = Run([str(path) for path in paths], ["aev"], output=str(single)).score()
+    expected = Run([str(path) for path in paths], ScoreOptions(["aev"], output=str(single))).score()
     assert sorted(contents(tmp_path / "parts")) == [MANIFEST, *(f"part-{part:06}.parquet" for part in range(5))]
     assert pq.read_table(tmp_path / "parts").to_pylist() == pq.read_table(single).to_pylist()
     sizes = [pq.read_metadata(path).num_rows for path in sorted((tmp_path / "parts").glob("*.parquet"))]
@@ -83,7 +86,7 @@ def test_bad_rows_at_the_edges_of_parts_are_counted_once(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(rows) + "\n")
     whole = score([path], tmp_path / "parts", skip=True)
-    assert whole.skipped == 5
+    assert whole.counts.skipped == 5
     for part in (1, 2):
         (tmp_path / "parts" / f"part-{part:06}.parquet").unlink()
         assert score([path], tmp_path / "parts", skip=True) == whole
@@ -94,12 +97,12 @@ def test_a_set_of_questions_goes_on(tmp_path, monkeypatch):
     rows = [{"context": str(i), "references": ["who won", f"what {i}"][: 1 + i % 3]} for i in range(40)]
     path, folder = save(tmp_path / "a.jsonl", rows), tmp_path / "parts"
     run = {"metrics": ["f_meta"], "settings": {"f_meta": {"base": "rouge"}}, "output": f"{folder}/", "part_rows": 5}
-    first = Run([str(path)], **run).score()
+    first = Run([str(path)], ScoreOptions(**run)).score()
     before = contents(folder)
     (folder / "part-000002.parquet").unlink()
-    assert Run([str(path)], **run, resume=True).score() == first
+    assert Run([str(path)], ScoreOptions(**run, resume=True)).score() == first
     assert contents(folder) == before
-    assert first.single > 0
+    assert first.counts.single > 0
 
 
 @with_cases
@@ -110,8 +113,9 @@ def test_what_does_not_fit_is_refused_and_nothing_is_touched(tmp_path, monkeypat
     score([path], tmp_path / "parts")
     before = contents(tmp_path / "parts")
     given = {"inputs": [str(path)], "metrics": ["aev"], "output": "parts/", "resume": True, "part_rows": 30}
+    given |= change
     with pytest.raises(ValueError, match=message):
-        Run(**given | change)
+        Run(given.pop("inputs"), ScoreOptions(**given))
     assert contents(tmp_path / "parts") == before
 
 
@@ -139,7 +143,7 @@ def test_a_change_while_the_input_is_read_leaves_no_part_of_it(tmp_path):
     score([path], tmp_path / "whole")
     whole = path.read_bytes()
     changed = whole[:-20_000] + whole[-20_000:].replace(b"boats", b"goats")
-    going = Run([str(path)], ["aev"], output=f"{folder}/", part_rows=30)
+    going = Run([str(path)], ScoreOptions(["aev"], output=f"{folder}/", part_rows=30))
 
     def progress(position, size):
         if path.read_bytes() == whole:
@@ -154,13 +158,13 @@ def test_a_change_while_the_input_is_read_leaves_no_part_of_it(tmp_path):
 
 def test_rows_in_memory_and_standard_input_make_parts(tmp_path):
     rows = made_rows(70)
-    report = Run(rows, ["aev"], output=f"{tmp_path}/memory/", part_rows=30).score()
+    report = Run(rows, ScoreOptions(["aev"], output=f"{tmp_path}/memory/", part_rows=30)).score()
     before = contents(tmp_path / "memory")
     (tmp_path / "memory" / "part-000001.parquet").unlink()
-    assert Run(rows, ["aev"], output=f"{tmp_path}/memory/", part_rows=30, resume=True).score() == report
+    assert Run(rows, ScoreOptions(["aev"], output=f"{tmp_path}/memory/", part_rows=30, resume=True)).score() == report
     assert contents(tmp_path / "memory") == before
     with pytest.raises(ValueError, match="were made with another rows"):
-        Run(made_rows(70, 1), ["aev"], output=f"{tmp_path}/memory/", part_rows=30, resume=True)
+        Run(made_rows(70, 1), ScoreOptions(["aev"], output=f"{tmp_path}/memory/", part_rows=30, resume=True))
     text = "".join(json.dumps(row) + "\n" for row in rows)
     run("score", "-", "-m", "aev", "-o", f"{tmp_path}/piped/", "--part-rows", 30, input=text)
     assert run("verify", tmp_path / "piped")[0]
@@ -168,7 +172,7 @@ def test_rows_in_memory_and_standard_input_make_parts(tmp_path):
 
 def test_two_runs_do_not_write_to_one_folder(tmp_path):
     path = save(tmp_path / "a.jsonl", made_rows(70))
-    runs = [Run([str(path)], ["aev"], output=f"{tmp_path}/parts/", resume=True) for _ in range(2)]
+    runs = [Run([str(path)], ScoreOptions(["aev"], output=f"{tmp_path}/parts/", resume=True)) for _ in range(2)]
     with runs[0]._parts, pytest.raises(FileError, match="another run is writing to it"):
         runs[1].score()
     runs[1].score()
@@ -247,7 +251,7 @@ def test_progress_moves_with_every_batch_and_never_back(workers, passes):
             run_padded([{"input_ids": [1] * 4}] * len(window), lambda inputs: inputs["input_ids"], budget=8)
 
     told = []
-    run = scoring_run.counted(read, told.append, passes)
+    run = scoring_windows.counted(read, told.append, passes)
     windows = [range(10)] * 3 if workers else [range(10)]
     assert len(list(map_in_order(run, windows, workers))) == len(windows)
     assert told == sorted(told)
@@ -266,8 +270,8 @@ def test_workers_give_the_numbers_of_none(tmp_path, monkeypatch, metric):
     for workers in (0, 3):
         monkeypatch.setattr(scoring_run, "worker_count", lambda scorers, workers=workers: workers)
         folder, single = tmp_path / f"{workers}", tmp_path / f"{workers}.parquet"
-        reports.append(Run([str(path)], [metric], output=f"{folder}/", part_rows=20).score())
-        assert Run([str(path)], [metric], output=str(single)).score().warnings == reports[-1].warnings
+        reports.append(Run([str(path)], ScoreOptions([metric], output=f"{folder}/", part_rows=20)).score())
+        assert Run([str(path)], ScoreOptions([metric], output=str(single))).score().warnings == reports[-1].warnings
         singles.append(single.read_bytes())
     assert contents(tmp_path / "0") == contents(tmp_path / "3")
     assert reports[0] == reports[1]

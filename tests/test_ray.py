@@ -12,9 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 import ray
 from genqa_metrics.rows.errors import FileError
+from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.parts import MANIFEST, verify
 from genqa_metrics.scale.ray_run import CLAIM, RayRun, check_unchanged, claimed, listed
-from genqa_metrics.scale.run import WINDOWS, Run
+from genqa_metrics.scale.run import Run
+from genqa_metrics.scale.windows import WINDOWS
 
 from tests.factories.cases import with_cases
 from tests.factories.files import QUESTIONS, made_rows, run, save
@@ -56,11 +58,14 @@ def assert_equal_rows(path, other):
         assert numbers == pytest.approx({name: others[place][name] for name in numbers}, abs=1e-6)
 
 
+def without_functions(report):
+    """Return the signatures but that of f_meta, which has the name of a function."""
+    return {metric: signature for metric, signature in report.signatures.items() if metric != "f_meta"}
+
+
 def assert_equal_reports(report, other):
-    assert report.rows == other.rows
-    assert report.predictions == other.predictions
-    assert report.signatures == other.signatures
-    assert (report.skipped, report.single, report.not_numbers) == (other.skipped, other.single, other.not_numbers)
+    assert report.counts == other.counts
+    assert without_functions(report) == without_functions(other)
     assert report.warnings == other.warnings
     for metric, by_system in report.scores.items():
         for system, values in by_system.items():
@@ -97,26 +102,24 @@ def test_an_actor_that_is_killed_loses_and_doubles_nothing(cluster, tmp_path):
     arguments |= {"on_error": "skip", "total": True}
     told = []
     settings = {"f_meta": {"base": deadly}}
-    found = RayRun(inputs, output=f"{output}/", settings=settings, part_rows=4000, **arguments).score(
+    found = RayRun(inputs, ScoreOptions(output=f"{output}/", settings=settings, part_rows=4000, **arguments)).score(
         problem=told.append
     )
     assert (log / "killed").exists()
     assert len(list(log.iterdir())) >= 4, "a second actor took over, beside the files 'rows' and 'killed'"
     single = tmp_path / "single.parquet"
-    expected = Run(inputs, output=str(single), settings={"f_meta": {"base": exact}}, **arguments).score()
-    for report in (found, expected):
-        report.signatures.pop("f_meta")  # it has the name of the function
+    expected = Run(inputs, ScoreOptions(output=str(single), settings={"f_meta": {"base": exact}}, **arguments)).score()
     assert_equal_reports(found, expected)
-    assert (found.skipped, found.not_numbers) == (1, 3000)
+    assert (found.counts.skipped, found.counts.not_numbers) == (1, 3000)
     assert [message.partition(":")[0] for message in told] == [f"{inputs[1]}, line 1001"]
     assert_equal_rows(output, single)
     sizes = [pq.read_metadata(path).num_rows for path in output.glob("*.parquet")]
     assert len(sizes) < 6
     written = json.loads((output / MANIFEST).read_text())
     assert written["complete"]
-    assert written["rows"] == {system: rows for system, rows in expected.rows.items() if system != "all"}
+    assert written["rows"] == {system: rows for system, rows in expected.counts.rows.items() if system != "all"}
     with pytest.raises(ValueError, match="holds the parts of an earlier run"):
-        RayRun(inputs, output=f"{output}/", **arguments)
+        RayRun(inputs, ScoreOptions(output=f"{output}/", **arguments))
 
 
 @pytest.mark.slow
@@ -130,14 +133,14 @@ def test_a_model_in_actors_gives_the_numbers_of_one_process(cluster, tmp_path):
     output, single = tmp_path / "parts", tmp_path / "single.parquet"
     out, said = run(*("score", tmp_path, "-m", "ava", "--engine", "ray", "--output", f"{output}/", "--format", "json"))
     inputs = [str(tmp_path / name) for name in ("a.csv", "b.jsonl")]
-    expected = Run(inputs, ["ava"], output=str(single)).score()
+    expected = Run(inputs, ScoreOptions(["ava"], output=str(single))).score()
     assert_equal_rows(output, single)
     systems = json.loads(out)["systems"]
-    assert {system: values["rows"] for system, values in systems.items()} == expected.rows
+    assert {system: values["rows"] for system, values in systems.items()} == expected.counts.rows
     assert "longer than the model reads" in said
     assert {row["topic"] for row in by_place(output).values()} == {"topic 0", "topic 1", "topic 2"}
-    again = Run([str(path) for path in sorted(output.glob("*.parquet"))], ["ava"]).score()
-    assert again.counts["ava"]["recalled"] == sum(expected.rows.values())
+    again = Run([str(path) for path in sorted(output.glob("*.parquet"))], ScoreOptions(["ava"])).score()
+    assert again.metrics["ava"].counts["recalled"] == sum(expected.counts.rows.values())
     assert again.warnings == expected.warnings
 
 
@@ -176,14 +179,14 @@ def assert_report_of_the_local_engine(folder, metrics, number):
     options = {"worst": 3, "explain": True, "keep": True, "total": True}
     local, other = (genqa_metrics.score(paths, metrics, engine=engine, **options) for engine in ("local", "ray"))
     assert_equal_reports(other.found, local.found)
-    assert other.found.labelled == local.found.labelled
-    assert other.found.notes == local.found.notes
-    shown, expected = (report.found.to_read.as_json() for report in (other, local))
+    assert other.labels == local.labels
+    assert other.notes == local.notes
+    shown, expected = (report.results.to_read.as_json() for report in (other, local))
     for answer, like in zip(shown.pop("answers"), expected.pop("answers"), strict=True):
         assert answer == like | {name: pytest.approx(like[name], abs=1e-5) for name in ("rank", "score", "scores")}
     assert shown == expected
     assert expected["number"] == 3
-    kept, expected = other.found.columns, local.found.columns
+    kept, expected = other.results.columns, local.results.columns
     assert list(kept) == list(expected)
     for name, values in expected.items():
         if isinstance(values[0], float):
@@ -250,12 +253,13 @@ def test_two_runs_cannot_write_into_one_folder(tmp_path):
     path = save(tmp_path / "a.jsonl", made_rows(3))
     output = f"{tmp_path}/parts/"
     with claimed(output):
-        for begin in (lambda: RayRun([str(path)], ["aev"], output=output), lambda: claimed(output).__enter__()):
+        options = ScoreOptions(["aev"], output=output)
+        for begin in (lambda: RayRun([str(path)], options), lambda: claimed(output).__enter__()):
             with pytest.raises((FileError, ValueError), match="another run is writing to it, or was killed; name"):
                 begin()
         assert len(list((tmp_path / "parts").iterdir())) == 1
     assert not list((tmp_path / "parts").iterdir())
-    second = RayRun([str(path)], ["aev"], output=output)
+    second = RayRun([str(path)], ScoreOptions(["aev"], output=output))
     with claimed(output), pytest.raises(FileError, match="another run is writing"):  # it began in between
         second.score()
 
@@ -263,12 +267,13 @@ def test_two_runs_cannot_write_into_one_folder(tmp_path):
 KILLED = """
 import os, signal, sys
 from genqa_metrics.scale import ray_run
+from genqa_metrics.scale.options import ScoreOptions
 def killed(*_):
     ray_run.write_file(sys.argv[2], "part-000000.parquet", b"a part of a task that was quick")
     os.kill(os.getpid(), signal.SIGKILL)
 ray_run._connected = lambda address: ray_run.nullcontext()
 ray_run.RayRun._results = killed
-ray_run.RayRun([sys.argv[1]], ["aev"], output=sys.argv[2]).score()
+ray_run.RayRun([sys.argv[1]], ScoreOptions(["aev"], output=sys.argv[2])).score()
 """
 
 
@@ -281,13 +286,13 @@ def test_a_driver_that_is_killed_leaves_a_folder_that_no_one_takes_for_complete(
         verify(output)
     for left in ("or was killed; name another", "holds the parts of an earlier run; name another"):
         with pytest.raises(ValueError, match=left):
-            RayRun([str(path)], ["aev"], output=output)
+            RayRun([str(path)], ScoreOptions(["aev"], output=output))
         claim.unlink(missing_ok=True)
 
 
 def test_input_that_changes_is_noticed(tmp_path, monkeypatch):
     path = save(tmp_path / "a.jsonl", made_rows(3))
-    started = RayRun([str(path)], ["aev"], output=f"{tmp_path}/parts/")
+    started = RayRun([str(path)], ScoreOptions(["aev"], output=f"{tmp_path}/parts/"))
     check_unchanged(started.files)
     text = path.read_text()
     path.write_text(text.replace("1", "2"))

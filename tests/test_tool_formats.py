@@ -95,7 +95,7 @@ def test_the_event_log_of_openai_evals(tmp_path):
     assert scores(tmp_path / "log.jsonl", "-m", "aev", "--from", "openai-evals")["log"]["aev_recall"] > 0.5
     (tmp_path / "none.jsonl").write_text(lines([EVENTS[0], EVENTS[-1]]))
     with pytest.raises(FileError, match="no events of type 'sampling'"):
-        files([tmp_path / "none.jsonl"])
+        list(files([tmp_path / "none.jsonl"])[0].rows())
 
 
 @with_cases

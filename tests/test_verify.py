@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 from genqa_metrics.rows.errors import FileError
+from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.parts import MANIFEST
 from genqa_metrics.scale.run import Run
 
@@ -73,7 +74,9 @@ def test_no_flipped_bit_changes_a_value(folder):
         part.write_bytes(flipped)
         assert "part-000001.parquet has changed" in run("verify", folder, status=1)[1]
         with pytest.raises(ValueError, match=r"part-000001\.parquet: is damaged"):
-            Run([str(folder.parent / "a.jsonl")], ["aev"], output=f"{folder}/", resume=True, part_rows=30)
+            Run(
+                [str(folder.parent / "a.jsonl")], ScoreOptions(["aev"], output=f"{folder}/", resume=True, part_rows=30)
+            )
     part.unlink()
     score([folder.parent / "a.jsonl"], folder)
     assert contents(folder) == expected
@@ -106,7 +109,7 @@ def test_a_damaged_manifest_is_one_clear_error(folder, content):
 def test_what_another_run_wrote_in_between_is_seen(tmp_path):
     """The lock comes first, then the folder is looked at."""
     path = save(tmp_path / "a.jsonl", made_rows(70))
-    first, second = (Run([str(path)], ["aev"], output=f"{tmp_path}/parts/") for _ in range(2))
+    first, second = (Run([str(path)], ScoreOptions(["aev"], output=f"{tmp_path}/parts/")) for _ in range(2))
     first.score()
     before = contents(tmp_path / "parts")
     with pytest.raises(FileError, match="holds the parts of an earlier run"):

@@ -283,6 +283,8 @@ class Scorer:
     only_in_files: tuple[str, ...] = ()  # scores that files and JSON have, and for which tables are too narrow
     faults: tuple[str, ...] = ()  # what `fault` returns of an answer that was judged wrong
     error_rate = ""  # how often its verdicts are wrong, in words, where scores alone do not say it
+    support: tuple[str, str] | tuple[()] = ()  # scores of a row: 1 where its passages support all that the answer
+    # states, and 1 where it states something; of a metric that compares answers with passages
     evidence = "references"  # what predictions are compared with, or "contexts", the passages that a system retrieved
     needs_question = False  # whether there is a column "questions"
     optional: tuple[str, ...] = ()  # further columns of texts, which may be left out; "" is a row without one
@@ -344,6 +346,17 @@ class Scorer:
 
     def configure(self) -> None:
         """Take settings of `compute`."""
+
+    def weakest(self, columns: Mapping[str, list]) -> list[tuple[str, str, str, str]]:
+        """Return what a list shows of answers to read: a score, the part that has it, a source's name and its text.
+
+        Empty for a metric whose scores and references show it.
+        """
+        return []
+
+    def asked_besides(self, columns: Mapping[str, list]) -> list[list[str]]:
+        """Return the questions of each set that ask no reference, of a metric that says which are `missing`."""
+        return []
 
     @staticmethod
     def fault(question: str, references: Sequence[str], answer: str) -> str:

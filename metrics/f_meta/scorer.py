@@ -132,6 +132,11 @@ class FMetaScorer(Scorer):
             details["explanation"] = explanations
         return RowStatistics.of(rows, self.counts(columns, rows), details)
 
+    def asked_besides(self, columns: Mapping[str, list]) -> list[list[str]]:
+        """Return the questions of each set that ask no reference; see `Scorer.asked_besides`."""
+        explanations = self.ready().statistics(columns, explain=True).details["explanation"]
+        return [explanation["asked_besides"] for explanation in explanations]
+
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return how many sets have text that is not tokenized, where it must be; see `Scorer.counts`."""
         if self.base.facts.get("tok") != "whitespace":

@@ -40,6 +40,7 @@ class GroundingScorer(Scorer):
     names = ("grounding", "grounding_answers", "grounding_score", "grounding_answer_rate")
     significance_scores = ("grounding", "grounding_answers")
     meta_evaluated = ("grounding_score",)
+    support = ("grounding_answers", "grounding_answer_rate")
     evidence = "contexts"
     optional = ("questions",)
     checks: ClassVar = {

@@ -1,4 +1,4 @@
-"""Shows an answer beside the text that it is compared with; of long ones the part that tells most."""
+"""Shows answers beside the texts that they are compared with, of long ones the part that tells most; lists answers."""
 
 import re
 from collections.abc import Sequence
@@ -6,12 +6,21 @@ from itertools import accumulate, takewhile
 from textwrap import wrap
 
 from ..core.reading import COMMON, one_line
-from .table import visible
+from ..core.scorer import UNSURE_FROM, UNSURE_TO
+from ..scale import tally
+from .table import number, probability_and_threshold, visible
 
 LABELS = 10  # columns of the names of lines
 LEAST_ROOM = 20  # characters of a text, however narrow the terminal is
 MOST_LINES = 3  # of an answer
 LONGEST_WORD = 12  # characters, so that a text of three lines less a word seldom needs a fourth
+LEAST_CUT = 24  # characters of a cut text that a list of texts shows beside others
+HEADINGS = {  # of the kinds of answers to read, where it is not the kind
+    tally.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
+    tally.DISAGREE: "label and judge disagree, either can be wrong: label, probability",
+    tally.WRONG: "judged wrong, surest first",
+    tally.OTHER_WORDS: "judged right in other words: a lost condition or extra item can hide here",
+}
 _WORD = re.compile(r"\w+")
 
 
@@ -94,3 +103,120 @@ def _from_difference(first: str, second: str) -> tuple[str, str]:
     if same < 2 or same == min(map(len, words)):
         return first, second
     return tuple("..." + " ".join(of_text[same - 1 :]) for of_text in words)
+
+
+def why_to_read(answer: tally.AnswerToRead, threshold: float = 0.5) -> str:
+    """Return in a few words why an answer should be read.
+
+    >>> from types import SimpleNamespace
+    >>> why_to_read(SimpleNamespace(kind=tally.DISAGREE, label=1.0, score=0.2))
+    'label right, judged 0.20'
+    """
+    score, _ = probability_and_threshold(answer.score, threshold)
+    if answer.kind == tally.DISAGREE:
+        return f"label {_grade(answer)}, judged {score}"
+    if answer.kind == tally.APART:
+        return _shown_scores(answer)
+    if answer.kind == tally.LOWEST and answer.missing:
+        return f"asks {len(answer.references) - len(answer.missing)} of {len(answer.references)}"
+    kind = {tally.UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
+    fault = f": {answer.fault}" * bool(answer.fault)
+    return f"{kind} {number(answer.score, 2) if answer.kind == tally.LOWEST else score}{fault}"
+
+
+def reading_lines(
+    to_read: tally.AnswersToRead,
+    width: int,
+    threshold: float,
+    weakest: Sequence[tuple[str, str, str, str]] = (),
+) -> list[list[str]]:
+    """Return the lines of each answer to read first, below the reason to read them, in so many columns.
+
+    `weakest` is what `Scorer.weakest` returns of these answers; empty where it says nothing.
+    """
+    answers = to_read.first
+    weakest = dict(zip(answers, weakest, strict=True)) if weakest else {}
+    names = {answer: visible(answer.id or f"line {answer.line}") for answer in answers}
+    systems = {answer: visible(answer.system) for answer in answers}
+    if all(system in names[answer] for answer, system in systems.items()):
+        systems = dict.fromkeys(answers, "")
+    of_name, of_system = (min(max(map(len, texts.values())), 12) for texts in (names, systems))
+    scores = {answer: _shown_scores(answer) for answer in answers}
+    scores |= {answer: supported for answer, (supported, *_) in weakest.items()}
+    for answer in answers:
+        if answer.verdict is not None:
+            chance, _ = probability_and_threshold(answer.score, threshold)
+            scores[answer] = chance.replace("below ", "<").replace("above ", ">")
+    of_score = max((len(scores[answer]) for answer in answers if len(answer.scores) < 2), default=0)
+    result, kind = [], ""
+    for answer in answers:
+        lines = []
+        if answer.kind != kind and answer.verdict is not None:
+            kind = answer.kind
+            counts = f" ({to_read.counts[kind]:,})"
+            if kind == tally.UNSURE:
+                counts += f"; right from {threshold:g}"
+            lines.append(f" {HEADINGS.get(kind, kind)}{counts}")
+        result.append(lines)
+        line = f"  {names[answer][:of_name]:<{of_name}}  "
+        line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
+        line += f"{_grade(answer):<5}, " * (kind == tally.DISAGREE) + f"{scores[answer]:<{of_score}}  "
+        line += f"{_grade(answer)}? " * (kind == tally.UNSURE)
+        line += f"{answer.fault}: " if answer.fault else ""
+        text, beside, name = answer.prediction, answer.references, "accepted"
+        if answer in weakest:
+            _, text, name, evidence = weakest[answer]
+            beside = [evidence] * bool(evidence)
+        texts = excerpt(text, beside, 10**6, name)
+        if len(line) + len(texts) <= width:
+            lines.append(line + texts)
+        elif not answer.question:
+            lines.append(line + excerpt(text, beside, max(width - len(line), 30), name))
+        else:
+            lines.append(line + quoted(answer.question, max(width - len(line), 12)))
+            lines += [" " * 6 + shown for shown in excerpt_lines(text, beside, max(width - 6, 40), name)]
+    return result
+
+
+def set_lines(sets: Sequence[tally.AnswerToRead], width: int, besides: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the lines of each set: how many references it asks, those that it does not ask, and what else it asks."""
+    names = [visible(f"context {answer.id}" if answer.id else f"line {answer.line}") for answer in sets]
+    systems = [visible(answer.system) for answer in sets]
+    of_name, of_system = (min(max(map(len, texts)), most) for texts, most in ((names, 20), (systems, 12)))
+    result = []
+    for answer, name, system, others in zip(sets, names, systems, besides, strict=True):
+        asked, indent = len(answer.prediction.splitlines()), " " * 6
+        line = f"  {name[:of_name]:<{of_name}}  {system[:of_system]:<{of_system}}  {why_to_read(answer)} with "
+        line += f"{asked:,} question{'s' * (asked != 1)}; not asked:"
+        lines = [f"{line} {_fitted(answer.missing, 10**6)}"]
+        if len(lines[0]) > width:
+            lines = [line, indent + _fitted(answer.missing, width - len(indent))]
+        label = f"{indent}asked besides: "
+        result.append(lines + [label + _fitted(others, width - len(label))] * bool(others))
+    return result
+
+
+def _fitted(texts: Sequence[str], room: int) -> str:
+    """Return texts in quotes, so many of them as are read in so many characters, and how many more there are.
+
+    >>> _fitted(["Who won?", "When?", "Why was it?"], 30), _fitted(["Who won it?", "When?"], 20)
+    ('"Who won?", "When?"; 1 more', '"Who won..."; 1 more')
+    """
+    shown = ""
+    for rest, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
+        more = f"; {rest} more" * bool(rest)
+        next_text = quoted(text, room - len(shown) - len(", ") * bool(shown) - len(more))
+        if shown and next_text.endswith('..."') and len(next_text) < LEAST_CUT:
+            return f"{shown}; {rest + 1} more"
+        shown += f"{', ' * bool(shown)}{next_text}"
+    return shown
+
+
+def _shown_scores(answer: tally.AnswerToRead) -> str:
+    """Return the score of an answer, of a metric of words by name, or its two that are far apart."""
+    return ", ".join(f"{name} {number(value, 2)}" for name, value in answer.scores.items()) or number(answer.score, 2)
+
+
+def _grade(answer: tally.AnswerToRead) -> str:
+    """Return what people say of an answer where the judge disagrees, else what the judge says."""
+    return "right" if (answer.label if answer.kind == tally.DISAGREE else answer.verdict) else "wrong"

@@ -9,14 +9,13 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field
-from functools import cache, partial
-from itertools import chain, islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from ..core.reading import the_first
 from ..core.scorer import warn_caller
@@ -40,7 +39,6 @@ from .values import (
     as_number,
     checked_text,
     is_given,
-    json_value,
     kind_of,
     likely,
     list_in_cell,
@@ -57,7 +55,6 @@ from .values import (
     verdict_of,
     whole_characters,
 )
-from .writing import type_of
 
 Message = Callable[[str], None]  # called with one sentence
 Progress = Callable[[str, int, int], None]  # called with what is scored, and the numbers of rows done and of all rows
@@ -761,21 +758,17 @@ def good_rows(
         after = 0
 
 
-def _first_rows(source: Source) -> list[Row]:
-    """Return the first rows of a source; none of standard input, or where reading it will report why it cannot be."""
-    if source.path == "-":
-        return []
+def _first_rows(source: Source) -> Iterator[Row]:
+    """Yield the first rows of a source, up to where a local file cannot be read, which reading it reports."""
     try:
-        with closing(source.rows()) as rows:
-            return list(islice(rows, FIRST_ROWS))
+        yield from islice(source.first_rows(), FIRST_ROWS)
     except FileError:
-        if source.remote:
+        if source.remote or source.path == "-":
             raise
-        return []
 
 
 def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None:
-    """Raise if the first rows of a source all lack a column, before any model is loaded; not of standard input."""
+    """Raise if the first rows of a source all lack a column, before any model is loaded."""
     for source in sources:
         reader, problems = RowReader(source, columns), []
         for row in _first_rows(source):
@@ -797,7 +790,7 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
 
 
 def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
-    """Return what the first good row is; None where there is none, or it cannot be read ahead."""
+    """Return what the first good row is; None where there is none."""
     reader = RowReader(sources[0], columns)
     for row in _first_rows(sources[0]):
         with suppress(RowError):
@@ -805,37 +798,29 @@ def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> Row
     return None
 
 
-def is_judged(sources: Sequence[Source]) -> bool:
-    """Return whether the first row has the digest of an earlier judgment, so that a model may not be needed."""
-    return bool(_judgments(sources[:1]))
+def recorded_settings(sources: Sequence[Source]) -> tuple[dict[str, dict[str, object]], bool]:
+    """Return {metric: settings} with which the rows were judged before, and whether the first source was judged.
 
-
-def recorded_settings(sources: Sequence[Source]) -> dict[str, dict[str, object]]:
-    """Return {metric: settings} with which the rows were judged before, as the first row of every judged file says.
-
-    A metric is left out where files differ, or a value is not what `score` writes.
+    The first row of every judged file says it. A metric is left out where files differ, or a value is not what `score`
+    writes.
     """
-    result: dict[str, dict[str, object]] = {}
-    different = set()
-    for metric, text in _judgments(sources):
-        try:
-            settings = json.loads(text) if isinstance(text, str) and text else {}
-        except (ValueError, RecursionError):
-            settings = {}
-        if not isinstance(settings, dict) or result.setdefault(metric, settings) != settings:
-            different.add(metric)
-    return {metric: settings for metric, settings in result.items() if settings and metric not in different}
-
-
-def _judgments(sources: Sequence[Source]) -> list[tuple[str, object]]:
-    """Return the metrics that judged the first row of each source before, with what it says of their settings."""
-    first = [row.values or {} for source in sources for row in _first_rows(source)[:1]]
-    return [
-        (metric, values.get(metric + SETTINGS))
-        for values in first
-        if values.keys() >= SCORED_COLUMNS
-        for metric in (name.removesuffix(DIGEST) for name in values if name.endswith(DIGEST) and values[name])
-    ]
+    settings_by_metric: dict[str, dict[str, object]] = {}
+    different, is_judged = set(), False
+    for source in sources:
+        row = next(_first_rows(source), None)
+        if row is None or row.values is None or not row.values.keys() >= SCORED_COLUMNS:
+            continue
+        for metric in [name.removesuffix(DIGEST) for name in row.values if name.endswith(DIGEST) and row.values[name]]:
+            is_judged |= source is sources[0]
+            text = row.values.get(metric + SETTINGS)
+            try:
+                settings = json.loads(text) if isinstance(text, str) and text else {}
+            except (ValueError, RecursionError):
+                settings = {}
+            if not isinstance(settings, dict) or settings_by_metric.setdefault(metric, settings) != settings:
+                different.add(metric)
+    recorded = {metric: of for metric, of in settings_by_metric.items() if of and metric not in different}
+    return recorded, is_judged
 
 
 def inputs_of(sources: Sequence[Source], skips: Skips) -> list[dict[str, Any]]:
@@ -844,210 +829,3 @@ def inputs_of(sources: Sequence[Source], skips: Skips) -> list[dict[str, Any]]:
     names = [source.name if names.count(name) > 1 else name for source, name in zip(sources, names, strict=True)]
     facts = [{"sha256": source.digest, "rows": skips.good[source.name]} for source in sources]
     return [{"name": name, **of_source} for name, of_source in zip(names, facts, strict=True)]
-
-
-@dataclass
-class Window:
-    """Items that are scored at once; none where only a part ends."""
-
-    items: list[Item] = field(default_factory=list)
-    part: int = 0  # number of their part, from 0
-    end: dict | None = None  # of the last window of a part: how far reading was and what it had found, as JSON
-    done: bool = False  # an earlier run finished the part, and noted `end`
-    predictions: int = 0  # an item without any counts as one
-    characters: int = 0  # of all texts
-
-    def add(self, items: Sequence[Item]) -> None:
-        """Add items."""
-        self.items += items
-        self.predictions += sum(max(len(item.predictions), 1) for item in items)
-        self.characters += sum(map(characters_of, items))
-
-    def is_full(self, limits: tuple[int, int]) -> bool:
-        """Return whether it reaches a number of predictions or of characters."""
-        return self.predictions >= limits[0] or self.characters >= limits[1]
-
-
-def characters_of(item: Item) -> int:
-    """Return the number of characters of an item's texts."""
-    texts = (*item.predictions, *item.references, *item.contexts)
-    return sum(map(len, texts)) + len(item.text or "")
-
-
-def cut(items: Iterable[Item], limits: tuple[int, int]) -> Iterator[list[Item]]:
-    """Yield items in windows of about a number of predictions, and of characters at most."""
-    window = Window()
-    for item in items:
-        window.add([item])
-        if window.is_full(limits):
-            yield window.items
-            window = Window()
-    if window.items:
-        yield window.items
-
-
-@dataclass(eq=False)
-class Reading:
-    """Reads sources, checks every row, and cuts the items into windows.
-
-    `asks` gets the kind of the rows and returns {column: metric that needs it in every row}. The columns that are not
-    read are kept with "any" values, or "typed" ones, where a column has values of one type, as in Parquet.
-    """
-
-    sources: Sequence[Source]
-    columns: Mapping[str, str]
-    skips: Skips = field(default_factory=Skips)
-    notify: Message = ignore
-    asks: Callable[[RowKind], Mapping[str, str]] = lambda row_kind: {}
-    keeps: Literal["any", "typed"] | None = None
-    row_kind: RowKind | None = field(default=None, init=False)  # of the first file; None before `windows`
-    extra: dict[str, str] | None = field(default=None, init=False)  # {kept column: type}, of the first window
-    _told: set[str] = field(default_factory=set, init=False)
-    _file: int = field(default=0, init=False)  # number of the file that is read; `skips` has that of the row
-    _file_kind: RowKind | None = field(default=None, init=False)  # of the file's rows; None at its start
-
-    def __post_init__(self):
-        self.asks, self.counts = cache(self.asks), self.skips.counts
-
-    @property
-    def position(self) -> int:
-        """Number of bytes read so far, where it is known."""
-        before = sum(source.size or 0 for source in self.sources[: self._file])
-        return before + self.sources[self._file].position
-
-    def windows(
-        self,
-        limits: Callable[[RowKind], tuple[int, int]],
-        part_rows: float = math.inf,
-        finished: Mapping[int, dict] | None = None,
-    ) -> Iterator[Window]:
-        """Return the items of all files; `row_kind` is known when this returns, for the first window is read then.
-
-        `limits` gets the kind of the rows and returns about how many predictions and characters a window has. A part
-        has about `part_rows` items, all of a row in one. `finished` parts, {number: `end` of its last window}, are not
-        read.
-        """
-        windows = self._windows(limits, part_rows, finished or {})
-        return chain([next(windows)], windows)
-
-    def _windows(self, limits: Callable, part_rows: float, finished: Mapping[int, dict]) -> Iterator[Window]:
-        part = 0
-        while True:
-            while part in finished:
-                self._jump(finished[part])
-                yield Window([], part, finished[part], done=True)
-                part += 1
-            rows, window, before = 0, Window(part=part), self.counts.copy()
-            with closing(self.good_rows()) as good_rows:
-                for items in good_rows:
-                    window.add(items)
-                    rows += len(items)
-                    ends = rows >= part_rows
-                    if not ends and not window.is_full(limits(self.row_kind)):
-                        continue
-                    self.fit(window.items)
-                    window.end = self._end(before, last=False) if ends else None
-                    yield window
-                    part += ends
-                    window = Window(part=part)
-                    if ends:
-                        rows, before = 0, self.counts.copy()
-                        if part in finished:
-                            break
-                else:
-                    self._check_any()
-                    if rows:
-                        self.fit(window.items)
-                        window.end = self._end(before, last=True)
-                        yield window
-                    return
-
-    def _end(self, before: Counter, last: bool) -> dict:
-        end = {"last": last, "place": [self._file, self.skips.row], "row_kind": asdict(self.row_kind)}
-        end["file_kind"] = self._file_kind and asdict(self._file_kind)
-        return end | {"counts": self.counts - before, "extra": self.extra}
-
-    def _jump(self, end: dict) -> None:
-        self._file, self.skips.row = end["place"]
-        self.row_kind = RowKind(**end["row_kind"])
-        self._file_kind = end["file_kind"] and RowKind(**end["file_kind"])
-        self.counts.update(end["counts"])
-        self.extra = end["extra"]
-
-    def _check_any(self) -> None:
-        good, single, skipped = (self.counts[name] for name in (GOOD, SINGLE, SKIPPED))
-        if not good and skipped:
-            raise FileError(f"no row could be scored: all {skipped:,} rows are bad")
-        if not good:
-            raise FileError(f"{', '.join(source.name for source in self.sources)}: no rows; is this the right file?")
-        if single == good:
-            raise FileError(
-                f"no row could be scored: without predictions a context needs at least two references, and each of "
-                f"the {single:,} contexts has one"
-            )
-
-    def good_rows(self) -> Iterator[list[Item]]:
-        """Yield the items of every good row behind the last one read; what is counted includes the yielded row."""
-        first, after = self._file, self.skips.row
-        for number, source in enumerate(self.sources[first:], first):
-            if number != first:
-                self._file, self._file_kind, after = number, None, 0
-            reader = RowReader(
-                source, self.columns, lambda kind: self.asks(self.row_kind or kind), self._file_kind, bool(self.keeps)
-            )
-            for _, _, items in good_rows([source], partial(self._items, reader), self.skips, after):
-                yield items
-
-    def fit(self, items: Sequence[Item]) -> None:
-        """Let items have just the columns of the first ones, with values of their types; say what has no place."""
-        if not self.keeps:
-            return
-        if self.extra is None:
-            columns: dict[str, list] = {}
-            for item in items:
-                for name, value in item.extra.items():
-                    columns.setdefault(name, []).append(json_value(value))
-            self.extra = {name: "any" if self.keeps == "any" else type_of(values) for name, values in columns.items()}
-        for item in items:
-            for name in item.extra:
-                if name not in self.extra:
-                    self._tell(name, f"column {name!r} is not in the first rows, and is left out of the output")
-            item.extra = {name: self._fitted(name, json_value(item.extra.get(name))) for name in self.extra}
-
-    def _fitted(self, name: str, value: object) -> object:
-        kind = self.extra[name]
-        if value is None or kind == "any" or type_of([value]) in (kind, "integer" if kind == "number" else kind):
-            return value
-        self._tell(name, f"column {name!r}: the output has null for values such as {value!r:.40}, which are no {kind}")
-        return None
-
-    def _tell(self, name: str, message: str) -> None:
-        if name not in self._told:
-            self._told.add(name)
-            self.notify(message)
-
-    def _items(self, reader: RowReader, source: Source, row: Row) -> list[Item]:
-        items = reader.read(row)
-        if self._file_kind is None:
-            self._file_kind = reader.kind
-            self._check_row_kind(source, reader.kind, row.values)
-        self.counts.update({SINGLE: int(not items), NOT_NUMBERS: reader.not_numbers})
-        reader.not_numbers = 0
-        return items
-
-    def _check_row_kind(self, source: Source, row_kind: RowKind, values: dict) -> None:
-        if self.row_kind is not None and self.row_kind.sets != row_kind.sets:
-            kinds = ("single answers", "sets of questions")
-            raise FileError(
-                f"{source.name}: holds {kinds[row_kind.sets]}, the files before it {kinds[self.row_kind.sets]}; "
-                "score them in two runs"
-            )
-        self.row_kind = self.row_kind or row_kind
-        if row_kind.ceiling:
-            ceiling = (
-                f"{source.name} has human questions but no predictions. This is the HUMAN CEILING, not the score of a "
-                "system: in each context references 1, 3, 5 ... are scored as predictions against references 2, 4, "
-                f"6 ... under the name {SPLIT_HALF!r}. Contexts with one reference are left out. To score a system, "
-                "add a column 'predictions', or name yours with "
-            )
-            self.notify(Advice(ceiling, name_column("prediction"), f"; columns found: {', '.join(values)}."))

@@ -128,6 +128,8 @@ class Source:
         self._stat: tuple | None = None
         self._sheets: list[str] = []
         self._raw, self._share = None, [0.0]
+        self._ahead: list[Row] = []  # rows that `first_rows` has read
+        self._further: Iterator[Row] | None = None  # those behind them, of the file that is open
         self.remote = "://" in (self.path or "")
         if self.path is None:
             self.name = self.stem = name
@@ -209,8 +211,31 @@ class Source:
             return int(self._share[0] * self.size)
         return self.size if self._raw.closed else self._raw.tell()
 
+    def first_rows(self) -> Iterator[Row]:
+        """Yield rows from the start; `rows` begins with the same ones, so that the input is opened once for both."""
+        self._further = self._further or self._read(0)
+        for number in count():
+            if number == len(self._ahead):
+                try:
+                    self._ahead.append(next(self._further))
+                except StopIteration:
+                    return
+                except FileError:  # `rows` raises it too
+                    self._ahead, self._further = [], None
+                    raise
+            yield self._ahead[number]
+
     def rows(self, after: int = 0) -> Iterator[Row]:
         """Yield every row behind row `after`, the bad ones too; an error names the last row that could be read."""
+        ahead, further = self._ahead, self._further
+        self._ahead, self._further = [], None
+        if further is None or after:
+            yield from self._read(after)
+        else:
+            yield from chain(ahead, further)
+
+    def _read(self, after: int) -> Iterator[Row]:
+        """Open the input and yield its rows behind row `after`."""
         number = after
         try:
             with self._opened() as self._raw:
@@ -227,9 +252,9 @@ class Source:
         """Yield rows with the columns that we know; the first good one tells their form."""
         systems = self.options.systems
         for row in rows:
-            if row.values is not None:
-                if self.form is None:
-                    self.form = "" if systems else detect_tool_format(row.values)
+            if row.values is not None and self.form is None:
+                self.form = "" if systems else detect_tool_format(row.values)
+            if row.values is not None and (self.form or systems):
                 try:
                     row = Row(row.number, normalized(row.values, self.form, systems))
                 except RowError as error:
@@ -251,9 +276,9 @@ class Source:
             return Advice(sheets, read_option("sheet", "NAME"))
         if self.path in (None, "-") or self.options.rows_at or self.format != "JSON lines":
             return None
-        place = place_of_rows(values, reads)
-        is_document = place and len(list(islice(self.rows(), 2))) == 1
-        return Advice(f"rows stand at {place}: add ", read_option("rows_at", place)) if is_document else None
+        path = place_of_rows(values, reads)
+        is_document = path and len(list(islice(self._read(0), 2))) == 1
+        return Advice(f"rows stand at {path}: add ", read_option("rows_at", path)) if is_document else None
 
     def alone(self, values: Mapping) -> str:
         """Return which file is missing, where a row has only a prediction, or only a question and right answers."""
@@ -283,14 +308,33 @@ class Source:
         # By the first bytes, not by the name, so that wrong endings and compressed standard input work.
         stream = decompressed(raw) if raw.peek(8).startswith((*COMPRESSIONS.values(),)) else raw
         if self.format == "JSON lines":
-            place = self.options.rows_at
-            whole = partial(rows_at, path=place, name=name) if place else document_rows
+            if self.options.form in (None, "openai-evals") and stream.peek(9).startswith(b'{"spec": '):
+                return self._rows_of_event_log(stream, after)
+            path = self.options.rows_at
+            whole = partial(rows_at, path=path, name=name) if path else document_rows
             return _json_rows(stream, after, whole, self.options.encoding)
         encoding = _encoding_of(stream, self.options.encoding) or "utf-8-sig"
         delimiter = "\t" if self.format == "TSV" else delimiter_of(stream.peek(2**16), encoding)
         errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"  # csv_rows reports what is not UTF-8
         lines = _lines(io.TextIOWrapper(stream, encoding, errors, newline=""))
         return csv_rows(lines, name, delimiter, after)
+
+    def _rows_of_event_log(self, stream: BinaryIO, after: int) -> Iterator[Row]:
+        """Yield the rows of a log of OpenAI evals, in which several lines are one row."""
+        self.form, self.unit = "openai-evals", "row"
+        rows = openai_samples([row.values or {} for row in _json_rows(stream, 0, document_rows)])
+        graded = [row for row in rows if "ideal" in row]
+        if not rows:
+            raise FileError(
+                f"{self.name}: a log of OpenAI evals without answers: it has no events of type 'sampling'; let the "
+                "eval record them, or name another file"
+            )
+        if not graded:
+            problem = f"{self.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
+            raise FileError(problem)
+        if len(graded) < len(rows):
+            self.note(f"{len(rows) - len(graded):,} samples without a right answer were left out")
+        yield from (Row(number, values) for number, values in enumerate(graded[after:], after + 1))
 
 
 def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None) -> list[Source]:
@@ -299,25 +343,20 @@ def files(paths: Sequence[str | os.PathLike], options: ReadOptions | None = None
     For the form "squad" they are files of predictions ({id: answer}) and one with the data set.
     """
     options = options or ReadOptions()
-    values = [_file(path, options) for path in paths]
-    named: dict[object, str] = {}
-    for source in values:
-        if (place := source.identity) in named:
-            names = dict.fromkeys((named[place], source.name))
-            raise FileError(f"input: the same file is named twice, {' and '.join(names)}; name it once")
-        named[place] = source.name
-    _tell_apart(values)
-    return _joined(values, options.form == "squad") or values
-
-
-def _file(path: str | os.PathLike, options: ReadOptions) -> Source:
-    if _is_dataset(path):
-        return Source(options=options, memory=load_dataset(path), name=Path(path).name, inputs=[path])
-    if options.form in (None, "openai-evals") and os.path.isfile(path):
-        with open(path, "rb") as file:
-            if file.read(9) == b'{"spec": ':
-                return _event_log(path, options.split)
-    return Source(path, options=options)
+    sources = [
+        Source(options=options, memory=load_dataset(path), name=Path(path).name, inputs=[path])
+        if _is_dataset(path)
+        else Source(path, options=options)
+        for path in paths
+    ]
+    names: dict[object, str] = {}  # by the identity of a file
+    for source in sources:
+        if source.identity in names:
+            same = dict.fromkeys((names[source.identity], source.name))
+            raise FileError(f"input: the same file is named twice, {' and '.join(same)}; name it once")
+        names[source.identity] = source.name
+    _tell_apart(sources)
+    return _joined(sources, options.form == "squad") or sources
 
 
 def read_rows(
@@ -397,27 +436,6 @@ def _is_dataset(path: str | os.PathLike) -> bool:
     return any(os.path.isfile(os.path.join(path, name)) for name in ("state.json", "dataset_dict.json"))
 
 
-def _event_log(path: str | os.PathLike, split: str) -> Source:
-    """Return a log of OpenAI evals, in which several lines are one row."""
-    source = Source(path)
-    source.form = ""  # events are no rows of a tool
-    rows = openai_samples([row.values or {} for row in source.rows()])
-    kept = [row for row in rows if "ideal" in row]
-    if not rows:
-        raise FileError(
-            f"{source.name}: a log of OpenAI evals without answers: it has no events of type 'sampling'; let the eval "
-            "record them, or name another file"
-        )
-    if not kept:
-        problem = f"{source.name}: a log of OpenAI evals without right answers: it has no events of type 'match'"
-        raise FileError(problem)
-    options = ReadOptions(form="openai-evals", split=split)
-    result = Source(options=options, memory=kept, name=source.stem, inputs=[path])
-    if len(kept) < len(rows):
-        result.note(f"{len(rows) - len(kept):,} samples without a right answer were left out")
-    return result
-
-
 def _tell_apart(sources: Sequence[Source]) -> None:
     """Name the systems of files with equal names after their folders too, a/x and b/x, or after their endings."""
     by_stem: dict[str, list[Source]] = {}
@@ -425,11 +443,11 @@ def _tell_apart(sources: Sequence[Source]) -> None:
         by_stem.setdefault(source.stem, []).append(source)
     for stem, alike in by_stem.items():
         if len(alike) > 1:
-            places = [Path(source.name).absolute() for source in alike]
-            depths = range(1, max(len(place.parts) for place in places))
-            longer = (["/".join([*place.parts[:-1][-depth:], stem]) for place in places] for depth in depths)
+            paths = [Path(source.name).absolute() for source in alike]
+            depths = range(1, max(len(path.parts) for path in paths))
+            longer = (["/".join([*path.parts[:-1][-depth:], stem]) for path in paths] for depth in depths)
             different = (names for names in longer if len(set(names)) == len(names))
-            for source, name in zip(alike, next(different, [place.name for place in places]), strict=True):
+            for source, name in zip(alike, next(different, [path.name for path in paths]), strict=True):
                 source.stem = name
 
 
@@ -469,10 +487,10 @@ def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
 
 
 def _all_rows(source: Source) -> list[dict]:
-    """Return the good rows of a source; only the first one where that shows that no rows are joined."""
+    """Return the good rows of a source; of one whose first good row shows that no rows are joined only this row."""
     rows: list[dict] = []
     try:
-        for row in source.rows():
+        for row in source.first_rows():
             rows += [] if row.values is None else [row.values]
             if len(rows) == 1 and predictions_of(rows) is None and questions_of(rows) is None:
                 break

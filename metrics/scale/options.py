@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
 from numbers import Integral
 from typing import Any, Literal
@@ -10,9 +11,10 @@ from ..core.reading import the_first
 from ..core.scorer import Scorer, warn_caller
 from ..registry import JUDGE, SCORERS, judge_among, make_scorer, scorer_class
 from ..rows.errors import Advice, FileError, RecordedScoresWarning, add_metric
-from ..rows.reading import RowKind, is_judged, recorded_settings
+from ..rows.reading import RowKind, recorded_settings
 from ..rows.sources import Source
 from ..rows.values import COLUMNS
+from .parts import PART_ROWS, is_folder
 
 BUNDLED = ("small", "base", "large")  # checkpoints that a judged file may name
 # Settings that a judged file says; others depend on the machine.
@@ -25,11 +27,57 @@ Settings = Mapping[str, Any]  # see `settings_by_metric`
 OnError = Literal["fail", "skip"]
 
 
-def listed_names(argument: str, given: Any) -> list[str]:
-    """Return the names that an argument gives, each once."""
-    names = [given] if isinstance(given, str) else given or ()
-    if not isinstance(names, Iterable) or not all(isinstance(result, str) for result in names):
-        raise ValueError(f"{argument}: expected a name or a list of names, got {type(given).__name__} {given!r:.40}")
+@dataclass(frozen=True)
+class ScoreOptions:
+    """What `score` computes, and where rows with scores go: checked arguments of the function and of the command.
+
+    A bad value is a ValueError. Settings include `calibration` and `limit_time`.
+    """
+
+    metrics: Sequence[str] = ()  # a name, names or None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    output: str | None = None
+    resume: bool = False
+    part_rows: int = PART_ROWS
+    engine: Literal["local", "ray"] = "local"
+    address: str | None = None
+    total: bool = False
+    worst: int = 10
+    ignore_judge_errors: bool = False
+    calibration: str | None = None
+    limit_time: str | float | None = None
+    on_error: OnError = "fail"
+    keep: bool = False  # rows with their scores in memory
+    explain: bool = False
+
+    def __post_init__(self):
+        check_options(self.on_error, settings=self.settings, columns=self.columns, worst=self.worst)
+        if self.part_rows < 1:
+            raise ValueError(f"part_rows: expected at least 1, got {self.part_rows}")
+        if self.engine != "ray" and self.address is not None:
+            raise ValueError("address: only with the engine ray")
+        metrics = tuple(listed_names("metrics", self.metrics))
+        settings = settings_by_metric(self.settings, metrics)
+        if self.calibration is not None:
+            settings[JUDGE] = with_calibration(settings.get(JUDGE, {}), self.calibration)
+        if self.limit_time is not None:
+            settings[JUDGE] = with_limit(settings.get(JUDGE, {}), self.limit_time)
+        checked = {"metrics": metrics, "settings": settings}
+        for name, value in (checked | {"columns": checked_columns(self.columns)}).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the output is a folder of parts."""
+        return bool(self.output) and is_folder(str(self.output))
+
+
+def listed_names(argument: str, value: Any) -> list[str]:
+    """Return the names in an argument, each once."""
+    names = [value] if isinstance(value, str) else value or ()
+    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{argument}: expected a name or a list of names, got {type(value).__name__} {value!r:.40}")
     return list(dict.fromkeys(names))
 
 
@@ -42,10 +90,10 @@ def check_options(on_error: str, **options: Any) -> None:
         if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
             raise ValueError(f"{name}: expected a number of at least {least}, got {number!r}")
     for name in ("settings", "columns"):
-        given = options.get(name)
-        if given is not None and not isinstance(given, Mapping):
+        mapping = options.get(name)
+        if mapping is not None and not isinstance(mapping, Mapping):
             form = "{setting: value}, or {metric: {setting: value}}" if name == "settings" else "{name: column}"
-            raise ValueError(f"{name}: expected {form}, got {type(given).__name__} {given!r:.40}")
+            raise ValueError(f"{name}: expected {form}, got {type(mapping).__name__} {mapping!r:.40}")
     by = options.get("by")
     if by is not None and not isinstance(by, str):
         raise ValueError(f"by: expected the name of a column, got {by!r:.40}")
@@ -100,17 +148,18 @@ def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ())
     return dict(columns or {})
 
 
-def with_recorded(metric: str, given: Mapping[str, Any], sources: Sequence[Source]) -> dict[str, Any]:
-    """Return settings of a metric: those with which its rows were judged before, and the ones that are given now.
+def with_recorded(
+    metric: str, settings: Mapping[str, Any], recorded: Mapping[str, Any], sources: Sequence[Source]
+) -> dict[str, Any]:
+    """Return settings of a metric: those recorded in its rows (see `recorded_settings`), and `settings`, which win.
 
     Another checkpoint than the recorded one drops these. A file may name a checkpoint of this package, or a folder,
     but nothing that would be downloaded from elsewhere.
     """
-    recorded = recorded_settings(sources).get(metric, {})
     recorded = {name: value for name, value in recorded.items() if name in RECORDED_SETTINGS}
     names = [recorded[name] for name in ("checkpoint", "escalate") if name in recorded]
-    if not recorded or given.get("checkpoint", recorded.get("checkpoint")) != recorded.get("checkpoint"):
-        return dict(given)
+    if not recorded or settings.get("checkpoint", recorded.get("checkpoint")) != recorded.get("checkpoint"):
+        return dict(settings)
     calibration = recorded.get("calibration")
     if isinstance(calibration, str) and not os.path.exists(calibration):  # then it stands beside the judged file
         folders = [os.path.dirname(source.path) for source in sources if source.path]
@@ -119,10 +168,10 @@ def with_recorded(metric: str, given: Mapping[str, Any], sources: Sequence[Sourc
     listed = ", ".join(f"{name}={value}" for name, value in recorded.items())
     if not all(isinstance(name, str) and (name in BUNDLED or os.path.isdir(name)) for name in names):
         warn_caller(f"{metric}: judged before with {listed}, which is not on this machine", RecordedScoresWarning)
-        return dict(given)
-    if not recorded.items() <= given.items():
+        return dict(settings)
+    if not recorded.items() <= settings.items():
         warn_caller(f"{metric}: settings as the rows were judged before: {listed}", RecordedScoresWarning)
-    return {**recorded, **given}
+    return {**recorded, **settings}
 
 
 def settings_by_metric(settings: Settings | None, metrics: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -167,9 +216,9 @@ def make_scorers(
             problem = Advice(f"{metric}: has settings but is not computed; ", add_metric(metric), " or drop them")
             raise ValueError(problem)
     names = dict.fromkeys((*metrics, *settings))
-    ready = not is_judged(sources)
-    each = {metric: with_recorded(metric, settings.get(metric, {}), sources) for metric in names}
-    return {metric: make_scorer(metric, of_metric, ready) for metric, of_metric in each.items()}
+    recorded, is_judged = recorded_settings(sources)
+    whole = {m: with_recorded(m, settings.get(m, {}), recorded.get(m, {}), sources) for m in names}
+    return {metric: make_scorer(metric, whole[metric], ready=not is_judged) for metric in names}
 
 
 def default_metrics(row_kind: RowKind) -> tuple[str, ...]:

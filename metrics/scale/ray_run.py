@@ -28,12 +28,14 @@ from ray import cloudpickle
 
 from ..registry import make_scorer
 from ..rows.errors import FileError
-from ..rows.reading import Message, Reading, RowKind, Skips, cut, ignore
+from ..rows.reading import Message, RowKind, Skips, ignore
 from ..rows.sources import FORMATS, Source, digest, format_of
 from ..rows.writing import Writer
 from .parts import MANIFEST, is_folder, manifest, part_name
-from .run import WINDOW_CHARACTERS, WINDOWS, Run, Scores, facts_of, output_columns, report_of, scored
+from .run import Run, Scores, facts_of, finished
+from .scoring import output_columns, scored, warn_of_recorded
 from .tally import Tally
+from .windows import WINDOW_CHARACTERS, WINDOWS, Reading, cut
 
 CLAIM = "_claim-"  # start of the name of a file by which a run claims its folder
 
@@ -52,29 +54,29 @@ def listed(inputs: Sequence[str]) -> list[dict]:
     Each has its "name" for messages, "path" to open, "size" in bytes, and when it "changed"; None where unknown.
     """
     files = []
-    for given in inputs:
+    for path in inputs:
         # What comes behind a question mark, such as a region, is for the file system.
-        name, mark, options = given.partition("?") if "://" in given else (given, "", "")
-        system, inner = file_system(given)
+        name, mark, options = path.partition("?") if "://" in path else (path, "", "")
+        system, inner = file_system(path)
         try:
             info = system.get_file_info(inner)
             values = [info]
             if info.type == fs.FileType.Directory:
                 values = system.get_file_info(fs.FileSelector(inner, recursive=True))
         except OSError as error:
-            raise FileError(f"{given}: cannot be read: {error}") from error
+            raise FileError(f"{path}: cannot be read: {error}") from error
         if info.type == fs.FileType.NotFound:
-            raise FileError(f"{given}: no such file; check the name")
+            raise FileError(f"{path}: no such file; check the name")
         if info.type == fs.FileType.Directory:
             inside = (file for file in values if file.is_file and _is_input(file.base_name))
             values = sorted(inside, key=lambda file: file.path)
             if not values:
-                raise FileError(f"{given}: no file in it ends in {', '.join(FORMATS)}")
+                raise FileError(f"{path}: no file in it ends in {', '.join(FORMATS)}")
         for file in values:
             full = name.rstrip("/") + file.path.removeprefix(inner.rstrip("/"))
             format_of(full)
-            path = full + mark + options if "://" in full else os.path.abspath(full)
-            files.append({"name": full, "path": path, "size": file.size, "changed": file.mtime_ns})
+            address = full + mark + options if "://" in full else os.path.abspath(full)
+            files.append({"name": full, "path": address, "size": file.size, "changed": file.mtime_ns})
     return files
 
 
@@ -110,12 +112,12 @@ def claimed(folder: str) -> Iterator[None]:
         system.delete_file(f"{inner.rstrip('/')}/{name}")
 
 
-def check_unused(folder: str, own: str = "") -> None:
-    """Refuse a folder that holds parts, or the claim of a run other than `own`."""
+def check_unused(folder: str, claim: str = "") -> None:
+    """Refuse a folder that holds parts, or another claim than this run's."""
     system, inner = file_system(folder)
     names = [file.base_name for file in system.get_file_info(fs.FileSelector(inner, allow_not_found=True))]
     for name in names:
-        if name.startswith(CLAIM) and name != own:
+        if name.startswith(CLAIM) and name != claim:
             raise FileError(
                 f"{folder}: another run is writing to it, or was killed; name another folder, or remove {name} if no "
                 "run is left"
@@ -163,42 +165,43 @@ def score_share(
 ) -> tuple[dict[str, Any], dict[str, Any], list[str], dict[str, str], list[dict[str, list]]]:
     """Score windows `share`, `share` + `shares`, ... of a `listed` file: what one task does.
 
-    Returns the arguments of a `Tally`, counts of rows, problems of bad rows, {part: its SHA-256}, and where rows are
+    Returns a `Tally` as JSON, counts of rows, problems of bad rows, {part: its SHA-256}, and where rows are
     kept in memory those of every window. `job` is equal in all tasks; the first share of a file also counts its rows
     and reports the bad ones.
     """
     problems: list[str] = []
     kept: list[dict[str, list]] = []
-    skips, source = Skips(job["skip"], problems.append), source_of(file)
-    reading = Reading([source], job["columns"], skips, asks=lambda row_kind: job["needs"], keeps=job["keeps"])
+    options, source = job["options"], source_of(file)
+    skips = Skips(options.on_error == "skip", problems.append)
+    reading = Reading([source], options.columns, skips, asks=lambda row_kind: job["needs"], keeps=job["keeps"])
     reading.row_kind, reading.extra = job["row_kind"], job["extra"]
     scorers, tally, parts = _scorers(job["metrics"]), Tally(), {}
     metadata = {"genqa_metrics": json.dumps({metric: scorer.signature for metric, scorer in scorers.items()})}
-    columns = output_columns(job["row_kind"], scorers, job["explain"], job["extra"])
+    columns = output_columns(job["row_kind"], scorers, options.explain, job["extra"])
     items = (item for row in reading.good_rows() for item in row)
 
     def tables() -> Iterator[tuple[int, dict[str, list]]]:
         """Yield the numbers of rows, and the rows, of the windows of this task."""
         for window in islice(cut(items, (job["window"], WINDOW_CHARACTERS)), share, None, shares):
             reading.fit(window)
-            values, of_window = scored(window, job["row_kind"], scorers, job["worst"], job["explain"])
+            values, of_window = scored(window, job["row_kind"], scorers, options.worst, options.explain)
             tally.add(of_window)
-            if job["keep"]:
+            if options.keep:
                 kept.append({name: values[name] for name in columns})
             yield len(window), values
 
     with tempfile.TemporaryDirectory() as folder:
         path, scores = Path(folder, "part.parquet"), tables()
         for rows, values in scores:
-            if job["output"] is None:
+            if options.output is None:
                 continue
             with Writer(path, columns, metadata) as writer:
                 writer.write(values)
-                while rows < job["part_rows"] and (more := next(scores, None)):
+                while rows < options.part_rows and (more := next(scores, None)):
                     writer.write(more[1])
                     rows += more[0]
             name = part_name(task + len(parts) * job["tasks"])  # that which an earlier attempt gave it
-            write_file(job["output"], name, path.read_bytes())
+            write_file(options.output, name, path.read_bytes())
             parts[name] = digest(path)
     counts = {} if share else dict(reading.counts)
     return tally.as_json(), counts, [] if share else problems, parts, kept
@@ -257,10 +260,11 @@ class RayRun(Run):
     in memory are in the order of the input.
     """
 
-    def _find(self, inputs: Sequence[str], resume: bool) -> None:
+    def _find(self, inputs: Sequence[str]) -> None:
+        output = self.options.output
         self.in_parts = False  # of the kind that can be resumed
-        self.keeps = "typed" if self.output else "any" if self.keep else None
-        if resume:
+        self.keeps = "typed" if output else "any" if self.options.keep else None
+        if self.options.resume:
             raise ValueError("resume: only for the local engine; Ray repeats the work of a lost machine by itself")
         inputs = [inputs] if isinstance(inputs, str) else list(inputs)
         if "-" in inputs:
@@ -269,58 +273,58 @@ class RayRun(Run):
         if len({file["path"] for file in self.files}) < len(self.files):
             raise FileError("input: the same file is named twice; name it once")
         self.sources = list(map(source_of, self.files))
-        if self.output is not None:
-            if "://" not in self.output and not is_folder(self.output):
-                raise FileError(f"output: ray writes parts into a folder; name it with a slash, {self.output}/")
-            check_unused(self.output)
+        if output is not None:
+            if "://" not in output and not is_folder(output):
+                raise FileError(f"output: ray writes parts into a folder; name it with a slash, {output}/")
+            check_unused(output)
 
     def score(
         self, notify: Message = ignore, problem: Message = ignore, progress: Callable[[int, int | None], None] = ignore
     ) -> Scores:
         """Read, score and write, see `run.Run.score`; skipped rows are reported at the end."""
-        first = Reading(self.sources, self.columns, Skips(self.skips), notify, self._needs, self.keeps)
+        first, output = self._reading(ignore, notify), self.options.output
         first.windows(lambda row_kind: (WINDOWS[None], WINDOW_CHARACTERS))
         row_kind = first.row_kind
         scorers = self._checked_scorers(row_kind)
-        claim = nullcontext() if self.output is None else claimed(self.output)
-        with claim:
-            with _connected(self.address):
+        with nullcontext() if output is None else claimed(output):
+            with _connected(self.options.address):
                 results = self._results(row_kind, scorers, first.extra, progress)
             overall, counts, parts = Tally(), Counter(), {}
             for of_share, counted, problems, written, _ in results:
-                overall.add(Tally(**of_share))
+                overall.add(Tally.from_json(of_share))
                 counts.update(counted)
                 parts |= written
                 for message in problems:
                     problem(message)
-            report = report_of(overall, row_kind, scorers, counts, self.total)
+            warn_of_recorded(overall.warning_counts)
+            scores = finished(overall, row_kind, scorers, counts, self.options.total)
             check_unchanged(self.files)
-            if self.output is not None:
+            if output is not None:
                 inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]
-                facts = {"complete": True, **facts_of(report), "parts": parts}
-                write_file(self.output, MANIFEST, manifest(self._facts(), inputs, facts))
-        if self.keep:
-            report.columns = _in_order([windows for *_, windows in results], len(self.files))
-        return report
+                facts = {"complete": True, **facts_of(scores), "parts": parts}
+                write_file(output, MANIFEST, manifest(self._facts(), inputs, facts))
+        if self.options.keep:
+            scores.columns = _in_order([windows for *_, windows in results], len(self.files))
+        return scores
 
     def _results(self, row_kind: RowKind, scorers: Mapping, extra: Mapping | None, progress: Callable) -> list[tuple]:
         """Return what the tasks return, in their order."""
         has_model = any(scorer.device is not None for scorer in scorers.values())
-        wants_cpu = any(given.get("device") == "cpu" for given in self.settings.values())
+        options = self.options
+        wants_cpu = any(of_metric.get("device") == "cpu" for of_metric in options.settings.values())
         resources = ray.cluster_resources()
         gpus = 0 if wants_cpu or not has_model else int(resources.get("GPU", 0))
         shares = -(-(gpus or int(resources.get("CPU", 1))) // len(self.files))
         tasks = [(file, share, shares) for file in self.files for share in range(shares)]
-        job = {"columns": self.columns, "skip": self.skips, "row_kind": row_kind, "needs": self._needs(row_kind)}
-        job |= {"extra": extra, "output": self.output, "part_rows": self.part_rows, "tasks": len(tasks)}
-        job |= {"keeps": self.keeps, "keep": self.keep, "worst": self.worst, "explain": self.explain}
+        job = {"options": options, "row_kind": row_kind, "needs": self._needs(row_kind)}
+        job |= {"extra": extra, "keeps": self.keeps, "tasks": len(tasks)}
         settings = {metric: dict(scorer.chosen_settings) for metric, scorer in scorers.items()}
         job["metrics"] = cloudpickle.dumps((list(scorers), settings))
         job["window"] = WINDOWS[None if not has_model else "cuda" if gpus else "cpu"]
         # A process stays for the next task: its models are loaded.
         task = ray.remote(num_cpus=1, num_gpus=1 if gpus else 0, max_retries=RETRIES, max_calls=0)(score_share)
         job = ray.put(job)
-        running = {task.remote(job, number, *given): number for number, given in enumerate(tasks)}
+        running = {task.remote(job, number, *of_task): number for number, of_task in enumerate(tasks)}
         results: dict[int, tuple] = {}
         try:
             while len(results) < len(tasks):

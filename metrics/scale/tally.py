@@ -3,8 +3,9 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,35 +16,61 @@ from ..rows.reading import Item
 from ..statistics.estimation import QuestionSums, row_sums
 
 
+@dataclass(eq=False)
 class Tally:
-    """What is summed over rows: all that the score of a corpus needs. Tallies can be added, and written as JSON.
+    """What is summed over rows, by system: all that the scores of a corpus need. Tallies can be added."""
 
-    `sums` are {metric: {system: (k + 1,) sums of its statistics, the last one their number}}, and for `TOGETHER`,
-    `LABELLED` and `FAULTS` {system: numbers of answers}; all else is by system too, `warning_counts` by metric.
-    """
-
-    def __init__(
-        self, rows=None, predictions=None, sums=None, warning_counts=None, questions=None, to_read=None, profiles=None
-    ):
-        self.rows = Counter(rows)
-        self.predictions = Counter(predictions)
-        self.sums = {
-            metric: {system: np.array(values, dtype=float) for system, values in by_system.items()}
-            for metric, by_system in (sums or {}).items()
-        }
-        self.warning_counts = {metric: Counter(counts) for metric, counts in (warning_counts or {}).items()}
-        self.profiles = {system: Counter(counts) for system, counts in (profiles or {}).items()}
-        self.to_read = AnswersToRead(**(to_read or {"number": 0}))
-        self.questions = {system: QuestionTotals(**totals) for system, totals in (questions or {}).items()}
+    rows: Counter[str] = field(default_factory=Counter)  # {system: rows; contexts, of sets of predictions}
+    predictions: Counter[str] = field(default_factory=Counter)
+    # {metric: {system: (k + 1,) sums of its statistics, the last one their number}}
+    sums: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    warning_counts: dict[str, Counter[str]] = field(default_factory=dict)  # {metric: counts of `RowStatistics`}
+    confusion: dict[str, np.ndarray] = field(default_factory=dict)  # {system: (4,) answers in `CONFUSION`}
+    cells: dict[str, np.ndarray] = field(default_factory=dict)  # {system: (4,) answers in `CELLS`}
+    faults: dict[str, Counter[str]] = field(default_factory=dict)  # {system: {fault: answers}}
+    words: Counter[str] = field(default_factory=Counter)  # {system: words of its answers}
+    profiles: dict[str, Counter[str]] = field(default_factory=dict)  # {system: counts of `Scorer.profile`}
+    questions: dict[str, "QuestionTotals"] = field(default_factory=dict)
+    to_read: "AnswersToRead" = field(default_factory=lambda: AnswersToRead(number=0))
 
     def add(self, other: "Tally") -> None:
         """Add the sums of other rows."""
         for name, value in vars(other).items():
             setattr(self, name, _added(getattr(self, name), value))
 
-    def as_json(self) -> dict:
-        """Return the arguments of an equal tally, in types that JSON has."""
+    def as_json(self) -> dict[str, Any]:
+        """Return the argument of `from_json`, in types that JSON has."""
         return _as_json(vars(self))
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Tally":
+        """Return the tally that `as_json` wrote."""
+        numbers = {name: Counter(values[name]) for name in ("rows", "predictions", "words")}
+        counts = {name: _each(Counter, values[name]) for name in ("warning_counts", "faults", "profiles")}
+        arrays = {name: _each(_floats, values[name]) for name in ("confusion", "cells")}
+        return cls(
+            **numbers,
+            **counts,
+            **arrays,
+            sums={metric: _each(_floats, by_system) for metric, by_system in values["sums"].items()},
+            questions={system: QuestionTotals(**totals) for system, totals in values["questions"].items()},
+            to_read=AnswersToRead(**values["to_read"]),
+        )
+
+
+_floats = partial(np.array, dtype=float)
+
+
+def _each(make: Callable, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: make(value) for name, value in values.items()}
+
+
+def sums_by_system(numbers: np.ndarray, systems: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return {system: (k,) sums} of (rows, k) numbers, by the system of each row, in the order of the rows."""
+    rows: dict[str, list[int]] = {}
+    for row, system in enumerate(systems):
+        rows.setdefault(system, []).append(row)
+    return {system: numbers[chosen].sum(axis=0) for system, chosen in rows.items()}
 
 
 def _added(value: Any, other: Any) -> Any:
@@ -62,23 +89,21 @@ def _as_json(value: Any) -> Any:
     return value.as_json() if hasattr(value, "as_json") else value
 
 
-TOGETHER = "ava and grounding"  # the name of these counts among those of the metrics
 CELLS = ("correct_grounded", "correct_ungrounded", "wrong_grounded", "wrong_ungrounded")
 
 
-def cell_counts(columns: Mapping[str, Sequence]) -> np.ndarray | None:
-    """Return in which of the four `CELLS` every answer is, (rows, 4) ones and zeros; None without both metrics.
+def cell_counts(columns: Mapping[str, Sequence], judge: Scorer, support: Scorer) -> np.ndarray:
+    """Return in which of the four `CELLS` every answer is, (rows, 4) ones and zeros; see `Scorer.support`.
 
     An answer that states nothing has only zeros.
 
-    >>> scores = {"ava_label": [1, 0], "grounding_answers": [0, 0], "grounding_answer_rate": [1, 1]}
-    >>> cell_counts(scores).tolist()
+    >>> from types import SimpleNamespace
+    >>> judge, support = SimpleNamespace(verdict="right"), SimpleNamespace(support=("supported", "states"))
+    >>> cell_counts({"right": [1, 0], "supported": [0, 0], "states": [1, 1]}, judge, support).tolist()
     [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     """
-    needed = ("ava_label", "grounding_answers", "grounding_answer_rate")
-    if not all(name in columns for name in needed):
-        return None
-    correct, grounded, states = (np.asarray(columns[name], dtype=float) > 0.5 for name in needed)
+    names = (judge.verdict, *support.support)
+    correct, grounded, states = (np.asarray(columns[name], dtype=float) > 0.5 for name in names)
     cells = [correct & grounded, correct & ~grounded, ~correct & grounded, ~correct & ~grounded]
     return np.stack([cell & states for cell in cells], axis=1).astype(float)
 
@@ -93,7 +118,6 @@ def cell_shares(counts: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]
     return {system: dict(zip(CELLS, of_system, strict=True)) for system, of_system in shares.items()}
 
 
-LABELLED = "labels of people"  # the name of these counts among those of the metrics
 CONFUSION = ("accepted", "missed", "rejected", "let_through")
 
 
@@ -111,13 +135,11 @@ def confusion_counts(verdicts: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.stack([case & known for case in cases], axis=1).astype(float)
 
 
-def counts_of_rows(columns: Mapping[str, Sequence]) -> np.ndarray | None:
-    """Return `confusion_counts` of rows with AVA's verdicts and labels from 0 to 1; None where there are none."""
-    if "ava_label" not in columns or "label" not in columns:
-        return None
-    labels = np.array([np.nan if value is None else value for value in columns["label"]], dtype=float)
+def labels_in(columns: Mapping[str, Sequence]) -> np.ndarray:
+    """Return the (rows,) labels of rows, NaN without one or if it is outside 0 to 1."""
+    labels = np.array([np.nan if label is None else label for label in columns["label"]], dtype=float)
     labels[(labels < 0) | (labels > 1)] = np.nan
-    return None if np.isnan(labels).all() else confusion_counts(np.asarray(columns["ava_label"]), labels)
+    return labels
 
 
 def agreement(counts: Sequence[float]) -> dict[str, float | None]:
@@ -148,35 +170,23 @@ def agreement(counts: Sequence[float]) -> dict[str, float | None]:
     }
 
 
-WORDS = "words"  # the name of the numbers of words of answers among those of the metrics
-FAULTS = "faults"  # the name of these counts among those of the metrics
-
-
-def fault_counts(columns: Mapping[str, Sequence], judge: Scorer) -> np.ndarray:
-    """Return which fault each answer has that is judged wrong, (rows, faults + 1) ones and zeros, the last: unknown.
-
-    Only zeros for an answer that people call right: a label from 0.5 to 1.
-    """
+def faults_of_rows(columns: Mapping[str, Sequence], judge: Scorer) -> list[str | None]:
+    """Return the fault of each answer that is judged wrong and that no label calls right, else None."""
     questions = columns.get("question") or [None] * len(columns["prediction"])
     texts = zip(questions, columns["references"], columns["prediction"], strict=True)
     verdicts = zip(columns[judge.verdict], columns["label"], strict=True)
     wrong = (not verdict and not 0.5 <= (label or 0) <= 1 for verdict, label in verdicts)
-    names = [
+    return [
         (judge.fault(question or "", references, prediction) or UNKNOWN_FAULT) if is_wrong else None
         for is_wrong, (question, references, prediction) in zip(wrong, texts, strict=True)
     ]
-    kinds = (*judge.faults, UNKNOWN_FAULT)
-    return np.array([[name == kind for kind in kinds] for name in names], dtype=float).reshape(-1, len(kinds))
 
 
-def named_faults(judge: Scorer, counts: Mapping[str, np.ndarray]) -> dict[str, dict[str, int]]:
-    """Return {system: {fault: answers}}, without what there is none of, from sums of `fault_counts`."""
+def faults_in_order(judge: Scorer, counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    """Return {system: {fault: answers}} in the order of `Scorer.faults`, without systems that have none."""
     kinds = (*judge.faults, UNKNOWN_FAULT)
-    named = {
-        system: {name: int(count) for name, count in zip(kinds, of_system, strict=True) if count}
-        for system, of_system in counts.items()
-    }
-    return {system: faults for system, faults in named.items() if faults}
+    ordered = {system: {kind: faults[kind] for kind in kinds if faults.get(kind)} for system, faults in counts.items()}
+    return {system: faults for system, faults in ordered.items() if faults}
 
 
 MOST = 20_000  # clusters of a system
@@ -285,6 +295,7 @@ class AnswerToRead:
     passages: Sequence[str] = ()  # of a metric that reads passages in place of accepted answers
     scores: Mapping[str, float] = field(default_factory=dict)  # of a metric of words, two of them if far apart
     missing: Sequence[str] = field(default_factory=list)  # references that a set lacks; `prediction` has its lines
+    fault: str = ""  # what is wrong with an answer that was judged wrong, in a few words, where that is known
 
 
 class AnswersToRead:
@@ -331,48 +342,51 @@ class AnswersToRead:
         kinds = list(SHARES)
         before = {WRONG: len(self.by_kind[UNSURE])}
         turns = [
-            ((place + 0.5) / SHARES[kind], kinds.index(kind), place, answer)
+            ((turn + 0.5) / SHARES[kind], kinds.index(kind), turn, answer)
             for kind, some in self.by_kind.items()
-            for place, answer in enumerate(some, before.get(kind, 0))
+            for turn, answer in enumerate(some, before.get(kind, 0))
         ]
         chosen = sorted(turns, key=lambda turn: turn[:3])[: self.number]
         judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG, OTHER_WORDS))
         return [answer for *_, answer in (sorted(chosen, key=lambda turn: turn[1:3]) if judged else chosen)]
 
 
-def answers_to_read(columns: Mapping[str, Sequence], number: int, scorer: Scorer) -> AnswersToRead:
-    """Return the answers to read first among rows with their scores, by a judge or another metric."""
+def answers_to_read(
+    columns: Mapping[str, Sequence], number: int, scorer: Scorer, faults: Sequence[str | None] = ()
+) -> AnswersToRead:
+    """Return the answers to read first among rows with their scores, by a judge, with faults, or another metric."""
     answers = []
     score, threshold = next(iter(scorer.thresholds.items())) if scorer.verdict else (scorer.main, None)
     questions = columns.get("question") or [None] * len(columns["prediction"])
     names = [scorer.main, *scorer.beside] if not scorer.verdict and scorer.beside else []
     from_last = names[::-1]
-    for place, value in enumerate(columns[score]):
-        label, judged = columns["label"][place], int(columns[scorer.verdict][place]) if scorer.verdict else None
-        scores = {name: round(float(columns[name][place]), 6) for name in names}
+    for row, value in enumerate(columns[score]):
+        label, verdict = columns["label"][row], int(columns[scorer.verdict][row]) if scorer.verdict else None
+        scores = {name: round(float(columns[name][row]), 6) for name in names}
         ends = sorted(from_last, key=scores.get)  # of equal scores not the main one
         if ends and (gap := scores[ends[-1]] - scores[ends[0]]) >= FAR:
             kind, rank, scores = APART, -gap, {name: scores[name] for name in names if name in (ends[0], ends[-1])}
-        elif judged is None:
+        elif verdict is None:
             kind, rank, scores = LOWEST, value, {name: scores[name] for name in names[:1]}
             if value >= BEST:
                 continue
-        elif label in (0, 1) and label != judged:
+        elif label in (0, 1) and label != verdict:
             kind, rank = DISAGREE, -abs(value - label)
         elif label not in (0, 1) and UNSURE_FROM < value < UNSURE_TO:
             kind, rank = UNSURE, abs(value - threshold)
-        elif not judged:
+        elif not verdict:
             kind, rank = WRONG, value
         elif label not in (0, 1) and (
-            far := _other_words(columns["prediction"][place], columns["references"][place], questions[place] or "")
+            far := _other_words(columns["prediction"][row], columns["references"][row], questions[row] or "")
         ):
             kind, rank = OTHER_WORDS, -far
         else:
             continue
-        of_row = {name: columns[name][place] for name in _OF_ROW} | {"question": questions[place]}
-        of_row["passages"] = list(columns[scorer.evidence][place]) if scorer.evidence != "references" else []
-        numbers = {"rank": round(float(rank), 6), "score": round(float(value), 6), "verdict": judged}
-        answers.append(AnswerToRead(kind, **numbers, **of_row, scores=scores))
+        texts = {name: columns[name][row] for name in _OF_ROW} | {"question": questions[row]}
+        texts["passages"] = list(columns[scorer.evidence][row]) if scorer.evidence != "references" else []
+        texts["fault"] = (faults[row] or "").replace(UNKNOWN_FAULT, "") if faults else ""
+        numbers = {"rank": round(float(rank), 6), "score": round(float(value), 6), "verdict": verdict}
+        answers.append(AnswerToRead(kind, **numbers, **texts, scores=scores))
     return AnswersToRead(answers, number)
 
 
@@ -391,11 +405,11 @@ def sets_to_read(columns: Mapping[str, Sequence], number: int, scorers: Iterable
     """Return the sets that lack most of their references, by the first metric that says which they lack."""
     lacks = next((f"{scorer.name}_{scorer.missing}" for scorer in scorers if scorer.missing), None)
     sets = []
-    for place, missing in enumerate(columns[lacks] if lacks else ()):
+    for row, missing in enumerate(columns[lacks] if lacks else ()):
         if missing:
-            of_row = {name: columns[name][place] for name in _OF_ROW if name != "prediction"}
-            share = round(1 - len(missing) / len(of_row["references"]), 6)
-            asked = "\n".join(" ".join(text.split()) for text in columns["predictions"][place])
-            texts = {"question": None, "prediction": asked, "missing": missing}
-            sets.append(AnswerToRead(LOWEST, share, score=share, **of_row, **texts))
+            texts = {name: columns[name][row] for name in _OF_ROW if name != "prediction"}
+            share = round(1 - len(missing) / len(texts["references"]), 6)
+            asked = "\n".join(" ".join(text.split()) for text in columns["predictions"][row])
+            texts |= {"question": None, "prediction": asked, "missing": missing}
+            sets.append(AnswerToRead(LOWEST, share, score=share, **texts))
     return AnswersToRead(sets, number)

@@ -38,12 +38,13 @@ def overview(answers, questions, passages) -> str:
     from ..grounding.scorer import MEASURED, SMALL
     from ..scale.tally import CONFUSION
 
-    labels_of, scores = answers.labels, answers.found.scores
+    labels_of, scores = answers.labels, answers.results.scores
+    flagged = passages.results.metrics["grounding"].flagged
     right = {system: labels["accepted"] + labels["missed"] for system, labels in labels_of.items()}
     judged = {system: values["ava_accuracy"] for system, values in scores["ava"].items()}
     rows = [["system", "right: people", "right: AVA", "ROUGE-L", "BERTScore"]]
     for system, number in right.items():
-        rows_of = answers.found.predictions[system]
+        rows_of = answers.predictions[system]
         words = (f"{scores['kpqa'][system][name]:.2f}" for name in ("rougeL", "bertscore"))
         rows.append([system, f"{number} of {rows_of}", f"{round(judged[system] * rows_of)} of {rows_of}", *words])
     first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
@@ -56,10 +57,10 @@ def overview(answers, questions, passages) -> str:
         lead=answers.findings[0],
         steps=_steps(),
         counts={name: sum(labels[name] for labels in labels_of.values()) for name in CONFUSION},
-        flagged=", ".join(f"{system} {count}" for system, count in passages.found.flagged["grounding"].items()),
+        flagged=", ".join(f"{system} {count}" for system, count in flagged.items()),
         long_right=RIGHT_ON_LONG["small"],
         errs=[f"{mean:.0%}" for mean, *_ in MEASURED[SMALL]],
-        repetitive=questions.found.scores["f_meta"]["repetitive"],
+        repetitive=questions.results.scores["f_meta"]["repetitive"],
     )
 
 
@@ -74,7 +75,7 @@ def show_all(console) -> None:
         console.rule(Text(title, style="bold"), align="left")
         console.print()
         report.show_all(console)
-        remarks = _filled("demo_remarks.txt", part=Path(name).stem, steps=steps, **report.found.scores)
+        remarks = _filled("demo_remarks.txt", part=Path(name).stem, steps=steps, **report.results.scores)
         for remark in remarks.strip().split("\n\n"):
             line = Table.grid(padding=(0, 1))
             line.add_row("•", Text(" ".join(remark.split())))

@@ -410,7 +410,7 @@ def judge_answers(
     items: Sequence[Item], settings: Settings, sources: Sequence[Source], ignore_judge_errors: bool, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray, Scorer, JudgeErrors, list[str]]:
     """Return AVA's (items,) probabilities and verdicts, AVA, what is known of its errors, and notes."""
-    from ..scale.run import item_statistics, profiles
+    from ..scale.scoring import item_statistics, profiles
 
     scorer = make_scorers([JUDGE], settings, sources)[JUDGE]
     sums, counts = item_statistics(items, {JUDGE: scorer}, progress)

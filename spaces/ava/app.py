@@ -89,7 +89,7 @@ def rank(file: str | None) -> dict:
     columns, _ = uploads.peek(file)
     rows = uploads.read(file, uploads.guessed(columns), "ava")
     report = uploads.scored(lambda *_: None, rows.rows(), "ava", settings())
-    kept = {name: report.found.columns[name] for name in ("id", "system", "ava_score", "ava_label")}
+    kept = {name: report.results.columns[name] for name in ("id", "system", "ava_score", "ava_label")}
     verdicts = [dict(zip(kept, values, strict=True)) for values in zip(*kept.values(), strict=True)]
     return {**report.to_dict(), "left_out": rows.bad, "verdicts": verdicts}
 

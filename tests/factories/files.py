@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from genqa_metrics.cli import app
 from genqa_metrics.rows.reading import RowReader
 from genqa_metrics.rows.sources import ReadOptions, files, sources_of
+from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run
 from typer.testing import CliRunner
 
@@ -110,7 +111,9 @@ def numbers(report):
 def score(paths, folder, **kwargs):
     settings = {"resume": True, "part_rows": 30} | kwargs
     on_error = "skip" if settings.pop("skip", False) else "fail"
-    return Run([str(path) for path in paths], ["aev"], output=f"{folder}/", on_error=on_error, **settings).score()
+    return Run(
+        [str(path) for path in paths], ScoreOptions(["aev"], output=f"{folder}/", on_error=on_error, **settings)
+    ).score()
 
 
 def workbook(**sheets):

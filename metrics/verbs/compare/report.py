@@ -1,5 +1,6 @@
 """Compares systems on the same questions: what `genqa-metrics compare` prints and `genqa_metrics.compare` returns."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,8 +25,8 @@ from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
 from ...scale import options
-from ...scale.run import item_statistics, profiles
-from ...scale.tally import fault_counts, label_of, named_faults
+from ...scale.scoring import item_statistics, profiles
+from ...scale.tally import faults_in_order, faults_of_rows, label_of
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import CORRECTIONS, LEAST_DIFFERING, LEVEL
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
@@ -566,7 +567,7 @@ def _deciding_rows(
 
 
 def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict[str, int]]:
-    """Return {system: {fault: answers}}; see `tally.fault_counts`."""
+    """Return {system: {fault: answers}}; see `tally.faults_of_rows`."""
     counts = {}
     for s, system in enumerate(matched.systems):
         items = [question[s].item for question in matched.rows]
@@ -577,8 +578,8 @@ def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict
             "references": [item.references for item in items],
             "prediction": [item.predictions[0] for item in items],
         }
-        counts[system] = fault_counts(columns, judge).sum(axis=0)
-    return named_faults(judge, counts)
+        counts[system] = Counter(filter(None, faults_of_rows(columns, judge)))
+    return faults_in_order(judge, counts)
 
 
 def _slices(

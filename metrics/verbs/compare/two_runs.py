@@ -13,7 +13,7 @@ import numpy as np
 from ...core.scorer import Scorer
 from ...rows.errors import FileError
 from ...rows.sources import Source
-from ...scale.run import differing_parts
+from ...scale.scoring import differing_parts
 from .analysis import ACCURACY, Judged, row_name
 from .rows import Matched
 

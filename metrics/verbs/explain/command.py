@@ -107,10 +107,12 @@ def explain(
         of_rows = {"columns": terminal.name_values("--column", column), "worst": worst or WORST}
         of_rows["on_error"] = on_error or "fail"
         if sources:
+            from ...rows.reading import recorded_settings
             from ...scale.options import with_recorded
 
+            recorded, _ = recorded_settings(sources)
             with terminal.noted_warnings():
-                settings = with_recorded(metric, settings, sources)
+                settings = with_recorded(metric, settings, recorded.get(metric, {}), sources)
     out = terminal.output_console()
     out.width = min(out.width, WIDTH)
     if by_passages:
@@ -189,13 +191,14 @@ def _answers_to_read(
     """Return how many answers of files are shown, and which: each with its question, itself and its references."""
     from ...registry import scorer_class
     from ...rows.errors import bad_usage
+    from ...scale.options import ScoreOptions
     from ...scale.run import Run
     from ..inputs import name_of_row
 
     with terminal.noted_warnings(), terminal.skipped_rows() as problem, terminal.progress_bars() as progress:
         progress("scoring", 0, None)  # while models are loaded
         with bad_usage():
-            run = Run(sources, [metric], {metric: settings}, **of_rows)
+            run = Run(sources, ScoreOptions([metric], {metric: settings}, **of_rows))
         to_read = run.score(terminal.say, problem, partial(progress, "scoring")).to_read
     terminal.say_forms(sources)
     first, every = to_read.first, sum(to_read.counts.values())

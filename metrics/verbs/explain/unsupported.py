@@ -16,11 +16,18 @@ from ...registry import make_scorer
 from ...reports.report import as_sentence, print_field, say
 from ...reports.table import page, probability_and_threshold, render
 from ...rows.errors import bad_usage
-from ...rows.reading import GOOD, Item, Message, Progress, Reading, Skips, check_columns, ignore
+from ...rows.reading import GOOD, Item, Message, Progress, Skips, check_columns, ignore
 from ...rows.sources import Source
 from ...rows.writing import Writer
 from ...scale.options import OnError, checked_columns, needed_columns
-from ...scale.run import WINDOW_CHARACTERS, counted, map_in_order, window_predictions, worker_count
+from ...scale.windows import (
+    WINDOW_CHARACTERS,
+    Reading,
+    counted,
+    map_in_order,
+    window_predictions,
+    worker_count,
+)
 from ..inputs import name_of_row
 
 OF_ROW, OF_SENTENCE = ("file", "line", "id", "system"), ("verdict", "probability", "passage", "nearest", "instead")

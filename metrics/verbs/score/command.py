@@ -80,27 +80,27 @@ def score(
     terminal.carry_out("score", arguments, demanded=_names, after=after, **run)
 
 
-def _names(given: dict[str, Any], sources: list) -> list[str] | None:
+def _names(arguments: dict[str, Any], sources: list) -> list[str] | None:
     """Return the scores that there will be; None for rows that cannot be read ahead."""
     from ...rows.reading import first_row_kind
     from ...scale.options import default_metrics, score_names
 
-    metrics = [*given["metrics"], *given["settings"]]
-    if not metrics and (row_kind := first_row_kind(sources, given["columns"])):
+    metrics = [*arguments["metrics"], *arguments["settings"]]
+    if not metrics and (row_kind := first_row_kind(sources, arguments["columns"])):
         metrics = [*default_metrics(row_kind)]
     return score_names(metrics) if metrics else None
 
 
-def _say_what_happened(written: bool, shown) -> None:
-    report = shown.found
-    if report.skipped:
-        good = sum(rows for system, rows in report.rows.items() if system != report.total)
-        terminal.warn(f"skipped {report.skipped:,} bad rows; {good:,} were scored")
-    for warning in report.warnings:
+def _say_what_happened(written: bool, report) -> None:
+    results, counts = report.results, report.results.counts
+    if counts.skipped:
+        good = sum(rows for system, rows in counts.rows.items() if system != results.total)
+        terminal.warn(f"skipped {counts.skipped:,} bad rows; {good:,} were scored")
+    for warning in results.warnings:
         terminal.warn(f"warning: {warning}")
-    if report.single:
-        left_out = f"note: left out {report.single:,} contexts with one reference, which cannot be halved"
+    if counts.single:
+        left_out = f"note: left out {counts.single:,} contexts with one reference, which cannot be halved"
         terminal.say(left_out, "bold yellow")
-    if report.not_numbers and written:
-        bad = f"note: {report.not_numbers:,} values of 'score' or 'label' are no numbers; the output has null for them"
+    if counts.not_numbers and written:
+        bad = f"note: {counts.not_numbers:,} values of 'score' or 'label' are no numbers; the output has null for them"
         terminal.say(bad)

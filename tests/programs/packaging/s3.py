@@ -16,6 +16,7 @@ from urllib.parse import quote
 from urllib.request import urlopen
 
 import pyarrow.parquet as pq
+from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.ray_run import RayRun
 from genqa_metrics.scale.run import Run
 from pyarrow import fs
@@ -64,8 +65,8 @@ def main() -> None:
         for path in files:
             with bucket.open_output_stream(f"bucket/rows/{path.name}") as stream:
                 stream.write(path.read_bytes())
-        Run([str(path) for path in files], output=str(folder / "local.parquet"), **METRICS).score()
-        RayRun([f"s3://bucket/rows/{ASKED}"], output=f"s3://bucket/scores/{ASKED}", **METRICS).score()
+        Run([str(path) for path in files], ScoreOptions(output=str(folder / "local.parquet"), **METRICS)).score()
+        RayRun([f"s3://bucket/rows/{ASKED}"], ScoreOptions(output=f"s3://bucket/scores/{ASKED}", **METRICS)).score()
         local = found(pq.read_table(folder / "local.parquet"))
         remote = found(pq.read_table("bucket/scores", filesystem=bucket))
     if len(local) != FILES * ROWS or local != remote:

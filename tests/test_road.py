@@ -1,0 +1,67 @@
+"""The way of a row through `score`: its input is opened once, and it passes few files of the package."""
+
+import builtins
+import json
+import os
+from collections import Counter
+
+import genqa_metrics
+import pytest
+
+from tests.factories.files import run, save
+
+ROW = {"question": "Who won?", "prediction": "Ann", "references": ["Ann"], "system": "s"}
+ROWS = [ROW | {"id": number} for number in range(30)]
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """Return how often each file has been opened by Python, by its name."""
+    counts, original = Counter(), builtins.open
+
+    def counting(file, *arguments, **options):
+        if isinstance(file, str | os.PathLike):
+            counts[os.path.basename(file)] += 1
+        return original(file, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "open", counting)
+    return counts
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv", "parquet"])
+def test_the_input_of_score_is_opened_once(ending, tmp_path, opened):
+    written = tmp_path / f"rows.{ending if ending != 'json' else 'jsonl'}"
+    genqa_metrics.score(ROWS, "aev", output=str(written))
+    paths = [tmp_path / f"{name}.{ending}" for name in "ab"]
+    for path in paths:
+        path.write_bytes(written.read_bytes())
+    opened.clear()
+    run("score", *paths, "--fail-under", "ava_accuracy=0.1", "--column", "system=")
+    assert {name: opened[name] for name in (paths[0].name, paths[1].name)} == {f"a.{ending}": 1, f"b.{ending}": 1}
+
+
+def test_a_judged_file_is_opened_once_too(tmp_path, opened):
+    genqa_metrics.score(ROWS, "ava", output=str(tmp_path / "judged.jsonl"))
+    opened.clear()
+    report = genqa_metrics.score(str(tmp_path / "judged.jsonl"), "ava")
+    assert (report.rows, opened["judged.jsonl"]) == ({"s": 30}, 1)
+
+
+def test_rows_that_were_looked_at_are_read_again_where_the_caller_begins_again(tmp_path):
+    path = save(tmp_path / "rows.jsonl", ROWS)
+    (source,) = genqa_metrics.read_rows(path)
+    looked_at = [row.number for row, _ in zip(source.first_rows(), range(3), strict=False)]
+    again = [next(source.first_rows()).number, *(row.number for row in source.rows())]
+    assert (looked_at, again) == ([1, 2, 3], [1, *range(1, 31)])
+    assert [row.number for row in source.rows(after=28)] == [29, 30]
+    next(source.first_rows())
+    assert [row.number for row in source.rows(after=29)] == [30]
+
+
+def test_a_broken_file_that_was_looked_at_is_still_an_error(tmp_path):
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(b"\x1f\x8b" + json.dumps(ROWS).encode())
+    (source,) = genqa_metrics.read_rows(path)
+    for rows in (source.first_rows, source.rows, source.rows):
+        with pytest.raises(ValueError, match="cannot be read"):
+            list(rows())
