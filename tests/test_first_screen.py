@@ -75,7 +75,7 @@ def test_a_few_of_the_surest_right_answers_are_read_those_in_other_words_first()
     assert (kinds.count(UNSURE), kinds.count(OTHER_WORDS)) == (8, 2)
     assert [answer.id for answer in found.first[-2:]] == ["q2", "q1"]
     assert "judged right in other words: a lost condition" in "".join(
-        line for lines in _reading_lines(found, 80, 0.5, dict.fromkeys(found, ""), {}) for line in lines
+        line for lines in reading_lines(found, 80, 0.5) for line in lines
     )
 
 

@@ -202,9 +202,8 @@ def scored(
         columns |= {f"{metric}_reason": reasons} if why else {}
         columns |= {metric + DIGEST: digests} if scorer.recalls and not row_kind.sets else {}
         if digests and scorer.chosen_settings:
-            columns[metric + SETTINGS] = [json.dumps(scorer.chosen_settings, default=str, sort_keys=True)] * len(
-                digests
-            )
+            settings = json.dumps(scorer.chosen_settings, default=str, sort_keys=True)
+            columns[metric + SETTINGS] = [settings] * len(items)
     if not row_kind.sets:
         _add_answers(tally, columns, scorers, worst)
     elif worst and not row_kind.ceiling:
