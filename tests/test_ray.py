@@ -178,7 +178,7 @@ def assert_report_of_the_local_engine(folder, metrics, number):
     paths = [str(save(folder / "a.jsonl", rows[:-40])), str(save(folder / "b.csv", rows[-40:]))]
     options = {"worst": 3, "explain": True, "keep": True, "total": True}
     local, other = (genqa_metrics.score(paths, metrics, engine=engine, **options) for engine in ("local", "ray"))
-    assert_equal_reports(other.found, local.found)
+    assert_equal_reports(other.results, local.results)
     assert other.labels == local.labels
     assert other.notes == local.notes
     shown, expected = (report.results.to_read.as_json() for report in (other, local))
@@ -301,7 +301,7 @@ def test_input_that_changes_is_noticed(tmp_path, monkeypatch):
         check_unchanged(started.files)
     monkeypatch.setattr("genqa_metrics.scale.ray_run._connected", lambda address: nullcontext())
     monkeypatch.setattr(RayRun, "_results", lambda *_: [])
-    monkeypatch.setattr("genqa_metrics.scale.ray_run.report_of", lambda *_: None)
+    monkeypatch.setattr("genqa_metrics.scale.ray_run.finished", lambda *_: None)
     with pytest.raises(FileError, match="has changed while it was read"):
         started.score()
     assert not list((tmp_path / "parts").iterdir()), "no manifest says that it is complete"

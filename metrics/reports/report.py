@@ -285,7 +285,7 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
 def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Return a sentence on what the judge finds wrong with how many answers, by system; none where it is not known.
 
-    Answers that people call right are not among them, see `tally.fault_counts`.
+    Answers that people call right are not among them, see `tally.faults_of_rows`.
 
     >>> of_faults({"a": {"another value": 3, "lacks a part": 1, "unknown": 6}, "b": {"declined": 1, "unknown": 1}})
     ['Why the judge rejects answers (known for 5 of 12): another value (a 3); lacks a part (a 1); declined (b 1)']
