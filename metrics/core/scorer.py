@@ -300,7 +300,7 @@ class Scorer:
     device: str | None = None  # kind of device that a model runs on; None for a metric without a model
     passes = 1  # how often its models read a text, for showing progress
     recalls = False  # whether `recalled` returns the statistics of a row from its scores
-    given: Mapping[str, object] = {}  # settings that differ from the default ones
+    chosen_settings: Mapping[str, object] = {}  # those that were chosen, not the default ones
     facts: Mapping[str, str] = {}  # everything else that the scores depend on, in the order of the signature
 
     def __init_subclass__(cls, **kwargs):
