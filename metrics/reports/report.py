@@ -102,6 +102,7 @@ class Report:
     def to_markdown(self) -> str:
         """Return the report in Markdown."""
         parts = [f"# {markdown(self.title)}", *[markdown(self.headline)] * bool(self.headline)]
+        parts += ["\n".join(f"- {markdown(finding)}" for finding in self.findings)] * bool(self.findings)
         parts += [*(f"**Note:** {markdown(note)}" for note in self.notes)]
         for table in self.tables():
             parts += [f"## {markdown(table.title)}", *[markdown(table.explanation)] * bool(table.explanation)]

@@ -13,7 +13,7 @@ few to see that, the judge alone tells nothing of it. Labels of at least five qu
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,34 +30,41 @@ from ..statistics import estimation
 from ..statistics.intervals import COUNTS, MIN_QUESTIONS, Counts, pooled, wilson
 from .labels import LABELS_TO_BEGIN
 
-METHODS = {
-    estimation.LABELS: "people's labels (modified Wilson interval, by question)",
-    estimation.TOGETHER: "people's labels and the judge (prediction-powered)",
-    "measured": "judge corrected by its errors on other data (Rogan-Gladen, Lang-Reiczigel)",
-    "calibrated": "judge calibrated on {labels} labels of yours, corrected by its errors there (Rogan-Gladen, "
-    "Lang-Reiczigel)",
-    estimation.IGNORED: "the judge's rate alone (Wilson): its errors are ignored",
-    estimation.NOTHING: "cannot tell",
-}
-SOURCES = {  # the same beside a number
-    estimation.LABELS: "labels",
-    estimation.TOGETHER: "labels and judge",
-    "measured": "judge, corrected",
-    "calibrated": "judge, calibrated",
-    estimation.IGNORED: "judge alone",
-    estimation.NOTHING: "-",
-}
-ASSUMES = {  # of an estimate without enough labels, in the first line of every report
-    "measured": "assumes that the judge errs{on} as often as on other data",
-    "calibrated": "assumes that the judge errs{on} as often as on the answers that calibrated it",
-}
-NOTES = {
-    "calibrated": "for other questions or very different systems calibrate the judge anew. For the rows that you "
-    "labelled, genqa-metrics accuracy FILE --labels LABELS needs no such assumption",
-    "measured": "on other questions or answers the judge can err more than on the data that it was measured on. "
-    "Labels settle it: genqa-metrics label",
-    estimation.IGNORED: "the judge's errors are ignored: the interval is of the share judged correct and can miss the "
-    "accuracy; labels correct that: genqa-metrics label",
+
+class Basis(NamedTuple):
+    """What reports say of an estimate by what it rests on."""
+
+    method: str  # how it was estimated
+    source: str  # the same in two words
+    assumes: str = ""  # without enough labels, in the first line of every report
+    note: str = ""
+
+
+RATES = "corrected by its errors {where} (Rogan-Gladen, Lang-Reiczigel)"
+BASES = {  # by basis of the estimate; "measured" and "calibrated" are those by the judge's measured errors
+    estimation.LABELS: Basis("people's labels (modified Wilson interval, by question)", "labels"),
+    estimation.TOGETHER: Basis("people's labels and the judge (prediction-powered)", "labels and judge"),
+    "measured": Basis(
+        f"judge {RATES.format(where='on other data')}",
+        "judge, corrected",
+        "assumes that the judge errs{on} as often as on other data",
+        "on other questions or answers the judge can err more than on the data that it was measured on. Labels settle "
+        "it: genqa-metrics label",
+    ),
+    "calibrated": Basis(
+        f"judge calibrated on {{labels}} labels of yours, {RATES.format(where='there')}",
+        "judge, calibrated",
+        "assumes that the judge errs{on} as often as on the answers that calibrated it",
+        "for other questions or very different systems calibrate the judge anew. For the rows that you labelled, "
+        "genqa-metrics accuracy FILE --labels LABELS needs no such assumption",
+    ),
+    estimation.IGNORED: Basis(
+        "the judge's rate alone (Wilson): its errors are ignored",
+        "judge alone",
+        note="the judge's errors are ignored: the interval is of the share judged correct and can miss the accuracy; "
+        "labels correct that: genqa-metrics label",
+    ),
+    estimation.NOTHING: Basis("cannot tell", "-"),
 }
 WHAT_TO_DO = (
     "label {number} answers of every system (genqa-metrics label FILE -o labels.jsonl), then run genqa-metrics "
@@ -82,7 +89,7 @@ class Measured:
 
     @property
     def method(self) -> str:
-        """Key of `METHODS`."""
+        """Key of `BASES`."""
         return "calibrated" if "labels" in self.facts else "measured"
 
 
@@ -163,8 +170,8 @@ class JudgeErrors:
             "high": result.high,
             **_shares(result, float(sums.declined_share)),
             "basis": result.basis,
-            "method": METHODS[key].format(labels=self.measured.facts.get("labels") if self.measured else None),
-            "source": SOURCES[key],
+            "method": BASES[key].method.format(labels=self.measured.facts.get("labels") if self.measured else None),
+            "source": BASES[key].source,
             "reason": result.reason,
             "labelled": int(sums.labelled.sum()),
             "labelled_right": int(sums.right.sum()),
@@ -184,7 +191,7 @@ class JudgeErrors:
         return estimation.estimate_accuracy(sums, errors, unknown, ignore_errors=self.ignored, **options)
 
     def _key(self, basis: str) -> str:
-        """Return the key of `METHODS` of a basis of an estimate."""
+        """Return the key of `BASES` of a basis of an estimate."""
         return self.measured.method if basis == estimation.MEASURED else basis
 
     def notes(self, systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -192,9 +199,9 @@ class JudgeErrors:
         by_key: dict[str, list[str]] = {}
         for system, accuracy in systems.items():
             by_key.setdefault(self._key(accuracy["basis"]), []).append(system)
-        notes = [note for key, note in NOTES.items() if key in by_key]
+        notes = [basis.note for key, basis in BASES.items() if key in by_key and basis.note]
         if any(accuracy["labelled"] for accuracy in systems.values()):
-            judged = [name for key in ASSUMES for name in by_key.get(key, ())]
+            judged = [name for key, basis in BASES.items() if basis.assumes for name in by_key.get(key, ())]
             needed = f"labels of {MIN_QUESTIONS} questions or more are needed to decide"
             notes += [f"{', '.join(judged)}: {needed}; with fewer the number is that of the judge"] * bool(judged)
         few = [
@@ -220,10 +227,10 @@ class JudgeErrors:
             by_fix.setdefault(fix, {}).setdefault(reason, []).append(system)
         notes = []
         for fix, by_reason in by_fix.items():
-            names = [name for of_reason in by_reason.values() for name in of_reason]
+            names = [name for named in by_reason.values() for name in named]
             whose = "the accuracy" if len(names) == len(systems) else f"the accuracy of {', '.join(names)}"
             several = len(by_reason) > 1
-            why = [reason + f" ({', '.join(of_reason)})" * several for reason, of_reason in by_reason.items()]
+            why = [reason + f" ({', '.join(named)})" * several for reason, named in by_reason.items()]
             notes += [f"{whose} {UNTOLD}: {'; '.join(why)}", fix]
         return notes
 
@@ -246,7 +253,7 @@ def judged_systems(
     Returned are "method" in words, "assumes" (see `assumption`), "errors_counted", "confidence", "measured" in one
     line or None, "unlike", "notes", and "systems": {system: what `JudgeErrors.accuracy` returns}; and all estimates.
     """
-    estimated = {system: errors.accuracy(system, of_system, **options) for system, of_system in sums.items()}
+    estimated = {system: errors.accuracy(system, question_sums, **options) for system, question_sums in sums.items()}
     systems = {system: accuracy for system, (accuracy, _) in estimated.items()}
     bases, measured = {accuracy["basis"] for accuracy in systems.values()}, errors.measured
     by_judge = {estimation.MEASURED, estimation.NOTHING}
@@ -265,29 +272,24 @@ def judged_systems(
 
 def assumption(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return what estimates without enough labels assume, and for which systems; "" where labels decide."""
-    by_key: dict[str, list[str]] = {}
-    for system, accuracy in systems.items():
-        key = next((key for key in ASSUMES if accuracy["source"] == SOURCES[key]), None)
-        by_key.setdefault(key, []).append(system)
-    by_key.pop(None, None)
-    sentences = (
-        text.format(on=f" on {briefly(by_key[key])}" * (len(by_key[key]) < len(systems)))
-        for key, text in ASSUMES.items()
-        if key in by_key
-    )
-    return "; ".join(sentences)
+    assumptions = []
+    for basis in BASES.values():
+        names = [system for system, accuracy in systems.items() if accuracy["source"] == basis.source]
+        if names and basis.assumes:
+            assumptions.append(basis.assumes.format(on=f" on {briefly(names)}" * (len(names) < len(systems))))
+    return "; ".join(assumptions)
 
 
 def methods(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the methods by which the accuracy of systems was estimated, joined by "or"."""
     with_interval = [accuracy["method"] for accuracy in systems.values() if accuracy["low"] is not None]
-    return " or ".join(dict.fromkeys(with_interval)) or METHODS[estimation.NOTHING]
+    return " or ".join(dict.fromkeys(with_interval)) or BASES[estimation.NOTHING].method
 
 
 def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
     """Return "people", "people and judge" or "corrected": the source of the accuracy of systems; "" without one."""
-    sources = {accuracy["source"] for accuracy in systems.values()} - {SOURCES[estimation.NOTHING]}
-    if not sources or sources == {SOURCES[estimation.LABELS]}:
+    sources = {accuracy["source"] for accuracy in systems.values()} - {BASES[estimation.NOTHING].source}
+    if not sources or sources == {BASES[estimation.LABELS].source}:
         return "people" * len(sources)
     return "people and judge" if any("labels" in source for source in sources) else "corrected"
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ... import terminal
+from ...registry import JUDGE, scorer_class
 
 _COLUMN = (
     "Where a column has another name, as for `score`. judge=COLUMN takes the verdicts or probabilities of another "
@@ -61,5 +62,6 @@ def accuracy(
     terminal.carry_out("accuracy", locals(), demanded=_names)
 
 
-def _names(given: dict[str, Any], sources: list) -> list[str]:
-    return ["accuracy", "low", "high", "judged", *["ava_accuracy"] * ("judge" not in given["columns"])]
+def _names(arguments: dict[str, Any], sources: list) -> list[str]:
+    names = ["accuracy", "low", "high", "judged"]
+    return names if "judge" in arguments["columns"] else [*names, scorer_class(JUDGE).main]

@@ -348,8 +348,8 @@ class AccuracyReport(Report):
         more = "" if None in questions else f"+-5 points need {each} on about {rounded(max(questions))} such questions"
         rows, labels = (sum(of[name] for of in self.systems.values()) for name in ("rows", "labelled"))
         widest = 100 * max(accuracy["half_width_of_all"] for accuracy in planned)
-        of_all = f"labelling all {rows:,} rows gives about +-{widest:.0f} points" if labels < rows else ""
-        return ["; ".join(filter(None, [of_all, more]))]
+        with_all = f"labelling all {rows:,} rows gives about +-{widest:.0f} points" if labels < rows else ""
+        return ["; ".join(filter(None, [with_all, more]))]
 
     def charts(self) -> dict:
         """Return a chart of the accuracy, for the table of the systems."""
@@ -379,8 +379,8 @@ class AccuracyReport(Report):
         return Table(SYSTEMS, header, rows, explanation, short=short_names(header) | {self._rate_name: "judged"})
 
     def _agreement(self) -> Table | None:
-        known = {system: accuracy for system, accuracy in self.systems.items() if "confusion" in accuracy}
-        agreed = {system: {**accuracy, **accuracy["confusion"]} for system, accuracy in known.items()}
+        compared = {system: accuracy for system, accuracy in self.systems.items() if "confusion" in accuracy}
+        agreed = {system: {**accuracy, **accuracy["confusion"]} for system, accuracy in compared.items()}
         explanation = (
             "Verdicts of the judge beside the labels; agreement and Cohen's kappa are weighted by the probability of "
             "being drawn. Missed: correct but rejected; let through: wrong but accepted."
@@ -398,8 +398,8 @@ class AccuracyReport(Report):
             cells = [system]
             for point, count in accuracy["needed"].items():
                 questions = accuracy["questions_needed"][point]
-                of_questions = "-" if questions is None else f"{rounded(questions)} questions"
-                cells.append(of_questions if count is None else f"{count:,}")
+                questions_cell = "-" if questions is None else f"{rounded(questions)} questions"
+                cells.append(questions_cell if count is None else f"{count:,}")
             rows.append([*cells, f"+-{100 * accuracy['half_width_of_all']:.0f} points"])
         explanation = (
             "About how many more rows to label for such an interval; where labels of all rows do not give it, of how "

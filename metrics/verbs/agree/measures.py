@@ -79,8 +79,8 @@ def _correlations(
     """Return metric -> kind -> estimate, and samples for differences by "kind metric"."""
     resampled = {"pearson": correlation.resampled_pearson, "spearman": correlation.resampled_spearman}
     statistics = {
-        f"{kind} {name}": partial(resampled[kind], of_metric, human)
-        for name, of_metric in scores.items()
+        f"{kind} {name}": partial(resampled[kind], metric_scores, human)
+        for name, metric_scores in scores.items()
         for kind in resampled
     }
     samples = draw.values(statistics)
@@ -88,12 +88,12 @@ def _correlations(
         name: {
             kind: _estimate(
                 draw,
-                getattr(correlation, kind)(of_metric, human),
-                *correlation.correlation_limits(kind, of_metric, human, draw.questions),
+                getattr(correlation, kind)(metric_scores, human),
+                *correlation.correlation_limits(kind, metric_scores, human, draw.questions),
             )
             for kind in kinds
         }
-        for name, of_metric in scores.items()
+        for name, metric_scores in scores.items()
     }
     return estimates, samples
 
@@ -186,7 +186,7 @@ def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
         return masks @ scores / masks.sum(axis=1)
 
     human = means(judgments.human)
-    scores = {metric: means(of_metric) for metric, of_metric in judgments.scores.items()}
+    scores = {metric: means(metric_scores) for metric, metric_scores in judgments.scores.items()}
     for metric, by_system in judgments.system_scores.items():
         scores[metric] = np.array([by_system[name] for name in names])
     means_of = {"human": lambda counts: ratio(counts @ (masks * judgments.human).T, counts @ masks.T)}
@@ -197,9 +197,9 @@ def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
         if low > 0 or high < 0:
             clear.append((i, j))
     pairs = {}
-    for metric, of_metric in scores.items():
-        right, all_pairs = correlation.system_pairs(human, of_metric)
-        clearly = sum(bool((human[i] - human[j]) * (of_metric[i] - of_metric[j]) > 0) for i, j in clear)
+    for metric, metric_scores in scores.items():
+        right, all_pairs = correlation.system_pairs(human, metric_scores)
+        clearly = sum(bool((human[i] - human[j]) * (metric_scores[i] - metric_scores[j]) > 0) for i, j in clear)
         pairs[metric] = {"right": right, "pairs": all_pairs, "clear_right": clearly, "clear_pairs": len(clear)}
     return {
         "human": dict(zip(names, human.tolist(), strict=True)),
@@ -228,7 +228,7 @@ def _groups(judgments: Judgments, draw: Resampler) -> tuple[dict, list[str]]:
             questions = np.unique(draw.questions[rows], return_inverse=True)[1]
             entry: dict = {"rows": len(rows), "questions": int(questions.max()) + 1, "metrics": None}
             if len(rows) >= MIN_ROWS:
-                scores = {name: of_metric[rows] for name, of_metric in judgments.scores.items()}
+                scores = {name: metric_scores[rows] for name, metric_scores in judgments.scores.items()}
                 kinds, draw_of_group = ("pearson", "spearman"), replace(draw, questions=questions)
                 entry["metrics"], _ = _correlations(scores, judgments.human[rows], kinds, draw_of_group)
             items[grouping][label] = entry

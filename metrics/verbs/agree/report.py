@@ -131,7 +131,7 @@ def agree(
         fix = Advice(beside.format("labels="), command=beside.format("--labels"))
         raise FileError(missing, "column named score or label; name another with ", name_column("score"), fix)
     scores, system_scores, warnings = metric_scores(with_human, scorers, score_columns, progress)
-    finite = np.all([np.isfinite(of_metric) for of_metric in scores.values()], axis=0)
+    finite = np.all([np.isfinite(scores_by_row) for scores_by_row in scores.values()], axis=0)
     kept = [row for row, is_finite in zip(with_human, finite, strict=True) if is_finite]
     if len(kept) < 3:
         raise FileError(f"{len(kept)} rows have a human score and all metric scores; 3 are the least")
@@ -145,7 +145,7 @@ def agree(
     judgments = Judgments(
         human=human_scores,
         correct=accepted,
-        scores={name: of_metric[finite] for name, of_metric in scores.items()},
+        scores={name: scores_by_row[finite] for name, scores_by_row in scores.items()},
         questions=[(row.file, row.question or number, tuple(row.item.references)) for number, row in enumerate(kept)],
         texts=[row.question for row in kept],
         systems=[row.system or "(none)" for row in kept] if any(row.system for row in kept) else None,
@@ -190,10 +190,10 @@ def agree(
         **result,
         worst={
             name: [
-                kept[row].as_dict() | {"human": float(human_scores[row]), name: round(float(of_metric[row]), 6)}
+                kept[row].as_dict() | {"human": float(human_scores[row]), name: round(float(scores_by_row[row]), 6)}
                 for row in differing(judgments, name, worst)
             ]
-            for name, of_metric in judgments.scores.items()
+            for name, scores_by_row in judgments.scores.items()
             if name in judgments.thresholds
         },
         _order=best_first(result["metrics"]),
@@ -261,11 +261,12 @@ class AgreeReport(Report):
 
         rows = {}
         for name in self._order:
-            metric = self.metrics[name]
-            parts = {kind: metric[kind] for kind in CORRELATIONS}
-            parts |= {"auc": metric["classifier"]["auc"]} if "classifier" in metric else {}
-            ends = {"": "value", "_low": "low", "_high": "high"}
-            rows[name] = {f"{kind}{end}": part[of] for kind, part in parts.items() for end, of in ends.items()}
+            metric, row = self.metrics[name], {}
+            numbers = {kind: metric[kind] for kind in CORRELATIONS}
+            numbers |= {"auc": metric["classifier"]["auc"]} if "classifier" in metric else {}
+            for kind, estimated in numbers.items():
+                row |= {kind: estimated["value"], f"{kind}_low": estimated["low"], f"{kind}_high": estimated["high"]}
+            rows[name] = row
         return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
 
     @property
@@ -449,7 +450,7 @@ def _pairs(report: AgreeReport) -> Table | None:
         counts = [report.systems["pairs"][name] for name in names]
         for head, kind in (("system pairs", ""), ("clear system pairs", "clear_")):
             total = counts[0][f"{kind}pairs"]
-            columns[f"{head} ({total})"] = [f"{of_metric[f'{kind}right']} of {total}" for of_metric in counts]
+            columns[f"{head} ({total})"] = [f"{scores_by_row[f'{kind}right']} of {total}" for scores_by_row in counts]
         sentences.append(
             "System pairs: pairs of systems with the better one on the humans' side; clear: those in which the 95% "
             "interval of the humans' difference leaves out 0."
@@ -533,7 +534,7 @@ def _viewed(rows: Sequence[AgreeRow], judgments: Judgments, judge: str | None) -
     threshold = judgments.thresholds.get(probability, 0.5)
     answers = []
     for i, row in enumerate(rows):
-        scores = {name: float(of_metric[i]) for name, of_metric in judgments.scores.items()}
+        scores = {name: float(scores_by_row[i]) for name, scores_by_row in judgments.scores.items()}
         beside = {"human": float(judgments.human[i])} | {n: of for n, of in scores.items() if n != probability}
         texts = {"question": row.question, "references": row.item.references, "prediction": row.prediction or ""}
         about = {"id": row.item.id, "system": row.system or row.item.system, "label": float(judgments.correct[i])}

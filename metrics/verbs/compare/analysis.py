@@ -44,7 +44,7 @@ def scores_of_rows(scorer: Scorer, statistics: np.ndarray) -> dict[str, np.ndarr
     """
     means = statistics[..., :-1] / np.maximum(statistics[..., -1:], 1)
     scores = scorer.row_scores(means.reshape(-1, means.shape[-1]))
-    return {name: np.asarray(of_rows).reshape(means.shape[:2]) for name, of_rows in scores.items()}
+    return {name: np.asarray(row_scores).reshape(means.shape[:2]) for name, row_scores in scores.items()}
 
 
 def row_name(scorer: Scorer, name: str) -> str:
@@ -231,9 +231,9 @@ def analyse_slices(
     results, questions_by_slice = {}, {}
     for slice_name, rows in rows_by_slice.items():
         numbers = questions_by_slice[slice_name] = np.unique(questions[rows], return_inverse=True)[1]
-        of_slice = {metric: sums[rows] for metric, sums in statistics.items()}
+        slice_statistics = {metric: sums[rows] for metric, sums in statistics.items()}
         judged = {metric: judge.at_rows(rows) for metric, judge in judges.items()}
-        results[slice_name] = uncorrected(systems, scorers, of_slice, samples, seed, numbers, judged)
+        results[slice_name] = uncorrected(systems, scorers, slice_statistics, samples, seed, numbers, judged)
     report: dict[str, dict[str, dict]] = {}
     for metric in scorers:
         by_slice = {slice_name: result[metric] for slice_name, result in results.items()}

@@ -86,11 +86,11 @@ def word_cautions(
 
 def length_notes(metrics: Mapping[str, Mapping[str, Any]], systems: Sequence[str]) -> list[str]:
     """Return notes on systems whose answers differ in length; see `length_note`."""
-    values = {
+    scores = {
         metric: {system: {name: of[system]["value"] for name, of in numbers["scores"].items()} for system in systems}
         for metric, numbers in metrics.items()
     }
-    return [note for metric, of_systems in values.items() if (note := length_note(metric, of_systems))]
+    return [note for metric, by_system in scores.items() if (note := length_note(metric, by_system))]
 
 
 def skipped_notes(matched: Matched, skips: Skips) -> list[str]:

@@ -66,9 +66,9 @@ class Ranking:
 def ranking_by(metric: str, name: str, numbers: Mapping[str, Any]) -> Ranking:
     """Return the ranking by a tested score of a metric; `numbers` are those of the metric in a report."""
     scores, tests = numbers["scores"][name], numbers["tests"][name]
-    values = {system: estimate["value"] for system, estimate in scores.items()}
-    estimated = sorted((system for system, value in values.items() if value is not None), key=lambda s: -values[s])
-    order = [*estimated, *(system for system in values if system not in estimated)]
+    score_of = {system: estimate["value"] for system, estimate in scores.items()}
+    estimated = sorted((system for system, score in score_of.items() if score is not None), key=lambda s: -score_of[s])
+    order = [*estimated, *(system for system in score_of if system not in estimated)]
     accuracy = numbers.get("accuracy")
     judged = accuracy if accuracy and accuracy["errors_counted"] else None
     pairs = [from_better(order, pair) for pair in tests["pairs"]]

@@ -13,11 +13,8 @@ from ...reports.charts import forest_chart
 from ...reports.report import Report, of_faults, say
 from ...reports.table import (
     Table,
-    latex_table,
     markdown,
-    markdown_code,
     markdown_table,
-    print_table,
     visible,
 )
 from ...reports.viewer import ViewedAnswer
@@ -39,9 +36,6 @@ from .ranking import Ranking, is_clear, ranking_by
 from .rows import Matched, SystemRows
 from .screen import print_deciding_rows, print_short
 from .tables import (
-    BEST,
-    CLUSTERS,
-    MAX_SLICE_TESTS,
     change_tables,
     matrix_table,
     name_of,
@@ -52,7 +46,6 @@ from .tables import (
 )
 from .two_runs import changes
 
-MAX_PAIRS = 15  # in the terminal and in LaTeX; of more pairs those of neighbours in the ranking
 ACCEPTED = "share that the judge accepts, not accuracy"
 
 
@@ -300,8 +293,8 @@ class CompareReport(Report):
         """What the page is called."""
         return f"Comparison of {len(self.systems)} systems on {self.questions:,} questions"
 
-    def _of_each(self, part: str) -> dict[str, Any]:
-        return {metric: numbers[part] for metric, numbers in self.metrics.items()}
+    def _of_each(self, key: str) -> dict[str, Any]:
+        return {metric: numbers[key] for metric, numbers in self.metrics.items()}
 
     scores = property(lambda self: self._of_each("scores"))
     tests = property(lambda self: self._of_each("tests"))
@@ -397,13 +390,12 @@ class CompareReport(Report):
         return pandas.DataFrame(rows).convert_dtypes()
 
     def tables(self) -> list[Table]:
-        """Return the tables."""
-        return [*(table for metric in self.metrics for table in self._of_metric(metric)), *change_tables(self)]
-
-    def _of_metric(self, metric: str, most_pairs: int | None = None) -> list[Table]:
-        """Return the tables of a metric; of more pairs than `most_pairs` those of neighbours in the ranking."""
-        pairs = (pairs_table(self, self.ranking(metric, name), most_pairs) for name in self.tests[metric])
-        return [systems_table(self, metric), *pairs, *slice_tables(self, metric)]
+        """Return the tables, metric by metric: systems, pairs, slices; and what changed between two runs."""
+        tables = []
+        for metric, by_name in self._rankings.items():
+            pairs = [pairs_table(self, by) for by in by_name.values()]
+            tables += [systems_table(self, metric), *pairs, *slice_tables(self, metric)]
+        return [*tables, *change_tables(self)]
 
     @property
     def page_findings(self) -> list[str]:
@@ -470,35 +462,15 @@ class CompareReport(Report):
         ]
 
     def to_markdown(self) -> str:
-        """Return the comparison in Markdown."""
-        parts = ["# Comparison of systems", *(f"**Note:** {markdown(note)}" for note in self.notes)]
-        parts.append("\n".join(f"- {markdown(line)}" for line in self.findings))
-        for table in self.tables():
-            parts.append(f"## {markdown(table.title)}\n\n{markdown(table.explanation)}\n\n{markdown_table(table)}")
+        """Return the comparison in Markdown, with the rows that differ most."""
+        sections = [super().to_markdown()]
         for metric, rows in self.rows.items():
-            parts += [f"## {markdown(metric)}: rows that differ most"] * bool(rows)
+            sections += [f"## {markdown(metric)}: rows that differ most"] * bool(rows)
             for row in rows:
                 answers = Table("", ["score", "system", "answer"], [list(cells) for cells in shown_answers(row)])
                 about = f"**{markdown(name_of(row))}** {markdown('; '.join(row['references']))}"
-                parts.append(f"{about}\n\n{markdown_table(answers)}")
-        parts.append(f"## What the numbers rest on\n\n{CLUSTERS}")
-        parts.append("\n".join(f"- {markdown_code(line)}" for line in self.facts()))
-        return "\n\n".join(parts)
-
-    def to_latex(self) -> str:
-        """Return the tables in LaTeX; they need the package booktabs."""
-        parts = []
-        for metric, by_name in self._rankings.items():
-            table = systems_table(self, metric)
-            caption = f"{metric} of {len(self.systems)} systems on {self.questions:,} questions. {BEST}"
-            parts.append(latex_table(table, f"{metric}-systems", caption, f"{table.explanation} {CLUSTERS}"))
-            for name, by in by_name.items():
-                table = pairs_table(self, by, MAX_PAIRS)
-                caption = f"{name}: differences of systems. Bold: significant at 5%."
-                parts.append(latex_table(table, f"{name}-pairs", caption, table.explanation))
-            for table in slice_tables(self, metric, MAX_SLICE_TESTS):
-                parts.append(latex_table(table, table.title.lower(), f"{table.title}.", table.explanation))
-        return self._latex(parts)
+                sections += [about, markdown_table(answers)]
+        return "\n\n".join(sections)
 
     def show(self, console) -> None:
         """Print the finding, one line a system, and the rows that decide; `show_all` prints everything."""
@@ -506,17 +478,11 @@ class CompareReport(Report):
         print_short(self, self._matched.rows, console)
 
     def show_all(self, console) -> None:
-        """Print the whole comparison."""
+        """Print the findings, all tables, what they rest on, and the rows that decide."""
         say(console, self.findings, "bold")
-        say(console, [f"note: {note}" for note in self.notes], "bold yellow")
-        for metric in self.metrics:
-            for table in self._of_metric(metric, MAX_PAIRS):
-                print_table(table, console)
-            if not self.changes:
-                print_deciding_rows(self, metric, self._matched.rows, console)
-        for table in change_tables(self):
-            print_table(table, console)
-        say(console, [CLUSTERS, *self.facts()])
+        super().show_all(console)
+        for metric in self.metrics if not self.changes else ():
+            print_deciding_rows(self, metric, self._matched.rows, console)
 
 
 def _take_labels(

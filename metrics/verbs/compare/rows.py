@@ -245,8 +245,8 @@ def _content(item: Item) -> tuple:
 
 
 def _shown(item: Item) -> str:
-    known = [f"id {item.id!r}"] * (item.id is not None) + [f"{item.text!r:.60}"] * (item.text is not None)
-    return " ".join(known) or f"references {item.references!r:.60}"
+    facts = [f"id {item.id!r}"] * (item.id is not None) + [f"{item.text!r:.60}"] * (item.text is not None)
+    return " ".join(facts) or f"references {item.references!r:.60}"
 
 
 def _counted(contents: Sequence[tuple]) -> list[tuple]:

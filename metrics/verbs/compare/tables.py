@@ -14,7 +14,6 @@ from .ranking import Ranking, from_better, is_clear
 
 WITHOUT_INTERVALS = ("penalty", "_accuracy", "wrong", "declined", "attempted")  # ends of names; else too wide
 MAX_SHORT_PAIRS = 6  # those of five systems without the first one
-MAX_SLICE_TESTS = 30  # in LaTeX; of more only those that are significant
 CORRECTED = {
     "holm": "corrected for the {tests} tests (Holm), as are the intervals of differences",
     "bonferroni": "corrected for the {tests} tests (Bonferroni), as are the intervals of differences",
@@ -68,6 +67,7 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
     if ranks and len(tested) > 1:
         explanation += f" Ranks and clusters by {tested[0]}."
     explanation += "" if by.only_verdicts else f" {BEST}"
+    explanation += f" {CLUSTERS}" if ranks and metric == next(iter(report.metrics)) else ""
     short = judge_names(metric, header, whose(accuracy["systems"])) if accuracy else short_names(header)
     marked = set() if by.only_verdicts else by.marked
     return Table(f"{metric}: systems", header, rows, explanation, marked, header.index(tested[0]), short=short)
@@ -126,18 +126,13 @@ def _test_name(by: Ranking) -> str:
     return " and ".join(tests) or "paired bootstrap tests"
 
 
-def _neighbours(by: Ranking, pairs: Sequence[Mapping], most: int | None) -> Sequence[Mapping]:
-    """Return the pairs; of more than `most` those of systems that follow each other in the ranking."""
-    if most is None or len(pairs) <= most:
-        return pairs
-    following = dict(zip(by.order, by.order[1:], strict=False))
-    return [pair for pair in pairs if following.get(pair["first"]) == pair["second"]]
-
-
 def other_pairs(report: Report, by: Ranking) -> list[str]:
     """Return a line for each test that `short_table` leaves out; of more than `MAX_SHORT_PAIRS` only neighbours."""
     tested = [] if by.only_verdicts else [pair for pair in by.pairs if pair["first"] != by.order[0]]
-    pairs = _neighbours(by, tested, MAX_SHORT_PAIRS)[:MAX_SHORT_PAIRS]
+    pairs = tested
+    if len(tested) > MAX_SHORT_PAIRS:
+        following = dict(zip(by.order, by.order[1:], strict=False))
+        pairs = [pair for pair in tested if following.get(pair["first"]) == pair["second"]][:MAX_SHORT_PAIRS]
     lines = [
         f"{pair['first']} leads {pair['second']} by {estimate(pair['difference'])}, "
         f"{report.too_few_differ(pair) or 'p ' + p_value(pair['p_corrected'])}"
@@ -157,25 +152,21 @@ def _labels_alone(by: Ranking) -> str:
     return f" {briefly(alone)} {verdicts}" if alone else ""
 
 
-def pairs_table(report: Report, by: Ranking, most: int | None = None) -> Table:
-    """Return the tests of all pairs of systems by one score; if there are more than `most`, those of neighbours."""
-    pairs = _neighbours(by, by.pairs, most)
+def pairs_table(report: Report, by: Ranking) -> Table:
+    """Return the tests of all pairs of systems by one score."""
     explanation = f"Two-sided {_test_name(by)}; p {_correction(report)}. Wins, ties and losses: {_counted_rows(by)}."
     if by.judged and not by.accuracy:
         explanation += " Of the verdicts as they are: tests assume that the judge errs alike on all systems."
-    if len(pairs) < len(by.pairs):
-        explanation += f" Neighbours in the ranking; all {len(by.pairs):,} pairs are in --json, --markdown and --html."
-    rows = [[f"{pair['first']} - {pair['second']}", *_test_cells(report, pair)] for pair in pairs]
+    rows = [[f"{pair['first']} - {pair['second']}", *_test_cells(report, pair)] for pair in by.pairs]
     header = ["pair", f"difference of {by.name}", *_test_names(report)]
-    marked = {row for row, pair in enumerate(pairs) if is_clear(pair)}
+    marked = {row for row, pair in enumerate(by.pairs) if is_clear(pair)}
     return Table(f"{by.name}: pairs of systems", header, rows, explanation, marked)
 
 
 def slice_tables(report: Report, metric: str, most: int | None = None) -> list[Table]:
     """Return the scores of systems in every slice, and the tests of pairs in every slice; none without `by`.
 
-    Slices without an estimate of any system are one line. Of more tests than `most` only the significant ones are
-    shown.
+    Slices without an estimate of any system are one line. Of more tests than `most` only significant ones are shown.
     """
     if not report.slices:
         return []
@@ -237,11 +228,11 @@ def change_tables(report: Report, most: int | None = None) -> list[Table]:
     }
     tables = []
     for entry in report.changes["metrics"].values():
-        for kind, what in kinds.items():
+        for kind, description in kinds.items():
             rows = entry[kind] or []
             more = len(rows[most:]) if most is not None else 0
             below = f"... and {more:,} more in --json, --markdown and --html." if more else ""
-            title = f"{entry['score']}: {len(rows):,} {what}"
+            title = f"{entry['score']}: {len(rows):,} {description}"
             tables.append(Table(title, header, [_change_cells(row) for row in rows[:most]], below, texts={0, 1, 3, 5}))
     return [table for table in tables if table.rows]
 

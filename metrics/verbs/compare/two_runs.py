@@ -97,8 +97,8 @@ def _judges(sources: Mapping[str, Sequence[Source]], scorers: Mapping[str, Score
     """Return of every metric the signatures in the files of each run, and the parts that differ, as "old -> new"."""
     result = {}
     for metric, scorer in scorers.items():
-        texts = ({recorded_signatures(source).get(metric) for source in of_run} for of_run in sources.values())
-        recorded = [sorted(filter(None, of_run)) for of_run in texts]
+        by_run = ({recorded_signatures(source).get(metric) for source in files} for files in sources.values())
+        recorded = [sorted(filter(None, signatures)) for signatures in by_run]
         old, new = (signatures[0] if len(signatures) == 1 else None for signatures in recorded)
         result[metric] = {"old": recorded[0], "new": recorded[1], "now": scorer.signature}
         result[metric]["differs"] = differing_parts(old, new) if old and new else None
