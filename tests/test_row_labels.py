@@ -101,7 +101,7 @@ def test_labels_that_compare_cannot_use(rows):
     assert any(
         "assumes that the labelled answers" in n for n in genqa_metrics.compare(rows, "ava", labels=rows[:12]).notes
     )
-    with pytest.raises(ValueError, match="none of the 1 labels is of one of the rows"):
+    with pytest.raises(ValueError, match="none of the 1 labels belongs to one of the rows"):
         genqa_metrics.compare(rows, "ava", labels=[rows[0] | {"prediction": "another"}])
     with pytest.raises(ValueError, match="labels: expected the judge ava"):
         genqa_metrics.compare(rows, "aev", labels=rows)
@@ -149,7 +149,7 @@ def test_a_file_of_labels_with_ids_alone(rows, tmp_path):
     one, bare = [row for row in rows if row["system"] == "one"], [{"id": "r3", "label": 1}, {"id": "r4", "label": 0}]
     found = genqa_metrics.accuracy(without_labels(one), bare, columns={"judge": "by"}).systems["one"]
     assert (found["labelled"], found["confusion"]["accepted"], found["confusion"]["rejected"]) == (2, 1, 1)
-    with pytest.raises(ValueError, match=r"id: 'r3' is that of answers of 2 systems, such as one, two; add a column"):
+    with pytest.raises(ValueError, match=r"id: 'r3' is the id of answers of 2 systems, such as one, two; add"):
         genqa_metrics.accuracy(without_labels(rows), bare, columns={"judge": "by"})
     named = [label | {"system": "two"} for label in bare]
     found = genqa_metrics.accuracy(without_labels(rows), named, columns={"judge": "by"}).systems

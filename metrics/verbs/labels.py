@@ -168,7 +168,7 @@ def _labels_of_files(
         systems = list(dict.fromkeys(items[number].system for number in numbers))
         if len(systems) > 1:
             raise RowError(
-                f"id: {str(ident)!r:.40} is that of answers of {len(systems)} systems, such as "
+                f"id: {str(ident)!r:.40} is the id of answers of {len(systems)} systems, such as "
                 f"{', '.join(systems[:2])}; add a column 'system'"
             )
         return numbers
@@ -207,11 +207,11 @@ def _labels_of_files(
     skips.good.update(label_skips.good)
     if not any(labels):
         raise FileError(
-            f"{', '.join(source.name for source in sources)}: none of the {label_skips.counts[GOOD]:,} labels is of "
-            "one of the rows; id, or question and prediction, and system must be those of the rows"
+            f"{', '.join(source.name for source in sources)}: none of the {label_skips.counts[GOOD]:,} labels belongs "
+            "to one of the rows; id, or question and prediction, and system must be those of the rows"
         )
     if lost := sum(not matched for matched in labels):
-        notes.append(f"{lost:,} labels are of answers that are not among the rows; they were left out")
+        notes.append(f"{lost:,} labels belong to answers that are not among the rows; they were left out")
     return [label for matched in labels for label in matched]
 
 

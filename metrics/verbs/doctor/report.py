@@ -18,7 +18,7 @@ import numpy as np
 from ...ava.scorer import profile
 from ...core.answers import attempts
 from ...core.reading import language_counts
-from ...registry import make_scorer
+from ...registry import JUDGE, SCORERS, make_scorer, scorer_class
 from ...reports.report import Report, briefly, say
 from ...reports.table import Table, listed, print_table, visible
 from ...rows.errors import FileError, in_command
@@ -39,7 +39,6 @@ FEW_VALUES = 20  # values of a column that makes slices
 MIN_SLICE = 5  # mean answers of a system in a slice
 MIN_JUDGED = 10  # values of a column that may be scores
 MIN_AGREE = 3  # rows with a human score that `agree` needs
-RECORDED = ("ava_label", "ava_score")  # what `score --output` writes
 JUDGED = "judged.jsonl"  # where it writes them, so that the other commands need not judge again
 
 
@@ -201,8 +200,9 @@ class _Facts:
 
     @property
     def recorded(self) -> set[str]:
-        """Columns with verdicts and scores that `score --output` wrote."""
-        return set(RECORDED) & set(self.columns) if self.columns.keys() >= SCORED_COLUMNS else set()
+        """Columns with verdicts and probabilities of the judge that `score --output` wrote."""
+        written = {scorer_class(JUDGE).verdict, scorer_class(JUDGE).graded}
+        return written & set(self.columns) if self.columns.keys() >= SCORED_COLUMNS else set()
 
 
 def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Facts) -> None:
@@ -277,6 +277,10 @@ def _column(name: str, cells: Sequence[object], facts: _Facts) -> dict[str, Any]
     return result | {"values": f"{length}, {len(texts):,} different"}
 
 
+def _metric_of_passages() -> str:
+    return next(metric for metric in SCORERS if scorer_class(metric).evidence == "contexts")
+
+
 def _supported(
     facts: _Facts, names: Sequence[str], reading: Sequence[str], columns: Sequence[Mapping]
 ) -> tuple[list[dict], list[dict]]:
@@ -297,7 +301,7 @@ def _supported(
     if facts.kind is None:
         labels = {"id", "label"} <= set(recognized(tuple(facts.columns)))
         files = shlex.join(word for name in names for word in ("--labels", name))
-        why = f"these are labels; name the answers that they are of: genqa-metrics accuracy ANSWERS {files}"
+        why = f"these are labels; name the answers that they belong to: genqa-metrics accuracy ANSWERS {files}"
         only_labels = labels and "prediction" not in facts.columns
         lacks("score, compare, accuracy", why if only_labels else facts.first_bad)
         missing = [role for role in ("prediction", "references", "question") if role not in facts.roles.values()]
@@ -309,18 +313,19 @@ def _supported(
         lacks("score, compare, accuracy", "there are no predictions, and without them a context needs two references")
         return can, cannot
     kind = facts.kind
+    grounding = _metric_of_passages()
     if kind.has_references:
         metrics, written = default_metrics(kind), []
-        if "ava" in metrics and not facts.recorded:
+        if JUDGE in metrics and not facts.recorded:
             written = ["-o", JUDGED]
         add("score the rows", f"default for such rows: {' and '.join(metrics)}", "score", *written)
         if written:  # has all rows that are good, in columns of usual names
             files, reading, skip = [JUDGED], [], []
     else:  # grounding errs too often to be recommended where there is another way
-        why = "passages and no references: only grounding reads such rows, and it errs often"
-        add("score the rows", why, "score", "-m", "grounding")
+        why = f"passages and no references: only {grounding} reads such rows, and it errs often"
+        add("score the rows", why, "score", "-m", grounding)
         why = "the worst answers, each with the nearest sentence of a passage"
-        add("list the sentences that no passage supports", why, "explain", "-m", "grounding")
+        add("list the sentences that no passage supports", why, "explain", "-m", grounding)
     answers = not kind.sets and kind.text == "question" and kind.given and kind.has_references
     _accuracy(facts, answers, columns, add, lacks)
     by_labels = ["--labels", "labels.jsonl"] if answers and facts.labels < 2 else []  # those that it proposes to make
@@ -332,13 +337,13 @@ def _supported(
     else:
         all_of = all(len(set(question)) == len(shared) for question in questions.values())
         more = [] if all_of or facts.bad else ["--on-error", "skip"]
-        more += [] if kind.has_references else ["-m", "grounding"]
+        more += [] if kind.has_references else ["-m", grounding]
         why = f"{len(facts.systems)} systems share {len(shared):,} questions"
         add("compare systems", why, "compare", *more, *by_labels)
     human = max(len(facts.scores), facts.labels)
     others = [column["name"] for column in columns if column["use"] in ("judge", "scores")]
     if human >= MIN_AGREE and not facts.kind.sets:
-        more = ["-m", "ava"] if answers else ["-m", "aev"]
+        more = ["-m", default_metrics(kind)[0] if kind.has_references else grounding]
         more += [word for name in others for word in ("--column", name)]
         add("measure how well metrics agree with people", f"{human:,} rows with a human score", "agree", *more)
     else:
@@ -408,8 +413,8 @@ def _notes(facts: _Facts) -> list[str]:
     ratio = mean["prediction"] / max(mean["reference"], 1e-9)
     if not 1 / LONG < ratio < LONG and facts.words["reference"] and not facts.kind.sets:
         notes.append(
-            f"answers have {ratio:.1f} times as many words as references: metrics of overlapping words, such as aev, "
-            "depend on that; ava reads the question"
+            f"answers have {ratio:.1f} times as many words as references: metrics of overlapping words depend on "
+            f"that; {JUDGE} reads the question"
         )
     if facts.declined:
         notes.append(f"answers that decline or are empty: {facts.declined:,} of {facts.systems.total():,}")
@@ -422,14 +427,14 @@ def _notes(facts: _Facts) -> list[str]:
     if repeated and not facts.kind.sets:
         notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")
     if facts.contexts:
-        way = "score -m grounding says which answers they support, and errs often"
+        way = f"score -m {_metric_of_passages()} says which answers they support, and errs often"
         notes.append(f"{facts.contexts:,} rows have the passages that were retrieved: {way}")
     profiles = {system: of for system, of in facts.profiles.items() if of["profiled"] >= LEAST_ROWS}
     if profiles and facts.labels < 2 and facts.kind.text == "question":
-        errors = JudgeErrors.of(make_scorer("ava", {}, ready=False), profiles)
+        errors = JudgeErrors.of(make_scorer(JUDGE, {}, ready=False), profiles)
         systems = f" of {briefly([*errors.unlike])}" if 0 < len(errors.unlike) < len(facts.profiles) else ""
         why = dict.fromkeys("; ".join(reasons) for reasons in errors.unlike.values())
-        note = f"only labels tell the accuracy{systems}: the rows are unlike those that ava was measured on "
+        note = f"only labels tell the accuracy{systems}: the rows are unlike those that {JUDGE} was measured on "
         note += f"({', or '.join(why)}); a larger judge errs less: score --set {errors.stronger}"
         notes += [note] * bool(errors.unlike)
     if facts.recorded:

@@ -10,6 +10,7 @@ from typing import Literal
 import typer
 
 from ... import terminal
+from ...registry import JUDGE
 from .guard import only_here
 
 UNDO, SKIP, QUIT = "u", "s", "q"
@@ -85,7 +86,7 @@ def label(
             raise ValueError(f"--output: expected a name that ends in .jsonl, got {output}; labels are JSON lines")
         terminal.check_outputs({"--output": output}, inputs)
         sources = terminal.read_inputs(inputs, from_, systems, encoding, rows_at, sheet, split_references)
-        settings = terminal.read_settings_of("ava", set_)
+        settings = terminal.read_settings_of(JUDGE, set_)
         columns = terminal.name_values("--column", column)
         names = [name.strip() for name in (rater or "").split(",") if name.strip()]
         if web and not names and not only_here():

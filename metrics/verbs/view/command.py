@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ... import terminal
+from ...registry import JUDGE
 
 _LABELS = (
     "File of labels (.jsonl), new or of `label`: labels of the page are saved there at once. Other files are "
@@ -55,7 +56,7 @@ def view(
             lowest_accuracy(until)
         terminal.check_outputs({"LABELS": labels, "--html": html}, [rows])
         sources = terminal.read_inputs([rows], from_, systems, encoding, rows_at, sheet, split_references)
-        settings, columns = terminal.read_settings_of("ava", set_), terminal.name_values("--column", column)
+        settings, columns = terminal.read_settings_of(JUDGE, set_), terminal.name_values("--column", column)
     with terminal.failures("view"):
         from .page import server, viewed
 

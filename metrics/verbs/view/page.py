@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...registry import JUDGE
 from ...reports.table import accuracy_cell, listed, page, render
 from ...reports.viewer import ViewedAnswer, viewer, viewer_script
 from ...rows.reading import Item, Message, Progress, Skips, ignore
@@ -113,7 +114,7 @@ def viewed(
     people = read_labels(label_sources, items, plans, named, skips, notes) if label_sources or labels is None else None
     session = Session(labels, tasks, rater, rule=rule) if saves and drawn is not None else None
     means = people.mean if people else np.full(len(items), np.nan)
-    answers = viewed_answers(items, judged, verdicts, means, topics if by else (), tasks, "" if judge else "ava")
+    answers = viewed_answers(items, judged, verdicts, means, topics if by else (), tasks, "" if judge else JUDGE)
     names = " ".join(dict.fromkeys(source.name for source in sources))
     command = f"genqa-metrics accuracy {names} --labels labels.jsonl"
     title = f"Answers of {listed(list(dict.fromkeys(Path(source.name).name for source in sources)))}"

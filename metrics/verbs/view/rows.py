@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...registry import judge_among, scorer_class
+from ...registry import JUDGE, judge_among, scorer_class
 from ...reports.viewer import ViewedAnswer
 from ...rows.reading import Item
 from ..labelling import Task
@@ -18,7 +18,7 @@ def viewed_answers(
     labels: np.ndarray,
     topics: Sequence[str] = (),
     tasks: Sequence[Task] = (),
-    judge: str = "ava",
+    judge: str = JUDGE,
 ) -> list[ViewedAnswer]:
     """Return items as the viewer shows them.
 
