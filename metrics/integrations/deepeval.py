@@ -46,8 +46,8 @@ class GenqaMetric(BaseMetric):
         grounded = self._rows.evidence == "contexts"
         evidence = SingleTurnParams.RETRIEVAL_CONTEXT if grounded else SingleTurnParams.EXPECTED_OUTPUT
         self._required_params = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT, evidence]
-        thresholds = (threshold, self._rows.threshold, 0.5)
-        self.threshold = next(number for number in thresholds if number is not None)
+        threshold = self._rows.threshold if threshold is None else threshold
+        self.threshold = 0.5 if threshold is None else threshold
         self.async_mode = True
 
     def measure(self, test_case: LLMTestCase, *args: Any, **kwargs: Any) -> float:

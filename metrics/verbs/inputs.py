@@ -25,44 +25,44 @@ def digested_sources(rows: object, name: str = "rows") -> list[Source]:
     return sources
 
 
-def share_of(name: str, value: object) -> float:
+def share_of(name: str, cell: object) -> float:
     """Return a number from 0 to 1; anything else is a RowError."""
-    number = as_number(value)
+    number = as_number(cell)
     if not 0 <= number <= 1:
-        raise RowError(f"{name}: expected a number from 0 to 1, got {value!r:.40}; scale it, or name another column")
+        raise RowError(f"{name}: expected a number from 0 to 1, got {cell!r:.40}; scale it, or name another column")
     return number
 
 
-def score_in_column(column: str, values: Mapping[str, object], missing: bool = False) -> float:
+def score_in_column(column: str, row: Mapping[str, object], missing: bool = False) -> float:
     """Return the score in a row's column; `missing`: null, an empty cell and NaN are NaN instead of a bad row."""
-    if column not in values:
-        text = ", ".join(values) or "none"
+    if column not in row:
+        text = ", ".join(row) or "none"
         raise RowError(f"no column {column!r}, which --column names as a score; columns found: {text}")
-    value = values[column]
+    cell = row[column]
     try:
-        score = float(value) if value is not None and value != "" else math.nan
+        score = float(cell) if cell is not None and cell != "" else math.nan
     except (ValueError, TypeError, OverflowError):
         score = None
     if score is not None and abs(score) > MAX_SCORE:
-        raise RowError(f"{column}: expected a number of at most {MAX_SCORE:,.0f}, got {value!r:.60}; scale the column")
+        raise RowError(f"{column}: expected a number of at most {MAX_SCORE:,.0f}, got {cell!r:.60}; scale the column")
     if score is None or not (missing or math.isfinite(score)):
         fix = "write it as a number" if missing else Advice(SKIP_BAD_ROWS, " leaves such questions out")
-        raise RowError(f"{column}: expected a number, got {value!r:.60}; ", fix)
+        raise RowError(f"{column}: expected a number, got {cell!r:.60}; ", fix)
     return score
 
 
-def optional_texts(reader: RowReader, values: dict, text: str = "question") -> dict:
+def optional_texts(reader: RowReader, row: dict, text: str = "question") -> dict:
     """Return the texts of a row that is not scored: "id", "text", "system" (str or None), "prediction", "references".
 
     `text` names the column with what was asked, "question" or "context".
     """
     shown: dict = {}
     for name, column in (("id", "id"), ("text", text), ("system", "system")):
-        value = reader.optional(values, column)
-        shown[name] = None if value is None else str(value)
+        cell = reader.optional(row, column)
+        shown[name] = None if cell is None else str(cell)
     for name in ("prediction", "references"):
-        value = reader.optional(values, name)
-        shown[name] = list(map(str, value if isinstance(value, list) else [] if value is None else [value]))
+        cell = reader.optional(row, name)
+        shown[name] = list(map(str, cell if isinstance(cell, list) else [] if cell is None else [cell]))
     return shown
 
 
@@ -92,15 +92,15 @@ def question_numbers(texts: Sequence[str | None]) -> np.ndarray:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
-def rounded(value: object) -> object:
+def rounded(content: object) -> object:
     """Return a report for JSON: six significant digits, so that two machines print the same; null for NaN."""
-    if isinstance(value, Mapping):
-        return {name: rounded(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(inner) for inner in value]
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if math.isfinite(value) else None
-    return value
+    if isinstance(content, Mapping):
+        return {name: rounded(inner) for name, inner in content.items()}
+    if isinstance(content, list | tuple):
+        return [rounded(inner) for inner in content]
+    if isinstance(content, float):
+        return float(f"{content:.6g}") if math.isfinite(content) else None
+    return content
 
 
 def read_answers(
@@ -125,40 +125,40 @@ def read_answers(
         reader = readers.setdefault(source.name, RowReader(source, columns, lambda kind: asked))
         if reader.row_kind(row.values).sets:
             raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
-        value = math.nan
+        probability = math.nan
         if judge_column is not None:
             if judge_column not in row.values:
                 raise RowError(f"no column {judge_column!r}, which is to have the judge's verdicts")
-            value = share_of(judge_column, row.values[judge_column])
+            probability = share_of(judge_column, row.values[judge_column])
         name = slice_of(by, row.values) if by else ""
         read = reader.read(row)
         labelled = any(item.human[1] is not None for item in read)
         plan = reader.sampling(row.values) if labelled else (None, None, None)
-        return [(item, value, name, plan) for item in read]
+        return [(item, probability, name, plan) for item in read]
 
     rows = [answer for _, _, answers in good_rows(sources, convert, skips) for answer in answers]
     if not rows:
         names = ", ".join(source.name for source in sources)
         raise FileError(f"{names}: no rows with an answer; is this the right file?")
-    items, given, slices, plans = map(list, zip(*rows, strict=True))
-    return items, np.array(given), slices, plans, sum(reader.not_numbers for reader in readers.values())
+    items, judged_by_column, slices, plans = map(list, zip(*rows, strict=True))
+    return items, np.array(judged_by_column), slices, plans, sum(reader.not_numbers for reader in readers.values())
 
 
-def slice_of(column: str, values: Mapping[str, object]) -> str:
+def slice_of(column: str, row: Mapping[str, object]) -> str:
     """Return the slice that a row belongs to; `column` may go into objects with dots: "meta.topic".
 
     >>> slice_of("topic", {"topic": "law"}), slice_of("meta.hops", {"meta": {"hops": 2}}), slice_of("a", {"a": None})
     ('law', '2', '(none)')
     """
-    value: object = values
-    for part in [column] if column in values else column.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            known = ", ".join(list(values)[:MAX_NAMES]) or "none"
-            raise RowError(f"no column {column!r}, which --by names; columns found: {known}")
-        value = value[part]
-    if isinstance(value, list | Mapping):
-        raise RowError(f"{column}: expected one value for --by, got {value!r:.40}; name a column with one value a row")
-    return NONE if value is None or value == "" else str(value)
+    cell: object = row
+    for name in [column] if column in row else column.split("."):
+        if not isinstance(cell, Mapping) or name not in cell:
+            names = ", ".join(list(row)[:MAX_NAMES]) or "none"
+            raise RowError(f"no column {column!r}, which --by names; columns found: {names}")
+        cell = cell[name]
+    if isinstance(cell, list | Mapping):
+        raise RowError(f"{column}: expected one value for --by, got {cell!r:.40}; name a column with one value a row")
+    return NONE if cell is None or cell == "" else str(cell)
 
 
 def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
@@ -174,9 +174,9 @@ def places_of(column: str, slices: Iterable[str]) -> dict[str, np.ndarray]:
     return {name: np.flatnonzero(numbers == number) for number, name in enumerate(names)}
 
 
-def slice_notes(column: str, rows: Mapping[str, int], what: str, told: Container[str]) -> list[str]:
-    """Return notes on slices of few rows, of those with an interval (`told`), and on rows without a value."""
-    notes = [f"by {column}: {rows[NONE]:,} {what} have no value, see {NONE}"] if NONE in rows else []
-    if few := [name for name, number in rows.items() if number < FEW and name in told]:
-        notes.insert(0, f"by {column}: fewer than {FEW} {what} in {the_first(few, 3)}: their intervals are rough")
+def slice_notes(column: str, rows: Mapping[str, int], unit: str, with_interval: Container[str]) -> list[str]:
+    """Return notes on slices that have an interval of few rows, and on rows without a value; `unit`: what rows are."""
+    notes = [f"by {column}: {rows[NONE]:,} {unit} have no value, see {NONE}"] if NONE in rows else []
+    if few := [name for name, number in rows.items() if number < FEW and name in with_interval]:
+        notes.insert(0, f"by {column}: fewer than {FEW} {unit} in {the_first(few, 3)}: their intervals are rough")
     return notes

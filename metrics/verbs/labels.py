@@ -274,7 +274,7 @@ def rater_agreement(labels: Sequence[Sequence[float]], weights: Sequence[float])
     (0.75, 0.533, 0.146)
     """
     weighted = zip(labels, weights, strict=True)
-    several = [([value >= 0.5 for value in row], weight) for row, weight in weighted if len(row) > 1]
+    several = [([label >= 0.5 for label in row], weight) for row, weight in weighted if len(row) > 1]
     if not several:
         return {"rows": 0, "agreement": None, "alpha": None, "error": None}
     shares = [np.mean([a == b for a, b in combinations(row, 2)]) for row, _ in several]
@@ -284,9 +284,9 @@ def rater_agreement(labels: Sequence[Sequence[float]], weights: Sequence[float])
     return {"rows": len(several), "agreement": agreement, "alpha": alpha, "error": error}
 
 
-def rater_of(values: Mapping[str, object]) -> str:
+def rater_of(row: Mapping[str, object]) -> str:
     """Return who rated a row; "" where no column says it."""
-    return next((str(values[name]) for name in RATER_COLUMNS if values.get(name)), "")
+    return next((str(row[name]) for name in RATER_COLUMNS if row.get(name)), "")
 
 
 def average_raters(items: Sequence[Item], raters: Sequence[str]) -> tuple[list[int], dict[str, float | int | None]]:
@@ -303,12 +303,11 @@ def average_raters(items: Sequence[Item], raters: Sequence[str]) -> tuple[list[i
     ratings: list[list[float]] = []
     for rows in rows_of.values():
         columns = zip(*(items[row].human for row in rows), strict=True)
-        columns = [[value for value in column if value is not None] for column in columns]
+        columns = [[rating for rating in column if rating is not None] for column in columns]
         items[rows[0]].human = tuple(sum(column) / len(column) if column else None for column in columns)
         ratings.append(columns[0] or columns[1])
-    of_labels = all(rating in (0, 1) for row in ratings for rating in row)
     agreement = rater_agreement(ratings, [1] * len(ratings))
-    if not of_labels:
+    if not all(rating in (0, 1) for row in ratings for rating in row):
         agreement |= {"agreement": None, "error": None, "alpha": krippendorff_alpha(ratings)}
     return [rows[0] for rows in rows_of.values()], {"raters": len(set(raters) - {""}), **agreement}
 
