@@ -144,7 +144,7 @@ def test_the_order_of_passages_and_irrelevant_ones_change_nothing(grounding):
 
 def test_the_error_rate_is_that_of_the_results(repository):
     """It is said of the bundled judges with their own thresholds, and of no other."""
-    sizes = json.loads((repository / "training/ava/results/sizes.json").read_text())
+    sizes = json.loads((repository / "training/ava/results/judges.json").read_text())
     errors = {digest[:12]: pages.grounding_errors(sizes)[size] for size, digest in sizes["grounding"].items()}
     assert next(iter(MEASURED)) == SMALL
     for digest, measured in MEASURED.items():

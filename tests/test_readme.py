@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tests.factories.cases import tables
 from tests.factories.pages import Page, is_same, run_command
-from training.ava import compare_sizes
+from training.ava import measure_judges
 
 DEMO = "<!-- `genqa-metrics demo` -->"
 # In the README, and on the page of results.
@@ -72,8 +72,9 @@ def test_what_each_judge_needs_is_measured(readme, repository):
 
 def test_accuracies_by_size_of_the_judge_are_measured(readme, repository):
     """Long answers of assistants, then answers that were written to be hard."""
-    result = json.loads((repository / "training/ava/results/sizes.json").read_text(encoding="utf-8"))
-    measured = {size: compare_sizes.scores(sets) for size, sets in result["judges"].items()}
+    result = json.loads((repository / "training/ava/results/judges.json").read_text(encoding="utf-8"))
+    judges = result["judges"] | {"base+large": measure_judges.escalated(*map(result["judges"].get, ("base", "large")))}
+    measured = {size: measure_judges.scores(judge["sets"]) for size, judge in judges.items()}
     sentence = readme[readme.index("Right on 160 long answers") : readme.index("(`ava.escalate=large`)")]
     sizes = ["small", "base", "large"]
     expected = [measured[size]["assistant"]["accuracy"] for size in sizes]

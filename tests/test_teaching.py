@@ -12,7 +12,7 @@ from tests.factories.ava import linear_judge
 from tests.factories.cases import with_cases
 from tests.factories.causal import causal_judge, tiny_gguf
 from tests.factories.modules import run_program
-from training.ava import compare_sizes, deceptions, long_answers, manipulations, teach, wrong_answers
+from training.ava import deceptions, long_answers, manipulations, notations, teach, wrong_answers
 from training.ava.triples import Triple
 from training.common import json_rows, write_rows
 
@@ -272,43 +272,6 @@ def test_written_rows_have_right_and_wrong_answers_to_every_question(name):
     assert 0.4 < sum(row["label"] for row in rows) / len(rows) < 0.6
 
 
-def test_two_measured_judges_give_what_escalating_gives(monkeypatch, tmp_path):
-    """The second judge's verdict counts where the first is unsure, shifted to the threshold of the first."""
-    for size, threshold in (("small", 0.5), ("large", 0.6)):
-        (tmp_path / size).mkdir()
-        settings = {"configuration": "a1-r_qt", "threshold": threshold}
-        (tmp_path / size / "ava_config.json").write_text(json.dumps(settings))
-    monkeypatch.setattr(compare_sizes, "checkpoint_folder", lambda size: tmp_path / size)
-    facts = {"labels": [1, 0, 1], "halves": [0, 1, 0]}
-    first = {"written": facts | {"probabilities": [0.95, 0.4, 0.5]}, "condaqa": facts}
-    second = {"written": facts | {"probabilities": [0.1, 0.6, 0.9]}, "condaqa": facts}
-    sets = compare_sizes.paired({"small": first, "large": second}, "small", "large")
-    assert list(sets) == ["written"]  # claims are judged by one judge
-    assert sets["written"]["probabilities"] == pytest.approx([0.95, 0.5, 9 / (9 + 1.5)], abs=1e-4)
-    assert sets["written"]["labels"] == [1, 0, 1]
-
-
-def test_sizes_are_measured_on_dev_rows(tmp_path):
-    answers = {1: "It was {}.", 0: "It was Rome, not in {}."}
-    rows = [
-        {"question": f"Where was event {i}?", "references": [place], "candidate": text.format(place), "label": label}
-        for i, place in enumerate(PLACES)
-        for label, text in answers.items()
-    ]
-    (tmp_path / "written").mkdir()
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (tmp_path / "written/written.dev.jsonl").write_text(lines, encoding="utf-8")
-    args = compare_sizes.Arguments(checkpoints=["small"], data=str(tmp_path), sets=["written"], rows=30)
-    result = compare_sizes.study(args)
-    assert list(result["data"]) == ["written.dev"]
-    measured = result["judges"]["small"]["written"]
-    assert sorted(measured["labels"]) == sorted(float(row["label"]) for row in rows)
-    scores = compare_sizes.scores(result["judges"]["small"])["written"]
-    assert scores["rows"] == len(rows)
-    assert scores["AUC"] > 0.9
-    assert f"| written | {len(rows)} | {scores['accuracy']:.3f} |" in compare_sizes.tables(result)
-
-
 def test_deceptions_assert_one_answer_and_name_another():
     rows = [
         Triple("Who wrote Emma?", ("Jane Austen",), "Jane Austen wrote it.", 1.0, "spans"),
@@ -337,3 +300,21 @@ def test_details_are_the_accepted_thing_or_another_one():
             assert {accepted, *right}.isdisjoint(wrong), kind
             assert right
             assert wrong
+
+
+@pytest.mark.parametrize("family", notations.FAMILIES)
+def test_a_notation_is_the_accepted_thing_or_another_one(family):
+    """No right way to write it is a wrong one; a third of the ways trains judges, and no other row has them."""
+    shapes = notations.FAMILIES[family]["shapes"]
+    ways = [text for shape in shapes for side in ("right", "wrong") for text in shape[side]]
+    trained = [text for shape in shapes for side in ("right", "wrong") for text in notations.ways(shape[side], True)]
+    assert len(trained) <= len(ways) / 3
+    for seed in range(60):
+        fields = notations.FIELDS[family](random.Random(seed))
+        for shape in (shape for shape in shapes if "for" not in shape or fields[shape["for"]]):
+            right = {notations.filled(text, fields) for text in (*shape["accepted"], *shape["right"])}
+            assert right.isdisjoint(notations.filled(text, fields) for text in shape["wrong"])
+    rows = list(notations.notations([], 200, random.Random(0), family=family))
+    assert {row.kind for row in rows} == {f"notations.{family}"}
+    assert not any("<" in row.candidate and ">" in row.candidate for row in rows)
+    assert 0.35 < sum(row.label for row in rows) / len(rows) < 0.65

@@ -10,6 +10,7 @@ from pathlib import Path
 from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
 
 from training.common import local_file
+from training.data import data_sets
 from training.studies.harness import rendered
 
 NOT_STATED = "not stated"
@@ -23,7 +24,7 @@ TITLES = {  # score of `Trainer.evaluate` -> its column; every dev set has the l
     "kpqa": {"precision": "precision", "recall": "recall", "f1": "F1", "span_f1": "F1 of whole keyphrases"},
 }
 NOT_LISTED = (
-    "licences encoder start dev as2_dev dev_sources sources data_dir judged judged_dir pairs pairs_dir as2 as2_dir "
+    "encoder start dev as2_dev dev_sources sources data_dir judged judged_dir pairs pairs_dir as2 as2_dir "
     "spans spans_dir"
 ).split()  # arguments that the card shows elsewhere, or that are folders
 
@@ -36,29 +37,35 @@ def write_card(
     `facts` have `name`, `rows` and `weight` of every source; for a judge also its `group`, "" for what is made of
     others. `scores` are results of `Trainer.evaluate`, eval_<rows>_<score>.
     """
-    settings = {name: value for name, value in asdict(args).items() if name not in NOT_LISTED}
+    settings = {name: setting for name, setting in asdict(args).items() if name not in NOT_LISTED}
     settings |= {name: getattr(training, name) for name in TRAINING_SETTINGS}
     sources = [dict(fact) | _origin(args, fact) for fact in facts]
-    values = {"args": args, "training": training, "scores": scores, "titles": TITLES[metric], "sources": sources}
-    values |= {"weights": checkpoint_digest(folder), "is_folder": Path(args.encoder).is_dir()}
-    values |= {
-        "settings": json.dumps(settings, indent=2, default=str),
-        "commands": _commands(getattr(args, "start", None)),
-    }
-    values["NOT_STATED"] = {s["licence"] for s in sources if s["licence"].startswith(NOT_STATED)}
-    (folder / "README.md").write_text(rendered(f"{metric}/card.md.j2", **values), encoding="utf-8")
+    text = rendered(
+        f"{metric}/card.md.j2",
+        args=args,
+        training=training,
+        scores=scores,
+        titles=TITLES[metric],
+        sources=sources,
+        weights=checkpoint_digest(folder),
+        is_folder=Path(args.encoder).is_dir(),
+        settings=json.dumps(settings, indent=2, default=str),
+        commands=_commands(getattr(args, "start", None)),
+        NOT_STATED={source["licence"] for source in sources if NOT_STATED in source["licence"]},
+    )
+    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def _origin(args, fact: Mapping) -> dict[str, str]:
-    """Return licence and digest of a source."""
+    """Return digest of a source, and its licence if `training/data.csv` has a file with this digest."""
     name, group = fact["name"], fact.get("group")
     if group == "":
         return {"licence": "", "digest": ""}
-    licences = json.loads(Path(args.licences).read_text(encoding="utf-8")) if args.licences else {}
-    known = licences.get(group, {}) if group else licences
     path = local_file(name, getattr(args, f"{group}_dir" if group else "data_dir"))
-    licence = known.get(name, known.get(name.split(".")[0], "see the source"))
-    return {"licence": licence, "digest": f"`{file_digest(path)}`" if path else "from the Hub"}
+    if path is None:
+        return {"licence": "see the source", "digest": "from the Hub"}
+    licences = {data_set.sha256: data_set.licence for data_set in data_sets()}
+    return {"licence": licences.get(file_digest(path), "see the source"), "digest": f"`{file_digest(path)}`"}
 
 
 def _commands(start: str | None) -> str:

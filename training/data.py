@@ -76,22 +76,22 @@ def data_sets() -> list[DataSet]:
         return [DataSet(**row | {"rows": int(row["rows"])}) for row in csv.DictReader(file)]
 
 
-def chosen(names: Sequence[str], known: Sequence[DataSet]) -> list[DataSet]:
+def chosen(names: Sequence[str], sets: Sequence[DataSet]) -> list[DataSet]:
     """Return the sets that names mean: a folder, a set in all its parts, or one part, with or without its folder."""
-    values: dict[str, DataSet] = {}
+    selected: dict[str, DataSet] = {}
     for name in names:
-        matches = [s for s in known if name in (s.folder, s.name, f"{s.folder}/{s.name}")]
+        matches = [s for s in sets if name in (s.folder, s.name, f"{s.folder}/{s.name}")]
         matches = matches or [
-            s for s in known if f"{s.folder}/{s.name}".startswith((f"{name}.", f"{s.folder}/{name}."))
+            s for s in sets if f"{s.folder}/{s.name}".startswith((f"{name}.", f"{s.folder}/{name}."))
         ]
-        folders = sorted({value.folder for value in matches})
+        folders = sorted({match.folder for match in matches})
         if not matches:
-            listed = f"folders are {', '.join(dict.fromkeys(value.folder for value in known))}"
+            listed = f"folders are {', '.join(dict.fromkeys(match.folder for match in sets))}"
             raise ValueError(f"NAME: there is no set {name!r}; {listed}; python -m training.data list names all sets")
         if len(folders) > 1:
             raise ValueError(f"NAME: {name!r} is in {' and '.join(folders)}; write {folders[0]}/{name}")
-        values |= {value.path: value for value in matches}
-    return list(values.values())
+        selected |= {match.path: match for match in matches}
+    return list(selected.values())
 
 
 @contextmanager
@@ -119,25 +119,27 @@ def fetch(sets: Sequence[DataSet], target: Path, address: str = COPY) -> list[st
     """Write files of a copy below `target`; return a line a set. A right file is kept, a wrong one is not written."""
     lines = []
     with opened(address) as local:
-        for value in sets:
-            path = target / value.path
-            if path.is_file() and digest(path) == value.sha256:
+        for data_set in sets:
+            path = target / data_set.path
+            if path.is_file() and digest(path) == data_set.sha256:
                 lines.append(f"{path}: is there")
                 continue
             try:
-                result = local(value.path)
-                wrong = f"it has the SHA-256 {digest(result)}" if digest(result) != value.sha256 else ""
+                result = local(data_set.path)
+                wrong = f"it has the SHA-256 {digest(result)}" if digest(result) != data_set.sha256 else ""
             except (OSError, ValueError) as error:  # what huggingface_hub raises is one of these
                 wrong = str(error).splitlines()[0]
             if wrong:
-                why = "" if value.free else f", and its licence ({value.licence}) allows no copy in {COPY}"
-                wanted = f"expected the file with SHA-256 {value.sha256} in {address}: {wrong}{why}"
-                raise ValueError(f"{value.path}: {wanted}. Its source is {value.link}; name another copy with --from")
+                why = "" if data_set.free else f", and its licence ({data_set.licence}) allows no copy in {COPY}"
+                wanted = f"expected the file with SHA-256 {data_set.sha256} in {address}: {wrong}{why}"
+                raise ValueError(
+                    f"{data_set.path}: {wanted}. Its source is {data_set.link}; name another copy with --from"
+                )
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_name(f"{path.name}.unfinished")
             shutil.copyfile(result, unfinished)
             os.replace(unfinished, path)
-            lines.append(f"{path}: {value.rows:,} rows, {value.licence}, {value.link}")
+            lines.append(f"{path}: {data_set.rows:,} rows, {data_set.licence}, {data_set.link}")
     return lines
 
 
@@ -172,14 +174,14 @@ def main() -> None:
     verb.add_argument("--data", type=Path, required=True, help="folder that has all sets")
     verb.add_argument("--output", type=Path, required=True, help="folder that is made")
     args = parser.parse_args()
-    known = data_sets()
+    sets = data_sets()
     try:
         if args.verb == "list":
-            print(table_of(known))
+            print(table_of(sets))
         elif args.verb == "fetch":
-            print("\n".join(fetch(chosen(args.names, known), args.to, args.place)))
+            print("\n".join(fetch(chosen(args.names, sets), args.to, args.place)))
         else:
-            print(f"{args.output}: {len(pack(known, args.data, args.output))} of {len(known)} sets")
+            print(f"{args.output}: {len(pack(sets, args.data, args.output))} of {len(sets)} sets")
     except ValueError as error:
         sys.exit(f"error: {error}")
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from genqa_metrics.core.checkpoints import ENCODERS
 
 
-def weighted_folders(name: str, parts: Sequence[str]) -> list[tuple[Path, float]]:
+def weighted_folders(name: str, words: Sequence[str]) -> list[tuple[Path, float]]:
     """Return the folders and weights of "FOLDER=WEIGHT"; weights must sum to 1.
 
     >>> weighted_folders("judges", ["a=0.8", "b=0.2"])[1]
     (PosixPath('b'), 0.2)
     """
-    result = [(Path(folder), float(weight)) for folder, _, weight in (text.rpartition("=") for text in parts)]
+    result = [(Path(folder), float(weight)) for folder, _, weight in (text.rpartition("=") for text in words)]
     if abs(sum(weight for _, weight in result) - 1) > 1e-6:
         numbers = ", ".join(f"{weight:g}" for _, weight in result)
         raise ValueError(f"{name}: expected weights that sum to 1, got {numbers}")
@@ -48,10 +48,10 @@ def fold(bare, trained) -> None:
             if hasattr(module, "lora_A"):
                 weight = modules[name].weight  # perhaps on a GPU, where it was trained
                 change = (weight - module.base_layer.weight.to(weight.device)).float()
-                left, values, right = torch.linalg.svd(change, full_matrices=False)
+                left, singular, right = torch.linalg.svd(change, full_matrices=False)
                 down, up = module.lora_A["default"].weight.zero_(), module.lora_B["default"].weight.zero_()
-                kept = min(len(down), len(values))
-                root = values[:kept].sqrt()
+                kept = min(len(down), len(singular))
+                root = singular[:kept].sqrt()
                 down[:kept] = (root[:, None] * right[:kept]).to(down.device)
                 up[:, :kept] = (left[:, :kept] * root).to(up.device)
             elif hasattr(module, "modules_to_save"):

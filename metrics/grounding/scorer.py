@@ -18,7 +18,7 @@ MOST_WINDOWS = 100
 SETS = 7  # data sets with known verdicts, on whose rows no judge was trained
 SMALL = "fe2717909557"  # first digits of a checkpoint's digest
 # Shares of the unsupported texts that pass and of the supported ones that are flagged: mean, least and most of the
-# sets, by training/ava/results/sizes.json.
+# sets, by training/ava/results/judges.json.
 MEASURED = {
     SMALL: ((0.46, 0.04, 0.89), (0.38, 0.08, 0.92)),
     "6e7805340075": ((0.34, 0.16, 0.79), (0.25, 0.11, 0.56)),  # base

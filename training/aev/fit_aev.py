@@ -51,9 +51,9 @@ def command(arguments: Arguments) -> str:
     """Return the command line of this fit, with file names instead of paths."""
     settings = replace(arguments, data=[Path(path).name for path in arguments.data], output_folder="")
     defaults, words = asdict(Arguments([], "")), ["python", "-m", "training.aev.fit_aev"]
-    for name, value in asdict(settings).items():
-        if value != defaults[name]:
-            words += [f"--{name}", *map(str, value if isinstance(value, list) else [value])]
+    for name, setting in asdict(settings).items():
+        if setting != defaults[name]:
+            words += [f"--{name}", *map(str, setting if isinstance(setting, list) else [setting])]
     return shlex.join(words)
 
 
@@ -91,34 +91,34 @@ def read_outputs(files: list[str], aspect: str, excluded: Collection[str] = ()) 
     return outputs
 
 
-def judged_output(values: dict, where: str, aspect: str) -> dict:
+def judged_output(scores: dict, where: str, aspect: str) -> dict:
     """Return the checked unit, candidate, references and human score (None: not judged) of one output at `where`."""
-    missing = [name for name in ("system", "references") if not values.get(name)]
+    missing = [name for name in ("system", "references") if not scores.get(name)]
     if missing:
         raise ValueError(f"{where}: expected a value for {missing[0]!r}; a fit needs outputs of named systems")
-    human = values.get("human", {"score": values.get("score")})
+    human = scores.get("human", {"score": scores.get("score")})
     if aspect == "" and len(human) > 1:
         raise ValueError(f"aspect: expected one of {', '.join(human)}, got none; pass --aspect")
     chosen = aspect or next(iter(human), "")
     if chosen not in human:
         raise ValueError(f"{where}: expected a human score for {chosen!r}, got {', '.join(human) or 'none'}")
-    candidate = values.get("candidate", values.get("prediction"))
+    candidate = scores.get("candidate", scores.get("prediction"))
     if not isinstance(candidate, str):
         raise ValueError(f"{where}: expected a text for 'candidate', got {candidate!r}")
-    references = values["references"]
+    references = scores["references"]
     references = [references] if isinstance(references, str) else references
     score = None if human[chosen] is None else float(human[chosen])
-    return {"unit": values["system"], "candidate": candidate, "references": references, "human": score}
+    return {"unit": scores["system"], "candidate": candidate, "references": references, "human": score}
 
 
-def bleu_of_systems(texts: list[str], references: list[list[str]], of_system: list[np.ndarray]) -> np.ndarray:
-    """Return corpus BLEU-4 of every system as sacrebleu computes it by default; `of_system` says which rows it has."""
+def bleu_of_systems(texts: list[str], references: list[list[str]], rows_by_system: list[np.ndarray]) -> np.ndarray:
+    """Return corpus BLEU-4 of every system as sacrebleu computes it by default; `rows_by_system` marks its rows."""
     from sacrebleu.metrics import BLEU
 
     bleu = BLEU(force=True)
     streams = [[row[i] if i < len(row) else None for row in references] for i in range(max(map(len, references)))]
     rows = np.array(bleu._extract_corpus_statistics(texts, streams))
-    return np.array([bleu._compute_score_from_stats(rows[i].sum(axis=0).tolist()).score for i in of_system])
+    return np.array([bleu._compute_score_from_stats(rows[i].sum(axis=0).tolist()).score for i in rows_by_system])
 
 
 def r_squared_table(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
@@ -148,28 +148,28 @@ def bootstrap(human: np.ndarray, metric: np.ndarray, resamples: int, seed: int) 
     """
     cell = best_cell(r_squared_table(human, metric))
     generator = np.random.default_rng(seed)
-    values, places = [], []
-    while len(values) < resamples:
+    fits, places = [], []
+    while len(fits) < resamples:
         drawn = generator.integers(0, len(human), size=len(human))
         if len(set(drawn.tolist())) < 3:
             continue
         table = r_squared_table(human[drawn], metric[drawn])
         if np.isnan(table).all():
             continue
-        values.append(table[cell])
+        fits.append(table[cell])
         places.append(best_cell(table))
     rows, columns = np.array(places).T
     return {
-        "interval": np.nanpercentile(values, [2.5, 97.5]).round(4).tolist(),
+        "interval": np.nanpercentile(fits, [2.5, 97.5]).round(4).tolist(),
         "best_alpha": [GRID_ALPHAS[i] for i in np.percentile(columns, [2.5, 97.5], method="nearest")],
         "best_max_order": [GRID_ORDERS[i] for i in np.percentile(rows, [2.5, 97.5], method="nearest")],
         "same_cell": round(float(np.mean([best == cell for best in places])), 3),
     }
 
 
-def rounded(value: float) -> float | None:
+def rounded(number: float) -> float | None:
     """Return a number with four decimals, None for NaN."""
-    return None if np.isnan(value) else round(float(value), 4)
+    return None if np.isnan(number) else round(float(number), 4)
 
 
 def fit(arguments: Arguments) -> dict:
@@ -190,31 +190,31 @@ def fit(arguments: Arguments) -> dict:
     first = [references[:1] for references in every]
     units, human = (np.array([row[name] for row in outputs]) for name in ("unit", "human"))
     names = sorted(set(units.tolist()))
-    of_system = [units == name for name in names]
-    human_of_system = np.array([human[numbers].mean() for numbers in of_system])
+    rows_by_system = [units == name for name in names]
+    human_by_system = np.array([human[numbers].mean() for numbers in rows_by_system])
     counts = statistics(texts, first if arguments.references == "first" else every, settings, max(GRID_ORDERS))
-    grid = np.array([grid_scores(counts[numbers].sum(axis=0), settings)["aev"] for numbers in of_system])
-    table = r_squared_table(human_of_system, grid)
+    grid = np.array([grid_scores(counts[numbers].sum(axis=0), settings)["aev"] for numbers in rows_by_system])
+    table = r_squared_table(human_by_system, grid)
     bleu_fit = {}
     for name, references in (("first", first), ("all", every)):
-        bleu = bleu_of_systems(texts, references, of_system)
-        bleu_fit[name] = rounded(r_squared_table(human_of_system, bleu[:, None, None])[0, 0])
+        bleu = bleu_of_systems(texts, references, rows_by_system)
+        bleu_fit[name] = rounded(r_squared_table(human_by_system, bleu[:, None, None])[0, 0])
     row, column = best_cell(table)
     chosen = {"alpha": GRID_ALPHAS[column], "max_order": GRID_ORDERS[row]}
-    fixed = {name: value for name, value in asdict(settings).items() if name not in ("weights", *chosen)}
+    fixed = {name: cell for name, cell in asdict(settings).items() if name not in ("weights", *chosen)}
     return {
         "metric": "aev",
         "settings": {**chosen, **fixed},
         "references": arguments.references,
         "r_squared": rounded(table[row, column]),
-        **bootstrap(human_of_system, grid, arguments.resamples, arguments.seed),
+        **bootstrap(human_by_system, grid, arguments.resamples, arguments.seed),
         "alpha": list(GRID_ALPHAS),
         "max_order": list(GRID_ORDERS),
-        "signed_r_squared": [[rounded(value) for value in values] for values in table],
+        "signed_r_squared": [[rounded(cell) for cell in row] for row in table],
         "bleu_signed_r_squared": bleu_fit,
         "systems": {
             name: {"human": rounded(score), "aev": rounded(scores[row, column])}
-            for name, score, scores in zip(names, human_of_system, grid, strict=True)
+            for name, score, scores in zip(names, human_by_system, grid, strict=True)
         },
         "points": len(names),
         "rows": len(outputs),
@@ -230,15 +230,15 @@ def heat_map(result: dict, title: str, path: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
-    values = np.array(result["signed_r_squared"], dtype=float)
+    fits = np.array(result["signed_r_squared"], dtype=float)
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     axes = figure.subplots()
-    image = axes.imshow(values, origin="lower", aspect="auto", vmin=-1, vmax=1, cmap="RdBu")
-    for i, row in enumerate(values):
-        for j, value in enumerate(row):
-            shown = "–" if np.isnan(value) else f"{100 * value:.0f}"
-            axes.text(j, i, shown, ha="center", va="center", color="w" if abs(value) > 0.55 else "k")
-    i, j = best_cell(values)
+    image = axes.imshow(fits, origin="lower", aspect="auto", vmin=-1, vmax=1, cmap="RdBu")
+    for i, row in enumerate(fits):
+        for j, fit in enumerate(row):
+            shown = "–" if np.isnan(fit) else f"{100 * fit:.0f}"
+            axes.text(j, i, shown, ha="center", va="center", color="w" if abs(fit) > 0.55 else "k")
+    i, j = best_cell(fits)
     axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, lw=3, ec="gold"))
     axes.set_xticks(range(len(result["alpha"])), [f"{alpha:g}" for alpha in result["alpha"]])
     axes.set_yticks(range(len(result["max_order"])), result["max_order"])

@@ -31,12 +31,18 @@ def _engine():
     return inflect.engine()
 
 
-def _word(number: int | str) -> str:
+def number_word(number: int | str) -> str:
+    """Return a number in words: "twenty-one"."""
     return _engine().number_to_words(number)
 
 
+def ordinal(number: int) -> str:
+    """Return a number of an order in digits: "21st"."""
+    return _engine().ordinal(number)
+
+
 def _ordinal(number: int) -> str:
-    return _word(_engine().ordinal(number))
+    return number_word(ordinal(number))
 
 
 def _time(rng: random.Random) -> tuple[str, list[str], list[str]]:
@@ -51,11 +57,16 @@ def _time(rng: random.Random) -> tuple[str, list[str], list[str]]:
             f"{short} {mark}",
             f"{hour + 12 * late:02d}:{minute:02d}",
         ]
-        part = "in the afternoon" if late and hour < 6 else "in the evening" if late else "in the morning"
+        daytime = "in the afternoon" if late and hour < 6 else "in the evening" if late else "in the morning"
         if minute == 0:
-            texts += [f"{hour} {mark}", f"{hour} o'clock {part}", f"{_word(hour)} {part}", f"{hour} {mark[0]}.m."]
+            texts += [
+                f"{hour} {mark}",
+                f"{hour} o'clock {daytime}",
+                f"{number_word(hour)} {daytime}",
+                f"{hour} {mark[0]}.m.",
+            ]
         if minute in (15, 30):
-            texts.append(f"{'half' if minute == 30 else 'quarter'} past {_word(hour)} {part}")
+            texts.append(f"{'half' if minute == 30 else 'quarter'} past {number_word(hour)} {daytime}")
         return texts
 
     wrong = forms(hour, minute, not late) + forms(hour % 11 + 1, minute, late) + forms(hour, (minute + 10) % 60, late)
@@ -72,10 +83,10 @@ def _amount(rng: random.Random) -> tuple[str, list[str], list[str]]:
         texts = [f"${number:g} {name}", f"{number:g} {name} dollars", f"${whole:,}", f"{whole:,} dollars"]
         texts += [f"US${number:g} {name}", f"{whole} dollars"]
         if number % 1 == 0.5:
-            half = f"{_word(int(number))} and a half" if number > 1 else "half a"
+            half = f"{number_word(int(number))} and a half" if number > 1 else "half a"
             texts.append(f"{half} {name} dollars")
         elif number % 1 == 0:
-            texts.append(f"{_word(int(number))} {name} dollars")
+            texts.append(f"{number_word(int(number))} {name} dollars")
         return texts
 
     others = [other for other in names if other != name]
@@ -86,18 +97,18 @@ def _amount(rng: random.Random) -> tuple[str, list[str], list[str]]:
 
 
 def _measure(rng: random.Random) -> tuple[str, list[str], list[str]]:
-    value, other, factor, offset = rng.choice(WORDS["units"])
+    units, other, factor, offset = rng.choice(WORDS["units"])
     number = rng.choice([15, 20, 25, 30, 37, 42, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000])
     converted = number * factor + offset
-    same = [f"{number} {unit}" for unit in value] + [f"{_word(number)} {value[1]}"]
+    same = [f"{number} {unit}" for unit in units] + [f"{number_word(number)} {units[1]}"]
     for unit in other:
         same += [f"{converted:.1f} {unit}", f"about {round(converted)} {unit}"]
-    wrong = [f"{number} {unit}" for unit in other] + [f"about {round(converted)} {unit}" for unit in value]
-    wrong += [f"{number + rng.choice([3, 10, -7])} {unit}" for unit in value]
+    wrong = [f"{number} {unit}" for unit in other] + [f"about {round(converted)} {unit}" for unit in units]
+    wrong += [f"{number + rng.choice([3, 10, -7])} {unit}" for unit in units]
     wrong += [f"about {round(converted * rng.choice([0.5, 2, 3]) + 4)} {unit}" for unit in other]
     questions = {"km": "How far is it?", "m": "How tall is the tower?", "kg": "How much does it weigh?"}
     questions |= {"cm": "How long is it?", "litres": "How much does the tank hold?", "°C": "How hot does it get?"}
-    return questions[value[0]], same, wrong
+    return questions[units[0]], same, wrong
 
 
 def _duration(rng: random.Random) -> tuple[str, list[str], list[str]]:
@@ -108,9 +119,9 @@ def _duration(rng: random.Random) -> tuple[str, list[str], list[str]]:
         name = _engine().singular_noun(large) if number == 1 else large
         texts = [
             f"{number} {name}",
-            f"{_word(number)} {name}",
+            f"{number_word(number)} {name}",
             f"{number * size} {small}",
-            f"{_word(number * size)} {small}",
+            f"{number_word(number * size)} {small}",
         ]
         return texts + ([f"{'an' if name == 'hour' else 'a'} {name}"] if number == 1 else [])
 
@@ -138,15 +149,15 @@ def _count(rng: random.Random) -> tuple[str, list[str], list[str]]:
     number = rng.choice(
         [rng.randrange(2, 30), rng.randrange(20, 100), 10 * rng.randrange(10, 100), rng.randrange(9999)]
     )
-    things = rng.choice(["people", "islands", "members", "states", "books", "soldiers", "species", "rooms"])
+    noun = rng.choice(["people", "islands", "members", "states", "books", "soldiers", "species", "rooms"])
 
     def forms(number):
-        texts = [str(number), _word(number), f"{number} {things}", f"{_word(number)} {things}"]
-        texts += [f"{number:,}", f"{number:,} {things}"] if number > 999 else []
-        return texts + ([f"a dozen {things}"] if number == 12 else [])
+        texts = [str(number), number_word(number), f"{number} {noun}", f"{number_word(number)} {noun}"]
+        texts += [f"{number:,}", f"{number:,} {noun}"] if number > 999 else []
+        return texts + ([f"a dozen {noun}"] if number == 12 else [])
 
     near = [number + rng.choice([1, 2, 3, 10, 100]), number * 10, number + rng.choice([5, 20, 1000])]
-    return f"How many {things} were there?", forms(number), [text for wrong in near for text in forms(wrong)]
+    return f"How many {noun} were there?", forms(number), [text for wrong in near for text in forms(wrong)]
 
 
 def _rank(rng: random.Random) -> tuple[str, list[str], list[str]]:
@@ -164,7 +175,11 @@ def _rank(rng: random.Random) -> tuple[str, list[str], list[str]]:
     name = rng.choice(WORDS["numbered_names"])
 
     def forms(number):
-        return [f"{name} {numerals[number - 1]}", f"{name} the {_ordinal(number).title()}", f"{name} {_word(number)}"]
+        return [
+            f"{name} {numerals[number - 1]}",
+            f"{name} the {_ordinal(number).title()}",
+            f"{name} {number_word(number)}",
+        ]
 
     return rng.choice(["Which one was it?", "Who was it?", "Which came next?"]), forms(number), forms(other)
 
@@ -172,7 +187,8 @@ def _rank(rng: random.Random) -> tuple[str, list[str], list[str]]:
 def _part(rng: random.Random) -> tuple[str, list[str], list[str]]:
     same = rng.choice(WORDS["parts"])
     fact = rng.choice(["the cake is left", "the voters said yes", "the land is forest", "the money is gone"])
-    return f"How much of {fact}?", list(same), [text for part in WORDS["parts"] if part is not same for text in part]
+    others = [text for share in WORDS["parts"] if share is not same for text in share]
+    return f"How much of {fact}?", list(same), others
 
 
 _QUANTITIES = (_time, _amount, _measure, _duration, _day, _day, _count, _count, _rank, _part)

@@ -19,18 +19,18 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from genqa_metrics.core.causal_judge import END, answer_prompt, claim_prompt
+from genqa_metrics.core.causal_judge import answer_prompt
 from genqa_metrics.core.checkpoints import file_digest, read_json
-from genqa_metrics.core.gguf_file import token_ids
 from genqa_metrics.core.judge_model import SETTINGS_FILE
 from genqa_metrics.core.packs import Pack, packed
 from genqa_metrics.core.prompt_engine import PromptEngine
 
 from training.ava import triples
-from training.ava.train_large import write_checkpoint
+from training.ava.train_large import claim_prompts, groups, write_checkpoint
 from training.common import command_line, json_rows, markdown_table, named_file, option, write_json
 from training.publish.prompt_graph import write_graphs
 
+PACK_TOKENS = 1024
 PENALTIES = 10.0 ** np.arange(0, 7)  # of the ridge regression, chosen by leave-one-out
 
 
@@ -54,30 +54,11 @@ def drawn(name: str, count: int, folders: list[str], rng: random.Random) -> list
     """Return at most `count` rows of a file as (shared part of the prompt, judged text, label)."""
     rows = list(json_rows(named_file("folders", name, folders)))
     if any(row.get("context") for row in rows) or "first" in rows[0]:
-        claims = [claim for claim in map(triples.as_claim, rows) if claim["label"] is not None]
-        taken = rng.sample(claims, min(count, len(claims)))
-        return [
-            (claim_prompt([c["context"]], c.get("question") or ""), c["candidate"], float(c["label"])) for c in taken
-        ]
-    judged = triples.judged_triples(rows, name)
-    taken = rng.sample(judged, min(count, len(judged)))
-    return [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in taken]
-
-
-def packs_of(rows: Sequence[tuple[str, str, float]], tokenizer, longest: int, size: int = 1024) -> list[Pack]:
-    """Return packs of rows; rows that share the first part of the prompt read it once."""
-    together: dict[str, list[int]] = {}
-    for number, (shared, _, _) in enumerate(rows):
-        together.setdefault(shared, []).append(number)
-    groups = []
-    for shared, numbers in together.items():
-        (head,) = token_ids(tokenizer, [shared])
-        bodies = token_ids(tokenizer, [f" {rows[number][1].strip()}{END}" for number in numbers])
-        fit = [(body, n) for body, n in zip(bodies, numbers, strict=True) if len(head) + len(body) <= longest]
-        if fit:
-            groups.append((head, [body for body, _ in fit], [n for _, n in fit]))
-    groups.sort(key=lambda group: len(group[0]))
-    return packed(groups, size)
+        prompts = claim_prompts(rows)
+    else:
+        judged = triples.judged_triples(rows, name)
+        prompts = [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in judged]
+    return rng.sample(prompts, min(count, len(prompts)))
 
 
 def vectors(engine: PromptEngine, packs: Sequence[Pack], layers: Sequence[int], cache: Path) -> dict[str, np.ndarray]:
@@ -133,9 +114,9 @@ def table_of(rows: Sequence[tuple], results: dict[str, np.ndarray], heads: dict[
                 continue
             line = {"layer": layer, "set": str(name), "rows": int(chosen.sum())}
             line["r"] = float(np.corrcoef(results["logits"][chosen], logits[chosen])[0, 1])
-            for judge, of_judge in (("whole", results["logits"][chosen]), ("cut", logits[chosen])):
-                line[f"AUC {judge}"] = float(roc_auc_score(labels[chosen], of_judge))
-                line[f"accuracy {judge}"] = float(((of_judge > 0) == labels[chosen]).mean())
+            for judge, judge_logits in (("whole", results["logits"][chosen]), ("cut", logits[chosen])):
+                line[f"AUC {judge}"] = float(roc_auc_score(labels[chosen], judge_logits))
+                line[f"accuracy {judge}"] = float(((judge_logits > 0) == labels[chosen]).mean())
             table.append(line)
     return table
 
@@ -209,14 +190,16 @@ def main() -> None:
     engine = PromptEngine(whole, Path(args.model))
     rng = random.Random(args.seed)
     rows, results = {}, {}
-    for part in ("train", "dev"):
-        rows[part] = []
-        for name, _, count in (text.partition("=") for text in getattr(args, part)):
-            rows[part] += [(*row, name) for row in drawn(name, int(count), args.folders, rng)]
-        packs = packs_of([row[:3] for row in rows[part]], engine.file.tokenizer, args.longest)
+    for split in ("train", "dev"):
+        rows[split] = []
+        for name, _, count in (text.partition("=") for text in getattr(args, split)):
+            rows[split] += [(*row, name) for row in drawn(name, int(count), args.folders, rng)]
+        numbered = [(shared, text, number) for number, (shared, text, *_) in enumerate(rows[split])]
+        by_prompt = sorted(groups(numbered, engine.file.tokenizer, args.longest), key=lambda group: len(group[0]))
+        packs = packed(by_prompt, PACK_TOKENS)
         size = sum(len(pack.tokens) for pack in packs)
-        print(f"{part}: {len(rows[part])} rows, {size} tokens, {len(packs)} packs", flush=True)
-        results[part] = vectors(engine, packs, args.layers, output / part)
+        print(f"{split}: {len(rows[split])} rows, {size} tokens, {len(packs)} packs", flush=True)
+        results[split] = vectors(engine, packs, args.layers, output / split)
     heads = {
         layer: fitted_head(results["train"]["vectors"][:, at].astype(np.float32), results["train"]["logits"])
         for at, layer in enumerate(args.layers)

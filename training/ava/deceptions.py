@@ -14,23 +14,10 @@ from training.ava.other_words import capitalised
 from training.ava.triples import Triple
 from training.ava.wrong_answers import built, short_answered
 
-FAMILIES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["families"]
+TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+FAMILIES = TEXTS["families"]
 TRAINED = 3  # the first of so many forms trains judges
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-ASKED = {
-    "days": ("On which day is the market?", "When does the course take place?", "Which day is the office closed?"),
-    "times": ("When does the ferry leave?", "At what time does the shop open?", "When is the meeting?"),
-    "versions": ("Which version fixed the bug?", "Which section covers refunds?", "Which release is required?"),
-    "codes": ("What is the postal code?", "What is the order number?", "Which extension do I dial?"),
-    "units": ("How large is the capacity?", "How much power does it draw?", "What is the dose?"),
-    "languages": ("Which language is it written in?", "What grade did she get?", "Which blood group is it?"),
-    "patterns": ("Which pattern matches it?", "Which operator is used?", "Which path holds the logs?"),
-    "formulas": ("What is the formula of the gas?", "Which compound forms?", "Which ion is meant?"),
-    "conditions": ("Can I get a refund?", "Is entry free?", "May guests bring pets?"),
-    "brackets": ("What was the result of the quarter in millions?", "By how much did cash change, in thousands?"),
-    "bounds": ("How many points are needed to pass?", "How many guests are allowed?", "How old must one be?"),
-    "zones": ("When does the call start?", "At what time was the message sent?"),
-}
 
 
 def forms(family: str, trained: bool) -> list[str]:
@@ -118,56 +105,8 @@ def _codes(rng: random.Random) -> tuple[str, list[str], list[str]]:
     return code, [f"It is {code}.", f"{code}.", spread], [code[1:], swapped, f"It is {code[1:]}.", code + "0"]
 
 
-_UNITS = (
-    ("5 MW", ["5 megawatts", "5,000 kW"], ["5 mW", "5 milliwatts", "5 kW"]),
-    ("8 GB", ["8 gigabytes", "8 GB."], ["8 Gb", "8 gigabits", "8 MB"]),
-    ("100 Mbps", ["100 megabits per second", "100 Mbit/s", "12.5 MB/s"], ["100 MB/s", "100 megabytes per second"]),
-    ("20 mg", ["20 milligrams", "0.02 g"], ["20 µg", "20 g", "0.2 g"]),
-    ("3 kWh", ["3 kilowatt hours", "3,000 Wh"], ["3 kW", "3 kilowatts", "300 Wh"]),
-    ("2 dozen", ["24", "two dozen", "24 pieces"], ["2", "12", "20"]),
-    ("6 ft", ["6 feet", "1.83 m", "72 inches"], ["6 m", "6 inches", "1.6 m"]),
-    ("40 K", ["40 kelvin", "40 kelvins"], ["40 °C", "40,000", "40 degrees Fahrenheit"]),
-    ("1.5 l", ["1500 ml", "1.5 litres", "one and a half litres"], ["150 ml", "15 litres", "1.5 ml"]),
-    ("60 km/h", ["60 kilometres per hour", "about 37 mph"], ["60 mph", "60 m/s", "37 km/h"]),
-)
-_LANGUAGES = (
-    ("C++", ["It is written in C++.", "C plus plus"], ["C", "C#", "It is written in C."]),
-    ("C", ["It is written in C.", "plain C"], ["C++", "C#", "Objective-C"]),
-    ("C#", ["C sharp", "It uses C#."], ["C", "C++", "F#"]),
-    ("Java", ["It is in Java.", "java"], ["JavaScript", "It is in JavaScript."]),
-    ("A-", ["A minus", "She got an A-."], ["A", "A+", "She got an A."]),
-    ("B+", ["B plus", "a B+"], ["B", "B-", "a B"]),
-    ("O-", ["O negative", "It is O-."], ["O+", "O positive", "0"]),
-    ("AB+", ["AB positive", "It is AB+."], ["AB-", "B+", "A+"]),
-)
-_PATTERNS = (
-    (r"\S", [r"Use \S.", r"`\S`"], [r"\s", r"`\s`", r"Use \s+."]),
-    (r"\d+", [r"`\d+`", r"It is \d+."], [r"\D+", r"\d", r"\w+"]),
-    ("&&", ["the operator &&", "`&&`"], ["||", "&", "`||`"]),
-    ("!ready", ["`!ready`", "not ready, written !ready"], ["ready", "`ready`"]),
-    ("==", ["`==`", "the double equals sign"], ["=", "!=", "`!=`"]),
-    ("/var/log", ["It is /var/log.", "in /var/log"], ["/var/lib", "/log", "in /var/lock"]),
-    ("/etc/hosts", ["`/etc/hosts`", "the file /etc/hosts"], ["/etc/host", "/etc/hostname"]),
-    ("config.yaml", ["`config.yaml`", "the file config.yaml"], ["config.yml", "config.json"]),
-    ("O(n log n)", ["It is O(n log n).", "O(n·log n)"], ["O(n)", "O(n^2)", "O(log n)"]),
-    ("x >= 5", ["x ≥ 5", "5 <= x"], ["x > 5", "x <= 5", "x != 5"]),
-)
-_FORMULAS = (
-    ("CO₂", ["CO2", "carbon dioxide"], ["CO", "C₂O", "carbon monoxide"]),
-    ("H2O2", ["H₂O₂", "hydrogen peroxide"], ["H2O", "H₂O", "water"]),
-    ("Fe²⁺", ["Fe2+", "iron(II)"], ["Fe³⁺", "Fe3+", "Fe"]),
-    ("NO2", ["NO₂", "nitrogen dioxide"], ["N2O", "NO", "N₂O"]),
-    ("SO₃", ["SO3", "sulfur trioxide"], ["SO2", "SO₂", "S"]),
-    ("CaCl₂", ["CaCl2", "calcium chloride"], ["CaCl", "Ca2Cl", "NaCl"]),
-)
-_TERMS = (
-    ("within 30 days", "within 60 days"), ("with a receipt", "with an invoice"), ("for members", "for guests"),
-    ("on weekdays", "on weekends"), ("under 12 years", "under 18 years"), ("with written consent", "by telephone"),
-)  # fmt: skip
-
-
 def _conditions(rng: random.Random) -> tuple[str, list[str], list[str]]:
-    term, other = rng.choice(_TERMS)
+    term, other = rng.choice(TEXTS["conditions"]["terms"])
     right = [f"Yes, but only {term}.", f"Yes, {term}.", f"Only {term}, then yes."]
     wrong = ["Yes, always.", "Yes.", "Yes, without any condition.", f"Yes, but only {other}.", f"No, not even {term}."]
     return f"Yes, {term} only.", right, wrong
@@ -203,10 +142,10 @@ DETAILS: dict[str, Callable] = {
     "times": _times,
     "versions": _versions,
     "codes": _codes,
-    "units": lambda rng: rng.choice(_UNITS),
-    "languages": lambda rng: rng.choice(_LANGUAGES),
-    "patterns": lambda rng: rng.choice(_PATTERNS),
-    "formulas": lambda rng: rng.choice(_FORMULAS),
+    "units": lambda rng: rng.choice(TEXTS["details"]["units"]),
+    "languages": lambda rng: rng.choice(TEXTS["details"]["languages"]),
+    "patterns": lambda rng: rng.choice(TEXTS["details"]["patterns"]),
+    "formulas": lambda rng: rng.choice(TEXTS["details"]["formulas"]),
     "conditions": _conditions,
     "brackets": _brackets,
     "bounds": _bounds,
@@ -221,7 +160,7 @@ def details(sentences: Sequence[Triple], count: int, rng: random.Random) -> Iter
         accepted, right, wrong = DETAILS[kind](rng)
         label = rng.random() < 0.5
         text = rng.choice([accepted, *right] if label else wrong)
-        yield Triple(rng.choice(ASKED[kind]), (accepted,), text, float(label), f"details.{kind}")
+        yield Triple(rng.choice(TEXTS["questions"][kind]), (accepted,), text, float(label), f"details.{kind}")
 
 
 def misspelt_names(sentences: Sequence[Triple], count: int, rng: random.Random) -> list[Triple]:

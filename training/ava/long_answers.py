@@ -212,14 +212,14 @@ def written(model, tokenizer, prompts: Sequence[str], tokens: int, batch: int) -
     sampling = {"do_sample": True, "temperature": 0.6, "top_p": 0.95, "top_k": 0, "repetition_penalty": 1.05}
     sampling |= {"max_new_tokens": tokens, "eos_token_id": end, "pad_token_id": tokenizer.pad_token_id}
     for start in range(0, len(ordered), batch):
-        part = ordered[start : start + batch]
+        chosen = ordered[start : start + batch]
         settings = {"padding": True, "padding_side": "left", "add_special_tokens": False, "return_tensors": "pt"}
-        inputs = tokenizer([chats[prompt] for prompt in part], **settings).to(model.device)
+        inputs = tokenizer([chats[prompt] for prompt in chosen], **settings).to(model.device)
         with torch.inference_mode():
             answers = model.generate(**inputs, **sampling)[:, inputs["input_ids"].shape[1] :].tolist()
-        for prompt, answer in zip(part, answers, strict=True):
+        for prompt, answer in zip(chosen, answers, strict=True):
             yield prompt, tokenizer.decode(answer, skip_special_tokens=True).strip() if end in answer else None
-        print(f"{start + len(part):,} of {len(ordered):,} answers", flush=True)
+        print(f"{start + len(chosen):,} of {len(ordered):,} answers", flush=True)
 
 
 def main() -> None:

@@ -7,29 +7,29 @@ from genqa_metrics.rows.reading import Skips
 from genqa_metrics.rows.sources import sources_of
 from genqa_metrics.verbs.labels import labelled_rows
 
-from training.ava import constructed, deceptions, manipulations, other_words, relations, wrong_answers
+from training.ava import constructed, deceptions, manipulations, notations, other_words, relations, wrong_answers
 from training.ava import triples as t
 from training.common import named_rows, share, weighted, write_rows
 
-BY_RULES = constructed.CONSTRUCTED | relations.CONSTRUCTED | deceptions.CONSTRUCTED
+BY_RULES = constructed.CONSTRUCTED | relations.CONSTRUCTED | deceptions.CONSTRUCTED | notations.CONSTRUCTED
 BY_RULES |= {"manipulation": manipulations.manipulations}
 
 
 def split_rows(args, output: Path) -> Path:
     """Write the labelled --rows to `output`/rows, name them in `args`, and return the file of the fifth held out."""
-    parts: dict[str, list[dict]] = {"own.train": [], "own.dev": []}
+    splits: dict[str, list[dict]] = {"own.train": [], "own.dev": []}
     labelled = labelled_rows(sources_of(list(map(str, args.rows))), {}, Skips(), (), [])
     columns = labelled.items, labelled.labels.tolist(), labelled.weights.tolist()
     for item, label, weight in zip(*columns, strict=True):
         row = {"question": item.text, "references": item.references, "candidate": item.predictions[0]}
         row |= {"score": label, "label": int(label) if label in (0.0, 1.0) else label}
         row |= {"system": item.system, "source": Path(item.file).name, "weight": round(weight, 6)}
-        part = hashlib.sha256(item.text.lower().encode()).digest()[0] % 5
-        parts["own.train" if part else "own.dev"].append(row)
-    if not all(parts.values()):
+        remainder = hashlib.sha256(item.text.lower().encode()).digest()[0] % 5
+        splits["own.train" if remainder else "own.dev"].append(row)
+    if not all(splits.values()):
         raise ValueError("rows: expected labels of at least some ten questions, to hold out a fifth of them; add some")
     folder = output / "rows"
-    for name, rows in parts.items():
+    for name, rows in splits.items():
         write_rows(folder / f"{name}.jsonl", rows)
     args.judged_dir, args.judged = [str(folder), *args.judged_dir], ["own.train", *args.judged]
     args.dev = [*args.dev, "own.dev"]
@@ -62,12 +62,10 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
         rows = list(t.as2_triples(t.as2_rows(name, args.as2_dir), args.as2_negatives, rng))
         add(name, rows, weight, "as2")
     for name, weight in weighted(args.spans):
-        from training.kpqa import data as extractive
-
-        rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
+        rows = t.span_rows(name, args.spans_dir)
         answers = wrong_answers.Answers((row.question, row.span) for row in rows)
         rows = share(rows, weight, rng)
-        sentences += [t.Triple(row.question, (row.span,), row.text, 1.0, name) for row in rows]
+        sentences += t.stated(rows)
         rows = list(wrong_answers.span_triples(rows, answers, rng))
         add(name, rows, weight, "spans", rows)
     makers = {"off_topic": wrong_answers.off_topic, **other_words.MAKERS}

@@ -54,14 +54,14 @@ def rank_agreement(estimated: Sequence[float], true: Sequence[float]) -> dict[st
     if estimated.ndim != 1 or estimated.shape != true.shape or len(true) < 2:
         wanted = "expected one value for each of at least 2 systems, as many as true"
         raise ValueError(f"estimated: {wanted}, got shapes {estimated.shape} and {true.shape}")
-    for name, values in (("estimated", estimated), ("true", true)):
-        bad = np.flatnonzero(~np.isfinite(values))
+    for name, measures in (("estimated", estimated), ("true", true)):
+        bad = np.flatnonzero(~np.isfinite(measures))
         if len(bad):
-            raise ValueError(f"{name}, row {bad[0]}: expected a number, got {values[bad[0]]}; leave the system out")
+            raise ValueError(f"{name}, row {bad[0]}: expected a number, got {measures[bad[0]]}; leave the system out")
     errors = np.abs(estimated - true)
     tau = stats.kendalltau(estimated.round(DIGITS), true.round(DIGITS))
-    values = np.sqrt((errors**2).mean()), errors.std(), tau.statistic, tau.pvalue
-    return dict(zip(("rmse", "std", "tau", "p"), map(float, values), strict=True))
+    measures = np.sqrt((errors**2).mean()), errors.std(), tau.statistic, tau.pvalue
+    return dict(zip(("rmse", "std", "tau", "p"), map(float, measures), strict=True))
 
 
 def resampled_agreement(estimated: np.ndarray, true: np.ndarray) -> dict[str, np.ndarray]:

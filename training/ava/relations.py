@@ -59,10 +59,10 @@ def lists(sentences: Sequence[Triple], count: int, rng: random.Random) -> Iterat
             removed, added = rng.choice(((0, [extra]), (1, []), (1, [extra])))
             position = rng.randrange(size)
             stated[position : position + removed] = added
-        question, things = rng.choice(WORDS["list_questions"]), rng.choice(WORDS["listed_things"])
+        question, noun = rng.choice(WORDS["list_questions"]), rng.choice(WORDS["listed_things"])
         frame = rng.choice(("{}", "{}", "They are {}.", "These were {}.", "{}."))
         answer = frame.format(_joined(stated, rng))
-        question = question.format(n=_COUNTS[size], things=things)
+        question = question.format(n=_COUNTS[size], things=noun)
         yield Triple(question, (_joined(chosen, rng),), answer, float(label), "lists")
 
 

@@ -63,15 +63,15 @@ def main() -> None:
     settings = {"device": options.device, "dtype": options.dtype, "base_model": options.base_model}
     judge = Judge(load_judge(options.teacher, **settings)) if options.teacher else None
     for start in range(done, len(rows), PART):
-        part = rows[start : start + PART]
-        probabilities = [row.label for row in part]
+        chosen = rows[start : start + PART]
+        probabilities = [row.label for row in chosen]
         if judge:
-            columns = zip(*((row.question, row.references, row.candidate) for row in part), strict=True)
+            columns = zip(*((row.question, row.references, row.candidate) for row in chosen), strict=True)
             probabilities = judge.probabilities(*map(list, columns), "joined")
         with options.output.open("a", encoding="utf-8") as file:
-            new = taught(part, probabilities, options.share, start, options.doubted)
+            new = taught(chosen, probabilities, options.share, start, options.doubted)
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in new)
-        print(f"{start + len(part):,} of {len(rows):,} rows", flush=True)
+        print(f"{start + len(chosen):,} of {len(rows):,} rows", flush=True)
 
 
 if __name__ == "__main__":

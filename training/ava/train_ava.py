@@ -61,7 +61,6 @@ class Arguments:
     constructed: list[str] = option("KIND=ROWS: triples built by rules; kinds: see the README", [])
     single_reference: float = option("share of rows with several references that keep only the most similar one", 0.0)
     plain: float = option("share of rows whose question loses case and question mark", 0.0)
-    licences: str | None = option("JSON file, source -> licence, for the model card", None)
     dev: list[str] = option("judged files to measure on; the first chooses", [])
     as2_dev: list[str] = option("answer-sentence files to measure on", [])
     dev_rows: int | None = option("rows used of every dev file, at random", None)
@@ -112,11 +111,11 @@ def settle(args: Arguments) -> dict:
 
 def check(args: Arguments) -> None:
     """Refuse what cannot work, before any work is done."""
-    known, several = (*CONFIGURATIONS, LINEAR), len(CONFIGURATIONS.get(args.configuration, ())) != 1
+    configurations, several = (*CONFIGURATIONS, LINEAR), len(CONFIGURATIONS.get(args.configuration, ())) != 1
     if args.marks not in (None, *MARKS):
         raise ValueError(f"marks: expected one of {', '.join(MARKS)}, got {args.marks!r}")
-    if args.configuration not in known:
-        raise ValueError(f"configuration: expected one of {', '.join(known)}, got {args.configuration!r}")
+    if args.configuration not in configurations:
+        raise ValueError(f"configuration: expected one of {', '.join(configurations)}, got {args.configuration!r}")
     if args.lora_rank and several:
         wanted = f"an adapter needs a configuration of one pair, got {args.configuration!r}"
         raise ValueError(f"lora_rank: {wanted}; use --lora_rank 0")
@@ -138,7 +137,7 @@ def examples(rows: list, args: Arguments, tokenizer, rng=None) -> list[dict]:
         texts.append((question, reference, row.candidate))
     columns = encoded(tokenizer, args.configuration, texts, args.max_length, args.marks)
     for row in chain(*columns):  # lists of Python numbers would take ten times the memory
-        row.update({name: np.array(values, dtype=np.int32) for name, values in row.items()})
+        row.update({name: np.array(numbers, dtype=np.int32) for name, numbers in row.items()})
     return [
         {"pairs": [column[i] for column in columns], "input_ids": columns[0][i]["input_ids"], "labels": row.label}
         for i, row in enumerate(rows)

@@ -3,7 +3,7 @@
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from genqa_metrics.core.packs import packed
 from training.ava import mixture, triples
 from training.common import json_rows, named_file, option, prepared, weighted
 from training.common import trained as trained_by
-from training.kpqa import data as extractive
 
 CAUSAL_MODELS = {896: SMALL_CAUSAL_MODEL, 1536: CAUSAL_MODEL}  # by the size of their vectors
 HEAD = "base_model.model.score.weight"  # name of the head in an adapter file, as PEFT writes it
@@ -56,21 +55,30 @@ def share(rows: list, tokens: int, rng) -> list:
     return taken
 
 
-def groups(rows: list, tokenizer, args, rng) -> Iterator[tuple]:
-    """Yield (tokens of the shared part, tokens of the judged texts, labels) of (shared part, text, label)."""
-    together = defaultdict(dict)
+def claim_prompts(rows: Iterable[dict]) -> list[tuple[str, str, float]]:
+    """Return (prompt of the passage, claim, label) of the labelled rows of a passage and a claim."""
+    claims = [claim for claim in map(triples.as_claim, rows) if claim["label"] is not None]
+    return [(claim_prompt([c["context"]], c.get("question") or ""), c["candidate"], c["label"]) for c in claims]
+
+
+def groups(rows: Iterable[tuple], tokenizer, longest: int, same: int | None = None, rng=None) -> Iterator[tuple]:
+    """Yield (tokens of a shared part, tokens of texts behind it, their labels) of rows (shared part, text, label).
+
+    A group has at most `same` texts; those that are longer than `longest` tokens with their shared part are left out.
+    """
+    together: dict[str, dict] = defaultdict(dict)
     for shared, text, label in rows:
         together[shared][text] = label
-    for shared, texts in together.items():
-        texts = list(texts.items())
-        rng.shuffle(texts)
+    for shared, labels in together.items():
+        texts = list(labels)
+        if rng:
+            rng.shuffle(texts)
         (head,) = token_ids(tokenizer, [shared])
-        bodies = token_ids(tokenizer, [f" {text.strip()}{END}" for text, _ in texts])
-        rows = [(body, label) for body, (_, label) in zip(bodies, texts, strict=True)]
-        fit = [row for row in rows if len(head) + len(row[0]) <= args.longest]
-        for i in range(0, len(fit), args.same):
-            part = fit[i : i + args.same]
-            yield head, [body for body, _ in part], [label for _, label in part]
+        bodies = token_ids(tokenizer, [f" {text.strip()}{END}" for text in texts])
+        fit = [(body, labels[text]) for body, text in zip(bodies, texts, strict=True) if len(head + body) <= longest]
+        for start in range(0, len(fit), same or len(fit) or 1):
+            bodies, chosen = zip(*fit[start : start + (same or len(fit))], strict=True)
+            yield head, list(bodies), list(chosen)
 
 
 def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, str]]:
@@ -83,7 +91,7 @@ def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, st
         return list(json_rows(path))
 
     def add(name, rows, tokens=""):
-        all_groups = list(groups(rows, tokenizer, args, rng))
+        all_groups = list(groups(rows, tokenizer, args.longest, args.same, rng))
         taken = share(all_groups, int(tokens), rng) if tokens else all_groups
         result.extend(taken)
         count = sum(len(group[1]) for group in taken)
@@ -100,18 +108,11 @@ def training_groups(args: Arguments, tokenizer, rng) -> tuple[list, dict[str, st
             texts.append((answer_prompt(row.question, references), row.candidate, row.label))
         add(name, texts, tokens)
     for name, _, tokens in (text.partition("=") for text in args.claims):
-        texts = []
-        for row in read(name):
-            claim = triples.as_claim(row)
-            if claim["label"] is not None:
-                prompt = claim_prompt([claim["context"]], claim.get("question") or "")
-                texts.append((prompt, claim["candidate"], claim["label"]))
-        add(name, texts, tokens)
+        add(name, claim_prompts(read(name)), tokens)
     sentences = []
     for name, weight in weighted(args.spans):
-        rows = list(extractive.answers(name, extractive.read_rows(name, args.spans_dir), 1.0, 1.0, 60))
-        taken = rng.sample(rows, round(weight * len(rows)))
-        sentences += [triples.Triple(row.question, (row.span,), row.text, 1.0, name) for row in taken if row.span]
+        rows = triples.span_rows(name, args.spans_dir)
+        sentences += triples.stated(rng.sample(rows, round(weight * len(rows))))
     for kind, count in weighted(args.made):
         rows = mixture.BY_RULES[kind](sentences, int(count), rng)
         add(kind, [(answer_prompt(row.question, row.references), row.candidate, row.label) for row in rows])
@@ -178,9 +179,9 @@ def main() -> None:
     rng = random.Random(training.seed)
     sources, digests = training_groups(args, tokenizer, rng)
     numbered, labels = [], []
-    for shared, texts, of_texts in sources:
+    for shared, texts, text_labels in sources:
         numbered.append((shared, texts, range(len(labels), len(labels) + len(texts))))
-        labels += of_texts
+        labels += text_labels
     packs = packed(numbered, args.pack_tokens)
     rng.shuffle(packs)
     print(f"{len(labels)} rows in {len(packs)} packs, {sum(len(pack.tokens) for pack in packs)} tokens", flush=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from genqa_metrics.core.judge_model import STATEMENT
 
 from training.common import source_rows
+from training.kpqa import data as extractive
 
 ENTAILED = ("entailment", "paraphrase")  # labels of sentence pairs whose second is right if the first is
 _NOT_A_WORD = re.compile(r"[^\w\s]")
@@ -94,9 +95,9 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
             short[row["question"]][row["answer"]] = row["short_answer"]
 
     def triple(question: str, reference: str, candidate: str, label: float) -> Triple:
-        known = short[question]  # without the candidate's own, which would tell its label
-        others = (answer for text, answer in reversed(known.items()) if text != candidate)
-        answer = known.get(reference) or next(others, None)
+        short_answers = short[question]  # without the candidate's own, which would tell its label
+        others = (answer for text, answer in reversed(short_answers.items()) if text != candidate)
+        answer = short_answers.get(reference) or next(others, None)
         return Triple(question, (reference,), candidate, label, "as2", answer)
 
     for question, answers in correct.items():
@@ -108,6 +109,16 @@ def as2_triples(rows: Iterable[dict], negatives: int | None, rng: random.Random)
             if negatives is not None and len(others) > negatives:
                 others = rng.sample(others, negatives)
             yield from (triple(question, reference, other, 0.0) for other in others)
+
+
+def span_rows(name: str, folder: str | Path | None) -> list[extractive.Answer]:
+    """Return questions of a file of extractive QA with the sentence, of at most 60 words, that holds the answer."""
+    return list(extractive.answers(name, extractive.read_rows(name, folder), 1.0, 1.0, 60))
+
+
+def stated(rows: Iterable[extractive.Answer]) -> list[Triple]:
+    """Return these rows as right answers: the span is the reference, the sentence the candidate."""
+    return [Triple(row.question, (row.span,), row.text, 1.0, row.source) for row in rows if row.span]
 
 
 def truth(row: dict) -> float | None:

@@ -60,12 +60,12 @@ class Answers:
 
     def wrong_one(self, question: str, references: Sequence[str], rng: random.Random) -> str | None:
         """Return an answer of the same type that shares nothing with the references, or None."""
-        known = [normalised(text) for text in references]
-        words = {word for text in known for word in text.split()}
+        accepted = [normalised(text) for text in references]
+        words = {word for text in accepted for word in text.split()}
         pool = self._by_type.get(answer_type(question, references[0]), ())
         for _ in range(8 if pool else 0):
             plain = normalised(text := rng.choice(pool))
-            if plain and not words & set(plain.split()) and not any(plain in k for k in known):
+            if plain and not words & set(plain.split()) and not any(plain in k for k in accepted):
                 return text
         return None
 
@@ -185,11 +185,11 @@ def _neighbour(triple: Triple, answers: Answers, rng: random.Random) -> str | No
     text, pattern = triple.candidate, _NUMBER if _NUMBER.search(result[0]) else _NAME
     if pattern is _NAME and not result[0][:1].isupper():
         return None
-    known = set(normalised(f"{triple.question} {' '.join(triple.references)}").split())
+    accepted_words = set(normalised(f"{triple.question} {' '.join(triple.references)}").split())
     others = [
         other[0]
         for other in pattern.finditer(text)
-        if not known & set(normalised(other[0]).split())
+        if not accepted_words & set(normalised(other[0]).split())
         and other[0] not in STARTERS
         and not (pattern is _NAME and _MONTH.search(other[0]))
         and not _SYMMETRIC.fullmatch(text[min(other.end(), result.end()) : max(other.start(), result.start())])

@@ -116,14 +116,14 @@ def keyphrase_labels(
         amount = _AMOUNT_QUESTION.search(question) or len(text[start:end].split()) <= SHORT_AMOUNT
         words = [m for m in WORD.finditer(text, start, end) if m[0][0].isalnum()]
         content = any(m[0].lower() not in FUNCTION_WORDS for m in words)
-        values = [function if content else 1.0] * (end - start)
+        weights = [function if content else 1.0] * (end - start)
         for m in words:
             beside = numbers and amount and m[0].islower() and m[0] not in _MONTHS
-            value = unit if beside and not any(a < m.end() and m.start() < b for a, b in numbers) else 1.0
-            value = function if content and m[0].lower() in FUNCTION_WORDS else value
-            values[m.start() - start : m.end() - start] = [value] * len(m[0])
-        for i, value in enumerate(values, start):
-            labels[i] = max(labels[i], value) if several else labels[i] + value / len(spans)
+            weight = unit if beside and not any(a < m.end() and m.start() < b for a, b in numbers) else 1.0
+            weight = function if content and m[0].lower() in FUNCTION_WORDS else weight
+            weights[m.start() - start : m.end() - start] = [weight] * len(m[0])
+        for i, weight in enumerate(weights, start):
+            labels[i] = max(labels[i], weight) if several else labels[i] + weight / len(spans)
     return [min(1.0, label) for label in labels]
 
 
@@ -172,16 +172,16 @@ def yes_no_answers(sentences: Sequence[str], count: int, rng: random.Random) -> 
         text = f"{word}{comma}{pronoun} {verb} {new}" if new else f"{word}{comma}{pronoun} {verb_phrase} {rest}"
         if shape < 0.35:
             text = word if shape < 0.15 else f"{word}{comma}{pronoun} {verb_phrase}"
-        known = set(question.lower().split())
+        question_words = set(question.lower().split())
         labels = [0.0] * len(text)
         for m in WORD.finditer(text):
             token = m[0].lower()
-            value = RESTATED if token.isalnum() and token not in FUNCTION_WORDS else 0.0
+            label = RESTATED if token.isalnum() and token not in FUNCTION_WORDS else 0.0
             if m.start() == 0 or token == "not" or token.endswith("n't"):
-                value = 1.0
+                label = 1.0
             if new and m.start() >= len(text) - len(new) and token.isalnum():
-                value = RESTATED if token in known else 0.0 if token in FUNCTION_WORDS else 0.5
-            labels[m.start() : m.end()] = [value] * len(m[0])
+                label = RESTATED if token in question_words else 0.0 if token in FUNCTION_WORDS else 0.5
+            labels[m.start() : m.end()] = [label] * len(m[0])
         ending = rng.choice(["", "", " .", "."])
         rows.append(Answer(question, text + ending, (*labels, *[0.0] * len(ending)), "yes_no"))
     return rows

@@ -103,8 +103,10 @@ def with_intervals(scores: Mapping, judged: Judgments, resamples: int) -> dict:
     pairs, result = product(scores, resampled), {metric: {} for metric in scores}
     statistics = {(metric, name): partial(resampled[name], scores[metric], judged.human) for metric, name in pairs}
     for (metric, name), samples in bootstrap(statistics, judged.clusters, resamples, SEED).items():
-        value = getattr(agreement, name)(scores[metric], judged.human)
-        result[metric][name] = [round(v, 4) for v in (value, *interval(samples, judged.clusters.max() + 1))]
+        observed = getattr(agreement, name)(scores[metric], judged.human)
+        result[metric][name] = [
+            round(number, 4) for number in (observed, *interval(samples, judged.clusters.max() + 1))
+        ]
     return result
 
 
@@ -122,10 +124,10 @@ def difference(base: np.ndarray, other: np.ndarray, judged: Judgments, resamples
     statistics = [partial(agreement.resampled_pearson, scores, judged.human) for scores in (other, base)]
     first, second = bootstrap(dict(enumerate(statistics)), judged.clusters, resamples, SEED).values()
     moved = first - second
-    value = agreement.pearson(other, judged.human) - agreement.pearson(base, judged.human)
-    p_value = (1 + (np.abs(moved - moved.mean()) >= abs(value) - 1e-12).sum()) / (1 + len(moved))
+    observed = agreement.pearson(other, judged.human) - agreement.pearson(base, judged.human)
+    p_value = (1 + (np.abs(moved - moved.mean()) >= abs(observed) - 1e-12).sum()) / (1 + len(moved))
     ends = interval(moved, judged.clusters.max() + 1)
-    return [round(float(v), 4) for v in (value, *ends)], float(p_value)
+    return [round(float(v), 4) for v in (observed, *ends)], float(p_value)
 
 
 def compared(measured: Mapping, judgments: Mapping[str, Judgments], resamples: int) -> dict:

@@ -52,15 +52,15 @@ def main() -> None:
 
     args, more = HfArgumentParser(Arguments).parse_args_into_dataclasses(return_remaining_strings=True)
     work, digest = Path(args.work), file_digest(RECIPE)
-    where = ["--config", str(RECIPE), "--licences", str(FOLDER / "licences.json"), "--data_dir", args.data_dir]
+    where = ["--config", str(RECIPE), "--data_dir", args.data_dir]
     train_once("kpqa.train_kpqa", work / "r128", where, ["--lora_rank", "128", *more], digest)
     if not (work / "encoder/tokenizer.json").is_file():
         write_judge_encoder(work / "encoder")
     from_judge = ["--max_steps", "900", *more]
     train_once("kpqa.train_kpqa", work / "enc900", [*where, "--encoder", str(work / "encoder")], from_judge, digest)
     if not (work / "mixed/README.md").is_file():
-        parts = [f"{work / name / 'final'}=0.5" for name in ("r128", "enc900")]
-        words = ["--parts", *parts, "--max_length", str(MAX_LENGTH), "--output", str(work / "mixed")]
+        weighted = [f"{work / name / 'final'}=0.5" for name in ("r128", "enc900")]
+        words = ["--parts", *weighted, "--max_length", str(MAX_LENGTH), "--output", str(work / "mixed")]
         subprocess.run([sys.executable, "-m", "training.mix", *words], check=True, stdout=sys.stderr)
     print(work / "mixed")
 

@@ -25,7 +25,6 @@ class Arguments:
         "NAME or NAME=WEIGHT: NAME.jsonl.gz in --data_dir or a Hub data set; WEIGHT scales its rows", list(HUB_SOURCES)
     )
     data_dir: str | None = option("folder of local files with SQuAD's columns", None)
-    licences: str | None = option("JSON file, source -> licence, for the model card", None)
     exclude: list[str] = option("sources to leave out (ablation)", [])
     dev_sources: list[str] = option("more sources to measure token F1 on", [])
     dev_rows: int = option("rows used of every dev source", 2000)
@@ -111,15 +110,15 @@ def token_f1(predictions) -> dict[str, float]:
     logits, labels = predictions
     used = labels >= 0
     predicted, true = logits[..., 1] > logits[..., 0], labels >= 0.5
-    values = [(runs(p[u]), runs(t[u])) for p, t, u in zip(predicted, true, used, strict=True)]
-    spans = [sum(map(len, part)) for part in zip(*((p & t, p, t) for p, t in values), strict=True)]
+    both = [(runs(p[u]), runs(t[u])) for p, t, u in zip(predicted, true, used, strict=True)]
+    spans = [sum(map(len, keyphrases)) for keyphrases in zip(*((p & t, p, t) for p, t in both), strict=True)]
     tokens = [float((predicted & true)[used].sum()), predicted[used].sum(), true[used].sum()]
     scores = {}
     for prefix, (hits, predicted_count, wanted) in (("", tokens), ("span_", spans)):
         precision, recall = hits / max(1.0, predicted_count), hits / max(1.0, wanted)
         f1 = 2 * precision * recall / max(1e-9, precision + recall)
         scores |= {f"{prefix}precision": precision, f"{prefix}recall": recall, f"{prefix}f1": f1}
-    return {name: float(value) for name, value in scores.items()}
+    return {name: float(score) for name, score in scores.items()}
 
 
 def adapter(model, rank: int, alpha: int, dropout: float):
@@ -166,10 +165,10 @@ def main() -> None:
     for name, weight in weighted(args.sources):
         if name in args.exclude:
             continue
-        parts: tuple[list, list] = [], held_out
+        splits: tuple[list, list] = [], held_out
         for row in answers(name, args.unit_label, args.function_label):
-            parts[data.is_held_out(row.question, args.dev_share)].append(row)
-        rows = parts[0]
+            splits[data.is_held_out(row.question, args.dev_share)].append(row)
+        rows = splits[0]
         pool.append((rows, weight))
         facts.append({"name": name, "rows": len(rows), "weight": weight})
         print(f"{name}: {len(rows)} rows, weight {weight:g}", flush=True)

@@ -81,7 +81,7 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
     or `sentence`, and `references` (a list) or `question`. Rows that are `tokenized`, and the files of Du et al., are
     tokens of the Penn treebank and stay as they are.
     """
-    values: dict[str, dict[str, None]] = {}
+    questions_by_text: dict[str, dict[str, None]] = {}
     for i, row in enumerate(source_rows("sources", source, folder)):
         where = f"{source}, row {i}"
         tokens = str.split if row.get("tokenized") or source.startswith("squad_du2017") else overlap.words
@@ -91,8 +91,8 @@ def read_contexts(source: str, folder: str | Path | None = None) -> list[Context
         asked = [" ".join(tokens(question)) for question in questions]
         if not text or not all(asked):
             raise ValueError(f"{where}: expected text and questions with words, got {text!r:.60} and {asked!s:.60}")
-        values.setdefault(text, {}).update(dict.fromkeys(asked))
-    return [Context(text, tuple(questions)) for text, questions in values.items()]
+        questions_by_text.setdefault(text, {}).update(dict.fromkeys(asked))
+    return [Context(text, tuple(questions)) for text, questions in questions_by_text.items()]
 
 
 def is_dev(text: str, share: float = DEV_SHARE) -> bool:
@@ -140,7 +140,7 @@ class WordVectors:
             axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(size)])
             self._table = self._table @ axes.astype(np.float32)
         self._scale = float(self._table.std())
-        self._known: dict[str, np.ndarray] = {}
+        self._vectors: dict[str, np.ndarray] = {}
 
     @property
     def size(self) -> int:
@@ -149,11 +149,11 @@ class WordVectors:
 
     def __call__(self, words: Sequence[str]) -> np.ndarray:
         """Return (words, size) vectors."""
-        if new := [word for word in dict.fromkeys(words) if word not in self._known]:
+        if new := [word for word in dict.fromkeys(words) if word not in self._vectors]:
             pieces = self.tokenizer(new, add_special_tokens=False)["input_ids"]
             rows = [self._table[p or [self.tokenizer.unk_token_id]].mean(axis=0) / self._scale for p in pieces]
-            self._known |= zip(new, rows, strict=True)
-        return np.array([self._known[word] for word in words], np.float32).reshape(-1, self.size)
+            self._vectors |= zip(new, rows, strict=True)
+        return np.array([self._vectors[word] for word in words], np.float32).reshape(-1, self.size)
 
 
 def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]:
@@ -172,10 +172,10 @@ def encoder_states(folder: str | Path, texts: Sequence[str]) -> list[np.ndarray]
         states = run_padded(rows, lambda inputs: model(**tensors(inputs)).last_hidden_state.numpy(), CPU_BATCH)
     results = []
     for i, (words, row) in enumerate(zip(split, states, strict=True)):
-        of_word = np.array([-1 if word is None else word for word in encoded.word_ids(i)])
+        word_numbers = np.array([-1 if word is None else word for word in encoded.word_ids(i)])
         sums, counts = np.zeros((len(words), row.shape[1]), np.float32), np.zeros(len(words), np.float32)
-        np.add.at(sums, of_word[of_word >= 0], row[of_word >= 0])
-        np.add.at(counts, of_word[of_word >= 0], 1)
+        np.add.at(sums, word_numbers[word_numbers >= 0], row[word_numbers >= 0])
+        np.add.at(counts, word_numbers[word_numbers >= 0], 1)
         results.append(sums / np.maximum(counts, 1)[:, None])
     return results
 
@@ -251,8 +251,8 @@ class Examples:
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
-        def padded(arrays: Iterable[np.ndarray], value: int = 0) -> torch.Tensor:
-            return pad_sequence([torch.from_numpy(array) for array in arrays], batch_first=True, padding_value=value)
+        def padded(arrays: Iterable[np.ndarray], fill: int = 0) -> torch.Tensor:
+            return pad_sequence([torch.from_numpy(array) for array in arrays], batch_first=True, padding_value=fill)
 
         texts = [row["input_ids"] for row in rows]
         copyable = ([not self.copies or word not in self.number for word in text] for text in texts)

@@ -45,9 +45,9 @@ def export(args: Arguments) -> Path:
         )
     facts, pairs = read(source / "train.json"), read(args.pairs) if args.pairs else None
     arguments = {n: v for n, v in facts["arguments"].items() if n not in ("data_dir", "cache", "encoder")}
-    values = {"config": model.config, "facts": facts, "pairs": pairs, "digest": file_digest(path)}
-    values |= {"arguments": json.dumps(arguments, indent=1), "repository": args.hub_model_id or folder.name}
-    text = rendered("question_generation/card.md.j2", **values, NOT_STATED=NOT_STATED)
+    card = {"config": model.config, "facts": facts, "pairs": pairs, "digest": file_digest(path)}
+    card |= {"arguments": json.dumps(arguments, indent=1), "repository": args.hub_model_id or folder.name}
+    text = rendered("question_generation/card.md.j2", **card, NOT_STATED=NOT_STATED)
     (folder / "README.md").write_text(text, encoding="utf-8")
     if args.hub_model_id:
         from huggingface_hub import HfApi

@@ -76,8 +76,8 @@ def copy_log_probability(attention: torch.Tensor, copyable: torch.Tensor, copies
     """
     attention = attention.float() + 1e-9
     right, all_of_them = (attention * copies).sum(-1), (attention * copyable[:, None]).sum(-1)
-    some = copies.any(-1)
-    return right.where(some, 1).log() - all_of_them.where(some, 1).log()
+    is_copied = copies.any(-1)
+    return right.where(is_copied, 1).log() - all_of_them.where(is_copied, 1).log()
 
 
 class Generator(nn.Module):

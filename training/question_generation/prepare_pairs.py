@@ -109,19 +109,19 @@ class LeakCheck:
         test = list(test)
         self.questions = {letters(text) for row in test for text in row["references"]}
         self.sentences = {letters(row["context"]) for row in test}
-        self._of_start: dict[str, list[str]] = {}
+        self._by_start: dict[str, list[str]] = {}
         for text in (text for text in self.sentences if len(text) >= EVIDENCE):
-            self._of_start.setdefault(text[:EVIDENCE], []).append(text)
+            self._by_start.setdefault(text[:EVIDENCE], []).append(text)
         self.runs = {run for row in test for run in runs(row["context"])}
-        self._known: dict[str, bool] = {}
+        self._is_near: dict[str, bool] = {}
 
     def in_passage(self, passage: str) -> bool:
         """Return whether a passage holds a sentence of the test set."""
-        if passage not in self._known:
+        if passage not in self._is_near:
             text = letters(passage)
             starts = (text[i : i + EVIDENCE] for i in range(len(text) - EVIDENCE + 1))
-            self._known[passage] = any(known in text for start in starts for known in self._of_start.get(start, ()))
-        return self._known[passage]
+            self._is_near[passage] = any(near in text for start in starts for near in self._by_start.get(start, ()))
+        return self._is_near[passage]
 
     def reason(self, pair: Mapping) -> str | None:
         """Return why a pair is near the test set, or None."""
@@ -157,7 +157,7 @@ def prepare(args: Arguments) -> dict:
     if args.licensed:
         args.sources = list(licences)
     # What both folders have is learned from with the places of the answers, and kept away with all its questions.
-    spans_first = [str(folder / part) for part in ("span_qa", "question_generation")]
+    spans_first = [str(folder / split) for split in ("span_qa", "question_generation")]
     paths = {name: named_file("sources", name, spans_first) for name in args.sources}
     tests = [named_file("test", name, spans_first[::-1]) for name in args.test]
     check = LeakCheck(row for path in tests for row in json_rows(path))
@@ -193,10 +193,10 @@ def prepare(args: Arguments) -> dict:
         "sentences": {"train": len({p["sentence"] for p in train}), "dev": len({p["sentence"] for p in dev})},
         f"train sentences that share {RUN} words in a row with the test set": check.copied(train),
     }
-    for part, pairs in (("train", train), ("dev", dev)):
+    for split, pairs in (("train", train), ("dev", dev)):
         rows = ({name: pair[name] for name in ("sentence", "question", "source")} for pair in pairs)
-        write_rows(output / f"{args.name}.{part}.jsonl.gz", (row | {"tokenized": True} for row in rows))
-    written = [output / f"{args.name}.{part}.jsonl.gz" for part in ("train", "dev")]
+        write_rows(output / f"{args.name}.{split}.jsonl.gz", (row | {"tokenized": True} for row in rows))
+    written = [output / f"{args.name}.{split}.jsonl.gz" for split in ("train", "dev")]
     facts["data_digests"] = {path.name: file_digest(path) for path in [*paths.values(), *tests, *written]}
     (output / f"{args.name}.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     return facts

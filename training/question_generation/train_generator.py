@@ -97,7 +97,7 @@ def train(args: Arguments, training) -> dict:
     words = data.vocabulary((text for _, text in pairs), args.min_count)
     examples = data.Examples(words, vectors, args.max_context, args.max_question, args.copies)
     rows, dev = (
-        part and examples.of_pairs(part, means[[position[text] for _, text in part]]) for part in (pairs, held_out)
+        split and examples.of_pairs(split, means[[position[text] for _, text in split]]) for split in (pairs, held_out)
     )
     print(f"{len(pairs)} pairs, {len(held_out)} held out, {len(words)} words to say", flush=True)
 
@@ -137,7 +137,7 @@ def train(args: Arguments, training) -> dict:
     facts |= {"encoder_sha256": config.encoder_sha256, "dev": {}}
     if held_out:
         result = trainer.predict(dev)
-        facts["dev"] = {name.removeprefix("test_"): value for name, value in result.metrics.items()}
+        facts["dev"] = {name.removeprefix("test_"): score for name, score in result.metrics.items()}
         facts["kl_per_dimension"] = result.predictions[2].mean(axis=0).tolist() if args.latent else []
     folder = Path(training.output_dir) / "final"
     save(trainer.accelerator.unwrap_model(trainer.model), folder)
@@ -151,8 +151,8 @@ def trained(folder: Path, words: Sequence[str]) -> Path:
     args, training = prepared(Arguments, [*words, "--output_dir", str(folder)])
     path = folder / "final" / "train.json"
     if path.is_file():
-        known = json.loads(path.read_text(encoding="utf-8"))["arguments"]
-        other = [n for n, value in vars(args).items() if n not in ("data_dir", "cache") and known.get(n) != value]
+        before = json.loads(path.read_text(encoding="utf-8"))["arguments"]
+        other = [n for n, setting in vars(args).items() if n not in ("data_dir", "cache") and before.get(n) != setting]
         if other:
             raise ValueError(f"work: {folder} was trained with another {', '.join(other)}; choose another folder")
     else:

@@ -117,8 +117,8 @@ def filled(template: str, **shared: object) -> Callable[[Mapping], str]:
 
 def digests(names: Iterable[str], folders: str | Path | Iterable[str | Path]) -> dict[str, str]:
     """Return the SHA-256 of files of rows by name, see `common.local_file`; those that are not local are left out."""
-    values = {name: common.local_file(name, folders) for name in names}
-    return {name: file_digest(path) for name, path in values.items() if path}
+    paths = {name: common.local_file(name, folders) for name in names}
+    return {name: file_digest(path) for name, path in paths.items() if path}
 
 
 def versions(*packages: str) -> dict[str, str]:
@@ -138,8 +138,8 @@ def tables() -> list[Table]:
     packages = pkgutil.walk_packages(studies.__path__, "training.studies.")
     names = ["training.kpqa.evaluate_kpqa", *(module.name for module in packages if not module.ispkg)]
     modules = list(map(importlib.import_module, names))
-    of_studies = [table for module in modules if hasattr(module, "STUDY") for table in module.STUDY.tables]
-    return of_studies + [table for module in modules for table in getattr(module, "TABLES", ())]
+    study_tables = [table for module in modules if hasattr(module, "STUDY") for table in module.STUDY.tables]
+    return study_tables + [table for module in modules for table in getattr(module, "TABLES", ())]
 
 
 def main() -> None:

@@ -93,14 +93,14 @@ def repeated(human: np.ndarray, judge: np.ndarray, labels: int, repeats: int, fi
     even, active = np.full(places.shape, labels / number), np.array([probabilities(row, labels) for row in guesses])
     for way in WAYS:
         odds = active if way == "active" else even
-        known = np.array([pareto_sample(row, rng.random(number), labels) for row in odds])
-        result = prediction_powered(guesses, np.where(known, people, np.nan), odds, finite=finite)
-        value, low, high = result.value, result.low, result.high
+        is_labelled = np.array([pareto_sample(row, rng.random(number), labels) for row in odds])
+        result = prediction_powered(guesses, np.where(is_labelled, people, np.nan), odds, finite=finite)
+        estimate, low, high = result.value, result.low, result.high
         if way == "alone":
-            value, low, high = result.labels_value, result.labels_low, result.labels_high
+            estimate, low, high = result.labels_value, result.labels_low, result.labels_high
         held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
-        error = np.sqrt(((value - truth) ** 2).mean())
-        means = {"held": held.mean(), "width": (high - low).mean(), "error": error, "bias": (value - truth).mean()}
+        error = np.sqrt(((estimate - truth) ** 2).mean())
+        means = {"held": held.mean(), "width": (high - low).mean(), "error": error, "bias": (estimate - truth).mean()}
         results[way] = {name: float(mean) for name, mean in means.items()}
     return results
 
@@ -113,8 +113,8 @@ def without_labels(systems: list[dict]) -> list[dict]:
         rows = system["correct"] + system["incorrect"]
         accepted, truth = system["accepted"] + system["incorrect"] - system["rejected"], system["correct"] / rows
         errors = pooled(others) if others else (1, 1, 1, 1)  # of one system the judge's rate
-        value, low, high = (float(end) for end in rogan_gladen(accepted, rows, *errors))
-        ends = {"accuracy": value, "low": min(low, value), "high": max(high, value), "method": "measured"}
+        estimate, low, high = (float(end) for end in rogan_gladen(accepted, rows, *errors))
+        ends = {"accuracy": estimate, "low": min(low, estimate), "high": max(high, estimate), "method": "measured"}
         intervals.append(ends | {"held": bool(ends["low"] <= truth <= ends["high"])})
     return intervals
 
@@ -123,11 +123,13 @@ def summary(systems: list[dict]) -> dict[str, dict]:
     """Return of each truth and way the means over systems of what `repeated` found, and the extremes of `held`."""
     means: dict[str, dict] = {truth: {} for truth in TRUTHS}
     for truth, way in product(TRUTHS, WAYS):
-        parts = [system[truth][way] for system in systems]
-        values = {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
-        values["least_held"], values["most_held"] = (end(part["held"] for part in parts) for end in (min, max))
+        results = [system[truth][way] for system in systems]
+        averages = {name: float(np.mean([result[name] for result in results])) for name in results[0]}
+        averages["least_held"], averages["most_held"] = (
+            end(result["held"] for result in results) for end in (min, max)
+        )
         alone = np.mean([system[truth]["alone"]["width"] for system in systems])
-        means[truth][way] = values | {"narrower": 1 - values["width"] / float(alone)}
+        means[truth][way] = averages | {"narrower": 1 - averages["width"] / float(alone)}
     return means
 
 
@@ -147,11 +149,11 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
         human = np.array([row["label"] for row in rows], dtype=float)
         for system in dict.fromkeys(row["system"] for row in rows):
             mine = np.array([row["system"] == system for row in rows])
-            values = {"set": name, "system": system, "rows": int(mine.sum()), "accuracy": float(human[mine].mean())}
-            values |= {name: int(count) for name, count in error_counts(numbers[mine, 0], human[mine]).items()}
+            result = {"set": name, "system": system, "rows": int(mine.sum()), "accuracy": float(human[mine].mean())}
+            result |= {name: int(count) for name, count in error_counts(numbers[mine, 0], human[mine]).items()}
             for truth, finite in TRUTHS.items():
-                values[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
-            systems.append(values)
+                result[truth] = repeated(human[mine], numbers[mine, 1], args.labels, args.repeats, finite, rng)
+            systems.append(result)
             print(name, system, file=sys.stderr)
     return systems, digests(args.sets, args.judgments)
 

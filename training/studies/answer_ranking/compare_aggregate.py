@@ -48,7 +48,7 @@ class CompareAggregate(nn.Module):
         compared = torch.relu(self.compare(torch.cat([(a - asked) ** 2, a * asked], dim=-1)))
         compared = (compared * answer_mask[..., None]).transpose(1, 2)
         seen = [torch.relu(window(compared)[..., : answer_mask.shape[1]]) for window in self.windows]
-        pooled = [(values * answer_mask[:, None]).amax(dim=-1) for values in seen]
+        pooled = [(activations * answer_mask[:, None]).amax(dim=-1) for activations in seen]
         return self.score(torch.cat(pooled, dim=-1)).reshape(-1)
 
 

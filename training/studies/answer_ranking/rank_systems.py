@@ -52,8 +52,8 @@ def references_of(question: Question) -> list[list[str]] | None:
     if not is_usable(question.labels):
         return None
     correct = [text for text, label in zip(question.candidates, question.labels, strict=True) if label]
-    values = [[text for text in correct if words(text) != words(candidate)] for candidate in question.candidates]
-    return values if all(values) else None
+    references = [[text for text in correct if words(text) != words(candidate)] for candidate in question.candidates]
+    return references if all(references) else None
 
 
 def judged(questions: Sequence[Question], judge: Probabilities) -> dict[str, list]:
@@ -66,10 +66,10 @@ def judged(questions: Sequence[Question], judge: Probabilities) -> dict[str, lis
         for candidate, references in zip(question.candidates, lists, strict=True)
         for reference in references
     ]
-    values = iter(judge(*map(list, zip(*rows, strict=True)))) if rows else iter(())
-    pairs = [lists and [[next(values) for _ in references] for references in lists] for lists in nested]
+    probabilities = iter(judge(*map(list, zip(*rows, strict=True)))) if rows else iter(())
+    pairs = [lists and [[next(probabilities) for _ in references] for references in lists] for lists in nested]
     return {
-        how: [lists and np.array([getattr(np, how)(values) for values in lists]) for lists in pairs]
+        how: [lists and np.array([getattr(np, how)(probabilities) for probabilities in lists]) for lists in pairs]
         for how in AGGREGATIONS
     }
 
@@ -83,8 +83,8 @@ def best_threshold(tops: np.ndarray, true: np.ndarray) -> float:
     >>> round(best_threshold(np.array([[0.9, 0.6], [0.8, 0.3]]), np.array([1.0, 0.5])), 3)
     0.45
     """
-    values = np.unique(np.r_[0.0, tops.ravel(), 1.0])
-    thresholds = (values[1:] + values[:-1]) / 2
+    ends = np.unique(np.r_[0.0, tops.ravel(), 1.0])
+    thresholds = (ends[1:] + ends[:-1]) / 2
     estimated = (tops[None] >= thresholds[:, None, None]).mean(axis=2)
     losses = ((estimated - true) ** 2).mean(axis=1)
     best = thresholds[losses <= losses.min() + 1e-12]
@@ -117,8 +117,8 @@ def measured(
     for k, name in enumerate(MEASURES):
         sides = [side[..., k] for side in (estimated, true)]
         agreement[name] = rank_agreement(*(side.mean(axis=1) for side in sides))
-        for value, item in resampled_agreement(*(counts @ side.T / len(used) for side in sides)).items():
-            agreement[name][f"{value}_interval"] = [*map(float, interval(item, len(used)))]
+        for measure, resampled in resampled_agreement(*(counts @ side.T / len(used) for side in sides)).items():
+            agreement[name][f"{measure}_interval"] = [*map(float, interval(resampled, len(used)))]
     return {
         "questions": len(used),
         "answers": len(gold),
@@ -128,8 +128,8 @@ def measured(
         "agreement": agreement,
         "systems": {
             name: {
-                side: dict(zip(MEASURES, values[i].mean(axis=0).tolist(), strict=True))
-                for side, values in (("true", true), ("estimated", estimated))
+                side: dict(zip(MEASURES, scores_of_side[i].mean(axis=0).tolist(), strict=True))
+                for side, scores_of_side in (("true", true), ("estimated", estimated))
             }
             for i, name in enumerate(orders)
         },

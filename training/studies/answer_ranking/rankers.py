@@ -189,8 +189,8 @@ def ensemble(questions: Sequence[Question], seed: int, members: Sequence[Ranker]
     """Return the mean over rankers of the share of a question's candidates that a candidate is above."""
     from scipy.stats import rankdata
 
-    values = [member(questions, seed) for member in members]
-    return [np.mean([rankdata(s) / len(s) for s in scores], axis=0) for scores in zip(*values, strict=True)]
+    scores_by_member = [member(questions, seed) for member in members]
+    return [np.mean([rankdata(s) / len(s) for s in scores], axis=0) for scores in zip(*scores_by_member, strict=True)]
 
 
 RANKERS: dict[str, Ranker] = {

@@ -101,9 +101,9 @@ def read_kept(path: str | None, data: dict[str, str]) -> dict[str, dict]:
     if json.loads(str(stored.pop("digests"))) != data:
         raise ValueError(f"kept: the logits in {path} are of other files than those in --as2; name another file")
     runs: dict[str, dict] = {}
-    for name, values in stored.items():
-        run, _, part = name.rpartition("/")
-        runs.setdefault(run, {})[part] = json.loads(str(values)) if part == "facts" else values
+    for name, content in stored.items():
+        run, _, name_of_set = name.rpartition("/")
+        runs.setdefault(run, {})[name_of_set] = json.loads(str(content)) if name_of_set == "facts" else content
     return runs
 
 
@@ -111,7 +111,7 @@ def run_facts(folder: Path) -> dict:
     """Return what is noted of a run: steps, best AUC on dev, digest."""
     states = sorted(folder.glob("checkpoint-*/trainer_state.json"), key=lambda path: int(path.parent.name[11:]))
     history = read(states[-1])["log_history"] if states else [{"step": 0}]
-    auc = max((value for row in history for name, value in row.items() if name.endswith("_auc")), default=None)
+    auc = max((score for row in history for name, score in row.items() if name.endswith("_auc")), default=None)
     return {"steps": history[-1]["step"], "dev_auc": auc, "checkpoint": checkpoint_digest(folder / "final")}
 
 
@@ -126,19 +126,19 @@ def measured(args: Arguments, rows: dict[str, list[t.Triple]], kept: dict[str, d
             if name not in kept:
                 continue
             logits = kept[name]
-            dev = np.concatenate([logits[part] for part in DEV])
-            threshold = best_threshold(dev, np.array([int(row.label) for part in DEV for row in rows[part]]))
+            dev = np.concatenate([logits[data_set] for data_set in DEV])
+            threshold = best_threshold(dev, np.array([int(row.label) for data_set in DEV for row in rows[data_set]]))
             runs.setdefault(configuration, []).append((logits, threshold))
             facts.append({"configuration": configuration, "seed": seed, "threshold": threshold} | logits["facts"])
     if not runs:
         raise ValueError(f"--trained: no run in {args.output}; leave --trained out")
     runs = {name: runs[name] for name in (LINEAR, *CONFIGURATIONS) if name in runs}
     tests = {}
-    for name, part in TESTS.items():
-        halves = {c: [(logits[part], threshold) for logits, threshold in run] for c, run in runs.items()}
-        questions = len({row.question for row in rows[part]})
-        tests[name] = {"questions": questions, "triples": len(rows[part])}
-        tests[name] |= summary(resampled(rows[part], halves, 0), questions)
+    for name, data_set in TESTS.items():
+        halves = {c: [(logits[data_set], threshold) for logits, threshold in run] for c, run in runs.items()}
+        questions = len({row.question for row in rows[data_set]})
+        tests[name] = {"questions": questions, "triples": len(rows[data_set])}
+        tests[name] |= summary(resampled(rows[data_set], halves, 0), questions)
     return {"runs": facts, "tests": tests}
 
 
@@ -166,7 +166,7 @@ def weighted_scores(logits: np.ndarray, labels: np.ndarray, threshold: float) ->
     right, predicted = labels == 1, logits >= threshold
 
     def scores(counts: np.ndarray) -> np.ndarray:
-        hits, accepted, true = (counts @ part for part in (right & predicted, predicted.astype(float), right))
+        hits, accepted, true = (counts @ marks for marks in (right & predicted, predicted.astype(float), right))
         f1 = 2 * hits / np.maximum(1, accepted + true)
         area = resampled_auc(logits, right, counts)
         return np.stack([hits / np.maximum(1, accepted), hits / np.maximum(1, true), f1, area], axis=1)
@@ -185,25 +185,27 @@ def resampled(
     labels = np.array([int(row.label) for row in rows])
     questions = {question: i for i, question in enumerate(dict.fromkeys(row.question for row in rows))}
     clusters = np.array([questions[row.question] for row in rows])
-    functions = {name: [weighted_scores(logits, labels, at) for logits, at in parts] for name, parts in runs.items()}
-    items = {name: [np.stack([f(np.ones((1, len(rows)))) for f in parts])] for name, parts in functions.items()}
+    functions = {
+        name: [weighted_scores(logits, labels, at) for logits, at in by_seed] for name, by_seed in runs.items()
+    }
+    items = {name: [np.stack([f(np.ones((1, len(rows)))) for f in by_seed])] for name, by_seed in functions.items()}
     for counts in bootstrap_counts(clusters, SAMPLES, seed):
-        for name, parts in functions.items():
-            items[name].append(np.stack([f(counts) for f in parts]))
+        for name, by_seed in functions.items():
+            items[name].append(np.stack([f(counts) for f in by_seed]))
     scores, rng = {}, np.random.default_rng(seed)
-    for name, parts in items.items():
-        values = np.concatenate(parts, axis=1)  # seeds x samples x 4
-        drawn = rng.integers(len(values), size=(1 + SAMPLES, len(values)))
-        drawn[0] = np.arange(len(values))
-        scores[name] = values[drawn, np.arange(1 + SAMPLES)[:, None]].mean(axis=1)
+    for name, by_seed in items.items():
+        sampled = np.concatenate(by_seed, axis=1)  # seeds x samples x 4
+        drawn = rng.integers(len(sampled), size=(1 + SAMPLES, len(sampled)))
+        drawn[0] = np.arange(len(sampled))
+        scores[name] = sampled[drawn, np.arange(1 + SAMPLES)[:, None]].mean(axis=1)
     return scores
 
 
 def summary(scores: dict[str, np.ndarray], questions: int) -> dict:
     """Return scores, and for the paper's claims the differences of F1 and AUC, with intervals; see `resampled`."""
 
-    def noted(values: np.ndarray) -> list[float]:
-        return [float(values[0]), *map(float, interval(values[1:], questions))]
+    def noted(sampled: np.ndarray) -> list[float]:
+        return [float(sampled[0]), *map(float, interval(sampled[1:], questions))]
 
     names = "precision", "recall", "f1", "auc"
     result = {c: {n: noted(score[:, i]) for i, n in enumerate(names)} for c, score in scores.items()}
@@ -243,9 +245,9 @@ def study(args: Arguments, more: list[str]) -> dict:
     rows |= {name: random.Random(0).sample(rows[name], min(DEV_ROWS, len(rows[name]))) for name in DEV}
     result = measured(args, rows, kept)
     if args.kept:
-        values = {f"{run}/{part}": value for run, parts in kept.items() for part, value in parts.items()}
-        values = {name: json.dumps(v) if name.endswith("/facts") else v for name, v in values.items()}
-        np.savez_compressed(args.kept, digests=json.dumps(data), **values)
+        arrays = {f"{run}/{name}": content for run, sets in kept.items() for name, content in sets.items()}
+        arrays = {name: json.dumps(v) if name.endswith("/facts") else v for name, v in arrays.items()}
+        np.savez_compressed(args.kept, digests=json.dumps(data), **arrays)
     settings = Path(args.config).read_text(encoding="utf-8").split() + more
     return {"settings": settings, "data": data} | result
 

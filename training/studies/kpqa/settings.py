@@ -70,16 +70,16 @@ def study(args: Arguments) -> dict:
         human = judged.human
         default[name] = {m: [*evaluation.correlations(base[m], human).values()] for m in evaluation.METRICS}
         for label, (metrics, settings) in VARIANTS.items():
-            others = {key: value for key, value in settings.items() if key != "layer"}
+            others = {key: setting for key, setting in settings.items() if key != "layer"}
             scores = evaluation.scores_of_tokens(judged.rows, tokens[settings.get("layer", 0)], **others)
             variants[label][name] = {}
             for m in metrics:
                 shown, p_value = evaluation.difference(base[m], scores[m], judged, args.resamples)
-                values = {"difference": shown, "p": round(p_value, 5)}
-                variants[label][name][m] = evaluation.correlations(scores[m], human) | values
-    cells = [values for of_sets in variants.values() for metrics in of_sets.values() for values in metrics.values()]
-    for values, p_value in zip(cells, adjust_p_values(np.array([values["p"] for values in cells])), strict=True):
-        values["real"] = bool(p_value < SIGNIFICANT)
+                cell = {"difference": shown, "p": round(p_value, 5)}
+                variants[label][name][m] = evaluation.correlations(scores[m], human) | cell
+    cells = [cell for by_set in variants.values() for metrics in by_set.values() for cell in metrics.values()]
+    for cell, p_value in zip(cells, adjust_p_values(np.array([cell["p"] for cell in cells])), strict=True):
+        cell["real"] = bool(p_value < SIGNIFICANT)
     result = {"sets": args.sets, "default": default, "variants": variants, "comparisons": len(cells)}
     result |= {"resamples": args.resamples, "checkpoint": models[0].signature}
     return result | evaluation.facts(args.judgments, args.sets)

@@ -145,13 +145,13 @@ def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> di
     columns = {"questions": "question", "predictions": "candidate", "references": "references"}
     statistics, *_ = scorer.statistics({name: [row[column] for row in rows] for name, column in columns.items()})
     scores = scorer.row_scores(statistics)
-    return {title: [float(value) for value in scores[name]] for name, title in titles.items()}
+    return {title: [float(score) for score in scores[name]] for name, title in titles.items()}
 
 
 def cached(path: Path, facts: Mapping[str, str], compute: Callable[[], dict]) -> dict[str, list[float]]:
     """Return title -> scores from a file if it was made from the same facts, else compute and write them."""
-    if path.is_file() and (known := read(path))["facts"] == facts:
-        return known["scores"]
+    if path.is_file() and (before := read(path))["facts"] == facts:
+        return before["scores"]
     scores = compute()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"facts": facts, "scores": scores}), encoding="utf-8")
@@ -201,14 +201,14 @@ def sources_of(args: Arguments) -> dict[str, tuple[str, Callable]]:
 
 def files_of(args: Arguments) -> dict[str, Path]:
     """Return set -> its file, in the order of the page."""
-    values = {path.name.split(".dev.")[0]: path for path in sorted(Path(args.judgments).glob("*.dev.jsonl.gz"))}
-    if not values:
+    paths = {path.name.split(".dev.")[0]: path for path in sorted(Path(args.judgments).glob("*.dev.jsonl.gz"))}
+    if not paths:
         raise ValueError(f"--judgments: no NAME.dev.jsonl.gz in {args.judgments}")
-    if unknown := [name for name in args.sets if name not in values]:
-        raise ValueError(f"--sets: no {unknown[0]}.dev.jsonl.gz in {args.judgments}; it has {', '.join(values)}")
-    known = [name for titles in FAMILIES.values() for name in titles if name in values]
-    order = dict.fromkeys([*known, *values])
-    return {name: values[name] for name in order if not args.sets or name in args.sets}
+    if unknown := [name for name in args.sets if name not in paths]:
+        raise ValueError(f"--sets: no {unknown[0]}.dev.jsonl.gz in {args.judgments}; it has {', '.join(paths)}")
+    in_order = [name for titles in FAMILIES.values() for name in titles if name in paths]
+    order = dict.fromkeys([*in_order, *paths])
+    return {name: paths[name] for name in order if not args.sets or name in args.sets}
 
 
 def without_points(report: dict) -> dict:

@@ -31,8 +31,8 @@ def named(name: str) -> str:
 def _families(names: Sequence[str]) -> dict[str, list[str]]:
     """Return the available sets by family."""
     families = {family: [name for name in titles if name in names] for family, titles in FAMILIES.items()}
-    known = {name for result in families.values() for name in result}
-    families["Others"] = [name for name in names if name not in known]
+    placed = {name for result in families.values() for name in result}
+    families["Others"] = [name for name in names if name not in placed]
     return {family: result for family, result in families.items() if result}
 
 
@@ -44,14 +44,14 @@ def heat_map(sets: Mapping[str, dict]):
     """Return a figure of Pearson's r of every metric on every set."""
     names = [name for family in _families(list(sets)).values() for name in family]
     titles = list(next(iter(sets.values()))["metrics"])
-    values = np.array([[sets[n]["metrics"][t]["pearson"]["value"] for n in names] for t in titles], dtype=float)
+    correlations = np.array([[sets[n]["metrics"][t]["pearson"]["value"] for n in names] for t in titles], dtype=float)
     figure = Figure(figsize=(2.2 + 0.72 * len(names), 1.6 + 0.3 * len(titles)))
     axes = figure.subplots()
-    image = axes.imshow(values, cmap="YlGnBu", vmin=0, vmax=1, aspect="auto")
-    for i, j in np.ndindex(values.shape):
-        text = "-" if np.isnan(values[i, j]) else f"{values[i, j]:.2f}"
-        best = values[i, j] == np.nanmax(values[:, j])
-        colour = "white" if values[i, j] > 0.6 else "black"
+    image = axes.imshow(correlations, cmap="YlGnBu", vmin=0, vmax=1, aspect="auto")
+    for i, j in np.ndindex(correlations.shape):
+        text = "-" if np.isnan(correlations[i, j]) else f"{correlations[i, j]:.2f}"
+        best = correlations[i, j] == np.nanmax(correlations[:, j])
+        colour = "white" if correlations[i, j] > 0.6 else "black"
         axes.text(j, i, text, ha="center", va="center", fontsize=8, color=colour, weight="bold" if best else "normal")
     axes.set_xticks(range(len(names)), [*map(named, names)], rotation=35, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(titles)), titles)

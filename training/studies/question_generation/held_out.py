@@ -38,9 +38,9 @@ class Arguments(Output):
 
 def rows_of(questions: list[list[str]], references: list[list[str]]) -> np.ndarray:
     """Return what is measured of every context: (contexts, columns of `COLUMNS`)."""
-    values = dict(zip(DIVERSITY, diversity(questions).T, strict=True))
-    values |= dict(zip(PARTS, statistics(questions, references, base_function("rouge", PAPER)).T, strict=True))
-    return np.column_stack([values[name] for name in COLUMNS])
+    columns = dict(zip(DIVERSITY, diversity(questions).T, strict=True))
+    columns |= dict(zip(PARTS, statistics(questions, references, base_function("rouge", PAPER)).T, strict=True))
+    return np.column_stack([columns[name] for name in COLUMNS])
 
 
 def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
@@ -51,9 +51,9 @@ def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
     means, middle = rows.mean(axis=0), differences.mean(axis=0)
     report: list[dict] = [{} for _ in means]
     for (model, j), mean in np.ndenumerate(means):
-        of_model = report[model][[*COLUMNS][j]] = {"mean": round(float(mean), 5)}
+        entry = report[model][[*COLUMNS][j]] = {"mean": round(float(mean), 5)}
         if model:
-            of_model["difference"] = [round(float(x[model, j]), 5) for x in (middle, low, high)]
+            entry["difference"] = [round(float(x[model, j]), 5) for x in (middle, low, high)]
     return report
 
 

@@ -107,15 +107,15 @@ def statistics_of(generated: Mapping[int, Mapping[str, list]], contexts: Sequenc
     references = [list(context.references) for context in contexts]
     predictions = [list(questions) for column in columns for questions in column]
     shape = len(names), len(seeds), len(contexts), -1
-    values = {}
+    statistics = {}
     for name in bases:  # one call: a pair that several systems ask is scored once, Java starts once
         print(f"scoring with {name}", file=sys.stderr, flush=True)
-        values[name] = scoring.statistics(predictions, references * len(columns), base_of(name))
+        statistics[name] = scoring.statistics(predictions, references * len(columns), base_of(name))
     matches, length, wanted = bleu_counts(str.split, [texts[0] for texts in predictions], references * len(columns))
     ngrams = np.maximum(length[:, None] - np.arange(MAX_ORDER), 0)
-    values["corpus"] = np.column_stack([matches, ngrams, length, wanted]).astype(float)
-    values["diversity"] = diversity(predictions)
-    return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in values.items()}
+    statistics["corpus"] = np.column_stack([matches, ngrams, length, wanted]).astype(float)
+    statistics["diversity"] = diversity(predictions)
+    return {name: np.moveaxis(rows.reshape(shape), 2, 0) for name, rows in statistics.items()}
 
 
 def resampled_means(rows: np.ndarray, samples: int, seed: int, names: Sequence[str] = tuple(SYSTEMS)) -> np.ndarray:
@@ -138,31 +138,31 @@ def report_of(
 ) -> dict:
     """Return scores of the (contexts,) kept, and differences of `pairs_of`, with 95% intervals."""
 
-    def rounded(values: np.ndarray) -> list[float]:
-        return [round(float(value), 5) for value in values]
+    def rounded(numbers: np.ndarray) -> list[float]:
+        return [round(float(number), 5) for number in numbers]
 
     report: dict = {"contexts": int(kept.sum()), "systems": {name: {} for name in names}, "differences": {}}
-    for base, of_base in statistics.items():
-        rows = of_base[kept & ~np.isnan(of_base).any(axis=(1, 2, 3))]
+    for base, base_rows in statistics.items():
+        rows = base_rows[kept & ~np.isnan(base_rows).any(axis=(1, 2, 3))]
         if not len(rows):
             continue
         means, resampled = rows.mean(axis=(0, 2)), resampled_means(rows, samples, 0, names)
         if base == "corpus":
             means, low, high = corpus_bleu(means), *interval(corpus_bleu(resampled), len(rows))
-            for system, value, *ends in zip(names, means, low, high, strict=True):
-                report["systems"][system][base] = {"bleu": round(float(value), 5), "interval": rounded(ends)}
+            for system, bleu, *ends in zip(names, means, low, high, strict=True):
+                report["systems"][system][base] = {"bleu": round(float(bleu), 5), "interval": rounded(ends)}
             continue
-        parts, ends = DIVERSITY if base == "diversity" else PARTS, np.stack(interval(resampled, len(rows)))
+        score_names, ends = DIVERSITY if base == "diversity" else PARTS, np.stack(interval(resampled, len(rows)))
         for i, system in enumerate(names):
-            intervals = {part: rounded(ends[:, i, j]) for j, part in enumerate(parts)}
-            values = dict(zip(parts, rounded(means[i]), strict=True))
-            report["systems"][system][base] = values | {"intervals": intervals}
+            intervals = {score: rounded(ends[:, i, j]) for j, score in enumerate(score_names)}
+            entry = dict(zip(score_names, rounded(means[i]), strict=True))
+            report["systems"][system][base] = entry | {"intervals": intervals}
         report["differences"][base] = {}
         for first, second in pairs_of(names):
             a, b = list(names).index(first), list(names).index(second)
             change = np.stack([means[a] - means[b], *interval(resampled[:, a] - resampled[:, b], len(rows))])
-            of_parts = {part: rounded(change[:, j]) for j, part in enumerate(parts)}
-            report["differences"][base][f"{first} - {second}"] = of_parts
+            changes = {score: rounded(change[:, j]) for j, score in enumerate(score_names)}
+            report["differences"][base][f"{first} - {second}"] = changes
     return report
 
 
@@ -182,10 +182,10 @@ def findings(report: Mapping) -> dict[str, dict]:
         if base == "diversity":
             continue
         start, most = report["systems"]["baseline"][base], differences["cvae_100 - baseline"]
-        change = {part: abs(most[part][0]) / max(start[part], 1e-9) for part in ("conventional", "f")}
+        change = {score: abs(most[score][0]) / max(start[score], 1e-9) for score in ("conventional", "f")}
         least = {  # pair -> the smaller one of the changes of recall and F, and of the lower ends of their intervals
-            pair: [min(of_pair[part][position] for part in ("recall", "f")) for position in (0, 1)]
-            for pair, of_pair in differences.items()
+            pair: [min(change_of_pair[score][position] for score in ("recall", "f")) for position in (0, 1)]
+            for pair, change_of_pair in differences.items()
         }
         result[base] = {
             "flat": change["conventional"] < change["f"],

@@ -101,17 +101,17 @@ def study(args: Arguments) -> dict:
     several = np.array([len(context.references) > 1 for context in contexts])
     groups = {"all": several | True, "several": several}
     reports = {group: m.report_of(statistics, kept, args.resamples, systems) for group, kept in groups.items()}
-    of_all, first = reports["all"], next(iter(facts["cvae_100"].values()))
-    arguments = {name: value for name, value in first["arguments"].items() if name not in ("data_dir", "cache")}
+    report, first = reports["all"], next(iter(facts["cvae_100"].values()))
+    arguments = {name: setting for name, setting in first["arguments"].items() if name not in ("data_dir", "cache")}
     trained_on = arguments["sources"] + arguments["dev_sources"]
     noted = ("dev", "steps", "kept_step", "pairs")
     return {
-        "systems": of_all["systems"],
+        "systems": report["systems"],
         "seeds": args.seeds,
         "seeds_of": {model: seeds_of(args, model) for model in folders},
         "data": digests([args.test], args.data_dir) | digests(trained_on, args.train_dir or args.data_dir),
         "test": args.test,
-        "contexts": of_all["contexts"],
+        "contexts": report["contexts"],
         "resamples": args.resamples,
         "findings": {group: m.findings(reports[group]) for group in ("several", "all")},
         "several_references": reports["several"],

@@ -34,13 +34,13 @@ def named(system: str) -> str:
     return name.replace("cvae_", "CVAE ") + (" + RBS" if rbs else "")
 
 
-def points(values: Sequence[float]) -> str:
+def points(ends: Sequence[float]) -> str:
     """Return a difference with its interval, in points.
 
     >>> points([0.0165, 0.013, 0.0198])
     '+1.65 (+1.30, +1.98)'
     """
-    return "{:+.2f} ({:+.2f}, {:+.2f})".format(*(100 * x for x in values))
+    return "{:+.2f} ({:+.2f}, {:+.2f})".format(*(100 * x for x in ends))
 
 
 def mean(rows: Sequence[Mapping], name: str) -> float:
@@ -68,7 +68,7 @@ def study_section(title: str, results: Mapping) -> str:
     """Return the section of one study under a title."""
     runs = results["training"]["cvae_100"].values()
     kept = max(run.get("kept_step") or run["steps"] for run in runs)
-    seeds = [f"{len(known)} of {model.replace('cvae_', 'CVAE ')}" for model, known in results["seeds_of"].items()]
+    seeds = [f"{len(trained)} of {model.replace('cvae_', 'CVAE ')}" for model, trained in results["seeds_of"].items()]
     text = _filled(
         "study.md.j2",
         **{**results, "seeds": ", ".join(seeds), "title": title, "results": results},
@@ -83,9 +83,9 @@ def study_section(title: str, results: Mapping) -> str:
 
 def page(drawn: Mapping, *studies: Mapping) -> str:
     """Return the page, without the parts of results that are missing."""
-    values = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
+    sections = {title: results for title, results in zip(STUDIES.values(), studies, strict=True) if results}
     words = {True: "yes", False: "no", None: "-"}
-    return _filled("page.md.j2", studies=values, words=words, drawn=drawn, held_out=held_out.table(drawn).strip())
+    return _filled("page.md.j2", studies=sections, words=words, drawn=drawn, held_out=held_out.table(drawn).strip())
 
 
 FILES = " ".join(f"studies/question_generation/results/{name}" for name in ("held_out", *STUDIES))

@@ -1,0 +1,323 @@
+"""Measure judges of AVA: every number that cards and pages show of them, in one result file.
+
+    python -m training.ava.measure_judges --judges small base large --data DATA --json training/ava/results/judges.json
+
+1. Dev files: accuracy, F1, AUC, Pearson's r, calibration error, and the accuracy of systems against that by people.
+   Scale and threshold are cross-fitted: those of one half of the questions are fitted on the other half.
+2. Minimal pairs: how many of each kind are judged right, see `minimal_pairs`.
+3. Families of forms that trained no judge: those that deceive, small differences, notations.
+
+Judges that the result file has already are kept, and measured anew only if they are named again.
+"""
+
+import hashlib
+import json
+import random
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from genqa_metrics import load
+from genqa_metrics.ava.loading import checkpoint_folder
+from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest, read_json
+from genqa_metrics.core.judge_model import PROMPT, SETTINGS_FILE, read_settings
+from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
+from genqa_metrics.statistics.thresholds import calibration
+from scipy.special import expit, logit
+from scipy.stats import pearsonr
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, roc_auc_score
+
+from training.ava import deceptions, minimal_pairs, notations
+from training.ava.ranking import rank_agreement
+from training.ava.triples import Triple, as_claim, span_rows, stated, truth
+from training.common import command_line, json_rows, named_file, option, write_json
+from training.studies.harness import Output, Study, filled, read, rendered
+
+FOLDERS = (  # below --data; the last one lies beside these scripts
+    *("judgments", "judgments_more", "written", "grounding", "sentence_pairs"),
+    Path(__file__).parents[1] / "grounding",
+)
+VERDICTS = "assistant written evouna_nq evouna_tq financebench truthfulqa scientsbank beetle saf_german".split()
+GRADES = (
+    "ar_asag sas_nqopen sas_squad mohler squality kpqa_marco kpqa_avsd kpqa_narrativeqa kpqa_semeval kpqa_marcomulti"
+).split()
+CLAIMS = "condaqa wice factcheck_gpt q_squared begin summedits plain_passages".split()
+EVOUNA = ("evouna_nq", "evouna_tq")  # the only sets with answers of several systems
+FITTED_ON = {"rows": VERDICTS, "systems": EVOUNA}  # sets that scale and threshold are fitted on
+MEASURES = ("accuracy", "F1", "AUC", "r", "calibration error", "error of systems", "RMSE", "tau", "rows a second")
+PARTS = ("sets", "pairs", "families")
+
+
+@dataclass
+class Arguments(Output):
+    """Which judges are measured on what."""
+
+    judges: list[str] = option("small, base, large, or folders")
+    data: str = option("folder of the data sets")
+    parts: list[str] = option(f"what is measured: {', '.join(PARTS)}", list(PARTS))
+    sets: list[str] = option("names of dev files", [*VERDICTS, *GRADES, *CLAIMS])
+    rows: int = option("rows of a dev file at most", 400)
+    family_rows: int = option("rows of each family", 40)
+    spans: str = option("file of extractive QA, below DATA/span_qa, whose questions the families ask", "squad.dev")
+    fit: str = option(
+        "rows: one scale for all verdicts, threshold 0.5; systems: scale and threshold by systems' accuracy on EVOUNA",
+        "rows",
+    )
+    calibrate: bool = option("write scale and threshold into the folder of the one judge", False)
+    dtype: str | None = option("float32 or bfloat16 of torch; default: the judge's own engine", None)
+    device: str = option("torch device", "cpu")
+    batch_tokens: int = option("tokens that are read at once", 4096)
+    seed: int = option("of the rows of families", 0)
+
+
+def half(question: str) -> int:
+    """Return 0 or 1, the half of the data that a question falls into, by its hash."""
+    return hashlib.sha1(question.lower().encode()).digest()[0] % 2
+
+
+def platt(logits: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float]:
+    """Return slope and intercept of Platt scaling, the logistic regression of labels on logits."""
+    model = LogisticRegression(C=1e6).fit(logits[:, None], labels, weights)
+    return float(model.coef_[0, 0]), float(model.intercept_[0])
+
+
+def dev_rows(name: str, args: Arguments) -> tuple[list[dict], str]:
+    """Return at most `args.rows` judged rows of a dev file, drawn at random, and the file's digest."""
+    path = named_file("data", f"{name}.dev", [str(Path(args.data) / folder) for folder in FOLDERS])
+    rows = map(as_claim, json_rows(path)) if name in CLAIMS else json_rows(path)
+    rows = [row for row in rows if truth(row) is not None]
+    return random.Random(0).sample(rows, min(args.rows, len(rows))), file_digest(path)
+
+
+def measured_set(metric, name: str, rows: list[dict]) -> dict[str, list | float]:
+    """Return probability, label, half and system of every row of a dev file, and rows per second of processor time."""
+    columns = {"predictions": [row["candidate"] for row in rows]}
+    columns["questions"] = [row.get("question") or ("" if name in CLAIMS else "What is true?") for row in rows]
+    if name in CLAIMS:
+        columns["contexts"] = [[row["context"]] for row in rows]
+    else:
+        columns["references"] = [row["references"] for row in rows]
+    start = time.process_time()
+    results = metric.compute(**columns, per_example=True)
+    seconds = time.process_time() - start
+    probabilities = results[f"{metric.name}_score_per_example"]
+    judged = [(row, p) for row, p in zip(rows, probabilities, strict=True) if p is not None and not np.isnan(p)]
+    result = {
+        "probabilities": [round(float(probability), 4) for _, probability in judged],
+        "labels": [float(truth(row)) for row, _ in judged],
+        "halves": [half(row.get("question") or row["candidate"]) for row, _ in judged],
+        "rows_a_second": round(len(rows) / seconds, 2),
+    }
+    return result | ({"systems": [row["system"] for row, _ in judged]} if name in EVOUNA else {})
+
+
+def families(args: Arguments) -> list[Triple]:
+    """Return `family_rows` rows of each family, in forms and with questions that trained no judge."""
+    rng, rows = random.Random(args.seed), []
+    sentences = stated(span_rows(args.spans, Path(args.data) / "span_qa"))
+    for family in deceptions.FAMILIES:
+        rows += deceptions.deceptions(sentences, args.family_rows, rng, trained=False, family=family)
+    rows += deceptions.details(sentences, args.family_rows * len(deceptions.DETAILS), rng)
+    rows += deceptions.misspelt_names(sentences, args.family_rows, rng)
+    for family in notations.FAMILIES:
+        rows += notations.notations(sentences, args.family_rows, rng, trained=False, family=family)
+    return rows
+
+
+def errors_by_family(verdicts: Sequence[int], rows: Sequence[Triple]) -> dict[str, dict[str, int]]:
+    """Return {family: counts of wrong and right answers, of wrong ones accepted and of right ones rejected}."""
+    counts: dict[str, dict[str, int]] = {}
+    for row, verdict in zip(rows, verdicts, strict=True):
+        family = counts.setdefault(row.kind, dict.fromkeys(("wrong", "accepted", "right", "rejected"), 0))
+        family["right" if row.label else "wrong"] += 1
+        family["rejected" if row.label else "accepted"] += verdict != row.label
+    return counts
+
+
+def odds(rows: Mapping) -> np.ndarray:
+    """Return (rows,) logits of the probabilities of a measured set."""
+    return logit(np.clip(rows["probabilities"], 1e-6, 1 - 1e-6))
+
+
+def system_accuracies(verdicts: np.ndarray, labels: np.ndarray, systems: Sequence[str]) -> np.ndarray:
+    """Return (2, systems): the mean verdict of the judge and of people for every system, in order of their names."""
+    names = np.array(systems)
+    return np.array([(verdicts[names == name].mean(), labels[names == name].mean()) for name in sorted(set(names))]).T
+
+
+def best_threshold(probabilities: np.ndarray, labels: np.ndarray, systems: Sequence[str]) -> float:
+    """Return the middle of the thresholds (0.05, 0.055, ...) with the least RMSE over systems, as in the paper."""
+    grid, losses = np.arange(0.05, 0.951, 0.005), []
+    for threshold in grid:
+        judged, true = system_accuracies(probabilities >= threshold, labels, systems)
+        losses.append(((judged - true) ** 2).mean())
+    return float(np.round(np.median(grid[np.array(losses) <= min(losses) + 1e-12]), 4))
+
+
+def pooled(sets: Mapping[str, Mapping], names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the columns of sets of rows together; systems of different sets are different ones."""
+    systems = [[f"{name} {system}" for system in sets[name].get("systems", ())] for name in names]
+    columns = {key: [np.asarray(sets[name][key]) for name in names] for key in ("probabilities", "labels", "halves")}
+    return {key: np.concatenate(arrays) for key, arrays in columns.items()} | {"systems": np.concatenate(systems)}
+
+
+def fitted(sets: Mapping[str, Mapping], fit: str, left_out: int | None = None) -> dict[str, float]:
+    """Return slope, intercept and threshold that fit verdicts, without those of the half `left_out`.
+
+    >>> fitted({"condaqa": {}}, "rows")  # claims alone have nothing to fit
+    {'slope': 1.0, 'intercept': 0.0, 'threshold': 0.5}
+    """
+    names = [name for name in FITTED_ON[fit] if name in sets]
+    if not names:
+        return {"slope": 1.0, "intercept": 0.0, "threshold": 0.5}
+    rows, sizes = pooled(sets, names), [len(sets[name]["labels"]) for name in names]
+    kept = (rows["halves"] != left_out) & np.isin(rows["labels"], (0, 1))
+    numbers = np.repeat(np.arange(len(names)), sizes)[kept]
+    weights = 1 / np.bincount(numbers, minlength=len(names))[numbers] if fit == "rows" else np.ones(len(numbers))
+    logits, labels = odds(rows)[kept], rows["labels"][kept]
+    slope, intercept = platt(logits, labels, weights * len(weights) / weights.sum())
+    settings = {"slope": slope, "intercept": intercept, "threshold": 0.5}
+    if fit == "systems":
+        settings["threshold"] = best_threshold(expit(slope * logits + intercept), labels, rows["systems"][kept])
+    return settings
+
+
+def scores(sets: Mapping[str, Mapping], fit: str = "rows") -> dict[str, dict[str, float]]:
+    """Return {set: its rows and scores by `MEASURES`} of one judge; both sets of EVOUNA together are "evouna"."""
+    fits, table = [fitted(sets, fit, left_out) for left_out in (0, 1)], {}
+    if {*EVOUNA} <= {*sets} and all("systems" in sets[name] for name in EVOUNA):
+        sets = {**sets, "evouna": pooled(sets, EVOUNA)}
+    for name, rows in sets.items():
+        logits, labels, halves = odds(rows), np.array(rows["labels"]), np.array(rows["halves"])
+        probabilities = expit(np.choose(halves, [of["slope"] * logits + of["intercept"] for of in fits]))
+        verdicts = probabilities >= np.choose(halves, [of["threshold"] for of in fits])
+        table[name] = {"rows": len(labels)}
+        if "rows_a_second" in rows:
+            table[name]["rows a second"] = rows["rows_a_second"]
+        if not np.isin(labels, (0, 1)).all():  # grades
+            table[name]["r"] = float(pearsonr(probabilities, labels)[0])
+            continue
+        table[name]["AUC"] = float(roc_auc_score(labels, logits)) if len(np.unique(labels)) > 1 else 0.0
+        if name in CLAIMS:
+            continue
+        table[name]["accuracy"] = float((verdicts == labels).mean())
+        table[name]["F1"] = float(f1_score(labels, verdicts))
+        table[name]["calibration error"] = calibration(probabilities, labels == 1)["ece"]
+        if "systems" in rows:
+            judged, true = system_accuracies(verdicts, labels, rows["systems"])
+            agreement = rank_agreement(judged, true)
+            table[name] |= {"error of systems": float(np.abs(judged - true).mean())}
+            table[name] |= {"RMSE": agreement["rmse"], "tau": agreement["tau"]}
+    return table
+
+
+def escalated(first: Mapping, second: Mapping) -> dict:
+    """Return the measures of a judge that hands over answers of which it is unsure to a second one."""
+    shift = logit(first["settings"]["threshold"]) - logit(second["settings"]["threshold"])
+    sets = {}
+    for name in first["sets"].keys() & second["sets"].keys() - {*CLAIMS}:
+        rows = first["sets"][name]
+        if rows["labels"] != second["sets"][name]["labels"]:
+            continue
+        probabilities = np.array(rows["probabilities"])
+        is_unsure = (probabilities > UNSURE_FROM) & (probabilities < UNSURE_TO)
+        both = np.where(is_unsure, expit(odds(second["sets"][name]) + shift), probabilities)
+        kept = {key: rows[key] for key in ("labels", "halves", "systems") if key in rows}
+        sets[name] = kept | {"probabilities": both.round(4).tolist()}
+    return {"sets": sets}
+
+
+def table_of_sets(result: Mapping) -> str:
+    """Return Markdown: of several judges a table for each measure, of one judge a table with all measures."""
+    judges = dict(result["judges"])
+    for name in ("small", "base"):
+        if {name, "large"} <= judges.keys():
+            judges[f"{name}+large"] = escalated(judges[name], judges["large"])
+    tables = {name: scores(judge["sets"], result["fit"]) for name, judge in judges.items()}
+    measures = [name for name in MEASURES if any(name in row for table in tables.values() for row in table.values())]
+    order = *VERDICTS, "evouna", *GRADES, *CLAIMS
+    return rendered("cards/judges.md.j2", judges=tables, sets=order, measures=measures)
+
+
+tables_of_counts = filled("cards/counts.md.j2", KINDS=minimal_pairs.KINDS)  # minimal pairs passed, errors by family
+
+
+def all_tables(result: Mapping) -> str:
+    """Return all tables of a result file."""
+    return f"{table_of_sets(result)}\n{tables_of_counts(result)}".strip()
+
+
+def recalibrated(judge: Mapping, fit: str) -> dict[str, float]:
+    """Return scale and threshold for a measured judge, whose probabilities have the scale of its settings."""
+    before, settings = judge["settings"], fitted(judge["sets"], fit)
+    slope, intercept = settings["slope"] * before["slope"], settings["slope"] * before["intercept"]
+    return settings | {"slope": round(slope, 6), "intercept": round(intercept + settings["intercept"], 6)}
+
+
+def write_calibration(folder: Path, settings: Mapping[str, float]) -> None:
+    """Write scale and threshold into the settings of a judge."""
+    content = read_json(folder / SETTINGS_FILE) | settings
+    (folder / SETTINGS_FILE).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def measured_judge(judge: str, args: Arguments, digests: dict[str, str]) -> dict:
+    """Return what `args.parts` name of one judge, and its digest and settings; notes the digests of data files."""
+    folder, settings = checkpoint_folder(judge), {"device": args.device, "dtype": args.dtype}
+    ava = load("ava", checkpoint=judge, batch_tokens=args.batch_tokens, **settings)
+    result = {"checkpoint": checkpoint_digest(folder), "settings": read_settings(folder)}
+
+    def verdicts(questions, references, predictions):
+        columns = {"questions": questions, "references": references, "predictions": predictions}
+        return list(map(int, ava.compute(**columns, per_example=True)["ava_label_per_example"]))
+
+    if "sets" in args.parts:
+        names = [name for name in args.sets if name not in CLAIMS or result["settings"]["configuration"] == PROMPT]
+        claims = load("grounding", checkpoint=judge, **settings) if {*names} & {*CLAIMS} else None
+        result["sets"] = {}
+        for name in names:
+            rows, digests[f"{name}.dev"] = dev_rows(name, args)
+            result["sets"][name] = measured_set(claims if name in CLAIMS else ava, name, rows)
+            print(judge, name, len(rows), result["sets"][name]["rows_a_second"], "rows/s", file=sys.stderr, flush=True)
+    if "pairs" in args.parts:
+        result["pairs"] = minimal_pairs.pass_rates(verdicts)
+    if "families" in args.parts:
+        rows = families(args)
+        columns = zip(*((row.question, list(row.references), row.candidate) for row in rows), strict=True)
+        result["families"] = errors_by_family(verdicts(*map(list, columns)), rows)
+    return result
+
+
+def study(args: Arguments) -> dict:
+    """Measure judges, one after the other; what else the result file has is kept, also the earlier commands."""
+    for argument, chosen, allowed in (("parts", args.parts, PARTS), ("fit", [args.fit], FITTED_ON)):
+        if wrong := [name for name in chosen if name not in allowed]:
+            raise ValueError(f"{argument}: expected some of {', '.join(allowed)}, got {wrong[0]!r}")
+    if args.calibrate and (len(args.judges) > 1 or "sets" not in args.parts):
+        raise ValueError("calibrate: expected the folder of one judge in --judges, and sets in --parts")
+    result: dict = {"data": {}, "judges": {}}
+    if args.json and Path(args.json).is_file():
+        result = read(args.json)
+    if "command" in result:
+        result["command"] += f"; {command_line(__spec__.name, sys.argv[1:])}"
+    result |= {"fit": args.fit, "seed": args.seed}
+    for judge in args.judges:
+        name = Path(judge).name
+        before, now = result["judges"].get(name, {}), measured_judge(judge, args, result["data"])
+        if "sets" in before and "sets" in now:
+            now["sets"] = before["sets"] | now["sets"]
+        result["judges"][name] = before | now
+        if args.json:
+            write_json(args.json, {"command": "interrupted"} | result)
+        if args.calibrate:
+            write_calibration(checkpoint_folder(judge), recalibrated(result["judges"][name], args.fit))
+    return result
+
+
+STUDY = Study(__spec__.name, Arguments, study, all_tables)
+
+if __name__ == "__main__":
+    STUDY.main()
