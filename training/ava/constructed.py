@@ -50,23 +50,14 @@ def _time(rng: random.Random) -> tuple[str, list[str], list[str]]:
     late = rng.random() < 0.5
 
     def forms(hour, minute, late):
-        short, mark = f"{hour}:{minute:02d}", "pm" if late else "am"
-        texts = [
-            f"{short} {mark[0]}.m.",
-            f"{short} {mark.upper()}",
-            f"{short} {mark}",
-            f"{hour + 12 * late:02d}:{minute:02d}",
-        ]
-        daytime = "in the afternoon" if late and hour < 6 else "in the evening" if late else "in the morning"
+        mark, word = "pm" if late else "am", number_word(hour)
+        when = "in the afternoon" if late and hour < 6 else "in the evening" if late else "in the morning"
+        texts = [f"{hour}:{minute:02d} {half}" for half in (f"{mark[0]}.m.", mark.upper(), mark)]
+        texts.append(f"{hour + 12 * late:02d}:{minute:02d}")
         if minute == 0:
-            texts += [
-                f"{hour} {mark}",
-                f"{hour} o'clock {daytime}",
-                f"{number_word(hour)} {daytime}",
-                f"{hour} {mark[0]}.m.",
-            ]
+            texts += [f"{hour} {mark}", f"{hour} o'clock {when}", f"{word} {when}", f"{hour} {mark[0]}.m."]
         if minute in (15, 30):
-            texts.append(f"{'half' if minute == 30 else 'quarter'} past {number_word(hour)} {daytime}")
+            texts.append(f"{'half' if minute == 30 else 'quarter'} past {word} {when}")
         return texts
 
     wrong = forms(hour, minute, not late) + forms(hour % 11 + 1, minute, late) + forms(hour, (minute + 10) % 60, late)
@@ -117,12 +108,8 @@ def _duration(rng: random.Random) -> tuple[str, list[str], list[str]]:
 
     def forms(number):
         name = _engine().singular_noun(large) if number == 1 else large
-        texts = [
-            f"{number} {name}",
-            f"{number_word(number)} {name}",
-            f"{number * size} {small}",
-            f"{number_word(number * size)} {small}",
-        ]
+        texts = [f"{count} {unit}" for whole, unit in ((number, name), (number * size, small))
+                 for count in (whole, number_word(whole))]  # fmt: skip
         return texts + ([f"{'an' if name == 'hour' else 'a'} {name}"] if number == 1 else [])
 
     wrong = [*forms(number + rng.choice([1, 2, 3])), f"{number} {small}", f"{number * size} {large}"]
