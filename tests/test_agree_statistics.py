@@ -230,3 +230,23 @@ def test_thresholds_are_held_out_in_five_folds(rng):
     scores, positive, rows = rng.random(60), rng.random(60) < 0.5, np.arange(60)
     five, ten = (thresholds.held_out(scores, positive, rows, "accuracy", 0, folds) for folds in (5, 10))
     assert thresholds.held_out(scores, positive, rows, "accuracy", 0) == five != ten
+
+
+@pytest.mark.parametrize(("kind", "variance"), [("pearson", 1), ("spearman", 1.06), ("kendall", 0.437)])
+def test_limits_are_never_narrower_than_of_normal_scores(kind, variance):
+    """200 questions: half the width in Fisher's z is about t times the standard error of normal scores, or more."""
+    scores = np.arange(200.0)
+    noisy = scores + 40 * np.random.default_rng(0).normal(size=200)
+    low, high = correlation.correlation_limits(kind, scores, noisy, np.arange(200))
+    half = stats.t.ppf(0.975, 199) * (variance / 197) ** 0.5
+    assert np.arctanh(high) - np.arctanh(low) >= 2 * half - 1e-9
+    assert np.arctanh(high) - np.arctanh(low) < 2.4 * half
+
+
+def test_limits_of_spearman_are_of_ranks(rng):
+    """A monotone change of the scores changes those of Pearson's r, and not those of rho and tau."""
+    x = rng.normal(size=50)
+    y = x + rng.normal(size=50)
+    for kind in ("pearson", "spearman", "kendall"):
+        same, changed = (correlation.correlation_limits(kind, side, y, np.arange(50)) for side in (x, np.exp(3 * x)))
+        assert (changed == pytest.approx(same)) == (kind != "pearson")

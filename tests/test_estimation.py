@@ -292,3 +292,17 @@ def test_as_many_labels_as_planned_give_the_width():
     assert plan.value == pytest.approx(0.75, abs=0.02)
     assert plan.questions_needed(0.01) == pytest.approx(variance * (1.96 / 0.01) ** 2, rel=0.01)
     assert plan.half_width() == pytest.approx(1.96 * (variance / 4000) ** 0.5, rel=0.01)
+
+
+def test_a_system_without_an_estimate_has_no_difference():
+    """Of three systems one is unknown: p and limits of its pairs are NaN, those of the others are as of two."""
+    verdicts = (np.arange(60) < 40).astype(float)
+    judged, weaker = (
+        estimate_accuracy(question_sums(of, of, np.full(60, np.nan), 1.0), ERRORS) for of in (verdicts, 1 - verdicts)
+    )
+    unknown = estimate_accuracy(question_sums(verdicts, verdicts, np.full(60, np.nan), 1.0), None, "not measured")
+    tests, alone = accuracy_tests([judged, unknown, weaker]), accuracy_tests([judged, weaker])
+    assert np.isnan(tests.p_values).tolist() == [True, False, True]
+    low, _ = tests.limits(np.full(3, 0.05))
+    assert np.isnan(low).tolist() == [True, False, True]
+    assert tests.p_values[1] == alone.p_values[0]

@@ -187,6 +187,12 @@ def test_of_bounded_scores_the_widest_distribution_bounds_p_and_the_largest_diff
     error = influence.std(ddof=1) / 30**0.5
     assert unbounded.spread[0] == pytest.approx(error)
     assert bounded.spread[0] == pytest.approx((error**2 + (1 / 30) ** 2) ** 0.5)
+    scaled = paired_tests(np.array([4.5]), 5 * influence, 30, np.array([5.0]), draws)
+    assert scaled.p_values[0] == pytest.approx(bounded.p_values[0])
+    assert scaled.spread[0] == pytest.approx(5 * bounded.spread[0])
+    # At a level of .015 one sample of 100 may surpass the statistic: the limit is the largest one's.
+    largest = unbounded.largest[0, 0] * error
+    assert np.ravel(unbounded.limits(np.array([0.015]))) == pytest.approx([0.9 - largest, 0.9 + largest], rel=1e-5)
     # At a level of .005, which 100 samples cannot show, the limit is Clopper and Pearson's alone.
     low, _ = bounded.limits(np.array([0.005]))
     assert low[0] == pytest.approx(2 * stats.beta.ppf(0.0025, 28.5, 30 - 28.5 + 1) - 1)

@@ -216,3 +216,21 @@ def test_a_fixed_number_of_labels_names_no_rule_and_a_changed_rule_is_refused(tm
     for text in ("low=0.75", "low=2 seed=0", "often seed=1", "decided seed=x"):
         with pytest.raises(ValueError, match=f"labels: genqa_until: expected a rule .*, got '{text}'"):
             genqa_metrics.accuracy(file, [row | {"genqa_until": text} for row in labels], columns={"judge": "by"})
+
+
+@pytest.mark.parametrize(("side", "mean", "least"), [(1, 0.6, 0.0), (-1, 0.8, 0.0), (1, 0.1, -1.0)])
+def test_wealth_is_that_of_bets_that_only_earlier_labels_decide(side, mean, least):
+    """Label by label: two fixed stakes with .4 of the wealth, and a bet by earlier gains and squares with the rest."""
+    rng = np.random.default_rng(0)
+    moved, weight = rng.uniform(least, 1, 40), rng.uniform(0, 0.3, 40)
+    fixed, learned, wealth = np.ones(2), 1.0, []
+    gains, squares, scale = 0.0, 0.0, 1 - least
+    for n, (label, w) in enumerate(zip(moved, weight, strict=True)):
+        gain = side * (label - mean)
+        worst = (mean - least if side > 0 else 1 - mean) + scale * w
+        bet = (gains + 3 * 0.15 * scale) / (n + 3) / ((squares + 3 * 0.16 * scale**2) / (n + 3))
+        learned *= 1 + min(max(bet, 0), 0.95 / worst) * gain
+        fixed *= 1 + np.array([0.4, 0.8]) / worst * gain
+        gains, squares = gains + gain, squares + gain**2
+        wealth.append(0.4 * fixed.mean() + 0.6 * learned)
+    assert log_wealth(moved, weight, mean, side, least) == pytest.approx(np.log(wealth))

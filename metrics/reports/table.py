@@ -1,4 +1,4 @@
-"""Tables and pages, and how they are written: terminal, Markdown, LaTeX, HTML, CSV. Text is escaped here once."""
+"""Tables and pages as text for terminals, Markdown, LaTeX and HTML, with everything escaped."""
 
 import json
 import re
@@ -81,7 +81,7 @@ def probability(value: float) -> str:
 
 
 def probability_and_threshold(value: float, threshold: float) -> tuple[str, str]:
-    """Return both as text, with as many digits as show which of them is higher.
+    """Return a probability and a threshold as text, with enough digits to show which is higher.
 
     >>> probability_and_threshold(0.5791, 0.58), probability_and_threshold(0.2, 0.58)
     (('0.579', '0.580'), ('0.20', '0.58'))
@@ -124,7 +124,7 @@ def accuracy_cell(accuracy: Mapping | None) -> str:
 
 
 def source_cell(accuracy: Mapping | None) -> str:
-    """Return in a few words what the accuracy of a system rests on; see `judge_errors.JudgeErrors.accuracy`.
+    """Return the source of a system's accuracy with the labelled rows; see `judge_errors.JudgeErrors.accuracy`.
 
     >>> source_cell({"source": "labels and judge", "labelled": 6, "rows": 20})
     'labels of 6 of 20 and judge'
@@ -199,7 +199,7 @@ def markdown(text: str) -> str:
 
 
 def markdown_code(text: str) -> str:
-    """Return a text as code in Markdown, where nothing else can end it.
+    """Return a text as inline code in Markdown, within as many backticks as it needs.
 
     >>> markdown_code("a`b")
     '`` a`b ``'
@@ -210,7 +210,7 @@ def markdown_code(text: str) -> str:
 
 
 def _on_lines(name: str) -> str:
-    r"""Return a long name with a line break behind one of its underscores, near the middle; behind all if very long.
+    r"""Return a long name with a line break after the underscore nearest its middle; after each of them if very long.
 
     >>> _on_lines("brevity_penalty"), _on_lines("aev")
     ('brevity_\npenalty', 'aev')
@@ -225,7 +225,7 @@ def _on_lines(name: str) -> str:
 
 
 def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Return which columns stand side by side: the first one in all blocks, the others as far as there is room.
+    """Return blocks of columns that fit side by side; the first column is in every block.
 
     >>> _blocks([10, 20, 20, 20], 60)
     [[0, 1, 2], [0, 3]]
@@ -241,14 +241,14 @@ def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
 
 
 def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
-    """Return how wide columns of cells with several lines are."""
+    """Return the width in characters of columns whose cells have several lines."""
     from rich.cells import cell_len
 
     return [max(cell_len(line) for cell in cells for line in cell.split("\n")) for cells in columns]
 
 
 def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
-    """Print one table; where it is too wide for the terminal, with intervals below their values, and in parts.
+    """Print a table; one that is too wide for the terminal has intervals below their values, and blocks of columns.
 
     Names of `broken` columns go over several lines, if they are long.
     """

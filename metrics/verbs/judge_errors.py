@@ -1,4 +1,4 @@
-"""Reads how often a judge errs, and says what the accuracy of systems rests on.
+"""Error rates of a judge, measured on other data, and the accuracy of systems as reports have it.
 
 `measured.json` beside the weights of a judge says how often it was right about the answers of several systems, and
 under which weights, threshold and way with references. `python -m training.studies.accuracy.measure --measured` writes
@@ -32,7 +32,7 @@ from .labels import LABELS_TO_BEGIN
 
 
 class Basis(NamedTuple):
-    """What reports say of an estimate by what it rests on."""
+    """The words for one way to estimate an accuracy."""
 
     method: str  # how it was estimated
     source: str  # the same in two words
@@ -82,7 +82,7 @@ Z = 2.576  # of 99% intervals, which must not overlap
 
 @dataclass(frozen=True)
 class Measured:
-    """How often a judge was right."""
+    """Counts of a judge's right verdicts on other data."""
 
     groups: Sequence[Counts]  # counts of the answers of one system each
     facts: Mapping[str, Any]  # what stands in the file: "data", "command" and so on
@@ -94,7 +94,7 @@ class Measured:
 
 
 def measured_for(scorer: Scorer) -> Measured | None:
-    """Return what was measured of an `AvaScorer`, or None if nothing was for its weights, threshold and references.
+    """Return the measured error rates of a judge's weights, threshold and handling of references; None without any.
 
     They hold for every engine, whose verdicts are the same. With a calibration of the user's own they are the errors
     that it found.
@@ -213,7 +213,7 @@ class JudgeErrors:
         return notes + self._notes_without_estimate(systems, by_key.get(estimation.NOTHING, []))
 
     def _notes_without_estimate(self, systems: Mapping[str, Mapping[str, Any]], untold: Sequence[str]) -> list[str]:
-        """Return for every remedy why these systems have no estimate, and the remedy."""
+        """Return why these systems have no estimate, and the remedy, for each remedy."""
         is_large = any(systems[system]["rows"] > LABELS_TO_BEGIN for system in untold)
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
         if self.measured and self.measured.method == "calibrated":  # then there are labels
@@ -295,7 +295,7 @@ def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:
-    """Return in one sentence whether a judge helps beside labels, "" where no system has an interval of labels.
+    """Return a sentence on whether a judge narrows intervals of labels; "" if no system has such an interval.
 
     `confusion` counts the labelled answers of all systems, see `tally.confusion_counts`; `stronger`: see `Scorer`.
     """
@@ -315,7 +315,7 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
 
 
 def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], explanation: str) -> Table:
-    """Return how the judge agrees with labels: of every system the counts of `tally.CONFUSION` and its agreement."""
+    """Return a table with the counts of `tally.CONFUSION`, agreement and kappa of every system."""
     rows = []
     for system, agreement in systems.items():
         counts = [agreement[name] for name in CONFUSION]
@@ -326,7 +326,7 @@ def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], explan
 
 
 def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[str]] | None = None) -> str:
-    """Return in one line what was measured of the judge, and how rows of systems differ from those of this data."""
+    """Return a line with the measured error rates, their data, and how rows of systems differ from these data."""
     counts = [sum(group[name] for group in measured["systems"]) for name in COUNTS]
     how = f"calibrated on {measured['labels']:,} labels of yours," if "labels" in measured else "measured on"
     on = " (cross-fitted)" if "labels" in measured else ""
@@ -339,7 +339,7 @@ def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[str
 
 
 def calibrated_on(rows: Mapping[str, float]) -> list[str]:
-    """Return in words that a judge was calibrated on many of these rows, by counts of `ava.scorer.profile`; else [].
+    """Return a note if a judge was calibrated on many of these rows, from counts of `ava.scorer.profile`; else [].
 
     >>> calibrated_on({"profiled": 60, "calibrated": 40})
     ['the judge was calibrated on 40 of these 60 answers, and errs less on them than on others']
@@ -392,7 +392,7 @@ def differences(measured: Mapping[str, float], rows: Mapping[str, float]) -> lis
 def checked_judge(
     columns: Mapping[str, str] | None, settings: Settings | None, label_file: bool = False
 ) -> tuple[dict[str, str], str | None]:
-    """Return names of columns without that of the judge, and the column that has another judge's verdicts.
+    """Return columns without "judge", and the column with another judge's verdicts, if one is named.
 
     AVA's settings without AVA, or a judge in the column with the labels of people, are a ValueError.
     """
@@ -411,7 +411,7 @@ def checked_judge(
 def judge_answers(
     items: Sequence[Item], settings: Settings, sources: Sequence[Source], ignore_judge_errors: bool, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray, Scorer, JudgeErrors, list[str]]:
-    """Return AVA's (items,) probabilities and verdicts, AVA, what is known of its errors, and notes."""
+    """Return the judge's (items,) probabilities and verdicts, its scorer, its errors, and notes."""
     from ..scale.scoring import item_statistics, profiles
 
     scorer = make_scorers([JUDGE], settings, sources)[JUDGE]

@@ -36,7 +36,7 @@ class JudgedAnswers:
         return self.labels.error if self.labels else 0.0
 
     def totals(self, rows: np.ndarray) -> QuestionTotals:
-        """Return the sums by question of some answers."""
+        """Return the sums by question over some rows."""
         return QuestionTotals(self.question_keys[rows], self.row_sums[rows])
 
     def accuracy(self, system: str, rows: np.ndarray) -> tuple[dict[str, Any], estimation.AccuracyEstimate]:
@@ -63,7 +63,7 @@ class JudgedAnswers:
         return numbers, estimate
 
     def _agreement(self, rows: np.ndarray, estimate: estimation.Powered) -> dict[str, Any]:
-        """Return how the judge agrees with the labels of some rows, and its "gain": squared ratio of the widths."""
+        """Return agreement, kappa and confusion of judge and labels, and "gain", the squared ratio of the widths."""
         labels = self.labels.mean[rows]
         labelled = ~np.isnan(labels)
         weights = 1 / np.where(labelled, self.labels.probability[rows], 1)
@@ -76,7 +76,7 @@ class JudgedAnswers:
         }
 
     def _labels_needed(self, plan: estimation.LabelPlan) -> dict[str, Any]:
-        """Return how many more labels, or questions, give intervals of `POINTS`, and how wide all labels make one."""
+        """Return labels and questions needed for intervals of `POINTS`, and the half width with all labels."""
         half_widths = {f"{points:g}": points - self.label_error for points in POINTS}
         return {
             "needed": {points: plan.labels_needed(half) for points, half in half_widths.items()},
@@ -124,7 +124,7 @@ class JudgedAnswers:
 
 
 def worst_answers(items: Sequence[Item], judged: np.ndarray, labels: np.ndarray, number: int = 10) -> list[dict]:
-    """Return the answers most likely to be wrong: by (answers,) labels, and where these are NaN by the judge."""
+    """Return the answers most likely to be wrong, by (answers,) labels or, where these are NaN, by the judge."""
     answers = []
     order = np.argsort(np.where(np.isnan(labels), judged, labels * 1.001 - 0.001), kind="stable")
     for row in order[:number].tolist():

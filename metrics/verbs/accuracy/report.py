@@ -301,7 +301,7 @@ class AccuracyReport(Report):
         return f"{counts}, judged by {self.judged_by}, {labelled}{f'; the accuracy {assumes}' * bool(assumes)}"
 
     def show(self, console: Any) -> None:
-        """Print one line a system, the finding and what it rests on; `show_all` prints all tables."""
+        """Print one line a system, the findings and the method; `show_all` prints all tables."""
         systems = self.systems.values()
         with_interval = [accuracy["low"] is not None for accuracy in systems]
         interval = f"{self._percent()} interval for {self.settings['truth']}"

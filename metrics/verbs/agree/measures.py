@@ -60,7 +60,7 @@ class Judgments:
 
 
 def _estimate(draw: Resampler, value: float, low: float, high: float) -> dict[str, float | None]:
-    """Return a value with its limits, without them of too few questions or where the value is not defined."""
+    """Return "value", "low" and "high"; limits are None for too few questions or an undefined value."""
     if not math.isfinite(value) or draw.number < draw.least:
         return {"value": float(value), "low": None, "high": None}
     return {"value": float(value), "low": float(low), "high": float(high)}
@@ -76,7 +76,7 @@ def _share(draw: Resampler, hits: np.ndarray, trials: np.ndarray) -> dict[str, f
 def _correlations(
     scores: Mapping[str, np.ndarray], human: np.ndarray, kinds: Sequence[str], draw: Resampler
 ) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
-    """Return metric -> kind -> estimate, and samples for differences by "kind metric"."""
+    """Return {metric: {kind: estimate}}, and resampled correlations by "kind metric" for their differences."""
     resampled = {"pearson": correlation.resampled_pearson, "spearman": correlation.resampled_spearman}
     statistics = {
         f"{kind} {name}": partial(resampled[kind], metric_scores, human)
@@ -106,7 +106,7 @@ def _thinned(*columns: np.ndarray) -> list[list[float]]:
 
 
 def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> dict[str, object]:
-    """Return how well a score tells answers that humans accept from the others; both kinds must be there."""
+    """Return AUC, thresholds, calibration and curves of a score as a classifier of answers that humans accept."""
     from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 
     false, hits, _ = roc_curve(correct, scores)
@@ -128,7 +128,7 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> 
 
 
 def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: Resampler) -> dict[str, object]:
-    """Return how good a judge's own verdicts are: threshold, agreement, kappa, the counts of `CONFUSION`, shares."""
+    """Return threshold, agreement, kappa, sensitivity, specificity and `CONFUSION` of a judge's verdicts."""
     right = ((scores >= threshold) == correct).astype(float)
     counts = confusion_counts(scores >= threshold, correct).sum(axis=0).astype(int).tolist()
     shares = {"threshold": threshold, **agreement(counts), "agreement": _share(draw, right, np.ones_like(right))}
@@ -136,7 +136,7 @@ def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: R
 
 
 def differing(judgments: Judgments, name: str, count: int) -> list[int]:
-    """Return at most `count` rows whose verdict by a metric the humans do not share, the largest differences first."""
+    """Return at most `count` rows on which a judge and the humans disagree, the largest differences first."""
     human = (judgments.human - judgments.human.min()) / (np.ptp(judgments.human) or 1.0)
     scores = judgments.scores[name]
     wrong = np.flatnonzero((scores >= judgments.thresholds[name]) != judgments.correct)
@@ -176,7 +176,7 @@ def _rank_pairs(judgments: Judgments, gap: float, draw: Resampler) -> dict:
 
 
 def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
-    """Return the scores of systems, and for how many pairs each metric has the order of the humans."""
+    """Return the scores of systems, and how many pairs of them each metric ranks as humans do."""
     if judgments.systems is None or len(set(judgments.systems)) < 2:
         return None
     distinct, numbers = np.unique(judgments.systems, return_inverse=True)

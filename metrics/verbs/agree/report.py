@@ -288,7 +288,7 @@ class AgreeReport(Report):
         return [*on_judges, *on_correlations] if labelled else [*on_correlations, *on_judges]
 
     def _best_correlation(self, labelled: bool) -> list[str]:
-        """Return which metric agrees best with the humans, and which others may agree as well; [] if undefined."""
+        """Return a sentence on the best correlation and the metrics that may agree as well; [] if undefined."""
         best = self._order[0]
         pearson, p_values = self.metrics[best]["pearson"], self._p_values()
         if pearson["value"] is None:
@@ -325,7 +325,7 @@ class AgreeReport(Report):
         return [correlations, *_worst(self), *further]
 
     def page_tables(self) -> list[Table]:
-        """Return the tables but those of the worst rows, which the row viewer has."""
+        """Return all tables except those of the worst rows, which are in the row viewer."""
         further = _pairs(self), _system_scores(self), *_group_tables(self), _thresholds(self), _verdicts(self)
         return [_correlations(self), *filter(None, further)]
 
@@ -543,7 +543,7 @@ def _viewed(rows: Sequence[AgreeRow], judgments: Judgments, judge: str | None) -
 
 
 def _worst(report: AgreeReport) -> list[Table]:
-    """Return a table for each judge, with cut texts in one column."""
+    """Return a table for each judge of the rows on which it and the humans differ most, with shortened texts."""
     tables = []
     explanation = (
         "Answers whose verdict the humans do not share, the largest differences first; whole in JSON and HTML."
@@ -561,7 +561,7 @@ def _worst(report: AgreeReport) -> list[Table]:
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    """Return the id of a row, else its line, and its system where that does not name it."""
+    """Return the id of a row, else its line, with its system unless the id names it."""
     name = visible(row["id"] or f"line {row['line']}")
     return name if (row["system"] or "") in name else f"{name} of {visible(row['system'])}"
 

@@ -49,7 +49,7 @@ def fitted_scale(probabilities: np.ndarray, labels: np.ndarray, weights: np.ndar
 
 
 def folds_of(groups: Sequence[str], number: int = FOLDS) -> np.ndarray:
-    """Return (answers,) the fold of each; answers to one question are in one fold, and folds have as many questions.
+    """Return the (answers,) fold of each; questions are split evenly, and answers to one question stay together.
 
     >>> folds_of(["a", "b", "a", "c"], 2).tolist()
     [1, 0, 1, 0]
@@ -73,7 +73,7 @@ def cross_fitted(
 
 
 def error_counts(verdicts: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-    """Return how many correct and incorrect answers the judge was right about; labels between 0 and 1 count in part.
+    """Return `COUNTS` of verdicts: a label between 0 and 1 counts in part as correct and in part as incorrect.
 
     >>> error_counts(np.array([1, 0, 0]), np.array([1, 1, 0]))
     {'accepted': 1.0, 'correct': 2.0, 'rejected': 1.0, 'incorrect': 1.0}
@@ -90,7 +90,7 @@ def effective_counts(
     groups: Sequence[Hashable],
     systems: Sequence[Hashable],
 ) -> dict[str, float]:
-    """Return the same with (answers,) weights, as the counts of fewer answers that are independent and weigh alike.
+    """Return `COUNTS` of independent, equally weighted answers that inform as much as (answers,) weighted ones.
 
     Both shares are those of the weighted answers. Their sample sizes are what the weights leave (Kish), fewer where
     questions, the `groups`, have several answers (`intervals.effective_size`), and where systems differ by more than
@@ -135,7 +135,7 @@ def shares_right(verdicts: np.ndarray, labels: np.ndarray, weights: np.ndarray) 
 def sign_test(
     before: np.ndarray, after: np.ndarray, labels: np.ndarray, groups: Sequence[str]
 ) -> tuple[int, int, float]:
-    """Return of how many questions one judge has more answers right than another, of how many fewer, and the p-value.
+    """Return how many questions a judge does better after a change, how many worse, and the p-value of the difference.
 
     All are (answers,); `groups` are questions. The p-value is that of the exact sign test of these questions
     (McNemar's, where each question has one answer).

@@ -140,7 +140,7 @@ def calibrate(
 
 @dataclass(eq=False, repr=False)
 class CalibrateReport(Report):
-    """What labels of a user's own say of a judge.
+    """A judge's calibration by a user's labels, and how well it agrees with them before and after.
 
     Attributes:
         calibration: what the file says: "slope", "intercept", "threshold", "errors", "labels", "digest" and so on.
@@ -243,7 +243,7 @@ class CalibrateReport(Report):
 
 
 def _instead(sources: Sequence[Source], label_sources: Sequence[Source], drawn: bool) -> str:
-    """Return the command that uses labels without a calibration, of these files where they are files."""
+    """Return the command of `accuracy` that uses the labels directly, with the names of these files."""
     rows, labels = (
         " ".join(shlex.quote(source.path) if source.path else name for source in group)
         for group, name in ((sources, "FILE"), (label_sources, "LABELS"))

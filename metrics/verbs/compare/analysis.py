@@ -323,7 +323,7 @@ def most_different(scores: np.ndarray, number: int, finer: np.ndarray | None = N
 
 
 def _first(order: np.ndarray, keys: np.ndarray, number: int) -> list[int]:
-    """Return so many questions from the start of an order, of the last ones with equal keys some from everywhere."""
+    """Return the first `number` questions of an order; of those tied at its end an evenly spread selection."""
     if number >= len(order) or number < 1:
         return order[: max(number, 0)].tolist()
     tied = (keys[:, order] == keys[:, order[number - 1], None]).all(axis=0)

@@ -22,7 +22,7 @@ def first_systems(report: Report, by: Ranking) -> str:
 
 
 def _accepted_answers(by: Ranking, answers: int) -> str:
-    """Return of which systems a judge accepts more answers, where it cannot be told how many are right."""
+    """Return a sentence on how many answers a judge accepts, where the accuracy cannot be estimated."""
     accepts = {system: answers - rejected(by.judged["systems"][system]) for system in by.order}
     if not by.worse:
         shares = ", ".join(f"{system} {accepts[system]:,}" for system in by.order[:MOST_SHARES])
@@ -76,7 +76,7 @@ def _are(systems: list[str]) -> str:
 
 
 def _further_pairs(by: Ranking, mentioned: Container[Pair] = ()) -> str:
-    """Return which other systems than the first one are significantly ahead of which, with a semicolon before."""
+    """Return "; A is significantly ahead of B" for the pairs without the first system that are not `mentioned`."""
     pairs = [pair for pair in by.significant if pair[0] != by.order[0] and pair not in mentioned]
     sentence = " and ".join(f"{first} is significantly ahead of {second}" for first, second in pairs)
     if len(sentence) > 2 * MOST_CHARACTERS:

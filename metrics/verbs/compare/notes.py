@@ -20,7 +20,7 @@ MOST_PAIRS = 3  # that a note names
 
 
 def question_notes(sizes: np.ndarray) -> list[str]:
-    """Return notes on repeated questions and on too few of them for intervals, from (questions,) numbers of rows."""
+    """Return notes on repeated questions and on too few questions, from (questions,) numbers of rows."""
     questions, rows, number = len(sizes), int(sizes.sum()), float(kish(sizes))
     notes = []
     if questions < rows:
@@ -37,7 +37,7 @@ def question_notes(sizes: np.ndarray) -> list[str]:
 
 
 def few_differ_notes(metrics: Mapping[str, Mapping[str, Any]], single: bool) -> list[str]:
-    """Return a note for each metric on pairs that differ on too few rows, or questions, to be tested."""
+    """Return a note for each metric on the pairs that differ on too few rows, or questions, for a test."""
     result = []
     for numbers in metrics.values():
         name, tests = next(iter(numbers["tests"].items()))
@@ -52,7 +52,7 @@ def few_differ_notes(metrics: Mapping[str, Mapping[str, Any]], single: bool) -> 
 
 
 def unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction: str) -> list[str]:
-    """Return a note where no corrected p of so many tests can be below the level; none elsewhere."""
+    """Return a note if no corrected p-value can be below the level, with so few questions or resamples."""
     questions = float(kish(sizes))
     times = tests if correction in ("holm", "bonferroni") else 1
     if smallest_p(questions) < LEVEL <= smallest_p(questions) * times:
@@ -71,7 +71,7 @@ def unreachable_notes(sizes: np.ndarray, tests: int, resamples: int, correction:
 def word_cautions(
     scorers: Mapping[str, Scorer], matched: Matched, metrics: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
-    """Return what to do with scores of shared words, where no other scores are compared."""
+    """Return cautions on scores of shared words, if only such scores are compared."""
     first, rows = next(iter(scorers.values())), matched.rows
     others = any(scorer.takes_sets or scorer.verdict or scorer.evidence != "references" for scorer in scorers.values())
     if others or any(len(row.item.predictions) != 1 for row in chain.from_iterable(rows)):
@@ -108,7 +108,7 @@ def skipped_notes(matched: Matched, skips: Skips) -> list[str]:
 def metric_warnings(
     matched: Matched, scorers: Mapping[str, Scorer], statistics: Mapping[str, np.ndarray], counts: Mapping
 ) -> list[str]:
-    """Return what the metrics warn of; what is the same for several systems once."""
+    """Return the warnings of all metrics; one that several systems share names them together."""
     notes = []
     for metric, scorer in scorers.items():
         sums = dict(zip(matched.systems, statistics[metric][..., :-1].sum(axis=0), strict=True))
@@ -120,7 +120,7 @@ def metric_warnings(
 
 
 def _gathered(warnings: Sequence[str], systems: Sequence[str]) -> list[str]:
-    """Write warnings that are the same for several systems once.
+    """Return warnings, each once with all systems that it is about.
 
     >>> _gathered(["a: too long", "b: too long", "b: too short"], ["a", "b"])
     ['a, b: too long', 'b: too short']

@@ -418,7 +418,7 @@ class CompareReport(Report):
         return tables
 
     def page_tables(self) -> list[Table]:
-        """Return the tables as the page has them: `open_tables` of them first, then the tests."""
+        """Return the tables of the page: `open_tables` that are shown, then folded ones with the tests."""
         pairs = [pairs_table(self, by) for by_name in self._rankings.values() for by in by_name.values()]
         return [*self._first_tables(), *pairs, *(table for m in self.metrics for table in slice_tables(self, m)[1:])]
 
@@ -488,7 +488,7 @@ class CompareReport(Report):
 def _take_labels(
     matched: Matched, reading: SystemRows, sources: Sequence[Source], skips: Skips
 ) -> tuple[list[str], float]:
-    """Give the rows the labels of files, or those in the rows as `accuracy` reads them.
+    """Set the labels of the rows, from files or from the rows themselves as `accuracy` reads them.
 
     Return notes on them, and the share of labels that are taken to be wrong.
     """

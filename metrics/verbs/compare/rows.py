@@ -22,7 +22,7 @@ MAX_SYSTEMS = 100
 
 @dataclass(slots=True)
 class SystemRow:
-    """A row of one system, where it stands, and what its file gives beside the texts."""
+    """A row of one system with its file, scores in columns, slice and recorded scores."""
 
     item: Item
     source: Source
@@ -52,7 +52,7 @@ class Matched:
         return [replace(item, text=first.text, references=first.references) for first, item in firsts]
 
     def reported(self, number: int, scores: np.ndarray) -> dict[str, Any]:
-        """Return what is reported of a question; `scores` are (systems,) scores of its row."""
+        """Return texts, answers and (systems,) scores of a question as reports have them."""
         rows = self.rows[number]
         asked = rows[0].item
         return {
@@ -71,7 +71,7 @@ class Matched:
 
 
 class SystemRows:
-    """Reads what several systems answered to the same questions, see `compare`; the first error is before any reading.
+    """Reads the rows of several systems, and matches them; bad arguments are refused before any reading.
 
     `system_of` has by the `id` of a source the system of its rows that name none; `scorers` those of default metrics
     after `matched`.
@@ -137,7 +137,7 @@ class SystemRows:
         return matched, row_kind
 
     def read(self, skips: Skips) -> tuple[dict[str, list[SystemRow]], RowKind]:
-        """Return the rows by system, and their row_kind; `scorers` are complete then."""
+        """Return {system: rows} and the kind of the rows; sets `scorers` to the default metrics if none were named."""
         by_system: dict[str, list[SystemRow]] = {}
         first: RowKind | None = None
         for source in self.sources:
@@ -239,7 +239,7 @@ def _normal(text: str) -> str:
 
 
 def _content(item: Item) -> tuple:
-    """What makes two rows the same question; the order of references and blanks do not matter."""
+    """Return a row's question and sorted references with white space normalized: equal for rows to be matched."""
     text = None if item.text is None else _normal(item.text)
     return text, tuple(sorted({_normal(reference) for reference in item.references}))
 
@@ -250,13 +250,13 @@ def _shown(item: Item) -> str:
 
 
 def _counted(contents: Sequence[tuple]) -> list[tuple]:
-    """Number repetitions, so that the k-th row with some content is matched with the k-th of another system."""
+    """Return contents with a running number each, so that the k-th repetition matches the k-th of another system."""
     numbers: dict[tuple, Iterator[int]] = defaultdict(count)
     return [(*content, next(numbers[content])) for content in contents]
 
 
 def _keys(by_system: Mapping[str, list[SystemRow]]) -> tuple[str, dict[str, list]]:
-    """Return what shows which rows belong together, and every row's key by it."""
+    """Return the name of the matching rule, and {system: the key of every row}."""
     items = {system: [row.item for row in rows] for system, rows in by_system.items()}
     ids = [{item.id for item in rows} for rows in items.values()]
     distinct = set().union(*ids)
@@ -281,7 +281,7 @@ def _keys(by_system: Mapping[str, list[SystemRow]]) -> tuple[str, dict[str, list
 
 
 def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callable[[str], None]) -> Matched:
-    """Find the rows of several systems that answer the same question.
+    """Return the rows of several systems, matched by question.
 
     By id if all rows have one and systems share them; else by question (or context) and references; without questions
     by the order of the rows. However found, questions and references must be the same. Questions that not all systems
@@ -319,7 +319,7 @@ def match(by_system: Mapping[str, list[SystemRow]], skip: bool, problem: Callabl
 
 
 def _difference(row: SystemRow, other: SystemRow) -> str:
-    """Return in words in what two rows of one key differ, question or references; "" if in neither."""
+    """Return a message on different questions or references of two matched rows; "" if both are equal."""
     (text, references), (other_text, other_references) = _content(row.item), _content(other.item)
     if None not in (text, other_text) and text != other_text:
         return f"{row.where}: is about {text!r:.60}, but {other.where}, about {other_text!r:.60}"

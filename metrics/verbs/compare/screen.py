@@ -81,7 +81,7 @@ def print_deciding_rows(report: Report, metric: str, answers: Sequence[Sequence[
 
 
 def _between(report: Report, by: Ranking, shown: int) -> str:
-    """Return between which systems rows decide, and how many of those that do are shown."""
+    """Return " between A and B: A is better in 3, B in 2 (5 of 9 shown)" for the heading of the deciding rows."""
     better, systems = report.metrics[by.metric]["deciding"], ""
     deciding = sum(better.values())
     if len(by.order) > 2:

@@ -29,7 +29,7 @@ CLUSTERS = (
 
 
 def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
-    """Return the scores of the systems by one metric, with their ranks where they are estimated and asked for."""
+    """Return the scores of the systems by one metric, with ranks unless only verdicts are known."""
     scores, tested = report.metrics[metric]["scores"], list(report.metrics[metric]["tests"])
     by = report.ranking(metric)
     accuracy, ranks = by.judged, ranks and not by.only_verdicts  # the judge's verdicts rank no system
@@ -118,7 +118,7 @@ def _by_labels(accuracy: Mapping[str, Any] | None) -> list[bool]:
 
 
 def _test_name(by: Ranking) -> str:
-    """Return by which tests systems are compared."""
+    """Return the name of the tests."""
     by_labels = _by_labels(by.accuracy)
     if by_labels and all(by_labels) and all(of["labelled"] == of["rows"] for of in by.accuracy["systems"].values()):
         return "paired bootstrap tests of the labels"
@@ -143,7 +143,7 @@ def other_pairs(report: Report, by: Ranking) -> list[str]:
 
 
 def _labels_alone(by: Ranking) -> str:
-    """Return which systems the judge's verdicts do not help, as a sentence with a blank before; "" for none."""
+    """Return a sentence on systems whose interval the judge does not narrow, with a blank before; "" for none."""
     systems = by.accuracy["systems"] if by.accuracy else {}
     alone = [name for name, of in systems.items() if of["basis"] == LABELS and of["labelled"] < of["rows"]]
     if alone and len(alone) == len(systems):
@@ -244,7 +244,7 @@ def name_of(row: Mapping[str, Any]) -> str:
 
 
 def shown_answers(row: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:
-    """Return score, system and answer, the best first."""
+    """Return (score, system, answer) of every system as text, the best first."""
     answers = sorted(row["answers"].items(), key=lambda item: -item[1]["score"])
     return [(number(of["score"]), system, " | ".join(of["predictions"]) or "(empty)") for system, of in answers]
 
@@ -273,7 +273,7 @@ def _test_cells(report: Report, pair: Mapping) -> list[str]:
 
 
 def _counted_rows(by: Ranking) -> str:
-    """Return which rows wins, ties and losses count."""
+    """Return a phrase on the rows in which wins, ties and losses are counted."""
     by_labels = _by_labels(by.accuracy)
     if not by.accuracy:
         return "all rows"

@@ -68,7 +68,7 @@ def changes(
 
 
 def _change(matched: Matched, row: int, scores: Sequence[float]) -> dict[str, Any]:
-    """Return what is reported of a question."""
+    """Return texts, answers and scores of a question in both runs."""
     rows = matched.rows[row]
     asked = rows[0].item
     return {
@@ -94,7 +94,7 @@ def _recorded(matched: Matched, changed: np.ndarray, name: str) -> list[dict[str
 
 
 def _judges(sources: Mapping[str, Sequence[Source]], scorers: Mapping[str, Scorer]) -> dict[str, dict[str, Any]]:
-    """Return of every metric the signatures in the files of each run, and the parts that differ, as "old -> new"."""
+    """Return {metric: recorded signatures of both runs, the current one, and differing parts as "old -> new"}."""
     result = {}
     for metric, scorer in scorers.items():
         by_run = ({recorded_signatures(source).get(metric) for source in files} for files in sources.values())
@@ -106,7 +106,7 @@ def _judges(sources: Mapping[str, Sequence[Source]], scorers: Mapping[str, Score
 
 
 def recorded_signatures(source: Source) -> dict[str, str]:
-    """Return what the scores in a Parquet file that `score --output` wrote depend on, by metric; none elsewhere."""
+    """Return {metric: signature} recorded in a Parquet file of `score --output`; {} for other files."""
     if source.format != "Parquet" or source.path is None or "://" in source.path:
         return {}
     import pyarrow.parquet
