@@ -1,5 +1,6 @@
 """Both sides of every limit of core and scale: the last value that is good, and the first that is not."""
 
+import inspect
 import json
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from genqa_metrics.core.quantities import equal, quantities, value_of_words
 from genqa_metrics.core.reading import language_counts, language_warnings, passage
 from genqa_metrics.core.replacing import instead, parts
 from genqa_metrics.core.words import misspelt, word_marks
+from genqa_metrics.registry import scorer_class
 from genqa_metrics.scale.options import check_options, length_note, seconds_of
 
 from tests.factories.cases import with_cases
@@ -102,6 +104,13 @@ def test_batches():
     assert list(budgeted([2, 2, 2], 4)) == [[0, 1], [2]]
     assert list(budgeted([2, 2, 2], 6)) == [[0, 1, 2]]
     assert list(budgeted([9], 4)) == [[0]]
+
+
+def test_a_warning_is_about_the_line_that_called():
+    line = inspect.currentframe().f_lineno + 2
+    with pytest.warns(UserWarning, match="nulls in the lists of 2 rows were left out") as caught:
+        scorer_class("aev").checked({"predictions": ["a"] * 3, "references": [["a", None], ["a"], [None, "b"]]})
+    assert [(warning.filename, warning.lineno) for warning in caught] == [(__file__, line)]
 
 
 def test_cores(monkeypatch):

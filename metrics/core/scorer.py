@@ -231,7 +231,7 @@ def unknown_name_message(name: str, what: str, known: Iterable[str]) -> str:
     'devise: not a setting of ava; did you mean device? Known are device, dtype'
     """
     known = list(known)
-    close = [ALIASES[name]] if ALIASES.get(name) in known else get_close_matches(name, known, 1, 0.7)
+    close = [ALIASES[name]] if ALIASES.get(name) in known else get_close_matches(name, known, cutoff=0.7)
     hint = f"did you mean {close[0]}? Known" if close else "known"
     return f"{name}: {what}; {hint} are {', '.join(known)}"
 
