@@ -16,7 +16,6 @@ from genqa_metrics.rows import reading
 from genqa_metrics.rows.reading import RowError
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run
-from genqa_metrics.scale.windows import WINDOWS
 
 from tests.factories.cases import with_cases
 from tests.factories.files import ANSWERS, QUESTIONS, items, lines, run, save, scores
@@ -87,14 +86,6 @@ def test_question_sets_in_csv_and_parquet(questions, tmp_path):
     assert scores(save(tmp_path / "flat.csv", flat)) == expected
     assert scores(save(tmp_path / "flat.parquet", flat)) == expected
     assert scores(save(tmp_path / "nested.parquet", QUESTIONS)) == expected
-
-
-def test_chunks_do_not_change_the_numbers(answers, monkeypatch):
-    expected = scores(answers, "-m", "aev", "-m", "f_meta", "--set", "f_meta.base=rouge")
-    monkeypatch.setitem(WINDOWS, None, 2)
-    found = scores(answers, "-m", "aev", "-m", "f_meta", "--set", "f_meta.base=rouge")
-    for system, values in expected.items():
-        assert found[system] == pytest.approx(values, abs=1e-12)
 
 
 @pytest.mark.slow
