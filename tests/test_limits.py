@@ -13,6 +13,7 @@ from genqa_metrics.core.inference import CPU_BATCH, budget_on, budgeted, cores
 from genqa_metrics.core.quantities import equal, quantities, value_of_words
 from genqa_metrics.core.reading import language_counts, language_warnings, passage
 from genqa_metrics.core.replacing import instead, parts
+from genqa_metrics.core.scorer import Scorer
 from genqa_metrics.core.words import misspelt, word_marks
 from genqa_metrics.registry import scorer_class
 from genqa_metrics.scale.options import check_options, length_note, seconds_of
@@ -99,6 +100,13 @@ def test_tokens_that_a_model_reads():
         assert token_limit(model, SimpleNamespace(model_max_length=longest)) == expected
 
 
+def test_means_over_no_row_one_row_and_two_rows():
+    scorer = SimpleNamespace(names=("first", "second"))
+    totals = np.array([[0.0, 0.0], [0.5, 1.0], [0.5, 2.0]])
+    means = Scorer.resampled_scores(scorer, totals, np.array([0, 1, 2]))
+    assert {name: column.tolist() for name, column in means.items()} == {"first": [0, 0.5, 0.25], "second": [0, 1, 1]}
+
+
 def test_batches():
     assert budget_on("cpu", CPU_BATCH + 1) == CPU_BATCH
     assert list(budgeted([2, 2, 2], 4)) == [[0, 1], [2]]
@@ -156,6 +164,14 @@ def test_a_second_passage_that_answers_the_question_otherwise_is_read_too():
     assert shown.startswith("Ann won the big cup.")
     assert shown.endswith("Bob won the big cup.")
     assert "Bob" not in passage(answer, "who won the big cup", ["Ann", "Bob"], words)
+
+
+def test_a_question_of_one_word_weighs_as_much_as_a_longer_one():
+    """The passage with all words of the question is nearer than one with half of the reference."""
+    answer = f"Lee ran. {'It rained all day long here. ' * 30}The cup was gold."
+    shown = passage(answer, "cup", ["Lee won"], words)
+    assert shown.endswith("The cup was gold.")
+    assert "Lee" not in shown
 
 
 def test_languages():
