@@ -154,6 +154,32 @@ def judges(tiny_encoder, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def prompt_judge(tmp_path_factory):
+    """Folder of a tiny judge of prompts, which ONNX Runtime runs."""
+    from tests.factories import grounding
+
+    return grounding.prompt_judge(tmp_path_factory.mktemp("prompts") / "judge")
+
+
+@pytest.fixture
+def word_judge(monkeypatch):
+    """The judge of grounding compares words: no test downloads one that reads."""
+    from tests.factories.grounding import use_word_judge
+
+    use_word_judge(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def word_judge_of_module():
+    """The same for a whole module."""
+    from tests.factories.grounding import use_word_judge
+
+    with pytest.MonkeyPatch.context() as patch:
+        use_word_judge(patch)
+        yield
+
+
+@pytest.fixture(scope="session")
 def ava(judges, repository):
     from tests.factories.ava import load
 

@@ -222,6 +222,7 @@ def test_a_judge_of_sets_with_labels():
     assert genqa_metrics.score(rows, "ava").systems["rows"]["ava_accuracy"] == 0.5
 
 
+@pytest.mark.usefixtures("word_judge")
 def test_an_answer_without_passages_is_unsupported():
     rows = [
         {"question": WHERE, "prediction": text, "contexts": contexts}
@@ -234,6 +235,7 @@ def test_an_answer_without_passages_is_unsupported():
     assert "rows have no passages" in report.to_html()
 
 
+@pytest.mark.usefixtures("word_judge")
 @pytest.mark.parametrize("missing", [None, "", " "])
 def test_a_row_whose_passages_are_missing_is_not_one_for_which_nothing_was_retrieved(missing):
     """A file where only some answers are from passages: the others would count as unsupported."""

@@ -32,6 +32,7 @@ def questions(tmp_path):
     return save(tmp_path / "questions.jsonl", QUESTIONS)
 
 
+@pytest.mark.usefixtures("word_judge")
 @with_cases
 def test_scores_are_those_of_the_module(repository, tmp_path, name, metric, settings):
     """Of every system, of all of them together, and of every row in the output, with the module's signature."""

@@ -3,6 +3,7 @@
 import json
 import shlex
 
+import pytest
 from genqa_metrics.rows.sources import Source
 from genqa_metrics.verbs.doctor.report import diagnose
 
@@ -134,6 +135,7 @@ def test_what_to_know_before():
     assert "English (g3)" in notes
 
 
+@pytest.mark.usefixtures("word_judge")
 def test_the_proposed_commands_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where they write judged.jsonl
     path = save(tmp_path / "grounded rows.jsonl", GROUNDED)

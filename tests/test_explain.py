@@ -12,18 +12,17 @@ import numpy as np
 import pytest
 from genqa_metrics import terminal
 from genqa_metrics.kpqa import loading
-from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
-from genqa_metrics.rows.values import NO_ANSWER
-from genqa_metrics.verbs.explain import command as explain_command
-from genqa_metrics.verbs.explain.kpqa import (
+from genqa_metrics.kpqa.explaining import (
     Explanation,
     Segment,
     explanation,
-    explanation_html,
     in_heaviest_subsequence,
-    print_explanation,
     segments,
 )
+from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
+from genqa_metrics.rows.values import NO_ANSWER
+from genqa_metrics.verbs.explain import command as explain_command
+from genqa_metrics.verbs.explain.heat_map import explanation_html, print_explanation
 from genqa_metrics.verbs.explain.unsupported import print_unsupported, unsupported_html
 from genqa_metrics.verbs.explain.verdict import Verdict, Word, print_verdict, verdict_html
 from hypothesis import given

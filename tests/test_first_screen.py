@@ -163,6 +163,7 @@ def test_a_score_that_compares_no_systems_ranks_none(rows, metrics, says, ranks)
     assert [line.split(", ")[0].split()[-1] for line in report.findings if "highest" in line] == ranks
 
 
+@pytest.mark.usefixtures("word_judge")
 def test_a_judge_that_errs_often_ranks_no_system_and_quotes_the_sentence_it_flags():
     passages = ["Plans can be cancelled at any time.", "No month is refunded."]
     rows = [
@@ -171,13 +172,13 @@ def test_a_judge_that_errs_often_ranks_no_system_and_quotes_the_sentence_it_flag
     ]
     report = genqa_metrics.score(rows, "grounding")
     assert [finding.partition(":")[0] for finding in report.findings] == [
-        "This judge of grounding errs often",
+        "This judge of grounding errs",
         "Read the 1 flagged and 1 empty answers; the others can be unsupported too, so these counts rank no system.",
     ]
     assert '1 of 2 supported  "We refund every month."; passage 2 "No month is refunded."' in str(report)
     assert report.results.metrics["grounding"].flagged == {"P": "1 of 2", "rows": "0 of 0"}
-    assert str(report).count("errs often") == report.to_html().count("errs often") == 1
-    assert str(report).index("errs often") < str(report).index("\nsystem")
+    assert str(report).count("grounding errs") == report.to_html().count("grounding errs") == 1
+    assert str(report).index("grounding errs") < str(report).index("\nsystem")
 
 
 def test_a_long_last_sentence_leaves_less_room_for_rows():

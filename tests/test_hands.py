@@ -182,6 +182,7 @@ SAME = {
 }
 
 
+@pytest.mark.usefixtures("word_judge")
 @pytest.mark.parametrize("name", ["aev", "kpqa", "ava", "grounding"])
 @pytest.mark.parametrize("answer", ["The bridge was built in 1889 [1].", "I'm sorry, but I don't know."])
 def test_answers_that_look_alike_score_alike(name, answer):

@@ -25,10 +25,13 @@ TEXT = [json.dumps(value, ensure_ascii=False) if value else None for value in OT
 
 @pytest.fixture
 def judged(monkeypatch):
-    """Return a list that gets every triple that a judge reads."""
-    triples, whole = [], JudgeReader.logits
-    monkeypatch.setattr(JudgeReader, "logits", lambda reader, some: triples.extend(some) or whole(reader, some))
-    return triples
+    """Return a list that gets every triple and every prompt that a judge reads."""
+    read = []
+    for name in ("logits", "prompt_logits"):
+        whole = getattr(JudgeReader, name)
+        recording = lambda reader, some, whole=whole: read.extend(some) or whole(reader, some)  # noqa: E731
+        monkeypatch.setattr(JudgeReader, name, recording)
+    return read
 
 
 @pytest.fixture(scope="module")
@@ -229,6 +232,7 @@ def test_answers_that_the_judge_could_not_read_to_their_end_are_warned_of_again(
     assert again.to_dict() == report.to_dict()
 
 
+@pytest.mark.usefixtures("word_judge")
 def test_grounding_is_not_judged_again(tmp_path, judged):
     passages = ["The museum opened in 1889. It is closed on Mondays.", "Tickets cost " + "ten euros " * 200]
     texts = ["It opened in 1889.", "It opened in 1887. Tickets cost ten euros.", "", "I don't know.", "Danke! 1 [2]"]

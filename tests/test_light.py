@@ -53,7 +53,7 @@ def test_commands_and_the_extras_that_they_lack(tmp_path, repository):
 SLOW = ("torch", "transformers", "evaluate", "datasets")  # packages that the command line must not import
 
 
-def test_the_commands_of_the_readme_need_no_torch_and_import_nothing_slow(tmp_path, repository):
+def test_the_commands_of_the_readme_need_no_torch_and_import_nothing_slow(tmp_path, repository, prompt_judge):
     """Also where torch is installed: it is not imported."""
     answers = repository / "metrics/examples/answers.jsonl"
     asked = ["How many legs has an insect?", "--reference", "six", "--prediction", "It has eight."]
@@ -61,7 +61,14 @@ def test_the_commands_of_the_readme_need_no_torch_and_import_nothing_slow(tmp_pa
         ["score", answers, "-o", "judged.jsonl"],
         ["score", answers, "--metric", "kpqa"],
         ["score", repository / "metrics/examples/questions.jsonl"],
-        ["score", repository / "metrics/examples/rag.jsonl", "--metric", "grounding"],
+        [
+            "score",
+            repository / "metrics/examples/rag.jsonl",
+            "-m",
+            "grounding",
+            "-s",
+            f"grounding.checkpoint={prompt_judge}",
+        ],
         ["compare", answers, "--resamples", "1000"],
         ["explain", *asked],
         ["accuracy", "judged.jsonl"],

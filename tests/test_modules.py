@@ -16,18 +16,21 @@ import numpy as np
 import pandas
 import pytest
 from genqa_metrics.core.checkpoints import BASE_MODEL, CheckpointError
+from genqa_metrics.grounding import scorer
+from genqa_metrics.grounding.loading import load_judge
 from genqa_metrics.registry import make_scorer, scorer_class
 
 from tests.factories.modules import REFUSE_PACKAGE, ROWS, printed_by
 from training.publish.assemble import assemble
 
-WITH_ENCODER = ("ava", "f_meta", "grounding", "kpqa")
+WITH_ENCODER = ("ava", "f_meta", "kpqa")
+pytestmark = pytest.mark.usefixtures("word_judge_of_module")
 ALONE = """
 import json, sys
 from evaluate import load
 results = {}
 for name, columns in json.loads(sys.argv[2]).items():
-    metric = load(f"{sys.argv[1]}/{name}")
+    metric = load(f"{sys.argv[1]}/{name}", **json.loads(sys.argv[3]).get(name, {}))
     results[name] = [metric.name, metric.compute(**columns, per_example=True), metric.signature()]
 assert "genqa_metrics" not in sys.modules, "an assembled folder must not need the package"
 print(json.dumps(results))
@@ -60,18 +63,22 @@ def name(request):
 
 
 @pytest.mark.slow
-def test_three_ways_to_load_give_the_same(repository, tmp_path):
+def test_three_ways_to_load_give_the_same(repository, tmp_path, prompt_judge, monkeypatch):
     """By the package, from the folder of the checkout, and from an assembled folder where there is no package.
 
     That has no encoder with ten bits a weight but the whole one, and its signatures say so.
     """
+    monkeypatch.setattr(scorer, "load_judge", load_judge)
+    settings = {"grounding": {"checkpoint": str(prompt_judge), "device": "cpu"}}
     for name in ROWS:
         assemble(name, tmp_path / name)
-    by_copy = python(REFUSE_PACKAGE + ALONE, str(tmp_path), json.dumps(ROWS), cwd=tmp_path / "aev")
+    arguments = str(tmp_path), json.dumps(ROWS), json.dumps(settings)
+    by_copy = python(REFUSE_PACKAGE + ALONE, *arguments, cwd=tmp_path / "aev")
     assert sorted(by_copy) == sorted(genqa_metrics.METRICS)
     for name, rows in ROWS.items():
-        shown = []
-        for metric in (genqa_metrics.load(name), evaluate.load(str(repository / "metrics" / name))):
+        shown, given = [], settings.get(name, {})
+        loaded = genqa_metrics.load(name, **given), evaluate.load(str(repository / "metrics" / name), **given)
+        for metric in loaded:
             signature = metric.signature()
             results = metric.compute(**rows, per_example=True)
             shown.append([results, signature])

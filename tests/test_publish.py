@@ -24,7 +24,7 @@ from training.publish import models, publish
 from training.publish import space as publish_space
 
 REPOSITORIES = [
-    *(("model", f"ns/{name}-minilm") for name in ("ava", "grounding", "kpqa")),
+    *(("model", f"ns/{name}-minilm") for name in ("ava", "kpqa")),
     *(("space", f"ns/{name}") for name in (*genqa_metrics.METRICS, "compare")),
 ]
 RECORDS = tables(__name__)["records"]
@@ -41,8 +41,7 @@ def tiny_checkpoints(tiny_encoder, judges, tmp_path_factory):
     get_peft_model(loading.token_classifier(tiny_encoder), config).save_pretrained(adapter)
     judge = tmp_path_factory.mktemp("judge")
     shutil.copytree(judges(), judge, dirs_exist_ok=True)
-    checkpoints = {"kpqa": adapter, "ava": judge, "grounding": tmp_path_factory.mktemp("grounder")}
-    shutil.copytree(judge, checkpoints["grounding"], dirs_exist_ok=True)
+    checkpoints = {"kpqa": adapter, "ava": judge}
     for name, folder in checkpoints.items():
         (folder / "README.md").write_text(f"---\nlicense: mit\n---\n\n# One of {name}\n\n## Limits\n\nTiny.\n")
     return checkpoints

@@ -2,7 +2,7 @@
 
 import genqa_metrics
 import pytest
-from genqa_metrics.verbs.explain.kpqa import explanation_html
+from genqa_metrics.verbs.explain.heat_map import explanation_html
 from genqa_metrics.verbs.explain.unsupported import unsupported_html
 from playwright.sync_api import expect
 

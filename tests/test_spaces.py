@@ -67,6 +67,16 @@ def spaces():
 
 
 @pytest.fixture
+def word_judge_in_demo(word_judge, monkeypatch):
+    monkeypatch.setenv("GENQA_CHECKPOINT", "words")
+
+
+def test_a_demo_without_its_judge_says_what_to_run(spaces):
+    with pytest.raises(spaces.checks.Problem, match=r"not on this machine \(1,117 MB, once\). Run: genqa-metri"):
+        load_app("grounding").page("Who?", "Ann won.", "Ann won.")
+
+
+@pytest.fixture
 def read(spaces, tmp_path):
     """Read a file as the demo of AVA does."""
 
@@ -236,6 +246,7 @@ def test_aev_says_why_an_answer_with_the_right_words_scores_low(spaces):
         assert ("Low because the answer is" in said) == low
 
 
+@pytest.mark.usefixtures("word_judge_in_demo")
 @pytest.mark.parametrize("name", ["ava", "grounding", "kpqa"])
 def test_a_demo_shows_the_report_of_explain(spaces, name):
     """As it is, in a frame, with no text of a visitor that is HTML outside of it or in it."""
@@ -253,8 +264,8 @@ def test_a_demo_shows_the_report_of_explain(spaces, name):
     assert f"{status}{page}".count("counts as right") == (name == "ava")  # the verdict is said once
 
 
-def test_the_judge_of_a_demo_is_that_of_the_setting(spaces, repository, monkeypatch):
-    other = str(repository / "metrics/grounding/checkpoint")
+def test_the_judge_of_a_demo_is_that_of_the_setting(spaces, judges, monkeypatch):
+    other = str(judges())
     monkeypatch.setattr(spaces.server, "CHECKPOINT", other)
     app = load_app("ava")
     assert app.JUDGES[:2] == [other, "small"]
@@ -318,8 +329,8 @@ def comparison_read_anew():
 
 
 @pytest.mark.usefixtures("comparison_read_anew")
-def test_the_judge_of_the_comparison_is_that_of_the_setting(spaces, repository, monkeypatch):
-    other = str(repository / "metrics/grounding/checkpoint")
+def test_the_judge_of_the_comparison_is_that_of_the_setting(spaces, judges, monkeypatch):
+    other = str(judges())
     digest = checkpoint_digest(Path(other))[:12]
     monkeypatch.setattr(spaces.server, "CHECKPOINT", other)
     app = load_app("compare")
@@ -414,7 +425,7 @@ def assert_installed(files, space):
 
 # The comparison's Space has ava and kpqa; that of aev needs no model.
 @pytest.mark.parametrize(
-    "name", ["compare", *(pytest.param(name, marks=pytest.mark.slow) for name in ("aev", "f_meta", "grounding"))]
+    "name", ["compare", *(pytest.param(name, marks=pytest.mark.slow) for name in ("aev", "f_meta"))]
 )
 def test_a_space_alone_gives_the_numbers_of_the_module(name, tmp_path):
     space = packed(name, tmp_path / "space")

@@ -213,6 +213,7 @@ def test_answers_beside_their_passages_need_no_reference(form, row, tmp_path):
     assert [note for note in source.notices if "references" in note] == []
 
 
+@pytest.mark.usefixtures("word_judge")
 @pytest.mark.parametrize(("contexts", "got"), [(3, "int 3"), (["a", 0.5], "float 0.5")])
 def test_bad_passages(contexts, got, tmp_path):
     path = save(tmp_path / "a.jsonl", [{"question": WHO, "prediction": "Mary", "contexts": contexts}] * 2)

@@ -13,7 +13,8 @@ from tests.factories.cases import tables, with_cases
 from tests.factories.explained import judged
 from tests.factories.files import run, save
 
-PASSAGES = ["The old bridge has a length of 120 metres. It was built in 1889 by a firm from Lyon.", "Roses need sun."]
+PASSAGES = ["The old bridge was built in 1889 by a firm from Lyon. It has a length of 120 metres.", "Roses need sun."]
+pytestmark = pytest.mark.usefixtures("word_judge")
 ROWS = [row | {"contexts": PASSAGES} for row in tables(__name__)["rows"]]
 
 
@@ -28,14 +29,14 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
     out, err = run("explain", rows, "-m", "grounding", "--html", page, "-o", table)
     assert err == ""
     shown = [" ".join(line.split()) for line in out.splitlines()]
-    assert shown[0] == "In 2 of 4 answers a sentence is judged unsupported (probability below 0.51)"
-    assert shown[1].startswith("This judge of grounding errs often: in 7 data sets with known verdicts it passed")
+    assert shown[0] == "In 2 of 4 answers a sentence is judged unsupported (probability below 0.50)"
+    assert shown[1].startswith("This judge of grounding errs: in ")
     assert shown[3] == "Not judged, as they state nothing: 1 declining"
     assert shown[4] == "By system, of the answers that state something: bad 2 of 2, good 0 of 1"
     assert shown[5] == "Read each sentence beside the passage under it: does the passage say so?"
     assert shown[7] == "b of bad: 0 of 1 sentences judged supported"
     assert shown[8].startswith("Contradicted The bridge was built in 1887. (probability 0.")
-    assert shown[9] == 'passage 1 says "1889": It was built in 1889 by a firm from Lyon.'
+    assert shown[9] == 'passage 1 says "1889": The old bridge was built in 1889 by a firm from Lyon.'
     assert shown[11] == "c of bad: 1 of 2 sentences judged supported"
     assert shown[-2].startswith("Unsupported Bob sells tea. (probability ")
     assert shown[-1] == "passages none shares a content word with the sentence"
@@ -56,20 +57,21 @@ def test_the_worst_answers_of_a_file_and_all_sentences_in_another(rows, tmp_path
     expected = module.compute(**columns, contexts=[PASSAGES] * 4, explain=True)["explanation"]
     bad = [one for row in expected for one in row["sentences"] if one["verdict"] in ("unsupported", "contradicted")]
     assert [float(one["probability"]) for one in found] == [pytest.approx(one["probability"], abs=1e-5) for one in bad]
-    assert [int(one["passage"]) for one in found] == [one["passage"] + 1 for one in bad]
+    assert [one["passage"] for one in found] == ["1", ""]
+    assert [one["passage"] for one in bad] == [0, None]
 
     out, _ = run("explain", rows, "-m", "grounding", "--worst", "1", "-o", lines)
-    assert "(probability below 0.51); the worst 1 below" in " ".join(out.split())
+    assert "(probability below 0.50); the worst 1 below" in " ".join(out.split())
     assert out.count("sentences judged supported") == 1
     assert [json.loads(line)["id"] for line in lines.read_text(encoding="utf-8").splitlines()] == ["b", "c"]
 
 
 def test_one_answer_shows_every_sentence():
     out, _ = run("explain", "", "--prediction", ROWS[2]["prediction"], "--context", PASSAGES[0])
-    assert out.splitlines()[0] == "1 of 2 sentences judged supported, from a probability of 0.51"
+    assert out.splitlines()[0] == "1 of 2 sentences judged supported, from a probability of 0.50"
     labels = [line[: unsupported.LABELS].strip() for line in out.splitlines()[5:]]
     assert labels == ["Supported", "passage 1", "Unsupported", "passages"]
-    assert f"{'  passage 1':<{unsupported.LABELS}}The old bridge has a length of 120 metres." in out
+    assert f"{'  passage 1':<{unsupported.LABELS}}It has a length of 120 metres." in out
     words = "--prediction", "Bob keeps roses [1].", "--context", "It is old.", "--context", PASSAGES[1]
     labels = [line[: unsupported.LABELS].strip() for line in run("explain", "", *words)[0].splitlines()[5:]]
     assert labels == ["Unsupported", "cited passages", "passage 2, uncited"]

@@ -286,13 +286,15 @@ def base_encoder(name: str = BASE_MODEL) -> Path:
     if cached is None:
         tried.insert(0, "not in the Hub's cache")
     if not constants.HF_HUB_OFFLINE:
-        print(f"downloading {name} ({encoder.megabytes} MB) from {constants.ENDPOINT}", file=sys.stderr, flush=True)
+        print(f"downloading {name} ({encoder.megabytes:,} MB) from {constants.ENDPOINT}", file=sys.stderr, flush=True)
     folder = hub_folder(name, encoder.revision, encoder.matches, tried, encoder.files)
     if folder:
         return folder
     raise ValueError(
-        f"base encoder {name} at revision {encoder.revision} not found. Tried: {'; '.join(tried)}. Run "
-        f"`{encoder.install}`, go online once, or pass base_model=FOLDER"
+        f"base model {name} at revision {encoder.revision} ({encoder.megabytes:,} MB from {constants.ENDPOINT}) not "
+        f"found. Tried: {'; '.join(tried)}. Run `{encoder.install}` where there is a network (for a machine without "
+        f"one, copy the Hub's cache there, {constants.HF_HUB_CACHE}), or pass base_model="
+        f"{'FILE' if encoder.file.endswith(GGUF) else 'FOLDER'}"
     )
 
 

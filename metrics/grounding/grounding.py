@@ -6,8 +6,8 @@ from genqa_metrics.grounding.scorer import GroundingScorer
 
 _DESCRIPTION = """\
 Grounding reads an answer sentence by sentence beside the passages that were retrieved for it, and gives the share of
-the sentences that a passage supports. A small transformer reads sentence and passage together; no language model is
-asked, and no reference answer is needed.
+the sentences that the passages support. The large judge of AVA reads them on your machine (Qwen2.5-Coder-1.5B, 1.1 GB
+once); no reference answer is needed.
 """
 
 _KWARGS_DESCRIPTION = """
@@ -15,21 +15,22 @@ Args:
     predictions (list of str): the answers, one per row.
     contexts (list of lists of str): the passages of each row; empty ones count for citations. A row without any
         supports nothing that its answer states.
-    questions (list of str): optional; read beside answers that are no full sentence. "" where there is none.
+    questions (list of str): optional; read with answers of up to three words. "" where there is none.
     threshold (float from 0 to 1): probability from which a sentence is supported. Default: the checkpoint's own.
-    windows (int): parts of the passages that are read for a sentence, those that share most words with it. Default 3.
+    words (int): words of the passages that are read for an answer at most; of longer ones the parts that are nearest
+        to its sentences. Default 1000.
     citations (bool): a sentence that cites passages, such as "[2]", must be supported by those. Default True.
     per_example (bool): add the scores of every row. Default False.
     explain (bool): add "explanation": per row {"answer", "sentences", "reason"}; a sentence has its place, "verdict"
-        ("supported", "unsupported", "contradicted", "wrong citation" or "states nothing"), probability, passage (if
-        unsupported, the closest), and the place of the evidence in it. Default False.
+        ("supported", "unsupported", "contradicted", "wrong citation" or "states nothing"), probability, passage, and
+        the place of its evidence there, or of the nearest sentence. Default False.
 Returns:
     grounding: mean over answers of the share of supported sentences, from 0 to 1.
     grounding_answers: share of the answers of which every sentence is supported.
     grounding_score: mean over answers of the lowest probability of a sentence.
     grounding_answer_rate: share of the answers that state something; the others are left out of the means above.
 Examples:
-    >>> grounding = evaluate.load("metrics/grounding")
+    >>> grounding = evaluate.load("metrics/grounding")  # genqa-metrics download --metric grounding
     >>> results = grounding.compute(
     ...     predictions=["The bridge is 120 metres long.", "The bridge was painted by Ann Lee."],
     ...     contexts=[["The old bridge has a length of 120 metres."]] * 2,
@@ -55,14 +56,15 @@ class Grounding(CheckedModule, evaluate.Metric):
     """Share of the sentences of an answer that passages support; the arguments below are those of `load`.
 
     Args:
-        checkpoint: "small" (default), "base" (better; 438 MB encoder), a folder or "org/name@rev"; any judge of AVA.
+        checkpoint: "large" (default; its base model of 1.1 GB comes from the Hub once), a folder or "org/name@rev" of
+            another judge that reads prompts.
         revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
         dtype: "float32" (default), "bfloat16" or "float16".
-        batch_tokens: word pieces per batch of the encoder, padding included.
+        batch_tokens: tokens that are read at once.
         progress: show a progress bar; default: where stderr is a terminal.
-        backend: "onnx" (on a CPU) or "torch"; default: "onnx" for bundled ones, "torch" for others, GPUs and `dtype`.
-        base_model: the encoder of a checkpoint that is an adapter: a folder, or "org/name@commit".
+        backend: "onnx" (on a CPU) or "torch"; default: "onnx" where the checkpoint has graphs, "torch" with a GPU.
+        base_model: the GGUF file that a checkpoint is an adapter of.
         settings: defaults for `compute`.
     """
 

@@ -10,19 +10,15 @@ import numpy as np
 from ..core.inference import check_fork
 from ..core.reading import language_counts, language_warnings, readable
 from ..core.scorer import AT_LEAST_1, PROBABILITY, SWITCH, RowStatistics, Scorer, whole
-from .judging import WINDOWS, Grounder, answer_of, explained
+from .judging import WORDS, Grounder, answer_of, explained
 from .loading import load_judge
 
-READING_VERSION = 2  # what the judge reads; 2: a sentence with a pronoun alone, and behind the one that it refers to
-MOST_WINDOWS = 100
-SETS = 7  # data sets with known verdicts, on whose rows no judge was trained
-SMALL = "fe2717909557"  # first digits of a checkpoint's digest
-# Shares of the unsupported texts that pass and of the supported ones that are flagged: mean, least and most of the
-# sets, by training/ava/results/judges.json.
-MEASURED = {
-    SMALL: ((0.46, 0.04, 0.89), (0.38, 0.08, 0.92)),
-    "6e7805340075": ((0.34, 0.16, 0.79), (0.25, 0.11, 0.56)),  # base
-}
+READING_VERSION = 3  # what the judge reads; 3: every sentence once, all passages in one prompt
+LEAST_WORDS, MOST_WORDS = 50, 1200  # of passages that are read for an answer
+# Digest of a judge's weights -> shares of the unsupported texts that pass and of the supported ones that are flagged:
+# mean, least and most of `SETS` dev sets, by training/grounding/results.
+MEASURED = {"455265961e90": ((0.19, 0.03, 0.45), (0.19, 0.0, 0.4))}  # large
+SETS = 4
 
 
 class GroundingScorer(Scorer):
@@ -46,7 +42,7 @@ class GroundingScorer(Scorer):
     checks: ClassVar = {
         "batch_tokens": AT_LEAST_1,
         "threshold": PROBABILITY,
-        "windows": whole(1, MOST_WINDOWS),
+        "words": whole(LEAST_WORDS, MOST_WORDS),
         "citations": SWITCH,
     }
     recalls = True
@@ -72,40 +68,38 @@ class GroundingScorer(Scorer):
         self.device = self.loaded.device
         return self
 
-    def configure(self, threshold: float | None = None, windows: int = WINDOWS, citations: bool = True) -> None:
+    def configure(self, threshold: float | None = None, words: int = WORDS, citations: bool = True) -> None:
         """Take settings of `compute`; None is the checkpoint's own value."""
         self.threshold = self.loaded.threshold if threshold is None else float(threshold)
         self.thresholds = {"grounding_score": self.threshold}
-        self.windows, self.citations = windows, citations
+        self.words, self.citations = words, citations
         if not citations:
             self.measures = "flagged: a sentence is judged unsupported by all passages"
-        self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "windows": str(windows)}
+        self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:g}", "words": str(words)}
         self.facts["citations"] = "read" if citations else "ignored"
         self.facts["reading"] = str(READING_VERSION)
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return statistics, see the class, counts, explanations, and how much of a row the judge could not read."""
+        """Return the statistics of rows, see the class, counts, and explanations."""
         check_fork(self.device, self._process)
         predictions, contexts = columns["predictions"], columns["contexts"]
         questions = columns.get("questions") or [""] * len(predictions)
-        grounder = Grounder(self.loaded, self.batch_tokens, self.windows, self.citations)
+        grounder = Grounder(self.loaded, self.batch_tokens, self.words, self.citations)
         rows = grounder.verdicts(questions, predictions, contexts)
         statistics = np.zeros((len(rows), 5))
         for row, prediction, verdicts in zip(statistics, predictions, rows, strict=True):
-            array = np.array([verdict.probability for verdict in verdicts if verdict.sentence.states])
-            if len(array):
-                supported = array >= self.threshold
-                row[:] = supported.mean(), supported.all(), array.min(), 1, 1
+            probabilities = np.array([verdict.probability for verdict in verdicts if verdict.sentence.states])
+            if len(probabilities):
+                supported = probabilities >= self.threshold
+                row[:] = supported.mean(), supported.all(), probabilities.min(), 1, 1
             elif not any(letter.isalnum() for letter in prediction):
                 row[3] = 1  # an empty answer scores 0
-        of_row = [Counter(truncated=int(row in grounder.cut_rows)) for row in range(len(rows))]
-        counts = sum(of_row, self.counts(columns, statistics))
         details = {}
         if explain:
             grounder.find_contradictions(rows, self.threshold)
-            texts = zip(predictions, rows, contexts, strict=True)
+            texts = zip(predictions, rows, strict=True)
             details["explanation"] = [explained(*row, self.threshold) for row in texts]
-        return RowStatistics(statistics, counts, details, of_row)
+        return RowStatistics.of(statistics, self.counts(columns, statistics), details)
 
     def weakest(self, columns: Mapping[str, list]) -> list[tuple[str, str, str, str]]:
         """Return of every answer "1 of 2 supported", its least supported sentence, "passage 1", and what that says.
@@ -113,19 +107,19 @@ class GroundingScorer(Scorer):
         All are "" for an answer that states nothing, the last two where no passage shares a word with the sentence.
         """
         questions, predictions, contexts = (columns[name] for name in ("questions", "predictions", "contexts"))
-        grounder = Grounder(self.ready().loaded, self.batch_tokens, self.windows, self.citations)
+        grounder = Grounder(self.ready().loaded, self.batch_tokens, self.words, self.citations)
         result = []
         for prediction, verdicts in zip(predictions, grounder.verdicts(questions, predictions, contexts), strict=True):
             stating = [verdict for verdict in verdicts if verdict.sentence.states]
             supported = sentence = name = evidence = ""
             if stating:
                 verdict = min(stating, key=lambda verdict: verdict.probability)
-                right = sum(verdict.probability >= self.threshold for verdict in stating)
-                supported = f"{right} of {len(stating)} supported"
+                count = sum(verdict.probability >= self.threshold for verdict in stating)
+                supported = f"{count} of {len(stating)} supported"
                 sentence = answer_of(prediction)[verdict.sentence.start : verdict.sentence.end]
-                for window, (start, end) in verdict.to_read[:1]:
-                    name = f"passage {window.passage + 1}"
-                    evidence = readable(window.text[start - window.start : end - window.start])
+                for index, span in verdict.nearest[:1]:
+                    name = f"passage {index + 1}"
+                    evidence = readable(verdict.usable[index].text[slice(*span)])
             result.append((supported, sentence, name, evidence))
         return result
 
@@ -140,23 +134,23 @@ class GroundingScorer(Scorer):
 
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the statistics of rows from their scores; see `Scorer.recalled`."""
-        *values, states = (scores[name] for name in self.row_names)
+        *means, states = (scores[name] for name in self.row_names)
         empty = [not any(map(str.isalnum, text)) for text in columns["predictions"]]
         counted = np.where(states > 0, 1.0, empty)
-        return np.stack([*(np.where(counted > 0, own, 0.0) for own in values), counted, states], axis=1)
+        return np.stack([*(np.where(counted > 0, score, 0.0) for score in means), counted, states], axis=1)
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of rows; an answer that states nothing has no unsupported sentence, so that it gets 1."""
         *scores, counted, states = np.asarray(statistics).T
-        scores = [np.where(counted > 0, values, 1.0) for values in scores]
+        scores = [np.where(counted > 0, score, 1.0) for score in scores]
         return dict(zip(self.names, [*scores, states], strict=True))
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Return means over the answers that count, and the share of rows that state something."""
         totals, rows = np.asarray(totals, dtype=float), np.asarray(rows)
         counted = np.maximum(totals[..., 3], 1)
-        values = {name: totals[..., place] / counted for place, name in enumerate(self.names[:3])}
-        return values | {self.names[3]: totals[..., 4] / np.maximum(rows, 1)}
+        means = {name: totals[..., column] / counted for column, name in enumerate(self.names[:3])}
+        return means | {self.names[3]: totals[..., 4] / np.maximum(rows, 1)}
 
     @property
     def error_rate(self) -> str:
@@ -166,7 +160,7 @@ class GroundingScorer(Scorer):
             return "how often this judge of grounding errs was not measured; check its verdicts"
         overlooked, doubted = (f"{mean:.0%} ({least:.0%} to {most:.0%})" for mean, least, most in measured)
         return (
-            f"this judge of grounding errs often: in {SETS} data sets with known verdicts it passed {overlooked} of "
+            f"this judge of grounding errs: in {SETS} data sets with known verdicts it passed {overlooked} of "
             f"the unsupported texts and flagged {doubted} of the supported ones"
         )
 
@@ -185,13 +179,8 @@ class GroundingScorer(Scorer):
         return [self.error_rate, *[left_out] * (0 < silent < rows)]
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Return warnings: rows that are not English, sentences that are cut, no answer that states anything."""
+        """Return warnings: rows that are not English, rows without passages, no answer that states anything."""
         result = language_warnings(counts)
-        if cut := counts.get("truncated"):
-            result.append(
-                f"{cut:,} sentences are longer than the judge reads together with a passage "
-                f"({self.loaded.max_length} word pieces); what is behind its limit was left out"
-            )
         if bare := counts.get("bare"):
             unsupported = "so that whatever their answers state counts as unsupported"
             result.append(f"{bare:,} rows have no passages, {unsupported}")

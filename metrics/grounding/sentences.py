@@ -1,7 +1,7 @@
-"""Split an answer into sentences: what each one states, which passages it cites, and what must be read with it."""
+"""Splits an answer into sentences: what each one states, which passages it cites, and the line above its list."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..core.answers import declines
@@ -63,9 +63,6 @@ _REFERRAL = re.compile(
         | (?<=please\ )(?:ask|see|visit|email|call|check|review)\b
     )[^\d@]{0,200}\Z"""
 )
-_PERSONAL = re.compile(r"(?i)\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs)\b")
-_THIS = re.compile(r"(?i)\b(?:this|these|those|such|the (?:former|latter))\b")
-MOST_BACK = 3  # sentences before, of which one may name whom a pronoun means
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ class Sentence:
     end: int
     claim: str  # its text without citations and marks of lists
     citations: tuple[int, ...]  # numbers of the passages that it cites
-    before: str  # what must be read before it: the sentence that a pronoun refers to, or the line above a list; or ""
+    list_heading: str  # of an item of a list: the line above the list; else ""
     states: bool  # whether it states something that a passage can support
 
 
@@ -125,12 +122,12 @@ def citations(text: str) -> tuple[int, ...]:
     >>> citations("It is tall [2], and old [1-3, 7]. See a[i] and [1889].")
     (2, 1, 3, 7)
     """
-    values: dict[int, None] = {}
+    cited: dict[int, None] = {}
     for match in _CITATION.finditer(text):
-        for part in re.split("[,;]", match[1] or match[2]):
-            first, *last = map(int, re.split("[–-]", part))
-            values |= dict.fromkeys(range(first, min(last[-1] if last else first, first + MOST_CITED) + 1))
-    return tuple(values)
+        for numbers in re.split("[,;]", match[1] or match[2]):
+            first, *last = map(int, re.split("[–-]", numbers))
+            cited |= dict.fromkeys(range(first, min(last[-1] if last else first, first + MOST_CITED) + 1))
+    return tuple(cited)
 
 
 def claim_of(text: str) -> str:
@@ -166,15 +163,15 @@ def states_something(text: str) -> bool:
 
 
 def sentences_of(answer: str) -> list[Sentence]:
-    """Return the sentences of an answer.
+    r"""Return the sentences of an answer; an item of a list and a row of a table are sentences.
 
-    >>> [(s.claim, s.before) for s in sentences_of("Ann Lee won [1]. She was 30.")]
-    [('Ann Lee won.', ''), ('She was 30.', 'Ann Lee won.')]
+    >>> [(s.claim, s.list_heading) for s in sentences_of("Ann Lee won [1].\nCauses:\n- rain")]
+    [('Ann Lee won.', ''), ('Causes:', ''), ('rain', 'Causes:')]
     """
     result: list[Sentence] = []
-    above = ""  # the line above a list
+    line_above = ""  # the list
     code = [block.span() for block in _CODE.finditer(answer)][::-1]
-    sources = False  # whether a list of sources goes on
+    in_sources = False  # whether a list of sources goes on
     for start, end in sentence_spans(answer):
         text = answer[start:end]
         claim = claim_of(text)
@@ -182,26 +179,16 @@ def sentences_of(answer: str) -> list[Sentence]:
             continue
         cited = citations(text)
         listed = bool(_MARK.match(text)) and not text.lstrip().startswith("#")
-        above = above if listed else ""
-        before = above or _antecedent(claim, [sentence.claim for sentence in result[-MOST_BACK:]])
-        header = text[:1] == "|" and _RULE.match(answer, end) is not None
-        header = header or (_HEADING.fullmatch(text) is not None and _LISTED_NEXT.match(answer, end) is not None)
+        line_above = line_above if listed else ""
+        is_header = text[:1] == "|" and _RULE.match(answer, end) is not None
+        is_header = is_header or (_HEADING.fullmatch(text) is not None and _LISTED_NEXT.match(answer, end) is not None)
         while code and code[-1][1] <= start:
             code.pop()
         in_code = bool(code) and code[-1][0] <= start
-        entry = sources and (listed or _CITATION.match(text) is not None or _URL.match(text) is not None)
-        sources = entry or (_SOURCES.match(claim.strip("# ")) is not None and not cited)
-        states = not (header or in_code or entry) and states_something(text)
-        result.append(Sentence(start, end, claim, cited, before, states))
+        is_source = in_sources and (listed or any(pattern.match(text) for pattern in (_CITATION, _URL)))
+        in_sources = is_source or (_SOURCES.match(claim.strip("# ")) is not None and not cited)
+        states = not (is_header or in_code or is_source) and states_something(text)
+        result.append(Sentence(start, end, claim, cited, line_above, states))
         if claim.endswith(":"):
-            above = claim
+            line_above = claim
     return result
-
-
-def _antecedent(claim: str, earlier: Sequence[str]) -> str:
-    """Return the earlier sentence that a pronoun refers to: the nearest one without a pronoun; "" for none."""
-    if not earlier or not (_PERSONAL.search(claim) or _THIS.search(claim)):
-        return ""
-    if _THIS.search(claim):
-        return earlier[-1]
-    return next((text for text in reversed(earlier) if not _PERSONAL.search(text)), earlier[-1])

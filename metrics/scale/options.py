@@ -225,7 +225,7 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
     """Return the metrics that are computed when none is named.
 
     Rows with a question get a metric that reads it: without it, long right answers look worse than short wrong ones.
-    Grounding is computed only where it is named: it agrees too little with people for those who do not ask for it.
+    Grounding is computed only where it is named: its judge has to be downloaded.
 
     >>> default_metrics(RowKind(sets=False, ceiling=False, text="question", has_contexts=True))
     ('ava',)
@@ -234,8 +234,8 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
         return "f_meta", "aev"
     if not row_kind.has_references:
         raise FileError(
-            "rows have passages and no references, which only grounding reads; it errs often, so that it is "
-            "computed only where it is named: ",
+            "rows have passages and no references, which only grounding reads; its judge is downloaded once (1.1 GB), "
+            "so that it is computed only where it is named: ",
             add_metric("grounding"),
         )
     return (JUDGE,) if row_kind.text == "question" and row_kind.given else ("aev",)

@@ -12,7 +12,6 @@ TEMPLATES = Path(__file__).parents[1] / "reports" / "templates"
 PARTS = (
     ("answers.jsonl", ("ava", "kpqa", "aev"), "Answers: 44 questions, answered by two systems"),
     ("questions.jsonl", ("f_meta", "aev"), "Questions: 14 short texts, asked about by three systems"),
-    ("rag.jsonl", ("ava", "grounding"), "Answers from passages: six questions, answered by two systems"),
 )
 
 
@@ -32,14 +31,12 @@ def demo(every: terminal.option(bool, "--all", help="Print all tables, with rema
         console.print(Text(line, style="bold" if line[:1].isdigit() or "->" in line else ""))
 
 
-def overview(answers, questions, passages) -> str:
-    """Return what a newcomer should see, of three `ScoreReport`s; a line that begins with a digit is a heading."""
+def overview(answers, questions) -> str:
+    """Return what a newcomer should see, of two `ScoreReport`s; a line that begins with a digit is a heading."""
     from ..ava.scorer import RIGHT_ON_LONG
-    from ..grounding.scorer import MEASURED, SMALL
     from ..scale.tally import CONFUSION
 
     labels_of, scores = answers.labels, answers.results.scores
-    flagged = passages.results.metrics["grounding"].flagged
     right = {system: labels["accepted"] + labels["missed"] for system, labels in labels_of.items()}
     judged = {system: values["ava_accuracy"] for system, values in scores["ava"].items()}
     rows = [["system", "right: people", "right: AVA", "ROUGE-L", "BERTScore"]]
@@ -57,9 +54,8 @@ def overview(answers, questions, passages) -> str:
         lead=answers.findings[0],
         steps=_steps(),
         counts={name: sum(labels[name] for labels in labels_of.values()) for name in CONFUSION},
-        flagged=", ".join(f"{system} {count}" for system, count in flagged.items()),
+        passages=shlex.quote(str(_shown(EXAMPLES / "rag.jsonl"))),
         long_right=RIGHT_ON_LONG["small"],
-        errs=[f"{mean:.0%}" for mean, *_ in MEASURED[SMALL]],
         repetitive=questions.results.scores["f_meta"]["repetitive"],
     )
 
@@ -81,12 +77,16 @@ def show_all(console) -> None:
             line.add_row("•", Text(" ".join(remark.split())))
             console.print(line)
         console.print()
-        path, here = EXAMPLES / name, Path.cwd()
-        path = path.relative_to(here) if path.is_relative_to(here) else path
-        command = f"genqa-metrics score {shlex.quote(str(path))} --metric {' --metric '.join(metrics)} --verbose"
+        path = shlex.quote(str(_shown(EXAMPLES / name)))
+        command = f"genqa-metrics score {path} --metric {' --metric '.join(metrics)} --verbose"
         console.print(Text.assemble("The same table: ", (command, "bold cyan")), soft_wrap=True)
         console.print()
     console.print("Your own files: genqa-metrics score --help says what a row may look like.")
+
+
+def _shown(path: Path) -> Path:
+    """Return a path for a command, relative to the working directory where it lies below that."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _report(name: str, metrics: Sequence[str]):

@@ -9,12 +9,11 @@ from ..reports.table import visible
 def download(
     metric: terminal.option(terminal.ModelMetric, "--metric", "-m", help="The metric whose checkpoint it is."),
     checkpoint: terminal.option(
-        str,
+        str | None,
         "--checkpoint",
         metavar="SIZE|HUB_ID",
-        help="'small', 'base', 'large', or 'org/name@revision'.",
-        shown=True,
-    ) = "small",
+        help="'small', 'base', 'large', or 'org/name@revision'. Default: the metric's own.",
+    ) = None,
 ) -> None:
     """Download a checkpoint and the encoder that it stands on, with progress; a broken download is resumed.
 

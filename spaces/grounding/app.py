@@ -1,5 +1,6 @@
 """Demo of grounding: which sentences of an answer do the retrieved passages support?"""
 
+import os
 import re
 import sys
 from functools import cache
@@ -8,22 +9,35 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
 from common import checks, html, server, sharing, uploads
+from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, cached_folder
+from genqa_metrics.grounding.loading import DEFAULT
 from genqa_metrics.grounding.scorer import GroundingScorer
 from genqa_metrics.reports.report import as_sentence
 from genqa_metrics.reports.table import number
 from genqa_metrics.verbs.explain import unsupported
 
 TITLE = "Grounding: is the answer supported?"
-ABOUT = "A small judge reads every sentence of an answer beside the retrieved passages and shows the evidence."
+ABOUT = "A judge reads every sentence of an answer beside the retrieved passages and shows the evidence."
+CHECKPOINT = os.environ.get("GENQA_CHECKPOINT", DEFAULT)
 MAX_ANSWER = 5_000  # characters
 MAX_PASSAGE = 10_000
 DEMO = sharing.Demo(__file__, TITLE, ABOUT)
 
 
+def settings() -> dict[str, str]:
+    """Return the settings of the metric; a `Problem` where its judge would have to be downloaded, but in a Space."""
+    model = ENCODERS[CAUSAL_MODEL]
+    if CHECKPOINT == DEFAULT and "SPACE_ID" not in os.environ:
+        if cached_folder(CAUSAL_MODEL, model.revision, model.files) is None:
+            command = "genqa-metrics download --metric grounding"
+            raise checks.Problem(f"The judge is not on this machine ({model.megabytes:,} MB, once). Run: {command}.")
+    return {"checkpoint": CHECKPOINT}
+
+
 @cache
 def scorer() -> GroundingScorer:
     """Return the metric's scorer, whose model is loaded once."""
-    return GroundingScorer(checkpoint=server.CHECKPOINT)
+    return GroundingScorer(**settings())
 
 
 def page(question: str, answer: str, passages: str) -> list:
@@ -34,7 +48,7 @@ def page(question: str, answer: str, passages: str) -> list:
     text = checks.text("Passages", passages, checks.MAX_REFERENCES * MAX_PASSAGE)
     blocks = [block.strip() for block in re.split(r"\n\s*\n", text) if block.strip()]
     contexts = checks.texts("Passages", blocks, limit=MAX_PASSAGE)
-    judged = unsupported.one_answer(question, answer, contexts, {"checkpoint": server.CHECKPOINT})
+    judged = unsupported.one_answer(question, answer, contexts, settings())
     (judged_answer,) = judged.answers
     states = bool(judged_answer.sentences)
     headline = unsupported.headline(judged)
@@ -49,7 +63,7 @@ def page(question: str, answer: str, passages: str) -> list:
     report = html.frame("Sentences with their evidence", unsupported.unsupported_html(judged, findings=False))
     columns = {"questions": [question]} if question else {}
     columns |= {"predictions": [answer], "contexts": [contexts]}
-    code = sharing.metric_code("grounding", server.CHECKPOINT, **columns, explain=True)
+    code = sharing.metric_code("grounding", CHECKPOINT, **columns, explain=True)
     return [status + DEMO.mark(*values), report, code]
 
 
@@ -85,7 +99,7 @@ with DEMO.page() as demo:
             ("question", "prediction", "contexts", "system", "id"),
             DEMO.example_file,
             "Columns: answer, passages (a list); also question, system and id.",
-            settings=lambda: {"checkpoint": server.CHECKPOINT},
+            settings=settings,
         )
     DEMO.add_background("How far to trust it", "grounding")
     server.endpoint(score, *DEMO.examples[3].values[:2], ["Insects have six legs.", "Spiders have eight."])

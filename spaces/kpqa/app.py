@@ -8,8 +8,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of commo
 import gradio as gr
 from common import checks, html, server, sharing, uploads
 from genqa_metrics.core.reading import language_counts, language_warnings
-from genqa_metrics.kpqa import loading
-from genqa_metrics.verbs.explain import kpqa as explanations
+from genqa_metrics.kpqa import explaining, loading
+from genqa_metrics.verbs.explain import heat_map
 
 TITLE = "KPQA: which words answer the question?"
 ABOUT = "BLEU-1, ROUGE-L and BERTScore that give more weight to the words that answer the question."
@@ -27,7 +27,7 @@ def models():
 
 def explanation(question: str, answer: str, references: list[str]):
     """Return how KPQA computes its scores for checked input."""
-    return explanations.explanation(question, answer, references, models(), corpus=CORPUS)
+    return explaining.explanation(question, answer, references, models(), corpus=CORPUS)
 
 
 def summary(scores: dict) -> tuple[str, str]:
@@ -57,9 +57,9 @@ def page(question: str, answer: str, references: str) -> list:
     if explained.cut_texts:
         warnings.append("a text is longer than the model can read; its end is ignored")
     notes = [f"Note: {text}." for text in warnings]
-    status = html.headline(*summary(scores), explanations.keyphrases(explained), *notes, DEMO.note(values))
+    status = html.headline(*summary(scores), heat_map.keyphrases(explained), *notes, DEMO.note(values))
     code = sharing.metric_code("kpqa", questions=[question], predictions=[answer], references=[lines])
-    report = explanations.explanation_html(explained, findings=False)
+    report = heat_map.explanation_html(explained, findings=False)
     return [status + DEMO.mark(*values), html.frame("Weights of the words, and the scores", report), code]
 
 

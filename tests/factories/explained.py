@@ -2,8 +2,8 @@
 
 import io
 
+from genqa_metrics.kpqa.explaining import Explanation, Score, Segment
 from genqa_metrics.rows.reading import Item
-from genqa_metrics.verbs.explain.kpqa import Explanation, Score, Segment
 from genqa_metrics.verbs.explain.unsupported import Grounded, GroundedAnswer, Judged
 from rich.console import Console
 

@@ -46,16 +46,23 @@ def expected():
 
 @pytest.fixture(scope="session")
 def grounded():
-    """Rows with passages and what `grounding` says of them: an answer that is supported, and one that is not."""
+    """Rows with passages and what `grounding` says of them: an answer that is supported, and one that is not.
+
+    Its judge compares words here.
+    """
     from genqa_metrics.integrations.common import RowScorer
 
+    from tests.factories.grounding import use_word_judge
+
     passages = ["The old bridge has a length of 120 metres.", "Roses need much sun."]
-    answers = ["The bridge is 120 metres long.", "The bridge was painted by Ann Lee."]
+    answers = ["The bridge has 120 metres.", "The bridge was painted by Ann Lee."]
     rows = [{"question": "What of the bridge?", "prediction": text, "contexts": passages} for text in answers]
     columns = ([row[name] for row in rows] for name in ("question", "prediction", "contexts"))
-    found = RowScorer("grounding")(*columns)
-    assert [(result.score, result.correct) for result in found] == [(1.0, True), (0.0, False)]
-    return rows, found
+    with pytest.MonkeyPatch.context() as patch:
+        use_word_judge(patch)
+        found = RowScorer("grounding")(*columns)
+        assert [(result.score, result.correct) for result in found] == [(1.0, True), (0.0, False)]
+        yield rows, found
 
 
 @pytest.fixture(autouse=True)

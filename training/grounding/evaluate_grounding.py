@@ -1,40 +1,37 @@
-"""Measure a judge of grounding on human verdicts, beside word overlap; fit its calibration.
+"""Measure a judge of grounding on human verdicts and on small changes, beside word overlap; fit its probabilities.
 
-An answer is as probable as its least probable sentence, a sentence as its best window. Accuracy and calibration error
-are cross-fitted: scaling and threshold for one half of the passages come from the other half, for every method. How
-many unsupported texts a judge overlooks and how many supported ones it doubts is counted at its own threshold. Texts
-that state nothing are left out, as by the metric.
+An answer is as probable as its least probable sentence. Texts that state nothing are left out, as by the metric. One
+scaling of the logits, for which .5 is the threshold, is fitted on all sets, each verdict of each set with the same
+weight; verdicts on one half of the passages are those of the scaling of the other half.
 """
 
+import json
+import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from genqa_metrics.ava.loading import checkpoint_folder as judge_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest
-from genqa_metrics.core.judge_model import SETTINGS_FILE
 from genqa_metrics.grounding.judging import Grounder, answer_of
 from genqa_metrics.grounding.loading import checkpoint_folder, load_judge
+from genqa_metrics.grounding.passages import content_keys
 from genqa_metrics.grounding.sentences import sentences_of
-from genqa_metrics.grounding.windows import content_keys
-from genqa_metrics.statistics.thresholds import calibration
-from scipy.special import expit as sigmoid
 from scipy.special import logit
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from training.ava.evaluate_ava import best_threshold, half, platt, write_calibration
+from training.ava.measure_judges import half, platt, write_calibration
 from training.ava.triples import as_claim
-from training.common import json_rows, option
-from training.studies.harness import Output, Study, rendered
+from training.common import command_line, json_rows, named_file, option, write_json
+from training.studies.harness import Output, Study, filled, read
 
-JUDGED = ("condaqa.dev", "wice.dev", "factcheck_gpt.dev", "q_squared.dev")  # in DATA/grounding
-PAIRS = ("begin.dev", "summedits.dev")  # in DATA/sentence_pairs: the first text is the passage of the second
-PLAIN = "plain_passages.dev"  # beside this file: sentences as assistants write them, beside short passages
-DECIDED = 15.0  # logit of a sentence that is decided without the judge, such as one that stands in the passage
-NOT_CALIBRATED = ("condaqa.dev",)  # every judge so far is at chance there: it would pull all probabilities to .5
+HERE = Path(__file__).parent
+FOLDERS = ("grounding", "sentence_pairs", HERE)  # the first two below --data
+SETS = "condaqa wice factcheck_gpt q_squared begin summedits plain_passages".split()
+SMALL_CHANGES = HERE / "small_changes.jsonl"  # a passage, a true sentence, and right and wrong ones of each of `KINDS`
+KINDS = ("negation", "detail", "day", "amount")
+DECIDED = 15.0  # greatest size of a logit, also of a sentence that is decided without the judge
 
 
 @dataclass
@@ -42,127 +39,142 @@ class Arguments(Output):
     """Which judge is measured on what."""
 
     data: str = option("folder with grounding and sentence_pairs")
-    checkpoint: str | None = option("small, base, large or a folder; default: the bundled one", None)
-    rows: int | None = option("rows of every file at most, the first ones; default all", None)
-    calibrate: bool = option(f"write the fit to the checkpoint's {SETTINGS_FILE}, and the table to its card", False)
+    checkpoint: str | None = option("large or a folder; default: large", None)
+    sets: list[str] = option("names of dev files; without any, only the small changes", SETS)
+    rows: int = option("rows of a set at most, drawn with seed 0", 160)
+    calibrate: bool = option("write scale and threshold into the folder", False)
 
 
-def dev_file(data: Path, name: str) -> Path:
-    """Return the file of one of `JUDGED` or `PAIRS`, or of `PLAIN`."""
-    if name == PLAIN:
-        return Path(__file__).with_name(f"{name}.jsonl.gz")
-    return data / ("sentence_pairs" if name in PAIRS else "grounding") / f"{name}.jsonl.gz"
+def sampled_rows(path: Path, most: int) -> list[dict]:
+    """Return rows of a dev file with "question", "context", "candidate" and "label", 0 or 1, that state something."""
+    rows = [row for row in map(as_claim, json_rows(path)) if row["label"] is not None]
+    rows = random.Random(0).sample(rows, min(most, len(rows)))
+    rows = [row for row in rows if any(sentence.states for sentence in sentences_of(answer_of(row["candidate"])))]
+    return [row | {"question": row["question"] or "", "label": int(row["label"])} for row in rows]
 
 
-def judge_scores(folder: Path) -> tuple[Callable[[Sequence[dict]], np.ndarray], float]:
-    """Return a checkpoint's method, from rows to (rows,) logits that are not calibrated, and its threshold there."""
-    grounder = Grounder(load_judge(folder, device="cpu"))
+def small_changes() -> list[dict]:
+    """Return the rows of `SMALL_CHANGES`: a right or a wrong sentence, behind a true one but for negations."""
+    rows = []
+    for passage in json_rows(SMALL_CHANGES):
+        for kind in KINDS:
+            right, wrong = (None, passage[kind]) if kind == "detail" else passage[kind]
+            for label, sentence in ((1, right), (0, wrong)):
+                text = sentence if kind == "negation" else f"{passage['true']} {sentence or ''}".strip()
+                rows.append({"kind": kind, "question": "", "context": passage["context"], "candidate": text})
+                rows[-1]["label"] = label
+    return rows
+
+
+def logits(grounder: Grounder, rows: Sequence[Mapping]) -> np.ndarray:
+    """Return (rows,) logits of the least probable sentences, before any scaling."""
     loaded = grounder.reader.loaded
-
-    def scores(rows: Sequence[dict]) -> np.ndarray:
-        columns = [[row[name] for row in rows] for name in ("question", "candidate")]
-        verdicts = grounder.verdicts(*columns, [[row["context"]] for row in rows])
-        lowest = [min((v.probability for v in verdict if v.sentence.states), default=0.0) for verdict in verdicts]
-        calibrated = logit(np.clip(lowest, 1e-9, 1 - 1e-9))
-        return np.clip((calibrated - loaded.intercept) / loaded.slope, -DECIDED, DECIDED)
-
-    return scores, float((logit(loaded.threshold) - loaded.intercept) / loaded.slope)
+    columns = [[row[name] for row in rows] for name in ("question", "candidate")]
+    verdicts = grounder.verdicts(*columns, [[row["context"]] for row in rows])
+    lowest = [min(verdict.probability for verdict in answer if verdict.sentence.states) for answer in verdicts]
+    scaled = logit(np.clip(lowest, 1e-9, 1 - 1e-9))
+    return np.clip((scaled - loaded.intercept) / loaded.slope, -DECIDED, DECIDED)
 
 
-def overlap(rows: Sequence[dict]) -> np.ndarray:
+def overlap(rows: Sequence[Mapping]) -> list[float]:
     """Return (rows,) shares of the words of a candidate, function words left out, that are in its passage."""
     keys = [(content_keys(row["candidate"]), content_keys(row["context"])) for row in rows]
-    return np.array([len(wanted & known) / max(1, len(wanted)) for wanted, known in keys])
+    return [round(len(wanted & in_passage) / max(1, len(wanted)), 4) for wanted, in_passage in keys]
 
 
-def cross_fitted(scores: np.ndarray, labels: np.ndarray, halves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (rows,) probabilities and verdicts, each by a fit on the other half (0 or 1) of the passages."""
-    probabilities, verdicts = np.zeros(len(labels)), np.zeros(len(labels))
-    for side in (0, 1):
-        use, fit = halves == side, halves != side
-        if not use.any():
-            continue
-        slope, intercept = platt(scores[fit], labels[fit])
-        scaled = sigmoid(slope * scores + intercept)
-        probabilities[use] = scaled[use]
-        verdicts[use] = scaled[use] >= best_threshold(scaled[fit], labels[fit], [], "error")
-    return probabilities, verdicts
+def fitted(sets: Mapping[str, Mapping], other: int | None = None) -> tuple[float, float]:
+    """Return slope and intercept of Platt scaling without the half `other` of the passages.
 
-
-def measured(rows: Sequence[dict], scores: np.ndarray, threshold: float | None = None) -> dict:
-    """Return accuracy, AUC and calibration error of a method on a file.
-
-    With its own `threshold` also how many of the unsupported texts it overlooks, and how many of the supported ones it
-    doubts: (count, of how many).
+    Right and wrong texts of every set have the same weight, so that probability .5 is the threshold.
     """
-    labels = np.array([row["label"] for row in rows], dtype=float)
-    halves = np.array([half(row["context"]) for row in rows])
-    probabilities, verdicts = cross_fitted(scores, labels, halves)
-    accuracy, error = float((verdicts == labels).mean()), calibration(probabilities, labels == 1)["ece"]
-    result = {"accuracy": accuracy, "auc": float(roc_auc_score(labels, scores)), "calibration_error": error}
-    if threshold is not None:
-        passes, right = scores >= threshold, labels == 1
-        result["overlooked"] = [int((passes & ~right).sum()), int((~right).sum())]
-        result["doubted"] = [int((~passes & right).sum()), int(right.sum())]
+    columns = []
+    for measured in sets.values():
+        labels, kept = np.array(measured["labels"]), np.array(measured["halves"]) != other
+        for label in (0, 1):
+            scores = np.array(measured["logits"])[kept & (labels == label)]
+            columns.append(np.stack([scores, np.full(len(scores), label), np.full(len(scores), 1 / len(scores))]))
+    scores, labels, weights = np.hstack(columns)
+    return platt(scores, labels, weights * len(weights) / weights.sum())
+
+
+def auc_interval(auc: float, right: int, wrong: int) -> tuple[float, float]:
+    """Return the 95% interval of an AUC by Hanley and McNeil (1982).
+
+    >>> [round(end, 2) for end in auc_interval(0.9, 50, 50)]
+    [0.84, 0.96]
+    """
+    first, second = auc / (2 - auc) - auc**2, 2 * auc**2 / (1 + auc) - auc**2
+    error = np.sqrt((auc * (1 - auc) + (right - 1) * first + (wrong - 1) * second) / (right * wrong))
+    return max(0.0, auc - 1.96 * error), min(1.0, auc + 1.96 * error)
+
+
+def scores(sets: Mapping[str, Mapping]) -> dict[str, dict]:
+    """Return {set: AUC, interval, AUC of shared words, shares of wrong texts that pass and of right ones flagged}."""
+    fits, result = [fitted(sets, side) for side in (0, 1)], {}
+    for name, measured in sets.items():
+        labels, halves, logits_of_set = (np.array(measured[column]) for column in ("labels", "halves", "logits"))
+        passes = np.choose(halves, [slope * logits_of_set + intercept >= 0 for slope, intercept in fits])
+        wrong_pass, right_flagged = passes[labels == 0].mean(), 1 - passes[labels == 1].mean()
+        auc = float(roc_auc_score(labels, logits_of_set))
+        result[name] = {
+            "rows": len(labels),
+            "auc": auc,
+            "interval": auc_interval(auc, int(labels.sum()), int((1 - labels).sum())),
+            "overlap": float(roc_auc_score(labels, measured["overlap"])),
+            "wrong_pass": float(wrong_pass),
+            "right_flagged": float(right_flagged),
+            "balanced_accuracy": float(1 - (wrong_pass + right_flagged) / 2),
+        }
     return result
 
 
-def fitted(rows: Sequence[dict], scores: np.ndarray) -> dict[str, float]:
-    """Return slope, intercept and threshold of a judge; every file, named in the rows' "file", has the same weight.
-
-    Platt scaling with one slope and an intercept for each file, since files differ in how much of them is supported
-    and in what they are about; the intercept that is returned is the mean of the files.
-    """
-    labels = np.array([row["label"] for row in rows], dtype=float)
-    files = np.array([row["file"] for row in rows])
-    names = sorted(set(files))
-    is_of_file = np.stack([files == name for name in names], axis=1).astype(float)  # (rows, files)
-    weights = is_of_file @ (1 / is_of_file.sum(axis=0))
-    model = LogisticRegression(C=1e9, fit_intercept=False, max_iter=1000)
-    value = model.fit(np.column_stack([scores, is_of_file]), labels, weights * len(rows)).coef_[0]
-    slope, intercept = float(value[0]), float(value[1:].mean())
-    times = np.round(weights * len(rows)).astype(int)
-    repeated = (np.repeat(values, times) for values in (sigmoid(slope * scores + intercept), labels))
-    threshold = best_threshold(*repeated, [], "error")
-    return {"slope": slope, "intercept": intercept, "threshold": threshold}
+def errors(sets: Mapping[str, Mapping]) -> tuple[tuple[float, float, float], ...]:
+    """Return mean, least and most over sets of the shares of wrong texts that pass and of right ones flagged."""
+    columns = [[of[name] for of in scores(sets).values()] for name in ("wrong_pass", "right_flagged")]
+    return tuple((float(np.mean(shares)), min(shares), max(shares)) for shares in columns)
 
 
-def table(scores: dict[str, dict[str, dict]]) -> str:
-    """Return the results as a Markdown table."""
-    return rendered("cards/grounding_scores.md.j2", scores=scores)
+def changes_judged(result: Mapping) -> dict[str, tuple[int, int]]:
+    """Return {kind of small change: (wrong texts that are rejected, right ones that pass)}, each of 20."""
+    slope, intercept = result["scaling"]
+    rows = zip(small_changes(), result["small_changes"], strict=True)
+    judged = [(row["kind"], row["label"], slope * score + intercept >= 0) for row, score in rows]
+    return {kind: tuple(judged.count((kind, label, bool(label))) for label in (0, 1)) for kind in KINDS}
+
+
+table = filled("cards/grounding.md.j2", scores=scores, changes=changes_judged)
 
 
 def study(args: Arguments) -> dict:
-    """Measure, calibrate."""
-    data, folder = Path(args.data), checkpoint_folder(args.checkpoint)
-    methods = {"token overlap": (overlap, None)}
-    if checkpoint_digest(folder) != checkpoint_digest(judge_folder()):
-        methods["judge of answers"] = judge_scores(judge_folder())
-    methods["judge of grounding"] = judge_scores(folder)
-    scores: dict[str, dict[str, dict]] = {}
-    everything, logits = [], []
-    for name in (*JUDGED, *PAIRS, PLAIN):
-        rows = [row for row in map(as_claim, json_rows(dev_file(data, name))) if row["label"] is not None]
-        rows = [row for row in rows if any(text.states for text in sentences_of(answer_of(row["candidate"])))]
-        rows = [row | {"question": row["question"] or "", "label": int(row["label"])} for row in rows[: args.rows]]
-        by_method = {method: score(rows) for method, (score, _) in methods.items()}
-        scores[name] = {
-            how: {"rows": len(rows), **measured(rows, by_method[how], threshold)}
-            for how, (_, threshold) in methods.items()
+    """Measure a judge; what else the result file has is kept."""
+    folder = checkpoint_folder(args.checkpoint)
+    grounder = Grounder(load_judge(folder))
+    result = read(args.json) if args.json and Path(args.json).is_file() else {"sets": {}, "digests": {}}
+    result |= {"command": command_line(__spec__.name, sys.argv[1:]), "checkpoint": checkpoint_digest(folder)}
+    result["small_changes"] = logits(grounder, small_changes()).round(3).tolist()
+    result["digests"][SMALL_CHANGES.name] = file_digest(SMALL_CHANGES)
+    folders = [str(Path(args.data) / name) for name in FOLDERS]
+    for name in args.sets:
+        path = named_file("data", f"{name}.dev", folders)
+        rows = sampled_rows(path, args.rows)
+        result["digests"][path.name] = file_digest(path)
+        result["sets"][name] = {
+            "labels": [row["label"] for row in rows],
+            "halves": [half(row["context"]) for row in rows],
+            "logits": logits(grounder, rows).round(3).tolist(),
+            "overlap": overlap(rows),
         }
-        everything += [row | {"file": name} for row in rows]
-        logits.append(by_method["judge of grounding"])
-        print(table({name: scores[name]}), file=sys.stderr, flush=True)
-    kept = np.array([row["file"] not in NOT_CALIBRATED for row in everything])
-    kept &= np.abs(np.concatenate(logits)) < DECIDED
-    settings = fitted([row for row, keep in zip(everything, kept, strict=True) if keep], np.concatenate(logits)[kept])
+        result["scaling"] = [round(value, 4) for value in fitted(result["sets"])]
+        print(json.dumps({name: scores({name: result["sets"][name]})[name]}), file=sys.stderr, flush=True)
+        if args.json:
+            write_json(args.json, result)
     if args.calibrate:
-        write_calibration(folder, settings, table(scores))
-    digests = {name: file_digest(dev_file(data, name)) for name in scores} | {"checkpoint": checkpoint_digest(folder)}
-    return {"settings": settings, "scores": {"rows": scores, "digests": digests}}
+        slope, intercept = result["scaling"]
+        write_calibration(folder, {"slope": slope, "intercept": intercept, "threshold": 0.5})
+    return result
 
 
-STUDY = Study(__spec__.name, Arguments, study, lambda result: table(result["scores"]["rows"]))
+STUDY = Study(__spec__.name, Arguments, study, table, {"judges": "large"})
 
 if __name__ == "__main__":
     STUDY.main()

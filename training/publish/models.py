@@ -18,7 +18,6 @@ from training.studies.accuracy.measure import copy_measured
 
 RECORDS = {
     "ava": ROOT / "training/ava/results/bundled.json",
-    "grounding": ROOT / "training/grounding/results/bundled.json",
     "kpqa": ROOT / "training/kpqa/results/agreement.json",
 }
 TASKS = {"ava": "text-classification", "kpqa": "token-classification"}
@@ -120,7 +119,7 @@ def recorded_results(metric: str, source: Path) -> list:
     else:
         record = record["scores"]
         measured = record["digests"]["checkpoint"]
-        rows = [(data, VERDICTS, s.get("judge of grounding", s), "") for data, s in record["rows"].items()]
+        rows = [(data, VERDICTS, s, "") for data, s in record["rows"].items()]
         graded = {"pearson": GRADES["pearson"]}
         rows += [(data, graded, s, " with graded judgments") for data, s in record.get("graded", {}).items()]
     if not digest.startswith(measured):

@@ -9,7 +9,7 @@ from training.publish.assemble import METRICS, ROOT, assemble
 
 CHECKPOINTS_LINE = re.compile(r"^HUB_CHECKPOINTS = \{[^}]*\}", re.MULTILINE)
 HUB_ID = re.compile(r'"([^"/]+)/([^"@]+)(?:@[^"]+)?"')
-WITH_CHECKPOINT = ("ava", "grounding", "kpqa")
+WITH_CHECKPOINT = ("ava", "kpqa")
 COMPARED = ("ava", "kpqa")  # the metrics of the demo that compares systems
 # Files of training that the demo of F-meta imports.
 GENERATORS = ("__init__.py", "common.py", *(f"question_generation/{name}" for name in (

@@ -321,8 +321,8 @@ def _supported(
         add("score the rows", f"default for such rows: {' and '.join(metrics)}", "score", *written)
         if written:  # has all rows that are good, in columns of usual names
             files, reading, skip = [JUDGED], [], []
-    else:  # grounding errs too often to be recommended where there is another way
-        why = f"passages and no references: only {grounding} reads such rows, and it errs often"
+    else:  # it needs a judge that is downloaded, and is not recommended where there is another way
+        why = f"passages and no references: only {grounding} reads such rows (its judge is downloaded once, 1.1 GB)"
         add("score the rows", why, "score", "-m", grounding)
         why = "the worst answers, each with the nearest sentence of a passage"
         add("list the sentences that no passage supports", why, "explain", "-m", grounding)
@@ -427,7 +427,9 @@ def _notes(facts: _Facts) -> list[str]:
     if repeated and not facts.kind.sets:
         notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")
     if facts.contexts:
-        way = f"score -m {_metric_of_passages()} says which answers they support, and errs often"
+        way = (
+            f"score -m {_metric_of_passages()} says which answers they support (its judge: 1.1 GB, once)"
+        )
         notes.append(f"{facts.contexts:,} rows have the passages that were retrieved: {way}")
     profiles = {system: of for system, of in facts.profiles.items() if of["profiled"] >= LEAST_ROWS}
     if profiles and facts.labels < 2 and facts.kind.text == "question":

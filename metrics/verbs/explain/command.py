@@ -74,13 +74,13 @@ def explain(
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
-    given = dict(locals())  # the arguments, by name
+    arguments = dict(locals())  # the arguments, by name
     from ...registry import scorer_class
     from ...reports.report import WIDTH
     from .report import METRICS
 
-    reading = [given[name] for name in terminal.READING]
-    of_files = {name: given[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
+    reading = [arguments[name] for name in terminal.READING]
+    of_files = {name: arguments[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
     with terminal.usage("explain"):
         if checkpoint == "":
             raise ValueError("--checkpoint: expected a folder or a name, got an empty one; is a shell variable unset?")
@@ -94,8 +94,8 @@ def explain(
             raise ValueError("--checkpoint: given twice, as an option and as a setting; drop one of the two")
         sources, texts_of_one, alone = None, (prediction, context, reference), metric in METRICS
         if not alone and (html or texts_of_one != (None, None, None) or not all(map(os.path.exists, texts))):
-            said = f"{metric} says why of rows of files, in the terminal"
-            raise ValueError(f"--metric: {said}; name files, without --prediction, --reference, --context and --html")
+            scope = f"{metric} says why of rows of files, in the terminal"
+            raise ValueError(f"--metric: {scope}; name files, without --prediction, --reference, --context and --html")
         if texts_of_one == (None, None, None) and (by_passages or all(map(os.path.exists, texts))):
             if output and not by_passages:
                 raise ValueError("--output: only grounding writes its sentences; leave it out, or see `score -o`")
@@ -120,11 +120,11 @@ def explain(
 
         with terminal.failures("explain"):
             if sources:
-                found = _unsupported(sources, of_rows, settings, output)
+                grounded = _unsupported(sources, of_rows, settings, output)
             else:
-                found = one_answer(texts[0], prediction, context, settings)
-        terminal.write_outputs({"--html": (html, lambda: unsupported_html(found))})
-        print_unsupported(found, out)
+                grounded = one_answer(texts[0], prediction, context, settings)
+        terminal.write_outputs({"--html": (html, lambda: unsupported_html(grounded))})
+        print_unsupported(grounded, out)
         return
     with terminal.failures("explain" if sources else ""):
         shown, answers = "", [("", (texts[0], prediction, reference))]
@@ -178,8 +178,9 @@ def _one_answer(judges: bool, settings: Mapping[str, Any]) -> tuple[Callable, Ca
         from .verdict import print_verdict, verdict, verdict_html
 
         return partial(verdict, settings=settings), print_verdict, verdict_html
+    from ...kpqa.explaining import explanation
     from ...registry import make_scorer
-    from .kpqa import explanation, explanation_html, print_explanation
+    from .heat_map import explanation_html, print_explanation
 
     scorer: Any = make_scorer("kpqa", settings)
     return partial(explanation, models=scorer.models, beta=scorer.beta), print_explanation, explanation_html

@@ -24,14 +24,16 @@ def reasons(
 ) -> list[Reason]:
     """Return why a metric scored rows as it did, each with its question, its predictions line by line, references."""
     scorer = make_scorer(metric, settings)
-    given = [[text] if not scorer.takes_sets else text.splitlines() for _, text, _ in rows]
-    predictions = given if scorer.takes_sets else [text for (text,) in given]
+    answers = [[text] if not scorer.takes_sets else text.splitlines() for _, text, _ in rows]
+    predictions = answers if scorer.takes_sets else [text for (text,) in answers]
     columns = scorer.checked({"predictions": predictions, "references": [texts for *_, texts in rows]})
     statistics, _, details, _ = scorer.statistics(columns, explain=True)
-    scores, said = scorer.row_scores(statistics)[scorer.main], scorer.reasons(statistics, details)
+    scores, sentences = scorer.row_scores(statistics)[scorer.main], scorer.reasons(statistics, details)
     return [
         Reason(question, texts, references, f"{scorer.main} {number(score)}", reason)
-        for (question, _, references), texts, score, reason in zip(rows, given, scores.tolist(), said, strict=True)
+        for (question, _, references), texts, score, reason in zip(
+            rows, answers, scores.tolist(), sentences, strict=True
+        )
     ]
 
 

@@ -34,8 +34,8 @@ def explain(
     Raises:
         ValueError: if the metric does not explain an answer, or a text or setting is bad.
 
-    >>> found = explain("Who won?", "It was Ann.", "Ann")
-    >>> sorted(found["explanation"])
+    >>> explained = explain("Who won?", "It was Ann.", "Ann")
+    >>> sorted(explained["explanation"])
     ['probability', 'reason', 'reference', 'words']
     """
     from ... import load

@@ -11,7 +11,7 @@ from ...core.answers import attempts
 from ...core.reading import one_line, the_first
 from ...core.scorer import Scorer
 from ...grounding.judging import WRONG_CITATION
-from ...grounding.windows import passage_numbers
+from ...grounding.passages import passage_numbers
 from ...registry import make_scorer
 from ...reports.report import as_sentence, print_field, say
 from ...reports.table import page, probability_and_threshold, render
@@ -94,19 +94,19 @@ def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[Grounded
         "contexts": [item.contexts for item, _ in texts],
     }
     _, counts, details, _ = scorer.statistics(columns, explain=True)
-    values = []
+    answers = []
     for (item, prediction), explained in zip(texts, details["explanation"], strict=True):
         sentences, numbers = [], passage_numbers(item.contexts)
         for sentence in explained["sentences"]:
             if sentence["verdict"] == "states nothing":
                 continue
-            place, span = sentence["passage"], sentence["span"] or sentence["nearest"]
-            told = {name: sentence[name] for name in ("text", "verdict", "probability", "instead", "citations")}
-            told["passage"] = None if place is None else place + 1
-            told["cited"] = [numbers[number] + 1 for number in sentence["citations"] if number in numbers]
-            sentences.append(Judged(**told, nearest=item.contexts[place][slice(*span)] if span else None))
-        values.append(GroundedAnswer(item, prediction, tuple(sentences)))
-    return values, counts
+            passage, span = sentence["passage"], sentence["span"] or sentence["nearest"]
+            columns = {name: sentence[name] for name in ("text", "verdict", "probability", "instead", "citations")}
+            columns["passage"] = None if passage is None else passage + 1
+            columns["cited"] = [numbers[number] + 1 for number in sentence["citations"] if number in numbers]
+            sentences.append(Judged(**columns, nearest=item.contexts[passage][slice(*span)] if span else None))
+        answers.append(GroundedAnswer(item, prediction, tuple(sentences)))
+    return answers, counts
 
 
 def _kind(answer: str) -> str:
@@ -118,8 +118,8 @@ def _kind(answer: str) -> str:
 
 def _of_judge(scorer: Scorer, counts: Counter) -> dict[str, Any]:
     """Return what `Grounded` says of the judge."""
-    known = {name: getattr(scorer, name) for name in ("threshold", "error_rate", "signature")}
-    return known | {"warnings": tuple(scorer.warnings({}, counts))}
+    facts = {name: getattr(scorer, name) for name in ("threshold", "error_rate", "signature")}
+    return facts | {"warnings": tuple(scorer.warnings({}, counts))}
 
 
 def one_answer(
@@ -130,9 +130,9 @@ def one_answer(
     columns = scorer.checked({"questions": [question], "predictions": [answer], "contexts": [list(passages)]})
     item = Item("", 0, None, "", columns["questions"][0], columns["predictions"], [], (None, None))
     item.contexts = columns["contexts"][0]
-    (found,), counts = judged_answers(scorer, [item])
-    unsupported = {"": int(bool(found.unsupported))}
-    return Grounded((found,), {"": 1}, unsupported, 0, **_of_judge(scorer, counts), single=True)
+    (answer,), counts = judged_answers(scorer, [item])
+    unsupported = {"": int(bool(answer.unsupported))}
+    return Grounded((answer,), {"": 1}, unsupported, 0, **_of_judge(scorer, counts), single=True)
 
 
 def unsupported_sentences(
@@ -165,7 +165,7 @@ def unsupported_sentences(
         lambda window: len(window.items),
     )
     windows = reading.windows(lambda row_kind: (window_predictions([scorer]), WINDOW_CHARACTERS))
-    found: list[GroundedAnswer] = []
+    worst_answers: list[GroundedAnswer] = []
     stating, unsupported, silent, counts = Counter(), Counter(), Counter(), Counter()
     with writer or nullcontext():
         for _, (answers, counts_of_window) in map_in_order(judge, windows, worker_count([scorer])):
@@ -175,14 +175,16 @@ def unsupported_sentences(
             silent.update(_kind(answer.prediction) for answer in answers if not answer.sentences)
             bad = [answer for answer in answers if answer.unsupported]
             unsupported.update(answer.item.system for answer in bad)
-            found += bad
-            found.sort(key=lambda answer: (answer.score, min(sentence.probability for sentence in answer.sentences)))
-            del found[worst:]
+            worst_answers += bad
+            worst_answers.sort(
+                key=lambda answer: (answer.score, min(sentence.probability for sentence in answer.sentences))
+            )
+            del worst_answers[worst:]
             if writer:
                 writer.write(_lines(bad))
     of_systems, rows = {system: unsupported[system] for system in stating}, reading.counts[GOOD]
     more = {**_of_judge(scorer, counts), "rows": rows, "silent": silent}
-    return Grounded(tuple(found), dict(stating), of_systems, reading.skips.skipped, **more)
+    return Grounded(tuple(worst_answers), dict(stating), of_systems, reading.skips.skipped, **more)
 
 
 def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:
@@ -199,32 +201,32 @@ def _lines(answers: Sequence[GroundedAnswer]) -> dict[str, list]:
 SYSTEMS = 10  # systems that are listed
 
 
-def headline(found: Grounded) -> str:
+def headline(grounded: Grounded) -> str:
     """Return what was found, in a line."""
-    if found.single:
-        (answer,) = found.answers
+    if grounded.single:
+        (answer,) = grounded.answers
         if not answer.sentences:
             return "The answer states nothing that a passage could support."
-        return f"{supported(answer)}, from a probability of {found.threshold:.2f}"
-    bad, silent = sum(found.unsupported.values()), sum(found.silent.values())
-    answers = f"{bad:,} of {sum(found.stating.values()) + silent:,} answers"
-    said = f"In {answers} a sentence is judged unsupported (probability below {found.threshold:.2f})"
-    return f"{said}; the worst {len(found.answers):,} below" if len(found.answers) < bad else said
+        return f"{supported(answer)}, from a probability of {grounded.threshold:.2f}"
+    bad, silent = sum(grounded.unsupported.values()), sum(grounded.silent.values())
+    answers = f"{bad:,} of {sum(grounded.stating.values()) + silent:,} answers"
+    text = f"In {answers} a sentence is judged unsupported (probability below {grounded.threshold:.2f})"
+    return f"{text}; the worst {len(grounded.answers):,} below" if len(grounded.answers) < bad else text
 
 
-def not_judged(found: Grounded) -> str:
+def not_judged(grounded: Grounded) -> str:
     """Return how many answers state nothing, by what they are; nothing where there are none."""
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(found.silent.items()))
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(grounded.silent.items()))
     return f"Not judged, as they state nothing: {kinds}" if kinds else ""
 
 
-def by_system(found: Grounded) -> str:
+def by_system(grounded: Grounded) -> str:
     """Return how many stating answers of each system have such a sentence, most first; nothing for one system."""
-    if len(found.stating) < 2:
+    if len(grounded.stating) < 2:
         return ""
-    order = sorted(found.stating, key=lambda name: -found.unsupported[name] / max(found.stating[name], 1))
-    counts = [f"{name} {found.unsupported[name]:,} of {found.stating[name]:,}" for name in order]
-    stating = ", of the answers that state something" * bool(found.silent)
+    order = sorted(grounded.stating, key=lambda name: -grounded.unsupported[name] / max(grounded.stating[name], 1))
+    counts = [f"{name} {grounded.unsupported[name]:,} of {grounded.stating[name]:,}" for name in order]
+    stating = ", of the answers that state something" * bool(grounded.silent)
     return f"By system{stating}: {the_first(counts, SYSTEMS)}"
 
 
@@ -234,12 +236,7 @@ def supported(answer: GroundedAnswer) -> str:
 
 
 def evidence(sentence: Judged) -> list[tuple[str, str]]:
-    """Return which passages to read beside a sentence, and their parts that are evidence or nearest to the sentence.
-
-    None where no passage was read.
-    """
-    if sentence.passage is None:
-        return []
+    """Return labels of passages to read beside a sentence, each with the part that is evidence or nearest to it."""
     passage, no_word = f"passage {sentence.passage}", "none shares a content word with the sentence"
     if sentence.nearest is None:
         return [("passages", no_word)]
@@ -263,7 +260,7 @@ def _says(instead: str | None) -> str:
     return f"says it {instead}: " if instead.startswith("without") else f'says "{instead.strip(chr(34))}": '
 
 
-def _shown_answers(found: Grounded) -> list[dict[str, Any]]:
+def _shown_answers(grounded: Grounded) -> list[dict[str, Any]]:
     """Return what is shown of each answer: all sentences of one answer, the unsupported ones of rows."""
     return [
         {
@@ -271,11 +268,11 @@ def _shown_answers(found: Grounded) -> list[dict[str, Any]]:
             "question": answer.item.text,
             "prediction": answer.prediction,
             "sentences": [
-                (s.verdict, s.text, probability_and_threshold(s.probability, found.threshold)[0], evidence(s))
-                for s in (answer.sentences if found.single else answer.unsupported)
+                (s.verdict, s.text, probability_and_threshold(s.probability, grounded.threshold)[0], evidence(s))
+                for s in (answer.sentences if grounded.single else answer.unsupported)
             ],
         }
-        for answer in found.answers
+        for answer in grounded.answers
     ]
 
 
@@ -283,41 +280,43 @@ LABELS = 22  # columns of the labels in the terminal
 HOW_TO_READ = "Read each sentence beside the passage under it: does the passage say so?"
 
 
-def print_unsupported(found: Grounded, console) -> None:
+def print_unsupported(grounded: Grounded, console) -> None:
     """Print the answers with their sentences that no passage supports; of one answer all its sentences."""
-    answers = _shown_answers(found)
-    say(console, [headline(found)], "bold")
-    say(console, [as_sentence(found.error_rate)], "bold yellow")
+    answers = _shown_answers(grounded)
+    say(console, [headline(grounded)], "bold")
+    say(console, [as_sentence(grounded.error_rate)], "bold yellow")
     read = HOW_TO_READ * any(answer["sentences"] for answer in answers)
-    say(console, filter(None, [not_judged(found), by_system(found), read]), "")
+    say(console, filter(None, [not_judged(grounded), by_system(grounded), read]), "")
     for answer in answers:
         console.print()
         say(console, filter(None, [answer["heading"]]), "bold")
         fields = [("Question", answer["question"])]
         for verdict, text, chance, passages in answer["sentences"]:
             fields.append((verdict.capitalize(), f"{one_line(text)} (probability {chance})"))
-            fields += [(f"  {label}", said) for label, said in passages]
+            fields += [(f"  {label}", text) for label, text in passages]
         for label, text in fields:
             if text:
                 print_field(console, label, text, LABELS)
-    if found.warnings:
+    if grounded.warnings:
         console.print()
-    say(console, [f"note: {warning}" for warning in found.warnings], "italic")
+    say(console, [f"note: {warning}" for warning in grounded.warnings], "italic")
 
 
-def unsupported_html(found: Grounded, findings: bool = True) -> str:
+def unsupported_html(grounded: Grounded, findings: bool = True) -> str:
     """Return the same as one HTML page that needs nothing else: no script, no outside resource.
 
     Without `findings` the page has the sentences alone.
     """
     body = render(
         "unsupported.html",
-        headline=headline(found) if findings else "",
-        error_rate=as_sentence(found.error_rate),
-        of_answers=list(filter(None, [not_judged(found), by_system(found), HOW_TO_READ * (not found.single)])),
-        answers=_shown_answers(found),
-        threshold=f"{found.threshold:.2f}",
-        warnings=list(found.warnings),
-        signature=found.signature,
+        headline=headline(grounded) if findings else "",
+        error_rate=as_sentence(grounded.error_rate),
+        of_answers=list(
+            filter(None, [not_judged(grounded), by_system(grounded), HOW_TO_READ * (not grounded.single)])
+        ),
+        answers=_shown_answers(grounded),
+        threshold=f"{grounded.threshold:.2f}",
+        warnings=list(grounded.warnings),
+        signature=grounded.signature,
     )
     return page("Grounding: sentences that no passage supports", body, render("unsupported.css"))

@@ -66,47 +66,47 @@ STEPS = ((0.1, "#93c5fd", "#fdba74"), (0.3, "#60a5fa", "#fb923c"))
 UNSEEN = STEPS[0][0]
 
 
-def headline(found: Verdict) -> str:
+def headline(judged: Verdict) -> str:
     """Return the verdict in a line; a probability is never shown as 0 or 1.
 
     >>> headline(Verdict("q", "a", ("r",), 0, 0.9999, 0.5, (), "", (), ""))
     'judged right: probability above 0.99; 0.50 or more counts as right'
     """
-    called = "right" if found.correct else "wrong"
-    value, threshold = probability_and_threshold(found.probability, found.threshold)
-    return f"judged {called}: probability {value}; {threshold} or more counts as right"
+    called = "right" if judged.correct else "wrong"
+    probability, threshold = probability_and_threshold(judged.probability, judged.threshold)
+    return f"judged {called}: probability {probability}; {threshold} or more counts as right"
 
 
-def _parts(found: Verdict) -> Iterator[tuple[str, float | None]]:
+def _pieces(judged: Verdict) -> Iterator[tuple[str, float | None]]:
     """Yield the pieces of the answer, words that say something with their effect."""
     from ...ava.explaining import says_something
 
-    texts = [found.answer[word.start : word.end] for word in found.words]
+    texts = [judged.answer[word.start : word.end] for word in judged.words]
     telling = {text for text in texts if says_something(text)} or {*texts}
     end = 0
-    for word in found.words:
+    for word in judged.words:
         if word.start > end:
-            yield found.answer[end : word.start], None
-        text = found.answer[word.start : word.end]
+            yield judged.answer[end : word.start], None
+        text = judged.answer[word.start : word.end]
         yield text, word.effect if text in telling else None
         end = word.end
-    if end < len(found.answer):
-        yield found.answer[end:], None
+    if end < len(judged.answer):
+        yield judged.answer[end:], None
 
 
 def _step(effect: float | None) -> int:
     return sum(abs(effect or 0.0) >= least for least, *_ in STEPS)
 
 
-def _references(found: Verdict) -> list[tuple[str, bool]]:
-    several = len(found.references) > 1
-    return [(text, several and number == found.reference) for number, text in enumerate(found.references)]
+def _references(judged: Verdict) -> list[tuple[str, bool]]:
+    several = len(judged.references) > 1
+    return [(text, several and number == judged.reference) for number, text in enumerate(judged.references)]
 
 
 LABELS = 12  # columns of the labels in the terminal
 
 
-def print_verdict(found: Verdict, console, legend: bool = True) -> None:
+def print_verdict(judged: Verdict, console, legend: bool = True) -> None:
     """Print a verdict: words with background colours, or without colours the effects as numbers.
 
     With `legend` what the marks mean and warnings too.
@@ -115,17 +115,17 @@ def print_verdict(found: Verdict, console, legend: bool = True) -> None:
 
     coloured = console.color_system is not None and not console.no_color
     answer = Text()
-    for text, effect in _parts(found):
+    for text, effect in _pieces(judged):
         step = _step(effect)
         colour = STEPS[step - 1][1 if (effect or 0.0) > 0 else 2]
         answer.append(visible(text), f"#000000 on {colour}" if coloured and step else "")
         if not coloured and step:
             answer.append(f"({effect:+.2f})")
     marks = {True: "  (decides the verdict)", False: ""}
-    references = [("Reference", f"{text}{marks[decides]}") for text, decides in _references(found)]
+    references = [("Reference", f"{text}{marks[decides]}") for text, decides in _references(judged)]
     answer = answer if answer.plain.strip() else Text("(empty)", "italic")
-    fields = [("Question", found.question), ("Answer", answer), *references]
-    for label, text in [*fields, ("Verdict", headline(found)), ("Reason", found.reason)]:
+    fields = [("Question", judged.question), ("Answer", answer), *references]
+    for label, text in [*fields, ("Verdict", headline(judged)), ("Reason", judged.reason)]:
         print_field(console, label, text, LABELS)
     if not legend:
         return
@@ -136,7 +136,7 @@ def print_verdict(found: Verdict, console, legend: bool = True) -> None:
         print_field(console, "", marks + Text(f": {_LEGEND}"), 0)
     else:
         print_field(console, "(+0.10)", f"counts for the answer, (-0.10) against it: {_LEGEND}", LABELS)
-    say(console, [f"note: {warning}" for warning in found.warnings], "italic")
+    say(console, [f"note: {warning}" for warning in judged.warnings], "italic")
 
 
 _LEGEND = (
@@ -152,25 +152,25 @@ def verdict_html(*answers: Verdict, headings: Sequence[str] = ("",), verdicts: b
     Headings say which answers they are; without `verdicts` the page says the reasons alone. Warnings and signature are
     those of the last answer.
     """
-    judged = [
+    shown = [
         {
             "heading": heading,
-            "headline": (line := headline(found))[:1].upper() + line[1:] if verdicts else "",
-            "reason": found.reason,
-            "question": found.question,
-            "parts": list(map(_marked, _parts(found))),
-            "references": _references(found),
+            "headline": (line := headline(judged))[:1].upper() + line[1:] if verdicts else "",
+            "reason": judged.reason,
+            "question": judged.question,
+            "parts": list(map(_marked, _pieces(judged))),
+            "references": _references(judged),
         }
-        for heading, found in zip(headings, answers, strict=True)
+        for heading, judged in zip(headings, answers, strict=True)
     ]
     last = answers[-1]
-    values = {"unseen": f"{UNSEEN:.2f}", "warnings": list(last.warnings), "signature": last.signature}
+    facts = {"unseen": f"{UNSEEN:.2f}", "warnings": list(last.warnings), "signature": last.signature}
     title = "AVA: the answers to read first" if len(answers) > 1 else f"AVA: {last.question}"
-    return page(title, render("verdict.html", answers=judged, **values), render("verdict.css", steps=STEPS))
+    return page(title, render("verdict.html", answers=shown, **facts), render("verdict.css", steps=STEPS))
 
 
-def _marked(part: tuple[str, float | None]) -> tuple[str, str, str]:
+def _marked(piece: tuple[str, float | None]) -> tuple[str, str, str]:
     """Return a piece of the answer with the class of its background and its effect; "" for none."""
-    text, effect = part
+    text, effect = piece
     step = _step(effect)
     return text, f"{'for' if (effect or 0.0) > 0 else 'against'}{step}" if step else "", f"{effect or 0.0:+.2f}"
