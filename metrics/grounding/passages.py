@@ -155,7 +155,8 @@ def stating_spans(text: str) -> list[tuple[int, int]]:
 def nearest_sentences(claim: str, passages: Mapping[int, Passage]) -> list[tuple[int, tuple[int, int]]]:
     """Return (index of the passage, (start, end)) of the sentences that share most words with a claim.
 
-    An empty list where no sentence shares a word.
+    Of equals those of the passage that shares most words with it come first. An empty list where no sentence shares a
+    word.
 
     >>> nearest_sentences("The tower opened in 1887.", {4: Passage("The tower is high. It was opened in 1889.")})
     [(4, (0, 18)), (4, (19, 41))]
@@ -164,12 +165,17 @@ def nearest_sentences(claim: str, passages: Mapping[int, Passage]) -> list[tuple
     """
     wanted = content_keys(claim)
     shared = [
-        (len(wanted & keys_of_sentence), index, span)
+        (len(wanted & sentence_keys), index, span)
         for index, passage in passages.items()
-        for span, keys_of_sentence in passage.sentences
+        for span, sentence_keys in passage.sentences
     ]
     most = max((count for count, *_ in shared), default=0)
-    return [(index, span) for count, index, span in shared if count == most > 0]
+    nearest = [(index, span) for count, index, span in shared if count == most > 0]
+    whole = {
+        index: frozenset().union(*(sentence_keys for _, sentence_keys in passages[index].sentences))
+        for index, _ in nearest
+    }
+    return sorted(nearest, key=lambda sentence: -len(wanted & whole[sentence[0]]))
 
 
 def passage_numbers(passages: Sequence[str]) -> dict[int, int]:
