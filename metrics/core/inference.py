@@ -23,8 +23,8 @@ def cores() -> int:
         here = min(here, max(1, round(int(share) / int(period))))
     except (OSError, ValueError):  # no container, or one without a limit
         pass
-    own = os.environ.get("OMP_NUM_THREADS", "")
-    return min(here, int(own)) if own.isdecimal() and int(own) else here
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    return min(here, int(threads)) if threads.isdecimal() and int(threads) else here
 
 
 @lru_cache(1)
@@ -64,8 +64,8 @@ def checked_backend(backend: object, device: str | None = None, dtype: object = 
     if backend not in BACKENDS:
         raise ValueError(f"backend: expected one of {', '.join(BACKENDS)}, got {backend!r}")
     if backend == "onnx" and other:
-        value = {"device": device, "dtype": dtype}[other[0]]
-        raise ValueError(f"{other[0]}: backend 'onnx' runs on the CPU in float32, got {value!r}; leave it out")
+        setting = {"device": device, "dtype": dtype}[other[0]]
+        raise ValueError(f"{other[0]}: backend 'onnx' runs on the CPU in float32, got {setting!r}; leave it out")
     if backend == "torch":
         require_extra("torch", "torch", "transformers", "peft")
     return backend
@@ -93,8 +93,8 @@ def checked_device(device: str | None) -> str:
 def checked_dtype(dtype: object) -> str:
     """Return the name of a torch floating-point type that a metric runs in, float32 for None."""
     dtype = "float32" if dtype is None else str(dtype).removeprefix("torch.")
-    known = dtype in ("float32", "bfloat16", "float16")
-    check_setting("dtype", known, "float32, bfloat16 or float16", dtype)
+    is_known = dtype in ("float32", "bfloat16", "float16")
+    check_setting("dtype", is_known, "float32, bfloat16 or float16", dtype)
     return dtype
 
 
@@ -182,9 +182,9 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     """
     order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
     batch = []
-    for place, i in enumerate(order):
+    for position, i in enumerate(order):
         batch.append(i)
-        last = place + 1 == len(order)
+        last = position + 1 == len(order)
         if last or (len(batch) + 1) * lengths[batch[0]] > budget:
             yield batch
             report_done(len(batch) / len(order))
@@ -212,7 +212,7 @@ def tensors(inputs: Mapping[str, np.ndarray], device: object = "cpu") -> dict:
     """Return padded inputs as tensors of torch on a device."""
     import torch
 
-    return {name: torch.from_numpy(values).to(device) for name, values in inputs.items()}
+    return {name: torch.from_numpy(array).to(device) for name, array in inputs.items()}
 
 
 def run_padded(encoded: Sequence[dict], forward: Callable, budget: int, workers: int = 1) -> list[np.ndarray]:
