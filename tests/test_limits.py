@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from genqa_metrics.core import checkpoints
+from genqa_metrics.core.answers import declines
 from genqa_metrics.core.checkpoints import CheckpointError, adapter_settings, check_row, read_json, token_limit
 from genqa_metrics.core.encoder_weights import encoder_config
 from genqa_metrics.core.inference import CPU_BATCH, budget_on, budgeted, cores
@@ -141,6 +142,13 @@ def test_misspelt_words(word, other, expected):
 @with_cases
 def test_marks_of_words(question, reference, answer, expected):
     assert word_marks(question, reference, answer, "valued") == expected
+
+
+def test_a_refusal_has_at_most_400_characters():
+    refusal = "I don't know. " + "Please contact support. " * 16
+    assert len(refusal) == 398
+    assert declines(f"{refusal} \n")
+    assert not declines(f"{refusal}  \n")
 
 
 def words(text):

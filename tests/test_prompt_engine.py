@@ -239,8 +239,12 @@ def test_what_cannot_be_kept_is_read_all_the_same(checkpoint, monkeypatch, tmp_p
 
 def test_a_kept_file_that_was_cut_off_is_read_up_to_there(monkeypatch, tmp_path):
     monkeypatch.setenv("GENQA_CACHE", str(tmp_path))
+    monkeypatch.setattr(KeptLogits, "in_use", False)
     asked = [("a", "b"), ("c", "d")]
+    KeptLogits("").keep(asked, np.array([1.5, -2]))
+    assert not KeptLogits.in_use
     KeptLogits("judge").keep(asked, np.array([1.5, -2]))
+    assert KeptLogits.in_use
     kept = KeptLogits("judge")
     assert kept.known([*asked, ("a", "c")]).tolist()[:2] == [1.5, -2]
     assert np.isnan(kept.known([("ab", "")])).all()
