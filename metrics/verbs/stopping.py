@@ -44,8 +44,8 @@ class Question:
     Attributes:
         names: the system, or the two systems.
         steps: (steps, systems) keys of the rows in the order in which they are labelled.
-        judged: (steps,) what the judge says of them, of two systems the difference.
-        fresh: (steps,) the mean of what it says of `number` rows that are not labelled.
+        judged: (steps,) the judge's probability of each answer; of two systems the difference.
+        fresh: (steps,) the mean of such numbers of `number` questions that are not labelled.
         low: the accuracy that is asked for; None for which of two systems is better.
     """
 
@@ -57,7 +57,7 @@ class Question:
     low: float | None
 
     def _moved(self, labels: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the labels up to the first missing one, moved by the judge; a row that was skipped is waited for."""
+        """Return `sequential.controlled` of the labels up to the first missing one: a skipped row is waited for."""
         outcomes: list[float] = []
         for keys in self.steps:
             if any(key not in labels for key in keys):

@@ -70,7 +70,8 @@ def label(
 
     **Keys** in the terminal: y or 1 correct, n or 0 wrong (1 to 5 for grades), u undo, s skip for now, q quit.
 
-    Several raters may write into one file: it says how far they agree, and other commands take their mean.
+    Several raters may write into one file: the end of the output says how far they agree, and other commands take the
+    mean of their labels.
 
     **Exit status**: 0 done, 1 failed, 2 bad usage.
     """
