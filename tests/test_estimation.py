@@ -306,3 +306,10 @@ def test_a_system_without_an_estimate_has_no_difference():
     low, _ = tests.limits(np.full(3, 0.05))
     assert np.isnan(low).tolist() == [True, False, True]
     assert tests.p_values[1] == alone.p_values[0]
+
+
+def test_a_batch_in_which_one_system_has_one_label_is_refused():
+    labels = np.full((2, 10), np.nan)
+    labels[0, :8], labels[1, 0] = 1, 1
+    with pytest.raises(ValueError, match="labels: expected at least 2 labelled rows, got 1; label more"):
+        powered(question_sums(np.ones((2, 10)), np.ones((2, 10)), labels, 0.5))
