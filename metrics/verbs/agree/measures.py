@@ -303,8 +303,8 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
 
 def best_first(metrics: Mapping[str, Mapping], kind: str = "pearson") -> list[str]:
     """Return the names of the metrics, the best correlation first, undefined ones last."""
-    values = {name: metric[kind]["value"] for name, metric in metrics.items()}
-    return sorted(metrics, key=lambda name: (values[name] is None, -(values[name] or 0.0), name))
+    coefficients = {name: metric[kind]["value"] for name, metric in metrics.items()}
+    return sorted(metrics, key=lambda name: (coefficients[name] is None, -(coefficients[name] or 0.0), name))
 
 
 def against_best(metrics: Mapping, differences: Sequence[Mapping], kind: str = "pearson") -> dict[str, dict]:

@@ -290,21 +290,19 @@ class AgreeReport(Report):
     def _best_correlation(self, labelled: bool) -> list[str]:
         """Return a sentence on the best correlation and the metrics that may agree as well; [] if undefined."""
         best = self._order[0]
-        pearson, p_values = self.metrics[best]["pearson"], self._p_values()
+        pearson = self.metrics[best]["pearson"]
+        p_values = {name: test["permutation_p_holm"] for name, test in self._against_best.items()}
         if pearson["value"] is None:
             return []
         if pearson["low"] is not None and pearson["low"] <= 0:
             return [f"No metric is shown to agree with the humans: Pearson r of {best} {_shown(pearson)}."]
         if p_values:
-            near = [name for name in self._order if name in p_values and (p_values[name] or 0.0) >= LEVEL]
-            near += [name for name in self._order if p_values.get(name, 0.0) is None]
+            tested = [name for name in self._order if name in p_values]
+            near = [name for name in tested if p_values[name] is None or p_values[name] >= LEVEL]
             lead = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
             return [f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {lead}."]
         by_verdicts = labelled and "verdicts" in self.metrics[best]
         return [f"{best} agrees with the humans: Pearson r {_shown(pearson)}."] * (not by_verdicts)
-
-    def _p_values(self) -> dict[str, float | None]:
-        return {name: test["permutation_p_holm"] for name, test in self._against_best.items()}
 
     @property
     def next_steps(self) -> list[str]:

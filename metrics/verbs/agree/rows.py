@@ -78,8 +78,8 @@ def read_rows(
         if scorers:
             items = reader.read(row)
             if len(items) != 1:
-                of_one = "expected the answer of one system, with its human score"
-                raise reading.RowError(f"{of_one}, got {len(items)}; write one row per system")
+                expected = "expected the answer of one system, with its human score"
+                raise reading.RowError(f"{expected}, got {len(items)}; write one row per system")
             (item,) = items
         else:
             item = unscored_item(source, row, {**texts, "prediction": texts["prediction"] or [""]})

@@ -39,7 +39,6 @@ from .calibration import (
 
 WRITE = "genqa-metrics calibrate with --output mine.json writes it for --calibration mine.json"
 SHARES = ("agreement", "sensitivity", "specificity")
-UNHELPFUL = "calibration is not shown to help"
 FEW_ANSWERS = 15  # effective ones, correct or incorrect, below which intervals are wide
 CHANCE = 0.65  # area under the curve, below which the judge hardly tells right from wrong
 
@@ -192,7 +191,7 @@ class CalibrateReport(Report):
         agrees = f"it agrees with {after} of the labels on held-out questions, the judge as it is with {before}"
         agrees += f" ({counts})"
         if not self.helps:
-            return [f"{UNHELPFUL}: {agrees}. Use the labels themselves: {self.instead}"]
+            return [f"calibration is not shown to help: {agrees}. Use the labels themselves: {self.instead}"]
         score = f"genqa-metrics score OTHERS --calibration {shlex.quote(self.output)}" if self.output else ""
         written = f"Written to {self.output}. For other answers: {score}; "
         to_do = f"{written}of these the labels say more: {self.instead}" if self.output else WRITE
@@ -209,7 +208,7 @@ class CalibrateReport(Report):
             f"{content['labels']:,} labels of {content['answers']:,} answers to {content['questions']:,} questions",
             replace(table, title="", explanation=""),
             self.findings,
-            [note for note in self.notes if not note.startswith(UNHELPFUL)],
+            self.notes,
             "What the columns mean and the numbers rest on: --verbose",
         )
 
@@ -286,12 +285,6 @@ def _fitted(
 
 def _notes(report: CalibrateReport) -> list[str]:
     content, notes = report.calibration, []
-    if not report.helps:
-        before, after = report.before["agreement"], report.after["agreement"]
-        notes.append(
-            f"{UNHELPFUL}: on held-out questions it agrees with {after:.1%} of the labels, the judge as "
-            f"it is with {before:.1%}. Use the labels themselves: {report.instead}"
-        )
     if content["labels"] < LABELS_TO_BEGIN:
         notes.append(f"{content['labels']} labels: below {LABELS_TO_BEGIN} the scale is rough; label more")
     few = {name: content["errors"][name] for name in COUNTS[1::2] if content["errors"][name] < FEW_ANSWERS}

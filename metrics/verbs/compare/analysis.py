@@ -125,7 +125,7 @@ def uncorrected(
         question_statistics = np.zeros((len(sizes), *statistics[metric].shape[1:]))
         np.add.at(question_statistics, questions, statistics[metric])
         totals = question_statistics.sum(axis=0)
-        values = scorer.resampled_scores(totals[..., :-1], totals[..., -1])
+        corpus = scorer.resampled_scores(totals[..., :-1], totals[..., -1])
         rest = totals - question_statistics
         without = scorer.resampled_scores(rest[..., :-1], rest[..., -1])
         by_row = scores_of_rows(scorer, statistics[metric])
@@ -136,26 +136,26 @@ def uncorrected(
             scores[ACCURACY] = {system: _estimate(*ends) for system, ends in zip(systems, accuracies, strict=True)}
             tests[ACCURACY] = tuple(tests_of_accuracy)
         for name in scorer.names:
-            moves = influences(values[name], without[name])
+            moves = influences(corpus[name], without[name])
             # The mean of a column is within 0 and 1 by chance if its scores are not.
             observed = statistics[metric][..., 0] if isinstance(scorer, Column) else without[name]
             is_share = bool(np.nanmin(observed) >= -1e-9 and np.nanmax(observed) <= 1 + 1e-9)
             if is_share:
                 influence = np.moveaxis(moves, 0, -1) / len(sizes)
                 all_sizes = np.broadcast_to(sizes, influence.shape)
-                low, high = share_interval(np.clip(values[name], 0, 1), influence, all_sizes)
+                low, high = share_interval(np.clip(corpus[name], 0, 1), influence, all_sizes)
             elif number < MIN_QUESTIONS:
                 low = high = np.full(len(systems), np.nan)
             else:
                 unbounded, draws = np.full(len(systems), np.inf), bootstrap_counts(len(sizes), samples, seed)
-                from_zero = paired_tests(values[name], moves, number, unbounded, draws)
+                from_zero = paired_tests(corpus[name], moves, number, unbounded, draws)
                 low, high = from_zero.limits(np.full(len(systems), LEVEL))
-            scores[name] = {system: _estimate(values[name][s], low[s], high[s]) for s, system in enumerate(systems)}
+            scores[name] = {system: _estimate(corpus[name][s], low[s], high[s]) for s, system in enumerate(systems)}
             if name in tested:
                 row_scores = by_row[row_name(scorer, name)]
                 bounds = np.full(len(first), 1.0 if is_share else float(np.ptp(row_scores)) or np.inf)
                 draws = bootstrap_counts(len(sizes), samples, seed)
-                differences, influence = values[name][first] - values[name][second], moves[:, first] - moves[:, second]
+                differences, influence = corpus[name][first] - corpus[name][second], moves[:, first] - moves[:, second]
                 tests[name] = paired_tests(differences, influence, number, bounds, draws), row_scores
         result[metric] = scores, {name: tests[name] for name in tested}
     return result

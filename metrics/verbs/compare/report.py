@@ -128,23 +128,24 @@ def compare(
     texts = [next((row.item.text for row in question if row.item.text), None) for question in matched.rows]
     questions = question_numbers(texts)
     sums, counts = item_statistics(items, reading.scorers, progress)
-    statistics = {metric: of_rows.reshape(shape) for metric, of_rows in sums.items()}
+    statistics = {metric: metric_sums.reshape(shape) for metric, metric_sums in sums.items()}
     scorers: dict[str, Scorer] = dict(reading.scorers)
     for position, column in enumerate(score_columns):
-        values = np.array([[row.column_scores[position] for row in rows] for rows in matched.rows], dtype=float)
+        column_values = np.array([[row.column_scores[position] for row in rows] for rows in matched.rows], dtype=float)
         scorers[column] = analysis.Column(column=column)
-        statistics[column] = np.stack([values, np.ones_like(values)], axis=2)
+        statistics[column] = np.stack([column_values, np.ones_like(column_values)], axis=2)
     row_scores = {metric: analysis.scores_of_rows(scorer, statistics[metric]) for metric, scorer in scorers.items()}
     judge, accuracy, judged, judges = judge_among(reading.scorers), None, None, {}
     tested_by: list[str] = []
     if judge:
-        of_people = (
+        labels_and_chances = (
             np.array(column).reshape(shape[:2])
             for column in ([label_of(item) for item in items], [item.chance or 1.0 for item in items])
         )
         profile = profiles(scorers[judge], items, statistics[judge].reshape(len(items), -1))
         errors = JudgeErrors.of(scorers[judge], profile, ignore_judge_errors)
-        judged = analysis.Judged(*np.moveaxis(statistics[judge][..., :3], -1, 0), *of_people, errors, label_error)
+        of_judge = np.moveaxis(statistics[judge][..., :3], -1, 0)
+        judged = analysis.Judged(*of_judge, *labels_and_chances, errors, label_error)
         accuracy, estimates = judged_systems(judged.sums(matched.systems, questions), errors, label_error=label_error)
         with_interval = {system: of for system, of in accuracy["systems"].items() if of["low"] is not None}
         if len(with_interval) > 1 and accuracy["errors_counted"]:
@@ -214,8 +215,8 @@ def compare(
         _matched=matched,
         _row_scores={name: scores for by_name in row_scores.values() for name, scores in by_name.items()},
         _rankings={
-            metric: {name: ranking_by(metric, name, of_metric) for name in of_metric["tests"]}
-            for metric, of_metric in numbers.items()
+            metric: {name: ranking_by(metric, name, metric_numbers) for name in metric_numbers["tests"]}
+            for metric, metric_numbers in numbers.items()
         },
     )
     cautions = [] if report.changes else notes.word_cautions(scorers, matched, numbers)
@@ -379,14 +380,14 @@ class CompareReport(Report):
         for metric, numbers in self.metrics.items():
             for name, by_system in numbers["scores"].items() if of == "systems" else ():
                 places = numbers["tests"].get(name, {"systems": {}})["systems"]
-                for system, value in by_system.items():
+                for system, score in by_system.items():
                     ranks_of_system = places.get(system, dict.fromkeys(("cluster", "best_rank", "worst_rank")))
-                    rows.append({"metric": metric, "score": name, "system": system, **value, **ranks_of_system})
+                    rows.append({"metric": metric, "score": name, "system": system, **score, **ranks_of_system})
             for name, tests in numbers["tests"].items() if of == "pairs" else ():
                 for pair in tests["pairs"]:
                     ends = {f"difference_{end}": pair["difference"][end] for end in ("low", "high")}
-                    value = {"difference": pair["difference"]["value"]}
-                    rows.append({"metric": metric, "score": name, **pair, **value, **ends})
+                    difference = {"difference": pair["difference"]["value"]}
+                    rows.append({"metric": metric, "score": name, **pair, **difference, **ends})
         return pandas.DataFrame(rows).convert_dtypes()
 
     def tables(self) -> list[Table]:

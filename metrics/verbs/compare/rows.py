@@ -96,8 +96,8 @@ class SystemRows:
             raise ValueError("systems: expected {name: rows} of at least two systems, got none")
         if isinstance(inputs, Mapping):
             named = {str(name): digested_sources(rows, str(name)) for name, rows in inputs.items()}
-            self.system_of = {id(source): name for name, of_system in named.items() for source in of_system}
-            self.sources = [source for of_system in named.values() for source in of_system]
+            self.system_of = {id(source): name for name, sources in named.items() for source in sources}
+            self.sources = [source for sources in named.values() for source in sources]
         else:
             self.sources = digested_sources(inputs)
             self.system_of = {id(source): source.stem for source in self.sources}

@@ -76,9 +76,9 @@ def systems_table(report: Report, metric: str, ranks: bool = True) -> Table:
 def short_table(report: Report, by: Ranking) -> Table:
     """Return one line a system: its score with an interval, and the difference from the best, with its p-value."""
     if by.only_verdicts:
-        of_systems = [by.judged["systems"][system] for system in by.order]
-        header = ["system", "right", *["from"] * any(of["labelled"] for of in of_systems)]
-        rows = [[system, accuracy_cell(of), source_cell(of)] for system, of in zip(by.order, of_systems, strict=True)]
+        accuracies = [by.judged["systems"][system] for system in by.order]
+        header = ["system", "right", *["from"] * any(of["labelled"] for of in accuracies)]
+        rows = [[system, accuracy_cell(of), source_cell(of)] for system, of in zip(by.order, accuracies, strict=True)]
         return Table("", header, [row[: len(header)] for row in rows])
     from_first = {pair["second"]: pair for pair in by.pairs if pair["first"] == by.order[0]}
     rows = []
