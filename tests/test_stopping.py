@@ -67,6 +67,16 @@ def test_wealth_by_hand():
     assert np.exp(log_wealth(np.ones(1), np.zeros(1), 0.5, 1)) == pytest.approx([1.52125])
 
 
+@pytest.mark.parametrize("side", [1, -1])
+def test_differences_from_minus_1_to_1_have_the_wealth_of_shares_from_0_to_1(side):
+    """(x + 1) / 2 makes one of the other, and no bet depends on the unit."""
+    rng = np.random.default_rng(0)
+    moved, weight = rng.uniform(-1, 1, 40), rng.uniform(0, 1, 40)
+    for mean in (-0.3, 0.2):
+        wealth = log_wealth(moved, weight, mean, side, least=-1.0)
+        assert wealth == pytest.approx(log_wealth((moved + 1) / 2, weight, (mean + 1) / 2, side))
+
+
 def test_the_weight_of_the_judge_rests_on_earlier_labels_only():
     rng = np.random.default_rng(0)
     labels, judged, fresh = (rng.random(20) < 0.5).astype(float), rng.random(20), rng.random(20)
