@@ -87,7 +87,7 @@ def swapped(node: ast.AST) -> ast.AST | None:
             return ast.IfExp(node.test, node.orelse, node.body)
         case ast.Constant(value=bool()):
             return ast.Constant(not node.value)
-        case ast.Constant(value=int() | float() as number):
+        case ast.Constant(value=int() | float() as number) if not 0 < number < 1e-6:  # a tolerance of rounding
             return ast.Constant(2 * number if number >= 10 or number % 1 else number + 1)
         case ast.If() | ast.While():
             return type(node)(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
