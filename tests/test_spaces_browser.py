@@ -569,7 +569,7 @@ SHIFTS = """window.shifts = []; new PerformanceObserver(list => window.shifts.pu
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 @pytest.mark.parametrize("name", TWO_ARE_QUICK)
-def test_nothing_moves_while_a_page_opens(name, width, address, browser):
+def test_nothing_moves_while_a_page_opens_and_scores(name, width, address, browser):
     """The cumulative layout shift is that of a good page; on a phone the result stands above the form."""
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.set_default_timeout(TIMEOUT)
@@ -584,6 +584,12 @@ def test_nothing_moves_while_a_page_opens(name, width, address, browser):
     assert (result_top < form_top) == (width < 640) or result_top == pytest.approx(form_top, abs=60)
     for link in ("compare", "documentation", "code"):
         expect(page.get_by_role("link", name=link, exact=True).first).to_be_visible()
+    page.evaluate("window.shifts = []")
+    opened_with = page.locator(".headline:visible").inner_text()
+    page.locator("button.gallery-item").nth(1).click()
+    expect(page.locator(".headline:visible")).not_to_have_text(opened_with)
+    page.wait_for_timeout(2_000)
+    assert sum(page.evaluate("window.shifts")) < 0.1
     page.close()
 
 

@@ -55,6 +55,7 @@ def joined(parts: Iterable[object]) -> Markup:
 
 def frame(name: str, report: str) -> Markup:
     """Return a page of the toolkit's reports in a frame as high as it is; `name` is for screen readers."""
+    report = report.replace("<html ", '<html class="embedded" ', 1)  # see page.css
     return fill('<iframe title="{name}" onload="fitFrame(this)" srcdoc="{report}"></iframe>', name=name, report=report)
 
 

@@ -1,7 +1,7 @@
 if (location.hash.includes("="))
   document.documentElement.classList.add("opening");
 addEventListener("hashchange", () => location.reload());  // a link that is pasted over another one
-function fitFrame(frame) {  // a report has the height of its content, also when a part of it is opened
-  const root = frame.contentDocument.documentElement;
-  new ResizeObserver(() => { frame.style.height = root.offsetHeight + 2 + "px"; }).observe(root);
+function fitFrame(frame) {  // a report is as high as its content, and leaves its height to the report after it
+  const root = frame.contentDocument.documentElement, room = frame.parentElement.style;
+  new ResizeObserver(() => { frame.style.height = room.minHeight = root.offsetHeight + 2 + "px"; }).observe(root);
 }
