@@ -344,25 +344,52 @@ def test_the_judge_of_the_comparison_is_that_of_the_setting(spaces, judges, monk
 def test_the_headline_of_a_comparison_is_the_finding_of_its_report():
     app = load_app("compare")
     report, _ = app.comparing.compared(lambda *_: None, CALLS["compare"]["arguments"][0])
-    status, _, framed, *_ = app.shown_of(lambda *_: None, CALLS["compare"]["arguments"][0], Markup())
+    status, _, _, framed, *_ = app.shown_of(lambda *_: None, CALLS["compare"]["arguments"][0], Markup())
     assert report.findings[0] in Markup(status).striptags()
     assert report.findings[0] not in html.unescape(framed)
 
 
-def test_a_comparison_on_a_page_names_no_command():
+def test_a_comparison_on_a_page_names_no_command_but_what_the_page_can_do():
     app = load_app("compare")
     assert doctest.testmod(app.comparing).failed == 0
-    rows = app.comparing.pasted(*app.DEMO.first)
+    labelled = app.comparing.pasted(*app.DEMO.first)
+    rows = [{name: value for name, value in row.items() if name != "label"} for row in labelled]
     report, _ = app.comparing.compared(lambda *_: None, rows)
     assert any("genqa-metrics label" in note for note in report.notes)
-    framed = app.shown_of(lambda *_: None, rows, Markup())[2]
-    assert "genqa-metrics label" not in Markup(html.unescape(framed)).striptags()
+    framed = Markup(html.unescape(app.shown_of(lambda *_: None, rows, Markup())[3])).striptags()
+    assert "genqa-metrics label" not in framed
+    assert app.comparing.LABEL_THEM in framed
+    assert app.comparing.LABEL_THEM not in html.unescape(app.shown_of(lambda *_: None, labelled, Markup())[3])
+
+
+def test_a_comparison_opens_with_labelled_rows_and_a_finding_that_is_decided():
+    """Words alone prefer the system with the wrong facts; people, the judge and weighted words the other one."""
+    app = load_app("compare")
+    rows = app.comparing.pasted(*app.DEMO.first)
+    assert [row["label"] for row in rows] == 12 * [0] + 12 * [1]
+    status, _, sides, *_ = app.page(lambda *_: None, *app.DEMO.first)
+    assert "own words is significantly better than the other system" in status
+    best = re.findall(r'<th scope="row"[^>]*>([^<]*)</th>.*?([^<>]*)</td></tr>', sides)
+    wrong = {"ROUGE-L", "BERTScore"}
+    assert len(best) == 6
+    assert {name for name, system in best if system == "echo"} == wrong
+    assert {name for name, system in best if system == "own words"} == {name for name, _ in best} - wrong
+
+
+def test_labels_of_pasted_answers_are_one_for_each_question(spaces):
+    comparing = load_app("compare").comparing
+    asked = "Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney"
+    rows = comparing.pasted(*asked, "a", "Marlowe\nhoney", "0\n1", "b", "Shakespeare\nwax", "")
+    assert [row.get("label") for row in rows] == [0, 1, None, None]
+    for labels in ("0", "0\nright"):
+        with pytest.raises(spaces.checks.Problem, match=re.escape("Labels of a: write 1 (right) or 0 (wrong)")):
+            comparing.pasted(*asked, "a", "Marlowe\nhoney", labels)
 
 
 def test_pasted_answers_of_several_lines_are_blocks(spaces):
     comparing = load_app("compare").comparing
     asked = "Who wrote Hamlet?\nWhat do bees make?", "Shakespeare\nhoney"
-    rows = comparing.pasted(*asked, "a", "- Shakespeare,\n- William\n\nhoney\n", "b", "Marlowe\nhoney")
+    rows = comparing.pasted(*asked, "a", "- Shakespeare,\n- William\n\nhoney\n", "", "b", "Marlowe\nhoney", "")
     assert [row["prediction"] for row in rows] == ["- Shakespeare,\n- William", "honey", "Marlowe", "honey"]
 
 

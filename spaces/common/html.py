@@ -10,6 +10,7 @@ from genqa_metrics.reports.table import Table, html_table
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
+NARROW = 48  # characters of a row of a table that stays a table on phones
 STYLE = Path(__file__).with_name("style.css")
 # Gradio renders HTML as a template of JavaScript and of Handlebars: neither may see a placeholder in a visitor's text.
 _TEMPLATE = str.maketrans({"$": "&#36;", "{": "&#123;", "}": "&#125;", "`": "&#96;", "\\": "&#92;"})
@@ -53,9 +54,12 @@ def joined(parts: Iterable[object]) -> Markup:
     return Markup().join(map(escaped, parts))
 
 
-def frame(name: str, report: str) -> Markup:
-    """Return a page of the toolkit's reports in a frame as high as it is; `name` is for screen readers."""
-    report = report.replace("<html ", '<html class="embedded" ', 1)  # see page.css
+def frame(name: str, report: str, classes: str = "embedded") -> Markup:
+    """Return a page of the toolkit's reports in a frame as high as it is; `name` is for screen readers.
+
+    For `classes` see page.css; "rows-first": the answers stand above the tables, which are folded.
+    """
+    report = report.replace("<html ", f'<html class="{classes}" ', 1)
     return fill('<iframe title="{name}" onload="fitFrame(this)" srcdoc="{report}"></iframe>', name=name, report=report)
 
 
@@ -84,6 +88,8 @@ def _bold(sentence: str) -> Markup:
 
 def table(header: Sequence[str], rows: Iterable[Sequence], caption: str, numbers: Collection[int] = ()) -> Markup:
     """Return a table in the HTML of the toolkit's reports; `numbers` are columns, from 0, aligned at the right."""
-    texts = set(range(len(header))) - set(numbers)
-    markup = html_table(Table(caption, list(header), list(map(list, rows))), text_columns=texts)
+    texts, cells = set(range(len(header))) - set(numbers), list(map(list, rows))
+    markup = html_table(Table(caption, list(header), cells), text_columns=texts)
+    if sum(max(len(row[i]) for row in [header, *cells]) for i in range(len(header))) < NARROW:
+        markup = markup.replace(' cards"', '"', 1)
     return Markup(markup.translate(_TEMPLATE))

@@ -6,6 +6,8 @@ const asJson = (ids, values) => Object.fromEntries(ids.map((id, i) => [id, JSON.
 function runStarted(number, ids, values) {
   runs[number] = asJson(ids, values);
   for (const id of ids) current[id] ??= runs[number][id];  // until it is edited
+  if (number) for (const status of document.querySelectorAll('.block.status'))  // the progress takes no less room
+    status.style.minHeight = status.offsetHeight + 'px';
   markOutdated();
   return [number, ...values];
 }

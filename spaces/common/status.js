@@ -1,5 +1,6 @@
 watch('value', () => setTimeout(() => {
   markOutdated();
+  if (!element.querySelector('progress')) element.closest('.block').style.minHeight = '';
   if (!element.getClientRects().length || !element.querySelector('.headline, .problem')) return;
   const linked = element.querySelector('[data-link]'), fragment = linked?.dataset.link ?? '';
   const theme = new URLSearchParams(location.search).get('__theme');

@@ -31,6 +31,7 @@ MAX_LISTED = 10  # bad rows that are listed
 PEEK = 50  # rows that are read to find the columns
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".parquet", ".eval")
 NONE = "(none)"
+OPTIONAL = ("system", "label", "id")  # columns that a file need not have
 SAVED = ("All scores (CSV)", "Report (HTML)")
 NO_ROWS = "File: it holds no rows; the first line names the columns, every other line is a row."
 LABELS = {"prediction": "answer", "references": "accepted answers", "contexts": "passages"}
@@ -91,8 +92,8 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
         rest = [name for name in names if name not in guesses.values()]  # perhaps one column per system
         updates = []
         for name, menu in zip(columns, menus, strict=True):
-            choices = [NONE, *names] if name in ("system", "id") else names
-            guess = guesses.get(name) or (NONE if name in ("system", "id") else None)
+            choices = [NONE, *names] if name in OPTIONAL else names
+            guess = guesses.get(name) or (NONE if name in OPTIONAL else None)
             if menu.multiselect:
                 guess = [guess] if guess else rest
             updates.append(gr.update(choices=choices, value=guess))

@@ -4,12 +4,17 @@ import re
 from collections.abc import Sequence
 
 import genqa_metrics
-from common import checks, server
+from common import checks, html, server
 from genqa_metrics.rows.writing import Writer
+from markupsafe import Markup
 
 METRICS = ("ava", "kpqa")
 SETTINGS = {"ava": {"checkpoint": server.CHECKPOINT}}
-COMMAND = re.compile(r" \(genqa-metrics [^)]*\)|,? then run genqa-metrics .*|: genqa-metrics .*")
+# What the page shows side by side, of each system: counts of right answers, then means of scores.
+COUNTS = {"label": "People (labels)", "ava_label": "AVA, the judge"}
+MEANS = {"rougeL": "ROUGE-L", "bertscore": "BERTScore"}
+MEANS |= {"rougeL_kpqa": "ROUGE-L-KPQA", "bertscore_kpqa": "BERTScore-KPQA"}
+LABEL_THEM = "no labels yet: add labels (1 right, 0 wrong), so that the finding rests on people, not on the judge"
 MAX_SYSTEMS = 4
 MAX_PASTED = 100  # pasted questions
 
@@ -17,8 +22,8 @@ MAX_PASTED = 100  # pasted questions
 def pasted(questions: str, references: str, *named: str) -> list[dict]:
     """Return the rows of pasted texts: a line for each question, accepted answers separated by " | ".
 
-    `named` are name and answers of each system, alternating; systems without answers are left out. An answer is a
-    line, or a block of lines with an empty line before the next one.
+    `named` are name, answers and labels of each system, in turn; systems without answers are left out. An answer is
+    a line, or a block of lines with an empty line before the next one; a label is a line.
     """
     asked = checks.lines("Questions", questions, MAX_PASTED)
     accepted = checks.lines("Accepted answers", references, MAX_PASTED)
@@ -27,7 +32,7 @@ def pasted(questions: str, references: str, *named: str) -> list[dict]:
             f"Accepted answers: {len(accepted)} lines for {len(asked)} questions; write one line for each question."
         )
     rows, seen = [], set()
-    for number, (name, answers) in enumerate(zip(named[::2], named[1::2], strict=True), 1):
+    for number, (name, answers, judged) in enumerate(zip(named[::3], named[1::3], named[2::3], strict=True), 1):
         text = checks.text(f"Answers of system {number}", answers, MAX_PASTED * checks.MAX_TEXT, required=False)
         if not text:
             continue
@@ -44,10 +49,13 @@ def pasted(questions: str, references: str, *named: str) -> list[dict]:
         if system in seen:
             raise checks.Problem(f"Name of system {number}: {system} is named twice; give it another name.")
         seen.add(system)
-        for number, (question, accepts, answer) in enumerate(zip(asked, accepted, lines, strict=True), 1):
+        labels = checks.lines(f"Labels of {system}", judged, MAX_PASTED) if (judged or "").strip() else None
+        if labels and (len(labels) != len(asked) or not {*labels} <= {"0", "1"}):
+            raise checks.Problem(f"Labels of {system}: write 1 (right) or 0 (wrong) on one line for each question.")
+        for i, (question, accepts, answer) in enumerate(zip(asked, accepted, lines, strict=True)):
             texts = [part.strip() for part in accepts.split(" | ") if part.strip()]
-            row = {"id": str(number), "question": question, "references": texts, "system": system}
-            rows.append({**row, "prediction": answer})
+            row = {"id": str(i + 1), "question": question, "references": texts, "system": system}
+            rows.append({**row, "prediction": answer} | ({"label": int(labels[i])} if labels else {}))
     if not rows:
         raise checks.Problem("Answers of system 1: this field is empty; fill it in.")
     return rows
@@ -74,13 +82,28 @@ def compared(tick, rows: list[dict]):
     return report, report.answers()
 
 
-def without_commands(note: str) -> str:
-    """Return a note without commands, for a page that has no terminal.
+def notes_of_a_page(report) -> list[str]:
+    """Return the notes of a report that name no command, and what to do where there are no labels."""
+    notes = [note for note in report.notes if "genqa-metrics" not in note]
+    return notes if "accuracy" in report.findings[0].partition(":")[0] else [LABEL_THEM, *notes]
 
-    >>> without_commands("label all answers (genqa-metrics label FILE), then run genqa-metrics accuracy FILE")
-    'label all answers'
-    """
-    return COMMAND.sub("", note)
+
+def side_by_side(table) -> Markup:
+    """Return a table of what people, the judge and words say of each system, from a `pandas.DataFrame` of answers."""
+    by_system = table.groupby("system", sort=False)
+    systems, rows = list(dict.fromkeys(table["system"])), []
+    for name, title in {**COUNTS, **MEANS}.items():
+        if name not in table or table[name].isna().any():
+            continue
+        means, number = by_system[name].mean().round(9), by_system[name].count()
+        best = [system for system in systems if means[system] == means.max()]
+        cells = [
+            f"{means[system] * number[system]:.0f} of {number[system]}" if name in COUNTS else f"{means[system]:.2f}"
+            for system in systems
+        ]
+        rows.append([title, *cells, *["equal" if len(best) == len(systems) else ", ".join(best)] * (len(systems) > 1)])
+    header = ["", *systems, *["best"] * (len(systems) > 1)]
+    return html.table(header, rows, "What each says: answers that are right, and mean scores", range(1, len(header)))
 
 
 def write_csv(path: str, table) -> None:
@@ -91,10 +114,10 @@ def write_csv(path: str, table) -> None:
 
 
 def by_answer(questions: Sequence[dict]) -> list[dict]:
-    """Return a row per answer: id, system, question, prediction, references, and a value per score."""
+    """Return a row per answer: id, system, question, prediction, references, label, and a value per score."""
     return [
         {"id": row["id"], "system": system, "question": row["question"], "prediction": answer["prediction"]}
-        | {"references": " | ".join(row["references"]), **answer["scores"]}
+        | {"references": " | ".join(row["references"]), "label": answer["label"], **answer["scores"]}
         for row in questions
         for system, answer in row["answers"].items()
     ]

@@ -74,11 +74,16 @@ function connectViewer(root) {
     return el('span', {}, node);
   };
 
+  const isPart = document.documentElement.classList.contains('embedded');  // of a page with other results
+  if (document.documentElement.classList.contains('rows-first')) {
+    const main = root.closest('main'), others = [...main.childNodes].filter(node => !node.contains(root) && node !== root);
+    main.append(el('details', { className: 'part' }, el('summary', {}, el('h2', {}, 'Charts, tests and notes')), ...others));
+  }
   let wanted = null;  // the regular expression or text to find
   const fits = row => (!wanted || (wanted.test ? wanted.test(row.find) : row.find.toLowerCase().includes(wanted)))
     && Object.entries(facets).every(([name, [, of]]) => !state[name] || of(row).includes(state[name]));
   const table = new DataTable(root.querySelector('table'), {
-    data: rows, order: [], autoWidth: false, pageLength: 25, lengthMenu: [25, 100, 500], rowId: row => `row-${row.number}`,
+    data: rows, order: [], autoWidth: false, pageLength: isPart ? 8 : 25, lengthMenu: [8, 25, 100, 500], rowId: row => `row-${row.number}`,
     layout: { topStart: null, topEnd: null, bottomStart: 'info', bottomEnd: 'paging', bottom2Start: 'pageLength' },
     language: { info: '_START_ to _END_ of _TOTAL_ answers', infoFiltered: '(_MAX_ in all)', infoEmpty: 'No answers',
       zeroRecords: 'No answer fits these filters.', lengthMenu: '_MENU_ a page' },
