@@ -232,8 +232,10 @@ def test_f_meta_names_what_is_not_asked(spaces):
     assert doctest.testmod(app.asking).failed == 0
     asked = (["When was the 2014 world cup?"], ["Who won the 2014 world cup?", "When was the 2014 world cup?"])
     explained, scores = app.results_of(*asked, "Same question")
-    covered = ("Covers **1 of 2** reference questions.", 'Not asked: "Who won the 2014 world cup?".')
-    assert app.coverage(explained)[:2] == covered
+    covered, missing, *_ = app.coverage(explained)
+    assert covered == "Covers **1 of 2** reference questions."
+    similarity = explained["best_match"]["references"][0]["score"]
+    assert missing.startswith(f'Not asked: "Who won the 2014 world cup?" ({similarity:.2f}). Recall counts them in part')
     assert 'data-label="asked by">none<' in app.matches_html(explained, "references")
     assert scores["f_meta_covered"] == 0.5
 
@@ -244,6 +246,17 @@ def test_aev_says_why_an_answer_with_the_right_words_scores_low(spaces):
     for name, low in (("Ours: in between", True), ("Content", False)):
         said = str(app.page(answer, "Press reset password in the security settings.", *app.CORNERS[name])[0])
         assert ("Low because the answer is" in said) == low
+
+
+def test_the_example_of_an_error_is_one_and_the_picture_has_its_probability(spaces):
+    """A person calls the answer wrong; if a new judge does too, the example must go."""
+    app = load_app("ava")
+    example = next(each for each in app.DEMO.examples if each.label.startswith("Judge's error"))
+    judged = app.score(*example.values[:2], [example.values[2]])
+    assert judged["ava_label"] == 1
+    status = app.page(*example.values, "small")[0]
+    assert f'aria-label="Probability {judged["ava_score"]:.2f}; right from 0.58; unsure from 0.1 to 0.9"' in status
+    assert f'<circle cx="{10 + 320 * judged["ava_score"]:.1f}"' in status
 
 
 @pytest.mark.usefixtures("word_judge_in_demo")

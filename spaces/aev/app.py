@@ -21,7 +21,8 @@ NAMED = 10  # words in a sentence
 HEAT = ("#eff6ff", "#dbeafe", "#bfdbfe", "#93c5fd", "#60a5fa", "#3b82f6", "#2563eb", "#1d4ed8", "#1e40af", "#1e3a8a")
 PALE = 6
 
-LOW, WORDS = 0.2, 0.5  # a score below LOW is explained where words of the reference are found, a share from WORDS on
+LOW, WORDS = 0.5, 0.5  # a score below LOW is explained where words of the reference are found, a share from WORDS on
+LONG = 1.5  # times the length of the reference
 RIGHT = "It counts shared words and does not judge whether the answer is right: one wrong word can cost little."
 # Points of the plane: alpha, N, B, W, no limit on wordiness, words unchanged, the best reference counts.
 IN_BETWEEN = (0.5, 2, 1, 2, False, False, False)
@@ -115,9 +116,9 @@ def why_low(answer: str, reference: str, scores: dict) -> str:
     words = float(scoring.scores(scoring.statistics([answer], [[reference]], content).sum(axis=0), content)["aev"])
     if scores["aev"] >= LOW or words < WORDS:
         return ""
+    ratio = scores["prediction_length"] / max(scores["reference_length"], 1)
     reason = "few words stand in the same order as in the reference"
-    if min(scores["wordiness_penalty"], scores["brevity_penalty"]) < scoring.STRONG:
-        ratio = scores["prediction_length"] / max(scores["reference_length"], 1)
+    if ratio > LONG:
         reason = f"the answer is {ratio:.3g} times as long as the reference"
     return (
         f"Low because {reason}. The answer has **{words:.0%}** of the words of the reference: that is the score with "

@@ -12,7 +12,7 @@ from genqa_metrics.reports.table import probability_and_threshold
 TITLE = "AVA: is the answer right?"
 ABOUT = "A small judge reads a question, accepted answers and an answer, and gives a verdict with its reasons."
 MAX_ANSWER = 20_000  # characters; of a long answer the judge reads the most similar passage
-ERRS = "It can be wrong, above all on long answers: it compares texts and knows no facts (see How far to trust it)."
+ERRS = "The judge knows no facts and can be wrong, above all on long answers: see How far to trust it."
 LARGER = {"base": LARGE_MODEL, "large": CAUSAL_MODEL}
 
 
@@ -61,6 +61,7 @@ def page(question: str, answer: str, references: str, judge: str) -> list:
     by_reference = html.table(["accepted answer", "probability"], rows, caption, {1})
     columns = {"questions": [question], "predictions": [answer], "references": [lines]}
     code = sharing.metric_code("ava", settings(judge)["checkpoint"], **columns, explain=True)
+    status += verdicts.scale(judged["probability"], judged["threshold"])
     return [status + DEMO.mark(*values), judged["report"], by_reference if len(lines) > 1 else "", code]
 
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.reports.table import probability_and_threshold
 from genqa_metrics.verbs.explain.verdict import verdict, verdict_html
+
+from markupsafe import Markup
 
 from . import html
 
@@ -44,3 +47,9 @@ def sentence(probability: float, threshold: float) -> str:
     called = "✓ The judge calls it right" if probability >= threshold else "✗ The judge calls it wrong"
     value, least = probability_and_threshold(probability, threshold)
     return f"**{called}.** Probability **{value}**; {least} or more counts as right."
+
+
+def scale(probability: float, threshold: float) -> Markup:
+    """Return a picture of a probability on a scale from 0 to 1: where right begins, and where the judge is unsure."""
+    marks = {"shown": probability, "threshold": threshold, "unsure_from": UNSURE_FROM, "unsure_to": UNSURE_TO}
+    return html.rendered(__file__, "scale.svg.j2", **marks)

@@ -81,8 +81,8 @@ def matches_html(explained: dict, side: str) -> Markup:
 def summary(scores: dict, explained: dict) -> tuple[str, ...]:
     """Return what the numbers show, first in words."""
     first = (
-        f"F-meta is **{scores['f_meta']:.3f}**: precision **{scores['f_meta_precision']:.3f}**, recall "
-        f"**{scores['f_meta_recall']:.3f}**; the conventional score is {scores['f_meta_conventional']:.3f}."
+        f"F-meta, the mean similarity, is **{scores['f_meta']:.3f}**: precision **{scores['f_meta_precision']:.3f}**, "
+        f"recall **{scores['f_meta_recall']:.3f}**. The conventional score is {scores['f_meta_conventional']:.3f}."
     )
     return *coverage(explained), first, balance(scores)
 
@@ -94,7 +94,7 @@ def coverage(explained: dict) -> tuple[str, ...]:
     >>> explained["threshold"] = 0.5
     >>> for sentence in coverage({**explained, "matched": [[0, 0]], "not_asked": ["When?"]}): print(sentence)
     Covers **1 of 2** reference questions.
-    Not asked: "When?".
+    Not asked: "When?" (0.90). Recall counts them in part, by the similarity in brackets.
     R2 is similar to a generated question that asks another reference more closely; each counts for one reference.
     >>> coverage({**explained, "matched": [[0, 0], [1, 1]], "not_asked": []})
     ('Covers **2 of 2** reference questions.',)
@@ -104,8 +104,9 @@ def coverage(explained: dict) -> tuple[str, ...]:
     missing, number = explained["not_asked"], len(explained["references"])
     sentences = [f"Covers **{number - len(missing)} of {number}** reference questions."]
     if missing:
-        listed = ", ".join(f'"{text}"' for text in missing)
-        sentences.append(f"Not asked: {listed}.")
+        best = zip(explained["references"], explained["best_match"]["references"], strict=True)
+        listed = ", ".join(f'"{text}" ({match["score"]:.2f})' for text, match in best if text in missing)
+        sentences.append(f"Not asked: {listed}. Recall counts them in part, by the similarity in brackets.")
     asked = {reference for _, reference in explained["matched"]}
     scores = enumerate(match["score"] for match in explained["best_match"]["references"])
     if near := [f"R{i + 1}" for i, score in scores if score >= explained["threshold"] and i not in asked]:
