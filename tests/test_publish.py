@@ -25,7 +25,7 @@ from training.publish import space as publish_space
 
 REPOSITORIES = [
     *(("model", f"ns/{name}-minilm") for name in ("ava", "kpqa")),
-    *(("space", f"ns/{name}") for name in (*genqa_metrics.METRICS, "compare")),
+    *(("space", f"ns/{name}") for name in (*genqa_metrics.METRICS, "home", "compare")),
 ]
 RECORDS = tables(__name__)["records"]
 

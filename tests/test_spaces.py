@@ -235,7 +235,8 @@ def test_f_meta_names_what_is_not_asked(spaces):
     covered, missing, *_ = app.coverage(explained)
     assert covered == "Covers **1 of 2** reference questions."
     similarity = explained["best_match"]["references"][0]["score"]
-    assert missing.startswith(f'Not asked: "Who won the 2014 world cup?" ({similarity:.2f}). Recall counts them in part')
+    start = f'Not asked: "Who won the 2014 world cup?" ({similarity:.2f}). Recall counts them in part'
+    assert missing.startswith(start)
     assert 'data-label="asked by">none<' in app.matches_html(explained, "references")
     assert scores["f_meta_covered"] == 0.5
 
@@ -246,6 +247,32 @@ def test_aev_says_why_an_answer_with_the_right_words_scores_low(spaces):
     for name, low in (("Ours: in between", True), ("Content", False)):
         said = str(app.page(answer, "Press reset password in the security settings.", *app.CORNERS[name])[0])
         assert ("Low because the answer is" in said) == low
+
+
+def test_the_front_door_shows_every_score_of_two_answers(spaces):
+    """Its examples show what their notes say: words and judge on opposite sides, and an error of the judge."""
+    app = load_app("home")
+    equal = dict.fromkeys(app.SHOWN, 0.5)
+    assert app.preferred([{**equal, "rougeL": 0.9}, equal]) == "ROUGE-L prefers **A**."
+    calls = {}
+    for example in app.DEMO.examples:
+        status, bars, _ = app.page(*example.values)
+        calls[example.label] = re.search(r"The judge calls <b>(A \w+)</b> and <b>(B \w+)</b>", status).groups()
+        assert len(re.findall(r'<tr><th scope="row">', bars)) == len(app.SHOWN)
+    assert calls["Right words, wrong fact"] == ("A wrong", "B right")
+    assert calls["The judge fails: a condition is lost"][0] == "A right"
+    question, references, first, second = app.DEMO.first
+    alone = app.score(question, second, [references])
+    assert alone == pytest.approx(app.scores_of(question, [first, second], [references])[1], abs=1e-4)
+    assert f'href="{spaces.sharing.link_to("ava")}"' in bars
+    assert "B" not in re.findall(r'class="bar (\w)"', app.page(question, references, first, "")[1])
+
+
+def test_a_table_of_short_cells_stays_a_table_on_phones(spaces):
+    rows = [["a", "0 of 12", "12 of 12", "x"]]
+    short = spaces.html.table(["", "echo", "own", "best"], rows, "", {1})
+    assert '<table class="texts">' in short
+    assert 'class="texts cards"' in spaces.html.table(["", "echo", "own", "best"], [*rows, ["b" * 40, "", "", ""]], "")
 
 
 def test_the_example_of_an_error_is_one_and_the_picture_has_its_probability(spaces):

@@ -89,7 +89,7 @@ def _bold(sentence: str) -> Markup:
 def table(header: Sequence[str], rows: Iterable[Sequence], caption: str, numbers: Collection[int] = ()) -> Markup:
     """Return a table in the HTML of the toolkit's reports; `numbers` are columns, from 0, aligned at the right."""
     texts, cells = set(range(len(header))) - set(numbers), list(map(list, rows))
-    markup = html_table(Table(caption, list(header), cells), text_columns=texts)
+    markup = str(html_table(Table(caption, list(header), cells), text_columns=texts))
     if sum(max(len(row[i]) for row in [header, *cells]) for i in range(len(header))) < NARROW:
         markup = markup.replace(' cards"', '"', 1)
     return Markup(markup.translate(_TEMPLATE))

@@ -22,7 +22,7 @@ from . import events, html, server
 MAX_LINK = 8_000  # characters of a link's fragment; results of longer texts have none
 MAX_UNPACKED = 200_000  # bytes of an unpacked link
 REPOSITORY = "https://github.com/genqa-metrics/genqa-metrics"
-DEMOS = ("compare", "ava", "grounding", "kpqa", "aev", "f_meta")
+DEMOS = ("home", "compare", "ava", "grounding", "kpqa", "aev", "f_meta")
 TO_EXAMPLES = "Examples: a click fills in and scores"
 _COPY_LINK = html.script("copy_link.js")
 _FRAGMENT = "() => location.hash.slice(1)"
@@ -95,17 +95,22 @@ def plain(number: int) -> list[gr.HTML]:
     return [gr.HTML(apply_default_css=False) for _ in range(number)]
 
 
+def link_to(demo: str) -> str:
+    """Return the address of the Space of a demo, beside the one that runs this."""
+    return f"https://huggingface.co/spaces/{os.environ.get('SPACE_ID', 'genqa-metrics').partition('/')[0]}/{demo}"
+
+
 def links(demo: str) -> str:
     """Return in Markdown the links from a demo to the other ones, the documentation and the code.
 
     >>> links("kpqa").count("kpqa"), links("kpqa").count("spaces/genqa-metrics/ava")
     (2, 1)
     """
-    owner = os.environ.get("SPACE_ID", "genqa-metrics").partition("/")[0]
-    others = [f"[{name}](https://huggingface.co/spaces/{owner}/{name})" for name in DEMOS if name != demo]
-    page = "spaces/docs/pages/how-to/2-two-systems.md" if demo == "compare" else f"metrics/{demo}/README.md"
-    sources = f"[documentation]({REPOSITORY}/blob/main/{page}), [code]({REPOSITORY}/tree/main/spaces/{demo})"
-    return f"Other demos: {', '.join(others)}. More: {sources}."
+    others = ", ".join(f"[{name}]({link_to(name)})" for name in DEMOS if name != demo)
+    pages = {"compare": "spaces/docs/pages/how-to/2-two-systems.md", "home": "README.md"}
+    page = f"{REPOSITORY}/blob/main/{pages.get(demo, f'metrics/{demo}/README.md')}"
+    sources = f"[documentation]({page}), [all pages]({link_to('docs')}), [code]({REPOSITORY}/tree/main/spaces/{demo})"
+    return f"Other demos: {others}. More: {sources}."
 
 
 class Demo:
@@ -119,7 +124,7 @@ class Demo:
         self.app, self.title, self.about = app, title, about
         examples = [list(each.values()) for each in tomllib.loads(text_beside(app, "examples.toml"))["example"]]
         self.examples = [Example(label, note, tuple(values)) for label, note, *values in examples]
-        self.example_file = next(Path(app).resolve().parent.glob("example.[cj]s*"))
+        self.example_file = next(Path(app).resolve().parent.glob("example.[cj]s*"), None)
         self.texts = len(self.examples[0].values)  # number of the fields of an example, which come first
         self.first = (*self.examples[0].values, *more)
 
@@ -136,6 +141,7 @@ class Demo:
         card = resources.files(f"genqa_metrics.{metric}").joinpath("README.md").read_text(encoding="utf-8")
         card = re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)
         card = re.sub(r"^(#+ )", r"##\1", card, flags=re.MULTILINE)
+        card = re.sub(r"\]\((?!\w+:|#)", f"]({REPOSITORY}/blob/main/metrics/{metric}/", card)  # files beside the card
         of_card = "Metric card: how to load it, what its numbers mean, limits"
         for name, text in ((title, text_beside(self.app, "about.md")), (of_card, card)):
             with gr.Accordion(name, open=False):
@@ -177,11 +183,12 @@ class Demo:
     ) -> Form:
         """Add a tab with fields, a button and the examples at one side, and what `function` returns at the other.
 
+        Without a title it is no tab but the page's only form.
         `fields` are not rendered yet. `results` adds the components of the results and returns those that `function`
         fills, or is the number of plain ones; link and code follow. The key Enter runs the function in `submit`.
         `controls` are further inputs, which `results` adds.
         """
-        with gr.Tab(title):
+        with gr.Tab(title) if title else gr.Column():
             with gr.Row(elem_classes="two-sides"):
                 with gr.Column(min_width=280):
                     for field in fields:

@@ -6,7 +6,6 @@ from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
 from genqa_metrics.registry import make_scorer
 from genqa_metrics.reports.table import probability_and_threshold
 from genqa_metrics.verbs.explain.verdict import verdict, verdict_html
-
 from markupsafe import Markup
 
 from . import html

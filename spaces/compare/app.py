@@ -43,7 +43,13 @@ def shown_of(tick, rows: list[dict], after: Markup, note: str = "") -> list:
     files = [uploads.saved(page_file, report.to_html()), uploads.saved(latex, report.to_latex())]
     files.append(uploads.kept(scores, lambda path: comparing.write_csv(path, table)))
     status = html.headline(finding, more, note) + after
-    return [status, gr.update(open=False), comparing.side_by_side(table), html.frame("Report", shown, "embedded rows-first"), *files]
+    return [
+        status,
+        gr.update(open=False),
+        comparing.side_by_side(table),
+        html.frame("Report", shown, "embedded rows-first"),
+        *files,
+    ]
 
 
 def page(tick, *texts: str) -> list:

@@ -22,7 +22,7 @@ from tests.factories.spaces import free_port, started
 
 SPACES = Path(__file__).resolve().parents[2] / "spaces"
 EXAMPLE = SPACES.parent / "metrics/examples/answers.jsonl"
-NAMES = ("compare", "ava", "grounding", "kpqa", "f_meta", "aev")
+NAMES = ("home", "compare", "ava", "grounding", "kpqa", "f_meta", "aev")
 PREVIEW = {"width": 1200, "height": 630}
 SHOWN = """() => [...document.querySelectorAll('.status > .html-container, .results .html-container')]
   .filter(one => { const box = one.getBoundingClientRect(); return box.width && box.top < innerHeight; })

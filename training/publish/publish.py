@@ -18,7 +18,7 @@ from genqa_metrics.core.scorer import VERSION
 from training.common import option, parsed
 from training.publish.assemble import ROOT
 from training.publish.models import recorded_results, write_model
-from training.publish.space import COMPARED, WITH_CHECKPOINT, checkpoint_repository, write_site, write_space
+from training.publish.space import COMPARED, DEMOS, WITH_CHECKPOINT, checkpoint_repository, write_site, write_space
 
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in WITH_CHECKPOINT}
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
@@ -93,7 +93,7 @@ def write_folders(args: Arguments) -> list[Repository]:
             model = added(checkpoint_repository(name, args.namespace).split("/")[1], "model")
             write_model(CHECKPOINTS[name], model.name, tag, model.folder, name, results)
     # the demo of several metrics loads their checkpoints
-    for name in [*args.metrics, *["compare"] * (set(COMPARED) <= set(args.metrics))]:
+    for name in [*args.metrics, *DEMOS * (set(COMPARED) <= set(args.metrics))]:
         write_space(name, args.namespace, tag, added(name, "space").folder)
     if args.docs:
         write_site(added("docs", "space").folder)

@@ -10,7 +10,8 @@ from training.publish.assemble import METRICS, ROOT, assemble
 CHECKPOINTS_LINE = re.compile(r"^HUB_CHECKPOINTS = \{[^}]*\}", re.MULTILINE)
 HUB_ID = re.compile(r'"([^"/]+)/([^"@]+)(?:@[^"]+)?"')
 WITH_CHECKPOINT = ("ava", "kpqa")
-COMPARED = ("ava", "kpqa")  # the metrics of the demo that compares systems
+DEMOS = ("home", "compare")  # the front door and the demo that compares systems, which are no metrics
+COMPARED = ("ava", "kpqa")  # their metrics that have a checkpoint
 # Files of training that the demo of F-meta imports.
 GENERATORS = ("__init__.py", "common.py", *(f"question_generation/{name}" for name in (
     "__init__.py", "ask.py", "contexts.py", "decoding.py", "generator.py", "checkpoints/*/*")))  # fmt: skip
