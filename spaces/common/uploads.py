@@ -80,7 +80,7 @@ def picker(columns: Sequence[str], example: Path, labels: Mapping[str, str] | No
                 label = f"Column with the {(LABELS | (labels or {})).get(name, name)}"
                 info = "several, if each system has one" if several else None
                 menus.append(gr.Dropdown([], label=label, info=info, multiselect=several, min_width=170))
-    preview = gr.HTML(apply_default_css=False, render=False)
+    preview = gr.HTML(apply_default_css=False, render=False, elem_classes="preview")
 
     def looked(path: str | None) -> list:
         try:

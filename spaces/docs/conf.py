@@ -53,12 +53,11 @@ html_theme_options = {
 
 
 def page_beginnings() -> dict[Path, str]:
-    """Return {file of the repository: page that begins with it}; links to the file lead to the page."""
+    """Return {file of the repository: page that includes it first}; links to the file lead to the page."""
     pages = {}
-    for page in (HERE / "pages").rglob("*.md"):
-        head = page.read_text(encoding="utf-8").split("\n")[:5]
-        if match := re.search(r"\{include\} (\S+)", " ".join(head)):
-            pages[(page.parent / match[1]).resolve()] = page.relative_to(HERE / "pages").as_posix()
+    for page in sorted((HERE / "pages").rglob("*.md")):
+        if match := re.search(r"\{include\} (\S+)", page.read_text(encoding="utf-8")):
+            pages.setdefault((page.parent / match[1]).resolve(), page.relative_to(HERE / "pages").as_posix())
     return pages
 
 
@@ -120,7 +119,23 @@ def include_read(app: object, path: Path, parent: str, content: list[str]) -> No
     """Correct the links of a file of the repository that a page includes."""
     file = (HERE / "pages" / path).resolve()
     if not file.is_relative_to(HERE):
-        content[0] = with_links_of_the_site(content[0], file)
+        text = with_links_of_the_site(content[0], file)
+        content[0] = with_commands_last(text) if file.is_relative_to(REPOSITORY / "training") else text
+
+
+def with_commands_last(text: str) -> str:
+    r"""Return Markdown of a study with what was found first: its commands, and what wrote it, stand at the end.
+
+    Those of a section stay in it.
+
+    >>> with_commands_last("Written by `x`; all is in y.\n\n```bash\nrun\n```\n\nIt is so.\n")
+    'It is so.\n\n## How to run it\n\nWritten by `x`; all is in y.\n\n```bash\nrun\n```\n'
+    """
+    first, section, others = text.partition("\n## ")
+    commands = re.compile(r"^(?:Written by `[^\n]*|```bash\n(?:(?!```)[^\n]*\n)*```)\n+", re.MULTILINE)
+    blocks = [block.strip() for block in commands.findall(first)]
+    text = commands.sub("", first) + section + others
+    return "\n\n".join([text.strip(), "## How to run it", *blocks]) + "\n" if blocks else text
 
 
 def docstring(app: object, kind: str, name: str, object_: object, options: object, lines: list[str]) -> None:

@@ -7,6 +7,8 @@ from bs4 import BeautifulSoup, Tag
 TABLE = re.compile(r"<table class=\"docutils(?:(?!<table\b).)*?</table>", re.DOTALL)
 INTERVAL = re.compile(r"\[-?[\d.]+, -?[\d.]+\]|\(-?[\d.]+, -?[\d.]+\)")
 MANY_WORDS = 3
+# A number and, behind it, intervals or further numbers: 0.748 (0.70, 0.79) / 0.698
+MEASURED = re.compile(r"([-+]?\d*\.?\d+%?)((?: [\[(][-+\d., to]+[\])]| ?/ ?[-+]?\d*\.?\d+%?)*)")
 
 
 def for_phones(body: str) -> str:
@@ -37,9 +39,37 @@ def _set(table: str) -> str:
                     cell["class"] = [*cell.get("class", []), "empty"]
     else:
         soup.table["class"].append("numbers")
+        folded = [_fold_what_follows(soup, cell) for row in rows for cell in row[1:]]
         for cell in (cell for row in rows for cell in row):
             _keep_intervals_whole(soup, cell)
+        if any(folded):
+            box = '<label class="further"><input type="checkbox"> intervals and further numbers</label>'
+            return f'<div class="measured">{box}{soup}</div>'
     return str(soup)
+
+
+def _fold_what_follows(soup: BeautifulSoup, cell: Tag) -> bool:
+    """Fold what stands behind the number of a cell, which a box above the table shows; return whether there is any.
+
+    >>> soup = BeautifulSoup("<td><strong>0.748</strong> (0.70, 0.79) / <strong>0.698</strong></td>", "html.parser")
+    >>> _fold_what_follows(soup, soup.td), str(soup)
+    (True, '<td><strong>0.748</strong><span class="more"> (0.70, 0.79) / <strong>0.698</strong></span></td>')
+    """
+    measured = MEASURED.fullmatch(cell.get_text(" ", strip=True).replace("  ", " "))
+    if not (measured and measured[2]):
+        return False
+    holder = cell.p or cell
+    first = next(child for child in holder.children if not isinstance(child, str) or child.strip())
+    more = soup.new_tag("span", attrs={"class": "more"})
+    if isinstance(first, str):
+        more.append(first.strip()[len(measured[1]) :])
+        number = soup.new_string(measured[1])
+        first.replace_with(number)
+        first = number
+    for child in list(first.next_siblings):
+        more.append(child.extract())
+    holder.append(more)
+    return True
 
 
 def _has_words(rows: list[list[Tag]]) -> bool:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Literal
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
-import asking
 import gradio as gr
 from common import checks, html, server, sharing, uploads
 from genqa_metrics.f_meta.scorer import FMetaScorer
@@ -163,23 +162,6 @@ def score(generated: list[str] | str, references: list[str] | str, base: BaseNam
     return results_of(generated, references, base)[1]
 
 
-def ask(sentence: str, references: list[str] | str, base: BaseName = DEFAULT, draw: int = 0) -> dict[str, dict]:
-    """Generate questions about a sentence with two generators, and score them against questions of a person.
-
-    Args:
-        sentence: one sentence in English.
-        references: a person's questions about it, a list of texts; the generators ask as many.
-        base: what scores a pair: whether both ask the same, from shared words and sentence vectors, ROUGE-L, BLEU-4,
-            or METEOR if Java is installed.
-        draw: seed from 0 to 999 of the random draws.
-    """
-    sentence = checks.text("sentence", sentence, asking.MAX_SENTENCE)
-    references = checks.texts("references", references, asking.MAX_QUESTIONS, MAX_LENGTH)
-    check_base(base)
-    sets = asking.asked(sentence, references, base, asking.checked_draw(draw), results_of)
-    return {name: {"questions": asked.questions, **asked.scores} for name, asked in sets.items()}
-
-
 OF_FILES = [name for name in BASES if name != NAMES["meteor"]]  # which takes minutes
 
 
@@ -222,10 +204,8 @@ with DEMO.page() as demo:
             [gr.Radio(OF_FILES, **about_base)],
             settings_of_file,
         )
-        asking.tab(results_of, list(BASES))
     DEMO.add_background("The paper's example", "f_meta")
     server.endpoint(score, *(text.split("\n") for text in DEMO.first[:2]), DEFAULT)
-    server.endpoint(ask, asking.SENTENCE, asking.OWN.split("\n"), DEFAULT, asking.DRAW, **asking.ALONE)
 
 if __name__ == "__main__":
     DEMO.launch()

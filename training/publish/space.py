@@ -12,9 +12,6 @@ HUB_ID = re.compile(r'"([^"/]+)/([^"@]+)(?:@[^"]+)?"')
 WITH_CHECKPOINT = ("ava", "kpqa")
 DEMOS = ("home", "compare")  # the front door and the demo that compares systems, which are no metrics
 COMPARED = ("ava", "kpqa")  # their metrics that have a checkpoint
-# Files of training that the demo of F-meta imports.
-GENERATORS = ("__init__.py", "common.py", *(f"question_generation/{name}" for name in (
-    "__init__.py", "ask.py", "contexts.py", "decoding.py", "generator.py", "checkpoints/*/*")))  # fmt: skip
 BUNDLED = ("checkpoint", "checkpoint_base", "checkpoint_large")  # the Hub has them
 LEFT_OUT = shutil.ignore_patterns("__pycache__", *BUNDLED, "examples", "integrations", ".*")
 
@@ -52,11 +49,6 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
     shutil.copytree(demo, folder, ignore=LEFT_OUT, dirs_exist_ok=True)
     shutil.copytree(demo.with_name("common"), folder / "common", ignore=LEFT_OUT)
     shutil.copytree(METRICS, folder / "genqa_metrics", ignore=LEFT_OUT)
-    for pattern in GENERATORS if name == "f_meta" else ():
-        for path in (ROOT / "training").glob(pattern):
-            target = folder / path.relative_to(ROOT)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
     (folder / "requirements.txt").write_text("\n".join(on_cpu(requirements)) + "\n", encoding="utf-8")
     for path in (*folder.rglob("*.py"), *folder.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
