@@ -49,15 +49,15 @@ def styles(names: Sequence[str]) -> dict[str, dict]:
     >>> {name: (style["color"], style["linestyle"]) for name, style in styles(["ava_score", "other", "ava"]).items()}
     {'ava_score': ('#009e73', '-'), 'other': ('#0072b2', '-'), 'ava': ('#009e73', '--')}
     """
-    own = {name: _own_colour(name) for name in names}
-    free = [colour for colour in PALETTE if colour not in own.values()] or list(PALETTE)
-    others = [name for name in names if own[name] is None]
-    own |= {name: free[place % len(free)] for place, name in enumerate(others)}
+    colours = {name: _own_colour(name) for name in names}
+    free = [colour for colour in PALETTE if colour not in colours.values()] or list(PALETTE)
+    others = [name for name in names if colours[name] is None]
+    colours |= {name: free[i % len(free)] for i, name in enumerate(others)}
     result: dict[str, dict] = {}
     for name in names:
-        place = sum(style["color"] == own[name] for style in result.values())
-        line, marker = LINES[place % len(LINES)], MARKERS[place % len(MARKERS)]
-        result[name] = {"color": own[name], "linestyle": line, "marker": marker}
+        same = sum(style["color"] == colours[name] for style in result.values())
+        line, marker = LINES[same % len(LINES)], MARKERS[same % len(MARKERS)]
+        result[name] = {"color": colours[name], "linestyle": line, "marker": marker}
     return result
 
 
@@ -83,13 +83,13 @@ def forest_figure(metrics: Mapping, names: Sequence[str]):
     figure = Figure(figsize=(5, 1 + 0.34 * len(names)))  # no wider, so that its text can be read on a phone
     axes = figure.subplots()
     for step, ((kind, title), marker) in enumerate(zip(CORRELATIONS.items(), "os^", strict=True)):
-        for place, name in enumerate(names):
+        for row, name in enumerate(names):
             metric = metrics[name][kind]
-            height = place + 0.24 * ((len(CORRELATIONS) - 1) / 2 - step)
+            height = row + 0.24 * ((len(CORRELATIONS) - 1) / 2 - step)
             colour = PALETTE[step]
             if metric["low"] is not None:
                 axes.plot([metric["low"], metric["high"]], [height] * 2, color=colour, linewidth=1.5)
-            axes.plot(metric["value"], height, marker, color=colour, markersize=5, label=None if place else title)
+            axes.plot(metric["value"], height, marker, color=colour, markersize=5, label=None if row else title)
     axes.set_yticks(range(len(names)), map(_label, names))
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_ylim(-0.5, len(names) - 0.5)
@@ -109,12 +109,12 @@ def group_figure(groups: Mapping, names: list[str]):
     axes = figure.subplots()
     looks, hatches = styles(names), dict(zip(LINES, ("", "//", "..", "xx"), strict=True))
     step = 0.8 / max(len(names), 1)
-    for place, group in enumerate(shown.values()):
+    for group_number, group in enumerate(shown.values()):
         for number_, name in enumerate(names):
             value, look, label = group["metrics"][name]["pearson"], looks[name], _label(name)
             if value["value"] is None:
                 continue
-            left = place - 0.4 + (number_ + 0.5) * step
+            left = group_number - 0.4 + (number_ + 0.5) * step
             style = {"color": look["color"], "hatch": hatches[look["linestyle"]], "edgecolor": "#ffffff"}
             style["label"] = None if label in axes.get_legend_handles_labels()[1] else label
             axes.bar(left, value["value"], step * 0.9, linewidth=0, **style)

@@ -45,11 +45,11 @@ def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "a
     """
     labels = max(LABELS, len(name) + 2)
     room, other = max(width - labels, LEAST_ROOM), beside[0] if beside else ""
-    said = wrap(quoted(answer, 10**6), room)
-    if len(said) > MOST_LINES:
+    answer_lines = wrap(quoted(answer, 10**6), room)
+    if len(answer_lines) > MOST_LINES:
         cut = quoted(answer, MOST_LINES * room - LONGEST_WORD, other)
-        said = wrap(cut, room, max_lines=MOST_LINES, placeholder='..."')
-    lines = list(zip(("answer", "", ""), said, strict=False))
+        answer_lines = wrap(cut, room, max_lines=MOST_LINES, placeholder='..."')
+    lines = list(zip(("answer", "", ""), answer_lines, strict=False))
     lines += [(name, quoted(other, room, answer))] * bool(beside)
     return [f"{label:<{labels}}{text}" for label, text in lines]
 

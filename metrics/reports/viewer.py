@@ -122,22 +122,22 @@ def _row(answer: ViewedAnswer, number: int) -> dict[str, Any]:
 
 
 def _questions(answers: Sequence[ViewedAnswer]) -> tuple[list[str], list[list[int]]]:
-    """Return the questions of a page as JSON, each with the rows that answer it, and the places of these rows."""
-    places: dict[tuple, list[int]] = {}
-    for place, answer in enumerate(answers):
-        asked = " ".join(answer.question.split()).casefold() or place
-        places.setdefault((asked, *answer.references), []).append(place)
+    """Return the questions of a page as JSON, each with the rows that answer it, and the numbers of these rows."""
+    rows_by_question: dict[tuple, list[int]] = {}
+    for row, answer in enumerate(answers):
+        question = " ".join(answer.question.split()).casefold() or row
+        rows_by_question.setdefault((question, *answer.references), []).append(row)
     texts = []
-    for of_question in places.values():
-        first = answers[of_question[0]]
-        asked = {
+    for rows in rows_by_question.values():
+        first = answers[rows[0]]
+        texts_of_question = {
             "question": _with_html(first.question),
             "references": list(map(_with_html, first.references)),
             "passages": list(first.passages),
-            "rows": [_row(answers[place], place + 1) for place in of_question],
+            "rows": [_row(answers[row], row + 1) for row in rows],
         }
-        texts.append(json.dumps(asked, ensure_ascii=False, allow_nan=False).translate(_IN_SCRIPT))
-    return texts, list(places.values())
+        texts.append(json.dumps(texts_of_question, ensure_ascii=False, allow_nan=False).translate(_IN_SCRIPT))
+    return texts, list(rows_by_question.values())
 
 
 def rows_of_page(answers: Sequence[ViewedAnswer], most_rows: int = MOST_ROWS, most_bytes: int = MOST_BYTES):
@@ -146,18 +146,18 @@ def rows_of_page(answers: Sequence[ViewedAnswer], most_rows: int = MOST_ROWS, mo
     Where there are too many, whole questions are left out: first those that nobody needs to read, see
     `ViewedAnswer.need`.
     """
-    texts, places = _questions(answers)
+    texts, rows_of_questions = _questions(answers)
     sizes = [len(text.encode()) + 2 for text in texts]
     kept = range(len(texts))
     if len(answers) > most_rows or sum(sizes) > most_bytes:
         kept, rows, size = [], 0, 0
-        need = [max(answers[place].need for place in of_question) for of_question in places]
+        need = [max(answers[row].need for row in question_rows) for question_rows in rows_of_questions]
         for number in sorted(range(len(texts)), key=lambda number: -need[number]):
-            if rows + len(places[number]) <= most_rows and size + sizes[number] <= most_bytes:
+            if rows + len(rows_of_questions[number]) <= most_rows and size + sizes[number] <= most_bytes:
                 kept.append(number)
-                rows, size = rows + len(places[number]), size + sizes[number]
+                rows, size = rows + len(rows_of_questions[number]), size + sizes[number]
         kept = sorted(kept)
-    count = sum(len(places[number]) for number in kept)
+    count = sum(len(rows_of_questions[number]) for number in kept)
     which = ""
     if count < len(answers):
         which = (

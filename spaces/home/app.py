@@ -34,11 +34,13 @@ def scores_of(question: str, answers: list[str], references: list[str]) -> list[
 def preferred(scores: list[dict]) -> str:
     """Return which scores of words prefer which of two answers, in a sentence."""
     names = {
-        side: [SHOWN[name][0] for name in SHOWN if name not in JUDGED and round(one[name] - other[name], 2) > 0]
-        for side, one, other in (("A", *scores), ("B", *scores[::-1]))
+        side: [SHOWN[name][0] for name in SHOWN if name not in JUDGED and round(scored[name] - other[name], 2) > 0]
+        for side, scored, other in (("A", *scores), ("B", *scores[::-1]))
     }
-    said = [f"{listed(liked)} prefer{'s' * (len(liked) == 1)} **{side}**" for side, liked in names.items() if liked]
-    return f"{', '.join(said)}." if said else "Scores of words see no difference."
+    sentences = [
+        f"{listed(liked)} prefer{'s' * (len(liked) == 1)} **{side}**" for side, liked in names.items() if liked
+    ]
+    return f"{', '.join(sentences)}." if sentences else "Scores of words see no difference."
 
 
 def page(question: str, references: str, *answers: str) -> list:
