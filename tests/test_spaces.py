@@ -70,9 +70,16 @@ def word_judge_in_demo(word_judge, monkeypatch):
     monkeypatch.setenv("GENQA_CHECKPOINT", "words")
 
 
-def test_a_demo_without_its_judge_says_what_to_run(spaces):
+def test_a_demo_without_its_judge_opens_and_says_what_to_run(spaces, monkeypatch):
+    app = load_app("grounding")
     with pytest.raises(spaces.checks.Problem, match=r"not on this machine \(1,117 MB, once\). Run: genqa-metri"):
-        load_app("grounding").page("Who?", "Ann won.", "Ann won.")
+        app.page("Who?", "Ann won.", "Ann won.")
+    monkeypatch.setattr(spaces.server, "launch", lambda *_: None)
+    app.DEMO.launch()
+    fields, area, _ = app.DEMO._parts
+    assert "Run: genqa-metrics download --metric grounding" in area.status.value
+    assert not area.results.visible
+    assert [field.value for field in fields] == list(app.DEMO.first)
 
 
 @pytest.fixture

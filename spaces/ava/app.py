@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
 from common import checks, html, server, sharing, uploads, verdicts
-from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, LARGE_MODEL, cached_folder
+from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, LARGE_MODEL
 from genqa_metrics.reports.table import probability_and_threshold
 
 TITLE = "AVA: is the answer right?"
@@ -14,16 +14,9 @@ ABOUT = "A small judge reads a question, accepted answers and an answer, and giv
 MAX_ANSWER = 20_000  # characters; of a long answer the judge reads the most similar passage
 ERRS = "The judge knows no facts and can be wrong, above all on long answers: see How far to trust it."
 LARGER = {"base": LARGE_MODEL, "large": CAUSAL_MODEL}
-
-
-def is_here(size: str) -> bool:
-    """Return whether the base model of a larger judge is in the Hub's cache; nothing is downloaded."""
-    encoder = ENCODERS[LARGER[size]]
-    folder = cached_folder(LARGER[size], encoder.revision, encoder.files)
-    return folder is not None and encoder.matches(folder)
-
-
-JUDGES = list(dict.fromkeys([server.CHECKPOINT, "small", *filter(is_here, LARGER)]))
+JUDGES = list(
+    dict.fromkeys([server.CHECKPOINT, "small", *(size for size, model in LARGER.items() if server.is_here(model))])
+)
 SIZES = {size: f"{size} ({ENCODERS[model].megabytes} MB)" for size, model in LARGER.items()}
 MISSING = " or ".join(text for size, text in SIZES.items() if size not in JUDGES)
 JUDGE_NOTE = "small and base read English; large reads German and Arabic too, and takes longer."

@@ -207,9 +207,9 @@ def connect(
 def preset(area: Area, fields: Sequence, values: Sequence, outputs: Sequence, results: Sequence) -> None:
     """Show an example when the page opens: the values of its fields, and as results its status and the outputs.
 
-    Of an update (`gradio.update`) all properties are set.
+    Without outputs the status is a message. Of an update (`gradio.update`) all properties are set.
     """
-    area.results.visible = True
+    area.results.visible = bool(outputs)
     for component, value in zip((*fields, area.status, *outputs), (*values, *results), strict=True):
         if isinstance(value, dict) and "__type__" in value:
             for name in value.keys() - {"__type__", "value", "visible"}:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import gradio as gr
+from genqa_metrics.core import checkpoints
 from genqa_metrics.reports.table import render
 from genqa_metrics.verbs.label import guard
 from markupsafe import escape
@@ -32,6 +33,13 @@ THEME = gr.themes.Default(
     font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"],  # Gradio's fonts come from the network
     font_mono=["ui-monospace", "Consolas", "monospace"],
 ).set(**tomllib.loads(STYLE.with_name("theme.toml").read_text(encoding="utf-8")))
+
+
+def is_here(model: str) -> bool:
+    """Return whether the base model of a judge is in the Hub's cache; nothing is downloaded."""
+    encoder = checkpoints.ENCODERS[model]
+    folder = checkpoints.cached_folder(model, encoder.revision, encoder.files)
+    return folder is not None and encoder.matches(folder)
 
 
 def with_clear_errors(function: Callable) -> Callable:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import gradio as gr
 from markupsafe import Markup
 
-from . import events, html, server
+from . import checks, events, html, server
 
 MAX_LINK = 8_000  # characters of a link's fragment; results of longer texts have none
 MAX_UNPACKED = 200_000  # bytes of an unpacked link
@@ -250,7 +250,11 @@ class Demo:
     def launch(self) -> None:
         """Serve the page, which opens with the result of the first values; so the models are loaded."""
         fields, area, outputs = self._parts
-        events.preset(area, fields, self.first, outputs, self._function(*self.first))
+        try:
+            events.preset(area, fields, self.first, outputs, self._function(*self.first))
+        except checks.Problem as problem:  # the judge must be fetched
+            message = html.fill('<div class="problem">{message}</div>', message=problem)
+            events.preset(area, fields, self.first, (), [message])
         server.launch(self.blocks, self.app, self.about)
 
 

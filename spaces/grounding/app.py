@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of common/ in a checkout
 import gradio as gr
 from common import checks, html, server, sharing, uploads
-from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS, cached_folder
+from genqa_metrics.core.checkpoints import CAUSAL_MODEL, ENCODERS
 from genqa_metrics.grounding.loading import DEFAULT
 from genqa_metrics.grounding.scorer import GroundingScorer
 from genqa_metrics.reports.report import as_sentence
@@ -27,10 +27,9 @@ DEMO = sharing.Demo(__file__, TITLE, ABOUT)
 def settings() -> dict[str, str]:
     """Return the settings of the metric; a `Problem` where its judge would have to be downloaded, but in a Space."""
     model = ENCODERS[CAUSAL_MODEL]
-    if CHECKPOINT == DEFAULT and "SPACE_ID" not in os.environ:
-        if cached_folder(CAUSAL_MODEL, model.revision, model.files) is None:
-            command = "genqa-metrics download --metric grounding"
-            raise checks.Problem(f"The judge is not on this machine ({model.megabytes:,} MB, once). Run: {command}.")
+    if CHECKPOINT == DEFAULT and "SPACE_ID" not in os.environ and not server.is_here(CAUSAL_MODEL):
+        command = "genqa-metrics download --metric grounding"
+        raise checks.Problem(f"The judge is not on this machine ({model.megabytes:,} MB, once). Run: {command}.")
     return {"checkpoint": CHECKPOINT}
 
 
