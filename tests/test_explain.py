@@ -21,7 +21,7 @@ from genqa_metrics.kpqa.explaining import (
 )
 from genqa_metrics.kpqa.scoring import heaviest_common_subsequence
 from genqa_metrics.rows.values import NO_ANSWER
-from genqa_metrics.verbs.explain import command as explain_command
+from genqa_metrics.verbs.explain.explainer import Explainer
 from genqa_metrics.verbs.explain.heat_map import explanation_html, print_explanation
 from genqa_metrics.verbs.explain.unsupported import print_unsupported, unsupported_html
 from genqa_metrics.verbs.explain.verdict import Verdict, Word, print_verdict, verdict_html
@@ -199,8 +199,9 @@ def test_answers_of_files_are_shown_when_they_are_explained(tmp_path, monkeypatc
     """A bar is there before the models are loaded."""
     calls, order = [], []
     monkeypatch.setattr(terminal, "progress_bars", lambda: nullcontext(lambda *told: calls.append(told)))
-    ways = lambda *answer: order.append("explained"), lambda *result, legend: order.append("shown"), None
-    monkeypatch.setattr(explain_command, "_one_answer", lambda judges, settings: ways)
+    explaining = lambda *answer: order.append("explained")  # noqa: E731
+    ways = Explainer(lambda *given: explaining, lambda *result, legend: order.append("shown"))
+    monkeypatch.setattr("genqa_metrics.verbs.explain.explainer.explainer_of", lambda metric: ways)
     rows = [{"question": "Who?", "prediction": text, "references": ["Ann"]} for text in ("Bob", "Carla")]
     run(files.save(tmp_path / "rows.jsonl", rows), "--metric", "kpqa")
     assert calls[0] == ("scoring", 0, None)

@@ -41,6 +41,7 @@ class AvaScorer(Scorer):
     """
 
     name = "ava"
+    explainer = "verdict"
     title = "AVA"
     verdict = "ava_label"
     graded = "ava_score"

@@ -299,6 +299,7 @@ class Scorer:
     thresholds: Mapping[str, float] = {}  # score of a row -> value from which the metric calls the answer correct
     device: str | None = None  # kind of device that a model runs on; None for a metric without a model
     passes = 1  # how often its models read a text, for showing progress
+    explainer = ""  # module of the verb explain that shows how one answer was scored
     recalls = False  # whether `recalled` returns the statistics of a row from its scores
     chosen_settings: Mapping[str, object] = {}  # those that were chosen, not the default ones
     facts: Mapping[str, str] = {}  # everything else that the scores depend on, in the order of the signature

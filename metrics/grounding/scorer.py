@@ -30,6 +30,7 @@ class GroundingScorer(Scorer):
     """
 
     name = "grounding"
+    explainer = "unsupported"
     title = "Grounding"
     main = "grounding"
     measures = "flagged: a sentence is judged unsupported by the passages that it cites, or by all if it cites none"

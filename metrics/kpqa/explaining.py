@@ -147,7 +147,7 @@ def explanation(
         def rare(number: int) -> list[Segment]:
             rarities = np.array([frequencies.get(int(token), frequencies[-1]) for token in tokens[number].ids])
             rarities = rarities / max(rarities.max(initial=0.0), 1e-9)
-            none = np.zeros(len(values), dtype=bool)
+            none = np.zeros(len(rarities), dtype=bool)
             return segments(texts[number], offsets[number], rarities, none, none)
 
         rarity = [(rare(0), rare(i)) for i in range(1, len(texts))]

@@ -26,6 +26,7 @@ class KpqaScorer(Scorer):
     """KPQA of Lee et al. (2021): the statistics of a row are its scores."""
 
     name = "kpqa"
+    explainer = "heat_map"
     title = "KPQA"
     main = "rougeL_kpqa"
     measures = (

@@ -427,9 +427,7 @@ def _notes(facts: _Facts) -> list[str]:
     if repeated and not facts.kind.sets:
         notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")
     if facts.contexts:
-        way = (
-            f"score -m {_metric_of_passages()} says which answers they support (its judge: 1.1 GB, once)"
-        )
+        way = f"score -m {_metric_of_passages()} says which answers they support (its judge: 1.1 GB, once)"
         notes.append(f"{facts.contexts:,} rows have the passages that were retrieved: {way}")
     profiles = {system: of for system, of in facts.profiles.items() if of["profiled"] >= LEAST_ROWS}
     if profiles and facts.labels < 2 and facts.kind.text == "question":

@@ -77,7 +77,7 @@ def explain(
     arguments = dict(locals())  # the arguments, by name
     from ...registry import scorer_class
     from ...reports.report import WIDTH
-    from .report import METRICS
+    from .explainer import explained_metrics, explainer_of
 
     reading = [arguments[name] for name in terminal.READING]
     of_files = {name: arguments[name] for name in ("worst", "output", "column", "on_error", *terminal.READING)}
@@ -92,7 +92,7 @@ def explain(
         settings = terminal.read_settings_of(metric, set_)
         if checkpoint and settings.setdefault("checkpoint", checkpoint) != checkpoint:
             raise ValueError("--checkpoint: given twice, as an option and as a setting; drop one of the two")
-        sources, texts_of_one, alone = None, (prediction, context, reference), metric in METRICS
+        sources, texts_of_one, alone = None, (prediction, context, reference), metric in explained_metrics()
         if not alone and (html or texts_of_one != (None, None, None) or not all(map(os.path.exists, texts))):
             scope = f"{metric} says why of rows of files, in the terminal"
             raise ValueError(f"--metric: {scope}; name files, without --prediction, --reference, --context and --html")
@@ -130,27 +130,17 @@ def explain(
         shown, answers = "", [("", (texts[0], prediction, reference))]
         if sources:
             shown, answers = _answers_to_read(sources, of_rows, metric, settings)
-        if not alone:
-            from .reasons import print_reason, reasons
-
-            explained = reasons([texts for _, texts in answers], metric, settings) if answers else []
-            _begin(shown, bool(answers), out)
-            for (heading, _), result in zip(answers, explained, strict=True):
-                _print_one(bool(shown), heading, result, out, print_reason)
-            return
-        corpus = _references_of(idf) if idf else None
-        explain_one, show, as_html = _one_answer(judges, settings)
-        of_idf = {"corpus": corpus} if idf else {}
-        explained = []
+        explainer, explained = explainer_of(metric), []
+        explain_one = explainer.load(metric, settings, _references_of(idf) if idf else None) if answers else None
         _begin(shown, bool(answers), out)
         for heading, answer in answers:  # each is shown when it is done
-            explained.append(explain_one(*answer, **of_idf))
+            explained.append(explain_one(*answer))
             is_last = len(explained) == len(answers)
-            _print_one(bool(shown), heading, explained[-1], out, partial(show, legend=is_last))
+            _print_one(bool(shown), heading, explained[-1], out, partial(explainer.show, legend=is_last))
             out.file.flush()
-    if explained:
+    if explained and html:
         headings = [heading for heading, _ in answers]
-        terminal.write_outputs({"--html": (html, lambda: as_html(*explained, headings=headings))})
+        terminal.write_outputs({"--html": (html, lambda: explainer.page(*explained, headings=headings))})
 
 
 def _begin(shown: str, is_any: bool, out: Any) -> None:
@@ -170,20 +160,6 @@ def _print_one(in_file: bool, heading: str, result: Any, out: Any, show: Callabl
     say(out, [""] * in_file)
     say(out, [heading] * bool(heading), "bold")
     show(result, out)
-
-
-def _one_answer(judges: bool, settings: Mapping[str, Any]) -> tuple[Callable, Callable, Callable]:
-    """Return what explains an answer by its references, what prints that, and what makes a page of it."""
-    if judges:
-        from .verdict import print_verdict, verdict, verdict_html
-
-        return partial(verdict, settings=settings), print_verdict, verdict_html
-    from ...kpqa.explaining import explanation
-    from ...registry import make_scorer
-    from .heat_map import explanation_html, print_explanation
-
-    scorer: Any = make_scorer("kpqa", settings)
-    return partial(explanation, models=scorer.models, beta=scorer.beta), print_explanation, explanation_html
 
 
 def _answers_to_read(

@@ -1,12 +1,22 @@
 """Shows how KPQA scores an answer: a heat map of its weights, in the terminal or on a page."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 
-from ...kpqa.explaining import Explanation, Segment
+from ...kpqa.explaining import Explanation, Segment, explanation
 from ...kpqa.scorer import keyphrase_reason
+from ...registry import make_scorer
 from ...reports.report import as_sentence, print_field, say
 from ...reports.table import Table, html_table, listed, number, page, print_table, render, visible
+from .explainer import Explainer
+
+
+def explainer(metric: str, settings: Mapping | None, corpus: Sequence[str] | None) -> Callable[..., Explanation]:
+    """Return `explanation` with the models of a metric, and with the texts in which word pieces are counted."""
+    scorer = make_scorer(metric, settings)
+    return partial(explanation, models=scorer.models, beta=scorer.beta, corpus=corpus)
+
 
 NAMES = {"bleu1": "BLEU-1", "rougeL": "ROUGE-L", "bertscore": "BERTScore"}
 # Lower end of a step of weights, and its background. All of middling brightness, so that a heavy piece catches the eye
@@ -190,3 +200,6 @@ def explanation_html(*answers: Explanation, headings: Sequence[str] = ("",), fin
     body = render("explanation.html", answers=shown, **facts)
     title = "KPQA: the answers to read first" if len(answers) > 1 else f"KPQA: {last.question}"
     return page(title, body, heat_map_style(), render("explanation.css"))
+
+
+EXPLAINER = Explainer(explainer, print_explanation, explanation_html)

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-METRICS = ("ava", "kpqa", "grounding")  # the metrics that explain one answer
-
 
 def explain(
     question: str,
@@ -40,9 +38,10 @@ def explain(
     """
     from ... import load
     from ...registry import scorer_class
+    from .explainer import explained_metrics
 
-    if metric not in METRICS:
-        raise ValueError(f"metric: expected one of {', '.join(METRICS)}, got {metric!r}")
+    if metric not in explained_metrics():
+        raise ValueError(f"metric: expected one of {', '.join(explained_metrics())}, got {metric!r}")
     name = scorer_class(metric).evidence
     wanted = contexts if name == "contexts" else references
     if wanted is None or (references is not None and contexts is not None):

@@ -1,11 +1,13 @@
 """Why AVA judged one answer as it did: the reference that decided, and what speaks for and against it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from ...reports.report import print_field, say
 from ...reports.table import page, probability_and_threshold, render, visible
+from .explainer import Explainer
 
 
 class Word(NamedTuple):
@@ -58,6 +60,11 @@ def verdict(question: str, answer: str, references: Sequence[str], settings: Map
         warnings=tuple(scorer.warnings(dict(enumerate(statistics.sum(axis=0))), counts)),
         signature=scorer.signature,
     )
+
+
+def explainer(metric: str, settings: Mapping | None, corpus: object = None) -> Callable[..., Verdict]:
+    """Return `verdict` with settings."""
+    return partial(verdict, settings=settings)
 
 
 # Least size of an effect, and the background of words that count for and against the answer. Black text on it has a
@@ -174,3 +181,6 @@ def _marked(piece: tuple[str, float | None]) -> tuple[str, str, str]:
     text, effect = piece
     step = _step(effect)
     return text, f"{'for' if (effect or 0.0) > 0 else 'against'}{step}" if step else "", f"{effect or 0.0:+.2f}"
+
+
+EXPLAINER = Explainer(explainer, print_verdict, verdict_html)

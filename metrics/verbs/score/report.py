@@ -52,7 +52,7 @@ from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
 from ...scale.tally import CELLS, CONFUSION, LOWEST, SHARES
 from ...statistics import estimation
-from ..explain.report import METRICS as EXPLAINED
+from ..explain.explainer import explained_metrics
 from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, judged_systems, whose
 from ..view.rows import scored_answers
 
@@ -585,14 +585,14 @@ class ScoreReport(Report):
     @property
     def _explained(self) -> str:
         """The metric whose answers to read `explain` explains; "" where there is none to read."""
-        metrics = [name for name in self.signatures if name in EXPLAINED] or [*self.signatures]
+        metrics = [name for name in self.signatures if name in explained_metrics()] or [*self.signatures]
         return metrics[0] if self.results.to_read.first else ""
 
     @property
     def _why(self) -> str:
         """The command that says why answers were scored so, with the settings that they were scored with."""
         metric = self._explained
-        command = ["genqa-metrics", "explain", "FILE", *(["-m", metric] if metric != EXPLAINED[0] else [])]
+        command = ["genqa-metrics", "explain", "FILE", *(["-m", metric] if metric != explained_metrics()[0] else [])]
         for name, value in self._settings.get(metric, {}).items():
             command += ["--set", f"{metric}.{name}={value if isinstance(value, str) else json.dumps(value)}"]
         return shlex.join(command)
@@ -600,7 +600,7 @@ class ScoreReport(Report):
     def _more(self) -> str:
         """Return where the rest is, and which command says why the answers to read were scored so."""
         metric, column = self._explained, ""
-        if metric in ("", EXPLAINED[0]):
+        if metric in ("", explained_metrics()[0]):
             return f"{f'Why: {self._why}. ' if metric else ''}All tables and signatures: --verbose"
         if missing := scorer_class(metric).missing:
             column = f" -o FILE writes {metric}_{missing}."
