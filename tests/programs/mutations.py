@@ -95,14 +95,16 @@ def swapped(node: ast.AST) -> ast.AST | None:
 
 
 def changes(path: Path) -> list[Change]:
-    """Return the changes that a file allows, but for those of type hints."""
-    tree, hints = parsed(path), set()
+    """Return the changes that a file allows, but for those of type hints and of `zip(..., strict=True)`, a check."""
+    tree, kept = parsed(path), set()
     for node in ast.walk(tree):
         for name in ("annotation", "returns"):
             if hint := getattr(node, name, None):
-                hints.update(map(id, ast.walk(hint)))
+                kept.update(map(id, ast.walk(hint)))
+        if isinstance(node, ast.keyword) and node.arg == "strict":
+            kept.add(id(node.value))
     nodes = enumerate(ast.walk(tree))
-    return [Change(path, n, node.lineno) for n, node in nodes if id(node) not in hints and swapped(node) is not None]
+    return [Change(path, n, node.lineno) for n, node in nodes if id(node) not in kept and swapped(node) is not None]
 
 
 def changed(change: Change) -> tuple[ast.Module, str]:
