@@ -14,7 +14,7 @@ import ray
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.parts import MANIFEST, verify
-from genqa_metrics.scale.ray_run import CLAIM, RayRun, check_unchanged, claimed, listed
+from genqa_metrics.scale.ray_run import CLAIM, RayRun, _cause, check_unchanged, claimed, listed
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.windows import WINDOWS
 
@@ -236,6 +236,19 @@ def test_sets_from_and_to_uris(cluster, tmp_path):
     changed.write_bytes(changed.read_bytes() + b"x")
     with pytest.raises(FileError, match=f"{changed.name} has changed"):
         verify(str(parts))
+
+
+def test_an_error_of_a_task_is_one_clear_error():
+    """As `score` raises it; what Ray puts around it is taken off."""
+    wrapped = RuntimeError("by Ray")
+    wrapped.cause = FileError("line 3: not JSON")
+    assert _cause(wrapped) is wrapped.cause
+    full = _cause(OSError(28, "No space left"))
+    assert type(full) is FileError
+    assert str(full) == "cannot be read or written: [Errno 28] No space left"
+    lost = _cause(KeyError("actor"))
+    assert type(lost) is RuntimeError
+    assert str(lost) == "ray: KeyError: 'actor'"
 
 
 @with_cases
