@@ -6,7 +6,6 @@ import random
 import re
 import sys
 
-import evaluate
 import numpy as np
 import pytest
 import torch
@@ -19,7 +18,7 @@ from tests.factories.ava import load, random_rows
 from tests.factories.cases import with_cases
 from tests.factories.modules import run_program
 from training import mix
-from training.ava import constructed, evaluate_ava, other_words, relations, train_ava, wrong_answers
+from training.ava import constructed, other_words, relations, train_ava, wrong_answers
 from training.ava import triples as t
 from training.common import write_rows
 from training.kpqa.data import Answer
@@ -438,48 +437,3 @@ def test_wrong_arguments_are_named(monkeypatch, files, tiny_encoder, tmp_path, m
 def test_stopping_early_needs_dev_rows():
     with pytest.raises(ValueError, match="patience: stopping early needs dev rows; name a file with --dev"):
         train_ava.check(train_ava.Arguments(configuration="a1-r_qt", patience=2))
-
-
-def test_platt_scaling_finds_the_scale():
-    rng = np.random.default_rng(0)
-    logits = rng.normal(size=20_000)
-    labels = rng.random(20_000) < evaluate_ava.sigmoid(2.0 * logits - 1.0)
-    assert evaluate_ava.platt(logits, labels) == pytest.approx((2.0, -1.0), abs=0.1)
-
-
-def test_the_threshold_fits_the_systems():
-    """A's share of correct answers is 1/2, B's 1/4; only thresholds in (0.6, 0.7] give both."""
-    probabilities = np.array([0.9, 0.7, 0.6, 0.2, 0.8, 0.6, 0.5, 0.1])
-    labels = np.array([1, 1, 0, 0, 1, 0, 0, 0])
-    systems = ["A"] * 4 + ["B"] * 4
-    assert 0.6 < evaluate_ava.best_threshold(probabilities, labels, systems) <= 0.7
-    scores = evaluate_ava.system_scores((probabilities >= 0.65).astype(float), labels, systems)
-    assert scores["rmse"] == 0
-    assert scores["tau"] == pytest.approx(1)
-    flipped = evaluate_ava.system_scores(1.0 - (probabilities >= 0.65), labels, systems)
-    assert flipped["mean_absolute_error"] == pytest.approx((0 + 0.5) / 2)
-    assert flipped["bias"] == pytest.approx(0.25)
-
-
-def test_calibration_is_written_and_undone(monkeypatch, capsys, files, tiny_encoder, tmp_path, repository):
-    """The tables do not depend on the calibration that a checkpoint had before."""
-    final = train(monkeypatch, files, tiny_encoder, tmp_path)
-    for name in ("BINARY", "CALIBRATION"):
-        monkeypatch.setattr(evaluate_ava, name, ("made.dev",))
-    monkeypatch.setattr(evaluate_ava, "GRADED", ("made.dev",))
-    card = final / "README.md"
-    printed = []
-    capsys.readouterr()
-    for _ in range(2):
-        card.write_text("before <!-- scores -->old<!-- end of scores --> after")
-        command = f"evaluate_ava.py --judgments {files} --checkpoint {final} --calibrate"
-        run_program(monkeypatch, evaluate_ava, [*command.split(), "--json", str(tmp_path / "scores.json")])
-        printed.append(capsys.readouterr().out)
-    assert printed[0].splitlines()[:5] == printed[1].splitlines()[:5]
-    settings = judge_model.read_settings(final)
-    assert settings["slope"] != 1.0
-    metric = evaluate.load(str(repository / "metrics/ava/ava.py"), checkpoint=str(final), keep_in_memory=True)
-    assert metric.compute(**random_rows(3))["ava_threshold"] == settings["threshold"]
-    assert card.read_text().startswith("before <!-- scores -->\n\n")
-    assert "-->old" not in card.read_text()
-    assert json.loads((tmp_path / "scores.json").read_text())["settings"]["threshold"] == settings["threshold"]

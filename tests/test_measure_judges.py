@@ -137,12 +137,12 @@ def test_two_measured_judges_give_what_escalating_gives():
     judges = [
         {
             "settings": {"threshold": threshold},
-            "sets": {"written": rows | {"probabilities": probabilities}, "condaqa": rows},
+            "sets": {"written": rows | {"probabilities": probabilities}, f"only_{threshold}": rows},
         }
         for threshold, probabilities in ((0.5, [0.95, 0.4, 0.5]), (0.6, [0.1, 0.6, 0.9]))
     ]
     sets = measure_judges.escalated(*judges)["sets"]
-    assert list(sets) == ["written"]  # claims are judged by one judge
+    assert list(sets) == ["written"]  # the only set that both were measured on
     assert sets["written"]["probabilities"] == pytest.approx([0.95, 0.5, 9 / (9 + 1.5)], abs=1e-4)
     assert sets["written"]["labels"] == [1, 0, 1]
 

@@ -47,13 +47,10 @@ def test_the_harness_renews_and_names_what_is_out_of_date(tmp_path, monkeypatch,
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: f"{path.parent.parent.name}/{path.name}")
 def test_a_result_file_names_a_command_that_exists(path):
-    found = json.loads(path.read_text(encoding="utf-8"))
-    for one in found if isinstance(found, list) else [found]:
-        if "command" in one:
-            modules = re.findall(r"python -m (training[\w.]+)", one["command"])
-            assert modules
-            found = [importlib.import_module(module) for module in modules]
-            assert all(hasattr(module, "STUDY") or hasattr(module, "main") for module in found)
+    modules = re.findall(r"python -m (training[\w.]+)", json.loads(path.read_text(encoding="utf-8"))["command"])
+    assert modules
+    for module in map(importlib.import_module, modules):
+        assert hasattr(module, "STUDY") or hasattr(module, "main"), module
 
 
 @pytest.mark.parametrize("name", ["small", "base"])

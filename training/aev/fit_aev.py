@@ -173,7 +173,7 @@ def rounded(number: float) -> float | None:
 
 
 def fit(arguments: Arguments) -> dict:
-    """Return the R-squared table with everything that is needed to read it and to make it again."""
+    """Return the R-squared table with its axes, settings, seed, command and digests."""
     if arguments.references not in REFERENCES:
         raise ValueError(f"references: expected one of {', '.join(REFERENCES)}, got {arguments.references!r}")
     settings = Settings(
@@ -261,7 +261,7 @@ def run(arguments: Arguments) -> dict:
 
 
 def cell_name(result: dict) -> str:
-    """Return the best cell and its R-squared, for people."""
+    """Return the best cell and its R-squared as text."""
     settings = result["settings"]
     return f"AEv({settings['alpha']:g}, {settings['max_order']}), R² = {100 * result['r_squared']:.1f}%"
 

@@ -36,7 +36,7 @@ PENALTIES = 10.0 ** np.arange(0, 7)  # of the ridge regression, chosen by leave-
 
 @dataclass
 class Arguments:
-    """What is cut where, on which rows."""
+    """Which judge is cut behind which layer, and the rows that its head is fitted to and measured on."""
 
     model: str = option("GGUF file of the base model")
     adapter: str = option("folder of the judge")
@@ -62,9 +62,9 @@ def drawn(name: str, count: int, folders: list[str], rng: random.Random) -> list
 
 
 def vectors(engine: PromptEngine, packs: Sequence[Pack], layers: Sequence[int], cache: Path) -> dict[str, np.ndarray]:
-    """Return of every row its number, its logit, and (rows, layers, size) vectors after the model's last norm.
+    """Return numbers and logits of (rows,) and their (rows, layers, size) vectors, after the model's last norm.
 
-    What is read is kept in `cache`, so that an interrupted run continues.
+    The vectors of each pack are kept in `cache`, so that an interrupted run continues.
     """
     cache.mkdir(parents=True, exist_ok=True)
     weight = engine.file.array("output_norm.weight")
@@ -100,7 +100,7 @@ def fitted_head(inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def table_of(rows: Sequence[tuple], results: dict[str, np.ndarray], heads: dict[int, np.ndarray]) -> list[dict]:
-    """Return what each layer's head gives on each set, beside the whole judge."""
+    """Return, by layer and set, AUC and accuracy of the whole judge and of the head, and the r of their logits."""
     from sklearn.metrics import roc_auc_score
 
     table = []
@@ -122,7 +122,7 @@ def table_of(rows: Sequence[tuple], results: dict[str, np.ndarray], heads: dict[
 
 
 def changed_verdicts(args: Arguments, results: dict[str, np.ndarray], heads: dict[int, np.ndarray]) -> dict[str, dict]:
-    """Return by layer how many rows have another verdict, and of these with a probability outside .45 to .55."""
+    """Return {layer: rows, rows with another verdict, and those of them with a probability outside .45 to .55}."""
     settings = read_json(Path(args.adapter) / SETTINGS_FILE)
     slope, intercept = settings.get("slope", 1.0), settings.get("intercept", 0.0)
 
@@ -139,7 +139,7 @@ def changed_verdicts(args: Arguments, results: dict[str, np.ndarray], heads: dic
 
 
 def table(facts: dict) -> str:
-    """Return as Markdown what the cut judge gives beside the whole one."""
+    """Return the Markdown table of the cut judge beside the whole one, by set."""
     columns = ("set", "rows", "r", "AUC whole", "AUC cut", "accuracy whole", "accuracy cut")
     kept = [line for line in facts["results"] if facts["kept"] in (None, line["layer"])]
     lines = [
@@ -149,7 +149,7 @@ def table(facts: dict) -> str:
 
 
 def write_cut(args: Arguments, stored: dict, head: np.ndarray, rows: int) -> None:
-    """Write the judge of the first `keep` layers; its scale is that of the whole one, moved by the head's offset."""
+    """Write the judge of the first `keep` layers, with the scale of the whole one plus the offset of the head."""
     import torch
     from peft import LoraConfig
 
@@ -175,7 +175,7 @@ def _layer(name: str) -> int:
 
 
 def main() -> None:
-    """Fit the heads, print what each layer gives, and write the cut judge."""
+    """Fit the heads, print the measures of each layer, and write the cut judge."""
     from safetensors.torch import load_file, save_file
     from transformers import HfArgumentParser
 

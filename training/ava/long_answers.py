@@ -40,7 +40,7 @@ _TASK = re.compile(r"\b(?:the note|this note|rewrit|as an ai|the customer asked)
 
 @dataclass
 class Arguments:
-    """What is asked of which model."""
+    """Which model writes how many answers, and the files that they are made of."""
 
     model: Path = option("GGUF file of an instructed causal language model, which has a chat template")
     output: Path = option(
@@ -64,7 +64,7 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model shall write: `text` is what it is told, the candidate of `row` what it shall say.
+    """A prompt: `text` is read by the model, and the candidate of `row` is the answer that it has to express.
 
     The label of `row` is 0.5 if the verdict of the text is not known. `denied` are answers that it must not give, none
     if it tells a judged answer; `neighbours` are question and references of other questions about the same passage.
@@ -113,7 +113,7 @@ def passage_prompts(rows: Sequence[dict], count: int, rng: random.Random) -> lis
 
 
 def note_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
-    """Yield prompts to tell judged answers in other words, short ones at length; `count` at most."""
+    """Yield at most `count` prompts to rephrase judged answers; short answers are to be told at length."""
     usable = [row for row in rows if row.label in (0, 1) and 2 <= len(row.candidate.split()) <= LONGEST_NOTE]
     for row in rng.sample(usable, min(count, len(usable))):
         size = "short" if len(row.candidate.split()) < SHORT_NOTE else "long"
@@ -131,7 +131,7 @@ def question_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> 
 
 
 def changed_prompts(rows: Sequence[Triple], count: int, rng: random.Random) -> Iterator[Prompt]:
-    """Yield prompts to write judged answers again, so that they agree with the accepted answer or do not."""
+    """Yield at most `count` prompts to change judged answers so that they agree with the accepted one, or do not."""
     usable = [row for row in rows if SHORT < len(row.candidate.split()) <= LONGEST_NOTE]
     for row in rng.sample(usable, min(count, len(usable))):
         style = rng.choice(wa.WORDS["change_styles"])
@@ -149,7 +149,7 @@ def _numbers(text: str) -> set[str]:
 
 
 def doubt(prompt: Prompt, text: str) -> str | None:
-    """Return why a text may not have the verdict of its prompt; None if it surely has it."""
+    """Return the reason why a text may not have the verdict of its prompt, or None if it surely has this verdict."""
     row, asked = prompt.row, prompt.row.question.lower()
     if not LEAST <= len(text.split()) <= MOST:
         return "length"
@@ -180,7 +180,7 @@ def doubt(prompt: Prompt, text: str) -> str | None:
 def sure_rows(
     prompts: Sequence[Prompt], texts: Mapping[str, str | None], rng: random.Random
 ) -> tuple[list[Triple], list[Triple], Counter]:
-    """Return the rows that `doubt` keeps, balanced; rows for a teacher; reasons. A text of None did not end."""
+    """Return rows with sure verdicts, balanced; rows for a teacher; counts of reasons. A text of None did not end."""
     rows, unsure, reasons = [], [], Counter()
     for prompt in prompts:
         text = texts[prompt.text]
@@ -223,7 +223,7 @@ def written(model, tokenizer, prompts: Sequence[str], tokens: int, batch: int) -
 
 
 def main() -> None:
-    """Ask, write, leave out, balance."""
+    """Ask the model, and write the rows whose verdicts are sure."""
     args = parsed(Arguments)
     if args.output.suffixes[-2:] != [".jsonl", ".gz"] and args.output.suffix != ".jsonl":
         raise ValueError(f"output: expected NAME.jsonl or NAME.jsonl.gz, got {args.output}")

@@ -23,7 +23,7 @@ import numpy as np
 from genqa_metrics import load
 from genqa_metrics.ava.loading import checkpoint_folder
 from genqa_metrics.core.checkpoints import checkpoint_digest, file_digest, read_json
-from genqa_metrics.core.judge_model import PROMPT, SETTINGS_FILE, read_settings
+from genqa_metrics.core.judge_model import SETTINGS_FILE, STATEMENT, read_settings
 from genqa_metrics.core.scorer import UNSURE_FROM, UNSURE_TO
 from genqa_metrics.statistics.thresholds import calibration
 from scipy.special import expit, logit
@@ -33,19 +33,15 @@ from sklearn.metrics import f1_score, roc_auc_score
 
 from training.ava import deceptions, minimal_pairs, notations
 from training.ava.ranking import rank_agreement
-from training.ava.triples import Triple, as_claim, span_rows, stated, truth
+from training.ava.triples import Triple, span_rows, stated, truth
 from training.common import command_line, json_rows, named_file, option, write_json
 from training.studies.harness import Output, Study, filled, read, rendered
 
-FOLDERS = (  # below --data; the last one lies beside these scripts
-    *("judgments", "judgments_more", "written", "grounding", "sentence_pairs"),
-    Path(__file__).parents[1] / "grounding",
-)
+FOLDERS = ("judgments", "judgments_more", "written")  # below --data
 VERDICTS = "assistant written evouna_nq evouna_tq financebench truthfulqa scientsbank beetle saf_german".split()
 GRADES = (
     "ar_asag sas_nqopen sas_squad mohler squality kpqa_marco kpqa_avsd kpqa_narrativeqa kpqa_semeval kpqa_marcomulti"
 ).split()
-CLAIMS = "condaqa wice factcheck_gpt q_squared begin summedits plain_passages".split()
 EVOUNA = ("evouna_nq", "evouna_tq")  # the only sets with answers of several systems
 FITTED_ON = {"rows": VERDICTS, "systems": EVOUNA}  # sets that scale and threshold are fitted on
 MEASURES = ("accuracy", "F1", "AUC", "r", "calibration error", "error of systems", "RMSE", "tau", "rows a second")
@@ -54,12 +50,12 @@ PARTS = ("sets", "pairs", "families")
 
 @dataclass
 class Arguments(Output):
-    """Which judges are measured on what."""
+    """Which judges are measured, on which rows, and how their scale is fitted."""
 
     judges: list[str] = option("small, base, large, or folders")
     data: str = option("folder of the data sets")
     parts: list[str] = option(f"what is measured: {', '.join(PARTS)}", list(PARTS))
-    sets: list[str] = option("names of dev files", [*VERDICTS, *GRADES, *CLAIMS])
+    sets: list[str] = option("names of dev files", [*VERDICTS, *GRADES])
     rows: int = option("rows of a dev file at most", 400)
     family_rows: int = option("rows of each family", 40)
     spans: str = option("file of extractive QA, below DATA/span_qa, whose questions the families ask", "squad.dev")
@@ -67,7 +63,8 @@ class Arguments(Output):
         "rows: one scale for all verdicts, threshold 0.5; systems: scale and threshold by systems' accuracy on EVOUNA",
         "rows",
     )
-    calibrate: bool = option("write scale and threshold into the folder of the one judge", False)
+    references: str | None = option("joined, max or mean: how references are combined; default: the judge's", None)
+    calibrate: bool = option("write scale, threshold and `references` into the folder of the one judge", False)
     dtype: str | None = option("float32 or bfloat16 of torch; default: the judge's own engine", None)
     device: str = option("torch device", "cpu")
     batch_tokens: int = option("tokens that are read at once", 4096)
@@ -88,31 +85,24 @@ def platt(logits: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = N
 def dev_rows(name: str, args: Arguments) -> tuple[list[dict], str]:
     """Return at most `args.rows` judged rows of a dev file, drawn at random, and the file's digest."""
     path = named_file("data", f"{name}.dev", [str(Path(args.data) / folder) for folder in FOLDERS])
-    rows = map(as_claim, json_rows(path)) if name in CLAIMS else json_rows(path)
-    rows = [row for row in rows if truth(row) is not None]
+    rows = [row for row in json_rows(path) if truth(row) is not None]
     return random.Random(0).sample(rows, min(args.rows, len(rows))), file_digest(path)
 
 
-def measured_set(metric, name: str, rows: list[dict]) -> dict[str, list | float]:
+def measured_set(ava, name: str, rows: list[dict], references: str | None) -> dict[str, list | float]:
     """Return probability, label, half and system of every row of a dev file, and rows per second of processor time."""
-    columns = {"predictions": [row["candidate"] for row in rows]}
-    columns["questions"] = [row.get("question") or ("" if name in CLAIMS else "What is true?") for row in rows]
-    if name in CLAIMS:
-        columns["contexts"] = [[row["context"]] for row in rows]
-    else:
-        columns["references"] = [row["references"] for row in rows]
+    columns = {"predictions": [row["candidate"] for row in rows], "references": [row["references"] for row in rows]}
+    columns["questions"] = [row.get("question") or STATEMENT for row in rows]
     start = time.process_time()
-    results = metric.compute(**columns, per_example=True)
+    results = ava.compute(**columns, reference_aggregation=references, per_example=True)
     seconds = time.process_time() - start
-    probabilities = results[f"{metric.name}_score_per_example"]
-    judged = [(row, p) for row, p in zip(rows, probabilities, strict=True) if p is not None and not np.isnan(p)]
     result = {
-        "probabilities": [round(float(probability), 4) for _, probability in judged],
-        "labels": [float(truth(row)) for row, _ in judged],
-        "halves": [half(row.get("question") or row["candidate"]) for row, _ in judged],
+        "probabilities": [round(float(probability), 4) for probability in results["ava_score_per_example"]],
+        "labels": [float(truth(row)) for row in rows],
+        "halves": [half(row.get("question") or row["candidate"]) for row in rows],
         "rows_a_second": round(len(rows) / seconds, 2),
     }
-    return result | ({"systems": [row["system"] for row, _ in judged]} if name in EVOUNA else {})
+    return result | ({"systems": [row["system"] for row in rows]} if name in EVOUNA else {})
 
 
 def families(args: Arguments) -> list[Triple]:
@@ -168,7 +158,7 @@ def pooled(sets: Mapping[str, Mapping], names: Sequence[str]) -> dict[str, np.nd
 def fitted(sets: Mapping[str, Mapping], fit: str, left_out: int | None = None) -> dict[str, float]:
     """Return slope, intercept and threshold that fit verdicts, without those of the half `left_out`.
 
-    >>> fitted({"condaqa": {}}, "rows")  # claims alone have nothing to fit
+    >>> fitted({}, "rows")  # nothing to fit
     {'slope': 1.0, 'intercept': 0.0, 'threshold': 0.5}
     """
     names = [name for name in FITTED_ON[fit] if name in sets]
@@ -202,8 +192,6 @@ def scores(sets: Mapping[str, Mapping], fit: str = "rows") -> dict[str, dict[str
             table[name]["r"] = float(pearsonr(probabilities, labels)[0])
             continue
         table[name]["AUC"] = float(roc_auc_score(labels, logits)) if len(np.unique(labels)) > 1 else 0.0
-        if name in CLAIMS:
-            continue
         table[name]["accuracy"] = float((verdicts == labels).mean())
         table[name]["F1"] = float(f1_score(labels, verdicts))
         table[name]["calibration error"] = calibration(probabilities, labels == 1)["ece"]
@@ -219,7 +207,7 @@ def escalated(first: Mapping, second: Mapping) -> dict:
     """Return the measures of a judge that hands over answers of which it is unsure to a second one."""
     shift = logit(first["settings"]["threshold"]) - logit(second["settings"]["threshold"])
     sets = {}
-    for name in first["sets"].keys() & second["sets"].keys() - {*CLAIMS}:
+    for name in first["sets"].keys() & second["sets"].keys():
         rows = first["sets"][name]
         if rows["labels"] != second["sets"][name]["labels"]:
             continue
@@ -239,7 +227,7 @@ def table_of_sets(result: Mapping) -> str:
             judges[f"{name}+large"] = escalated(judges[name], judges["large"])
     tables = {name: scores(judge["sets"], result["fit"]) for name, judge in judges.items()}
     measures = [name for name in MEASURES if any(name in row for table in tables.values() for row in table.values())]
-    order = *VERDICTS, "evouna", *GRADES, *CLAIMS
+    order = *VERDICTS, "evouna", *GRADES
     return rendered("cards/judges.md.j2", judges=tables, sets=order, measures=measures)
 
 
@@ -265,22 +253,21 @@ def write_calibration(folder: Path, settings: Mapping[str, float]) -> None:
 
 
 def measured_judge(judge: str, args: Arguments, digests: dict[str, str]) -> dict:
-    """Return what `args.parts` name of one judge, and its digest and settings; notes the digests of data files."""
-    folder, settings = checkpoint_folder(judge), {"device": args.device, "dtype": args.dtype}
-    ava = load("ava", checkpoint=judge, batch_tokens=args.batch_tokens, **settings)
+    """Return the measures of one judge by `args.parts`, its digest and settings; adds the digests of data files."""
+    folder = checkpoint_folder(judge)
+    ava = load("ava", checkpoint=judge, device=args.device, dtype=args.dtype, batch_tokens=args.batch_tokens)
     result = {"checkpoint": checkpoint_digest(folder), "settings": read_settings(folder)}
 
     def verdicts(questions, references, predictions):
         columns = {"questions": questions, "references": references, "predictions": predictions}
+        columns["reference_aggregation"] = args.references
         return list(map(int, ava.compute(**columns, per_example=True)["ava_label_per_example"]))
 
     if "sets" in args.parts:
-        names = [name for name in args.sets if name not in CLAIMS or result["settings"]["configuration"] == PROMPT]
-        claims = load("grounding", checkpoint=judge, **settings) if {*names} & {*CLAIMS} else None
         result["sets"] = {}
-        for name in names:
+        for name in args.sets:
             rows, digests[f"{name}.dev"] = dev_rows(name, args)
-            result["sets"][name] = measured_set(claims if name in CLAIMS else ava, name, rows)
+            result["sets"][name] = measured_set(ava, name, rows, args.references)
             print(judge, name, len(rows), result["sets"][name]["rows_a_second"], "rows/s", file=sys.stderr, flush=True)
     if "pairs" in args.parts:
         result["pairs"] = minimal_pairs.pass_rates(verdicts)
@@ -292,7 +279,7 @@ def measured_judge(judge: str, args: Arguments, digests: dict[str, str]) -> dict
 
 
 def study(args: Arguments) -> dict:
-    """Measure judges, one after the other; what else the result file has is kept, also the earlier commands."""
+    """Return the result file with these judges measured; other judges in it and earlier commands stay."""
     for argument, chosen, allowed in (("parts", args.parts, PARTS), ("fit", [args.fit], FITTED_ON)):
         if wrong := [name for name in chosen if name not in allowed]:
             raise ValueError(f"{argument}: expected some of {', '.join(allowed)}, got {wrong[0]!r}")
@@ -313,7 +300,9 @@ def study(args: Arguments) -> dict:
         if args.json:
             write_json(args.json, {"command": "interrupted"} | result)
         if args.calibrate:
-            write_calibration(checkpoint_folder(judge), recalibrated(result["judges"][name], args.fit))
+            settings = recalibrated(result["judges"][name], args.fit)
+            settings |= {"reference_aggregation": args.references} if args.references else {}
+            write_calibration(checkpoint_folder(judge), settings)
     return result
 
 

@@ -16,7 +16,7 @@ BY_RULES |= {"manipulation": manipulations.manipulations}
 
 
 def split_rows(args, output: Path) -> Path:
-    """Write the labelled --rows to `output`/rows, name them in `args`, and return the file of the fifth held out."""
+    """Write the labelled --rows to `output`/rows, add these files to `args`, and return that of the held-out fifth."""
     splits: dict[str, list[dict]] = {"own.train": [], "own.dev": []}
     labelled = labelled_rows(sources_of(list(map(str, args.rows))), {}, Skips(), (), [])
     columns = labelled.items, labelled.labels.tolist(), labelled.weights.tolist()
@@ -41,7 +41,7 @@ def training_triples(args, rng) -> tuple[list, list[dict]]:
     result, facts, base, sentences, changed = [], [], [], [], []
 
     def add(name: str, rows: list, weight: float, group: str = "", taken: list | None = None) -> list:
-        """Note a source, and take its rows `weight` times over, or those that are taken already."""
+        """Record a source and add its rows to the result: `weight` times over, or the rows `taken`."""
         taken = share(rows, weight, rng) if taken is None else taken
         result.extend(taken)
         facts.append({"name": name, "rows": len(rows), "weight": weight, "group": group})

@@ -79,7 +79,7 @@ def buried(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
 
 
 def aliases(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
-    """Yield references as candidates: one that is listed and, of short lists, one that is taken out of the list.
+    """Yield references as right answers: of short lists half of them are taken out of the list.
 
     Half of the short ones stand in a frame such as "It was ...", as wrong answers do.
     """
@@ -109,7 +109,7 @@ def _other_form(text: str, rng: random.Random) -> str:
 
 
 def _restated(text: str, rng: random.Random) -> str | None:
-    """Return a sentence with its parts in another order and the same meaning, or None."""
+    """Return a sentence of the same meaning with its clauses in another order, or None."""
     forms = []
     if opening := _OPENING.fullmatch(text):
         forms.append(f"{_plain_start(opening['rest'])} {_plain_start(opening['place'])}.")
@@ -195,7 +195,7 @@ def _misspelt(word: str, rng: random.Random) -> str:
 
 
 def misspelt(triples: Sequence[Triple], rng: random.Random) -> Iterator[Triple]:
-    """Yield the triples with typing errors in a few long words of the candidate, half in lower case; as before."""
+    """Yield the triples with typing errors in long words of the candidate, half in lower case; the verdict stays."""
     for triple in triples:
         places = [match.span() for match in re.finditer(r"\b[a-zA-Z]{5,}\b", triple.candidate)]
         if not places or triple.label not in (0, 1):

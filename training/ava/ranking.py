@@ -41,7 +41,7 @@ def ranking_scores(rankings: Sequence[Sequence]) -> dict[str, float]:
 
 
 def rank_agreement(estimated: Sequence[float], true: Sequence[float]) -> dict[str, float]:
-    """Return how near the estimated measures of systems are to the true ones (Table 5).
+    """Return RMSE, deviation of the errors, and Kendall's tau of estimated and true measures of systems (Table 5).
 
     rmse**2 = mean absolute error**2 + std**2. "tau" is Kendall's tau-b, NaN if one side has all systems equal, and "p"
     its two-sided p-value. Errors 0.03 and -0.01: RMSE is the root of (0.0009 + 0.0001) / 2; 0.03 and 0.01 lie 0.01

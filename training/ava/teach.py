@@ -30,7 +30,7 @@ def taught(rows: list, probabilities: list[float], share: float, first: int = 0,
 
 
 def main() -> None:
-    """Draw, judge, write."""
+    """Draw rows from the mixture, judge them, and write them."""
     from transformers import HfArgumentParser
 
     parser = argparse.ArgumentParser(

@@ -83,7 +83,6 @@ class Arguments:
         "them from long to short, 50 at a time, so that loss and dev scores go up and down with them",
         False,
     )
-    passes: int = option("times that every row is seen, built again each time", 1)
     class_weight: float = option("weight of incorrect rows in the loss", 1.0)
     patience: int = option("evaluations without a better score on dev before it stops; 0 never", 0)
     best_by: str = field(
@@ -92,7 +91,7 @@ class Arguments:
 
 
 def settle(args: Arguments) -> dict:
-    """Take what is not given from the checkpoint to start from, and return its settings that training keeps."""
+    """Fill missing arguments from the checkpoint to start from, and return its settings that training keeps."""
     settings: dict = {}
     if args.start:
         folder = checkpoint_folder(args.start)
@@ -110,7 +109,7 @@ def settle(args: Arguments) -> dict:
 
 
 def check(args: Arguments) -> None:
-    """Refuse what cannot work, before any work is done."""
+    """Raise a ValueError for arguments that cannot work together, before any work is done."""
     configurations, several = (*CONFIGURATIONS, LINEAR), len(CONFIGURATIONS.get(args.configuration, ())) != 1
     if args.marks not in (None, *MARKS):
         raise ValueError(f"marks: expected one of {', '.join(MARKS)}, got {args.marks!r}")
@@ -227,7 +226,7 @@ def train_linear(rows: list, args: Arguments, folder: Path, seed: int) -> None:
     from sklearn.model_selection import cross_val_predict
     from sklearn.svm import LinearSVC
 
-    from training.ava.evaluate_ava import platt
+    from training.ava.measure_judges import platt
 
     rows = [row for row in rows if row.label in (0.0, 1.0)]
     texts = ((r.question, joined_references(r.references, r.candidate), r.candidate, r.short_answer) for r in rows)
@@ -258,17 +257,15 @@ def main() -> None:
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     rng = random.Random(training.seed)
     folder = Path(training.output_dir) / "final"
-    train = []
-    for _ in range(args.passes):
-        rows, facts = training_triples(args, rng)
-        if not rows:
-            raise ValueError("rows, judged, as2, spans: no triple is left to train on; name a source that has some")
-        if args.configuration == "linear":
-            train_linear(rows, args, folder, training.seed)
-            cards.write_card(folder, "ava", args, training, facts, {})
-            print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)
-            return
-        train += examples(rows, args, tokenizer, rng)
+    rows, facts = training_triples(args, rng)
+    if not rows:
+        raise ValueError("rows, judged, as2, spans: no triple is left to train on; name a source that has some")
+    if args.configuration == LINEAR:
+        train_linear(rows, args, folder, training.seed)
+        cards.write_card(folder, "ava", args, training, facts, {})
+        print(NEXT.format(rows=held_out or "HELD_OUT.jsonl", folder=folder), flush=True)
+        return
+    train = examples(rows, args, tokenizer, rng)
     for fact in facts:
         print("{name}: {rows} triples, weight {weight:g}".format(**fact), flush=True)
     dev = {name: t.judged_triples(named_rows("dev", name, args.judged_dir), name) for name in args.dev}

@@ -21,11 +21,11 @@ def write_encoder(source: Path, folder: Path) -> str:
     from safetensors.numpy import load_file, save_file
 
     tensors: dict[str, np.ndarray] = {}
-    for name, values in load_file(source / WEIGHTS[1]).items():
-        if values.ndim == 2 and values.shape[1] % BLOCK == 0 and name != COPIES:
-            tensors |= {name + end: part for end, part in packed(values.astype(np.float32)).items()}
+    for name, matrix in load_file(source / WEIGHTS[1]).items():
+        if matrix.ndim == 2 and matrix.shape[1] % BLOCK == 0 and name != COPIES:
+            tensors |= {name + end: tensor for end, tensor in packed(matrix.astype(np.float32)).items()}
         elif name != COPIES:
-            tensors[name] = values.astype(np.float16)
+            tensors[name] = matrix.astype(np.float16)
     folder.mkdir(parents=True, exist_ok=True)
     save_file(tensors, folder / WEIGHTS[1], metadata={"format": "pt"})
     for name in FILES:

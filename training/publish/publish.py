@@ -8,19 +8,22 @@ interrupted one. See README.md in this folder.
 """
 
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from genqa_metrics import METRICS
-from genqa_metrics.core.checkpoints import is_checkpoint
 from genqa_metrics.core.scorer import VERSION
 
 from training.common import option, parsed
 from training.publish.assemble import ROOT
-from training.publish.models import recorded_results, write_model
-from training.publish.space import COMPARED, DEMOS, WITH_CHECKPOINT, checkpoint_repository, write_site, write_space
+from training.publish.models import write_model
+from training.publish.space import COMPARED, DEMOS, WITH_CHECKPOINT, hub_names, write_site, write_space
 
 CHECKPOINTS = {name: ROOT / "metrics" / name / "checkpoint" for name in WITH_CHECKPOINT}
+LARGER = {  # adapters of larger judges, by repository; they are published as they are
+    hub_names("ava")[size]: ROOT / f"metrics/ava/checkpoint_{size}" for size in ("base", "large")
+}
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
@@ -32,8 +35,6 @@ class Arguments:
     dry_run: bool = option("only write the folders to --output_dir", False)
     output_dir: str = option("where the folders are written", "build/hub")
     metrics: list[str] = option("metrics to publish", list(METRICS))
-    checkpoint: str | None = option("folder of a judge or keyphrase predictor; publish only that, as --name", None)
-    name: str | None = option("repository of --checkpoint in the namespace", None)
     docs: bool = option("also publish the documentation that `make docs` built", False)
     move_tag: bool = option("change the files of a version that is published already", False)
 
@@ -53,17 +54,11 @@ def version_tag() -> str:
 
 
 def check(args: Arguments) -> None:
-    """Check the arguments before anything is written."""
+    """Refuse names that the Hub or this program does not know, before anything is written."""
     if not NAME.fullmatch(args.namespace):
         raise ValueError(f"namespace: expected the name of a user or organization, got {args.namespace!r}")
     if unknown := sorted({*args.metrics} - {*METRICS}):
         raise ValueError(f"metrics: expected some of {', '.join(METRICS)}, got {unknown[0]!r}")
-    if (args.checkpoint is None) != (args.name is None):
-        raise ValueError("checkpoint: expected --checkpoint FOLDER and --name NAME together, got only one of them")
-    if args.name is not None and not NAME.fullmatch(args.name):
-        raise ValueError(f"name: expected the name of a repository in the namespace, got {args.name!r}")
-    if args.checkpoint is not None and not is_checkpoint(Path(args.checkpoint)):
-        raise ValueError(f"checkpoint: expected a folder with config and weights, got {args.checkpoint!r}")
 
 
 def check_login(api, namespace: str) -> None:
@@ -83,15 +78,14 @@ def write_folders(args: Arguments) -> list[Repository]:
         repositories.append(Repository(repository, kind, output / f"{kind}s" / repository))
         return repositories[-1]
 
-    if args.checkpoint is not None:
-        model = added(args.name, "model")
-        write_model(Path(args.checkpoint), model.name, tag, model.folder)
-        return repositories
     for name in args.metrics:
         if name in CHECKPOINTS:
-            results = recorded_results(name, CHECKPOINTS[name])
-            model = added(checkpoint_repository(name, args.namespace).split("/")[1], "model")
-            write_model(CHECKPOINTS[name], model.name, tag, model.folder, name, results)
+            model = added(hub_names(name)["small"], "model")
+            write_model(name, CHECKPOINTS[name], model.name, tag, model.folder)
+    for name, source in LARGER.items() if "ava" in args.metrics else ():
+        folder = added(name, "model").folder
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(source, folder)
     # the demo of several metrics loads their checkpoints
     for name in [*args.metrics, *DEMOS * (set(COMPARED) <= set(args.metrics))]:
         write_space(name, args.namespace, tag, added(name, "space").folder)

@@ -28,10 +28,14 @@ def default_checkpoints(text: str, namespace: str, tag: str) -> str:
     return text
 
 
-def checkpoint_repository(name: str, namespace: str) -> str:
-    """Return the Hub id of a metric's small checkpoint."""
-    line = CHECKPOINTS_LINE.search((METRICS / name / "loading.py").read_text(encoding="utf-8"))
-    return f"{namespace}/{HUB_ID.search(line[0])[2]}"
+def hub_names(metric: str) -> dict[str, str]:
+    """Return the names of the repositories of a metric's checkpoints on the Hub, by size.
+
+    >>> hub_names("kpqa")
+    {'small': 'kpqa-minilm'}
+    """
+    lines = CHECKPOINTS_LINE.search((METRICS / metric / "loading.py").read_text(encoding="utf-8"))[0]
+    return {size: name for size, _, name in re.findall(r'"(\w+)": ' + HUB_ID.pattern, lines)}
 
 
 def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
@@ -58,7 +62,7 @@ def write_space(name: str, namespace: str, tag: str, folder: Path) -> None:
     models = [metric for metric in WITH_CHECKPOINT if metric == name] if is_metric else list(COMPARED)
     if models:
         card = RepoCard.load(folder / "README.md")
-        card.data["models"] = [checkpoint_repository(metric, namespace) for metric in models]
+        card.data["models"] = [f"{namespace}/{hub_names(metric)['small']}" for metric in models]
         card.save(folder / "README.md")
 
 
@@ -91,6 +95,6 @@ def _without_dead_ends(card: str, namespace: str) -> str:
     title = re.search(r"^title: *(\w+)", card, re.MULTILINE)
     name = title[1].lower() if title else ""
     if name in WITH_CHECKPOINT:
-        model = checkpoint_repository(name, namespace)
+        model = f"{namespace}/{hub_names(name)['small']}"
         card = card.replace("`checkpoint/README.md`", f"[{model}](https://huggingface.co/{model})")
     return re.sub(r"(`training/[\w./]+`)(?! of the\s+repository)", r"\1 of the repository", card)

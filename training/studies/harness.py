@@ -52,7 +52,7 @@ class Table:
         return ROOT / (self.page or f"training/{Path(self.results.split()[0]).parent}/tables.md")
 
     def renewed(self) -> str:
-        """Return the content of the page with what the result files say."""
+        """Return the content of the page with the tables of the present result files."""
         paths = [ROOT / f"training/{name}.json" for name in self.results.split()]
         text = self.text(*(read(path) if path.is_file() or len(paths) == 1 else {} for path in paths))
         if self.marker is None:
@@ -63,7 +63,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Study:
-    """What is measured, from `arguments` and, with `more`, further words, to a result file, and where it is shown.
+    """A measurement: from `arguments` (with `more`, further words too) to a result file and the tables of pages.
 
     `module` is `__spec__.name`; `text` makes the printed tables of the content; `places` has marker -> result file,
     see `Table`; a name without folder is of a file in results/ beside the module.
@@ -84,7 +84,7 @@ class Study:
         return [Table(marker, name, self.text) for marker, name in files.items()]
 
     def main(self) -> None:
-        """Measure what the command line asks for, print the tables, and write the result file if --json names one."""
+        """Measure by the arguments of the command line, print the tables, and write the result file of --json."""
         from transformers import HfArgumentParser
 
         parser = HfArgumentParser(self.arguments)
@@ -102,7 +102,7 @@ def read(path: str | Path) -> dict:
 
 
 def rendered(template: str, **values: object) -> str:
-    """Return a template of jinja2, a file below this folder or that of training, with values in it."""
+    """Return a jinja2 template, a file below this folder or that of training, filled with `values`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     here = Path(__file__).parent

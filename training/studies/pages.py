@@ -1,6 +1,6 @@
 """Tables that pages outside the studies show: of the bundled checkpoints and of judges beside them."""
 
-from training.ava import cut_judge, evaluate_ava, measure_judges
+from training.ava import cut_judge, measure_judges
 from training.grounding import evaluate_grounding
 from training.kpqa import evaluate_kpqa
 from training.studies.harness import Table, filled
@@ -12,9 +12,7 @@ TABLES = [
     Table("sizes", "ava/results/judges", measure_judges.table_of_sets, LIMITS),
     Table("families", "ava/results/judges", measure_judges.tables_of_counts, LIMITS),
     Table("cut", "ava/results/cut", cut_judge.table, "metrics/ava/checkpoint_large/README.md"),
-    Table("adapting", "ava/results/adapting", filled("cards/adapting.md.j2"), "training/ava/README.md"),
-    Table("scores", "ava/results/bundled", evaluate_ava.text),
-    Table("scores", "ava/results/bundled", evaluate_ava.text, "metrics/ava/checkpoint/README.md"),
+    Table("scores", "ava/results/small", measure_judges.all_tables, "metrics/ava/checkpoint/README.md"),
     Table("best", "kpqa/results/agreement", KEYPHRASES, "training/kpqa/README.md"),
     Table("judges", "grounding/results/large", evaluate_grounding.table, "metrics/grounding/README.md"),
 ]

@@ -141,7 +141,7 @@ def groups_of(systems: list[dict]) -> dict[str, list[dict]]:
 
 
 def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
-    """Return what was found of every system, and the digests of the sets."""
+    """Return the intervals and counts of every system, and the digests of the sets."""
     rng, systems = np.random.default_rng(args.seed), []
     for name in args.sets:
         rows = rows_of(args, name)
@@ -159,7 +159,7 @@ def studied(args: Arguments, scorer) -> tuple[list[dict], dict[str, str]]:
 
 
 def profiled(args: Arguments, scorer) -> dict[str, float]:
-    """Return what the sets that the judge has not seen are like, see `ava.scorer.profile`."""
+    """Return the profile (`ava.scorer.profile`) of the sets that the judge was not trained on."""
     result: Counter = Counter()
     for name in (name for name in args.sets if not name.endswith(".train")):
         rows = rows_of(args, name)
@@ -192,7 +192,7 @@ def measured(systems: list[dict], data: dict[str, str], scorer, command: str) ->
 
 
 def copy_measured(source: Path, folder: Path) -> None:
-    """Copy what was measured of a judge beside its merged weights (another digest); refuse another judge's."""
+    """Copy the measured errors of a judge beside its merged weights, with their digest; refuse another judge's."""
     if not (source / MEASURED_FILE).is_file():
         return
     measured = read(source / MEASURED_FILE)

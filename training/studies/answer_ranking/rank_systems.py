@@ -48,7 +48,7 @@ class Arguments(Output):
 
 
 def references_of(question: Question) -> list[list[str]] | None:
-    """Return for every candidate the other correct answers, those with its words not, or None if there are too few."""
+    """Return, by candidate, the correct answers with other words than its own; None if a candidate has none."""
     if not is_usable(question.labels):
         return None
     correct = [text for text, label in zip(question.candidates, question.labels, strict=True) if label]
@@ -155,7 +155,7 @@ def compared(corpora: dict[str, dict[str, list]], rankers: dict, judges: dict[st
 
 
 def probabilities_of(loaded) -> Probabilities:
-    """Return a loaded judge as what its model says, calibrated, without any rule around it."""
+    """Return a function to the calibrated probabilities of a judge's model, without the rules beside it."""
 
     def judge(*rows):
         triples = list(zip(*rows, strict=True))
@@ -166,7 +166,7 @@ def probabilities_of(loaded) -> Probabilities:
 
 
 def study(args: Arguments) -> dict:
-    """Train what is missing, and return the measures of all rankers by all judges."""
+    """Train the rankers that are missing, and return the measures of all rankers by all judges."""
     loaded = {}
     for name, _, folder in (text.partition("=") for text in args.judges):
         checkpoint = folder or (None if name == "bundled" else name)

@@ -108,7 +108,7 @@ def read_kept(path: str | None, data: dict[str, str]) -> dict[str, dict]:
 
 
 def run_facts(folder: Path) -> dict:
-    """Return what is noted of a run: steps, best AUC on dev, digest."""
+    """Return steps, best AUC on dev and digest of a run."""
     states = sorted(folder.glob("checkpoint-*/trainer_state.json"), key=lambda path: int(path.parent.name[11:]))
     history = read(states[-1])["log_history"] if states else [{"step": 0}]
     auc = max((score for row in history for name, score in row.items() if name.endswith("_auc")), default=None)
@@ -219,7 +219,7 @@ def summary(scores: dict[str, np.ndarray], questions: int) -> dict:
 
 
 def verdict(difference: list[float]) -> str:
-    """Return what an interval of a difference says about the claim that it is above 0.
+    """Return whether the claim that a difference is above 0 holds, by its interval.
 
     >>> verdict([0.02, 0.01, 0.03]), verdict([0.02, -0.01, 0.05]), verdict([-0.02, -0.03, -0.01])
     ('holds', 'open', 'the reverse')
@@ -228,7 +228,7 @@ def verdict(difference: list[float]) -> str:
 
 
 def study(args: Arguments, more: list[str]) -> dict:
-    """Train what is missing, and return the scores of all configurations."""
+    """Train the runs that are missing, and return the scores of all configurations."""
     if unknown := [name for name in args.only if name not in ORDER]:
         raise ValueError(f"--only: expected some of {', '.join(ORDER)}, got {unknown[0]!r}")
     if not args.encoder and not args.trained:

@@ -149,7 +149,7 @@ def our_scores(scorer, titles: Mapping[str, str], rows: Sequence[Mapping]) -> di
 
 
 def cached(path: Path, facts: Mapping[str, str], compute: Callable[[], dict]) -> dict[str, list[float]]:
-    """Return title -> scores from a file if it was made from the same facts, else compute and write them."""
+    """Return {title: scores} of a file that was made from the same facts, else compute and write them."""
     if path.is_file() and (before := read(path))["facts"] == facts:
         return before["scores"]
     scores = compute()
@@ -186,7 +186,7 @@ def best_and_rest(report: Mapping, kind: str) -> dict[str, object]:
 
 
 def sources_of(args: Arguments) -> dict[str, tuple[str, Callable]]:
-    """Return name of a metric -> what its numbers depend on, and rows -> title -> scores."""
+    """Return {metric: (signature of its numbers, function from rows to {title: scores})}."""
     for argument, names, known in (("ours", args.ours, OURS), ("peers", args.peers, PEERS)):
         if unknown := [name for name in names if name not in known]:
             raise ValueError(f"--{argument}: expected some of {', '.join(known)}, got {unknown[0]!r}")
@@ -200,7 +200,7 @@ def sources_of(args: Arguments) -> dict[str, tuple[str, Callable]]:
 
 
 def files_of(args: Arguments) -> dict[str, Path]:
-    """Return set -> its file, in the order of the page."""
+    """Return {set: file}, in the order of the page."""
     paths = {path.name.split(".dev.")[0]: path for path in sorted(Path(args.judgments).glob("*.dev.jsonl.gz"))}
     if not paths:
         raise ValueError(f"--judgments: no NAME.dev.jsonl.gz in {args.judgments}")
@@ -212,7 +212,7 @@ def files_of(args: Arguments) -> dict[str, Path]:
 
 
 def without_points(report: dict) -> dict:
-    """Return a report without what the result file does not need: every pair of metrics, and the points of curves."""
+    """Return a report without the pairs of metrics and the points of curves, which no table shows."""
     del report["differences"]
     for classifier in (metric.get("classifier", {}) for metric in report["metrics"].values()):
         for curve in ("roc", "precision_recall"):
@@ -236,7 +236,7 @@ def curves_figure(report: dict, names: list[str]):
 
 
 def study(args: Arguments) -> dict:
-    """Compute or read the scores, and return what they say of every set; the curves are drawn."""
+    """Compute or read the scores, draw the curves, and return the agreement with people on every set."""
     warnings.filterwarnings("ignore", module="bert_score|transformers|torch")
     files, sources, output, sets = files_of(args), sources_of(args), Path(args.output), {}
     for name, file in files.items():

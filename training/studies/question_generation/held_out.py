@@ -37,7 +37,7 @@ class Arguments(Output):
 
 
 def rows_of(questions: list[list[str]], references: list[list[str]]) -> np.ndarray:
-    """Return what is measured of every context: (contexts, columns of `COLUMNS`)."""
+    """Return (contexts, measures) numbers, with the measures in the order of `COLUMNS`."""
     columns = dict(zip(DIVERSITY, diversity(questions).T, strict=True))
     columns |= dict(zip(PARTS, statistics(questions, references, base_function("rouge", PAPER)).T, strict=True))
     return np.column_stack([columns[name] for name in COLUMNS])
@@ -58,7 +58,7 @@ def report_of(rows: np.ndarray, resamples: int) -> list[dict]:
 
 
 def study(args: Arguments) -> dict:
-    """Return what was measured of all generators."""
+    """Return the measures of all generators."""
     folders = dict(word.split("=", 1) if "=" in word else (word, word) for word in args.models)
     contexts, rows = read_contexts(args.source, args.data_dir), []
     for name, folder in folders.items():

@@ -167,7 +167,7 @@ def report_of(
 
 
 def findings(report: Mapping) -> dict[str, dict]:
-    """Return which findings of the paper come out, per base; those about models that the report lacks are left out.
+    """Return {base: {finding of the paper: whether it is reproduced}}, without findings about missing models.
 
     "flat": the conventional score of CVAE 100 differs from the baseline's by a smaller share of it than F does.
     "recall_and_f_rise": recall and F of every CVAE are above the baseline's, with intervals above 0. "rise_with_d":

@@ -55,7 +55,7 @@ def trained(args: Arguments, model: str, seed: int) -> Path:
 
 
 def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list[str]]]:
-    """Return system -> as many questions for every context as references; they are written to a file too."""
+    """Return {system: questions of every context, as many as references}, and write them to a file."""
     counts = [len(context.references) for context in contexts]
     texts, generated = [context.text for context in contexts], {}
     for system, (model, top) in SYSTEMS.items():
@@ -73,7 +73,7 @@ def asked(args: Arguments, contexts: Sequence, seed: int) -> dict[str, list[list
 
 
 def study(args: Arguments) -> dict:
-    """Train, ask, score."""
+    """Train the generators, let them ask, and return the scores of their questions."""
     if not args.seeds:
         raise ValueError("seeds: expected at least one number")
     if not set(NEEDED) <= set(args.models) <= set(MODELS):
