@@ -47,7 +47,7 @@ def scaled(probabilities: np.ndarray, slope: float, intercept: float) -> np.ndar
 
 
 def content_digest(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of what a calibration says, without its "digest"."""
+    """Return the SHA-256 of the content of a calibration file, its entry "digest" left out."""
     said = {name: value for name, value in content.items() if name != "digest"}
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
@@ -83,7 +83,7 @@ class Calibration:
         return scaled(probabilities, self.slope, self.intercept)
 
     def unscaled(self, probability: float) -> float:
-        """Return the judge's own probability that is scaled to one.
+        """Return the judge's probability before scaling, from a scaled one.
 
         >>> round(Calibration(2.0, -1.0, 0.5, {}, {}).unscaled(0.5), 3)
         0.622
@@ -98,7 +98,7 @@ def _check_number(name: str, value: object, low: float, high: float) -> None:
 
 
 def check_counts(counts: Mapping[str, Any], least: float = 1) -> None:
-    """Raise a ValueError unless these are counts of answers by verdict and label, of `least` answers of each label.
+    """Raise a ValueError unless an object has counts of answers by verdict and label, at least `least` for each label.
 
     >>> check_counts({"accepted": 9, "correct": 10, "rejected": float("nan"), "incorrect": 10})
     Traceback (most recent call last):
@@ -111,7 +111,7 @@ def check_counts(counts: Mapping[str, Any], least: float = 1) -> None:
 
 
 def check_profile(content: Mapping[str, Any]) -> None:
-    """Raise a ValueError unless the names of data sets, and what their rows are like, can be such."""
+    """Raise a ValueError unless names of data sets and counts of their rows have the right types and ranges."""
     if not isinstance(content["data"], Mapping):
         raise ValueError(f"data: expected names with digests, got {content['data']!r:.40}")
     for name, value in dict(content.get("profile", {})).items():

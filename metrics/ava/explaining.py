@@ -125,7 +125,7 @@ def reason(
     threshold: float,
     of_sentences: Sequence[Sequence] = (),
 ) -> str:
-    """Return one sentence that says what decided; of a long answer it begins with the sentence that did."""
+    """Return one sentence on what decided the verdict; for a long answer it first quotes the deciding sentence."""
     right = probability >= threshold
     if not right and words and not attempts(answer):
         return f"It declines to answer; accepted: {_short(reference)}."
@@ -198,7 +198,11 @@ def sentences(answer: str) -> list[tuple[int, int]]:
 def deciding_sentence(
     of_sentences: Sequence[Sequence], reference: str, probability: float, threshold: float
 ) -> Sequence | None:
-    """Return the sentence with the largest effect, else, of a wrong answer, the one nearest to the reference."""
+    """Return the [sentence, effect, start, end] that decided the verdict on a long answer; None without one.
+
+    This is the sentence with the largest effect, if that is at least `STRONG`; else, where the answer is judged wrong,
+    the sentence that shares most words with the reference.
+    """
     (result,) = strongest(of_sentences, probability, threshold, 1) or [None]
     if result and abs(result[1]) >= STRONG:
         return result
@@ -239,7 +243,7 @@ def reason_by_rule(rules: Rules, question: str, references: Sequence[str], outpu
 
 
 def without_references(reason: str, references: Sequence[str]) -> str:
-    """Return a reason for readers who see the references: without those that it cites whole, or by their beginning.
+    """Return a reason without its quoted references, for readers who see the references beside it.
 
     >>> without_references("'1944' counts against it; accepted: '1945' (checked by rule).", ["In 1945", "1945"])
     "'1944' counts against it (checked by rule)."
@@ -261,7 +265,7 @@ def _stands_in(part: str, reference: str) -> bool:
 
 
 def says_something(word: str) -> bool:
-    """Return whether a word of an answer says something alone: "red" and "not", but not "and".
+    """Return whether a word carries meaning by itself, as "red" and "not" do, but not "and".
 
     >>> says_something("red"), says_something("not"), says_something("and")
     (True, True, False)
@@ -289,7 +293,7 @@ def _short(text: str, most: int = 12) -> str:
 
 
 def _cited(reference: str, words: Sequence[Sequence]) -> str:
-    """Return the reference around the first of the words that it has, or its beginning."""
+    """Return in quotes the part of a reference around the first of `words` that it contains, else its beginning."""
     for word, *_ in words:
         match = re.search(rf"(?i)(?<!\w){re.escape(word)}(?!\w)", reference)
         if match and len(reference.split()) > 12:
@@ -300,7 +304,7 @@ def _cited(reference: str, words: Sequence[Sequence]) -> str:
 
 
 def _contrast(reference: str, answer: str, words: Sequence[Sequence]) -> str:
-    """Return what is accepted instead of the words that count against an answer.
+    """Return a phrase with the part of the reference that contradicts the words that count against an answer.
 
     >>> _contrast("20 cents a day, at most 6 euros", "€0.20 a day, at most €16", [["€16"]])
     "accepted: '6'"
@@ -320,7 +324,9 @@ def _contrast(reference: str, answer: str, words: Sequence[Sequence]) -> str:
 
 
 def _missing_items(reference: str, answer: str) -> str:
-    """Return up to three items of a list that an answer lacks, in quotes; "" if the reference is none, or all lack.
+    """Return up to three items of a reference that the answer lacks, in quotes.
+
+    "" where the reference is not a list, or the answer lacks all its items.
 
     >>> _missing_items("red, blue and yellow", "red, yellow and green"), _missing_items("in 1944", "in 1945")
     ("'blue'", '')

@@ -48,7 +48,7 @@ def fault(question: str, references: Sequence[str], answer: str) -> str:
 
 
 def _has_other_value(reference: str, answer: str) -> bool:
-    """Return whether an answer has a number that is none of a reference, which has one that it lacks.
+    """Return whether answer and reference each have a number that differs from all numbers of the other.
 
     Numbers with other units, or with and without one, can be equal: 90 days and 3 months.
 

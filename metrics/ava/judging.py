@@ -111,7 +111,7 @@ def options(question: str) -> dict[str, str]:
 
 
 def with_option(text: str, letters: dict[str, str]) -> str:
-    """Return a text with the options that it chooses by letter in their place.
+    """Return a text with the texts of options in place of the letters by which it chooses them.
 
     >>> metals = {"A": "Iron", "B": "Mercury", "C": "Tin"}
     >>> [with_option(text, metals) for text in ("b", "(B) Mercury", "B because it flows", "C and A", "A metal")]
@@ -167,10 +167,10 @@ def unlikeness(own: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
 
 
 def read_references(row: Row, joined: bool, best: bool) -> list[tuple[tuple[str, ...], bool | None]]:
-    """Return (references read together, whether the answer is right by them, None for the model) of a row.
+    """Return [(references that are read together, verdict)] of a row: True or False by a rule, None for the model.
 
-    Joined references lack those that an exact comparison rejects. With `best`, beside one that is the answer no other
-    is read.
+    `joined` puts all references into one entry, without those that a rule rejects. With `best`, a reference that
+    matches by a rule is the only entry.
     """
     verdicts = {}
     for text, verdict in zip(row.references, row.verdicts, strict=True):
@@ -195,7 +195,7 @@ def reference_words(references: Sequence[Sequence[str]]) -> np.ndarray:
 
 
 def _is_relevant(reference: str, row: Row) -> bool:
-    """Return whether a reference can make an answer right: a judge may agree to a long one about something else."""
+    """Return whether a reference can make an answer right; a judge may accept long references on other subjects."""
     if len(reference.split()) <= LONG_REFERENCE:
         return True
     content = " ".join(word for word in words(row.answer) if word not in COMMON)
@@ -204,7 +204,7 @@ def _is_relevant(reference: str, row: Row) -> bool:
 
 
 def default_rules(loaded) -> Rules:
-    """Return the rules beside a judge; one that reads a prompt reads answers whole, with what they take back."""
+    """Return the rules applied before a judge; judges that read a prompt get answers whole, retractions included."""
     return Rules(("answer", "option", *EXACT)) if loaded.configuration == PROMPT else Rules()
 
 
@@ -294,7 +294,7 @@ class Judge(JudgeReader):
 
 
 def _next(asked: Sequence[int], rows: Sequence[int], done: Container[int]) -> tuple[list[int], list[int]]:
-    """Return the first pair of every row that is not done, and the other pairs of these rows.
+    """Return the numbers of the first pair of every row that is not in `done`, and those of the rows' further pairs.
 
     >>> _next([0, 1, 2, 3, 4], [7, 7, 8, 9, 9], {8})
     ([0, 3], [1, 4])
@@ -306,7 +306,7 @@ def _next(asked: Sequence[int], rows: Sequence[int], done: Container[int]) -> tu
 
 
 def aggregated(probabilities: np.ndarray, rows: np.ndarray, count: int, how: str) -> np.ndarray:
-    """Return (count,) probabilities, 0 without a pair: "max" or "mean" (the paper's) over the (pairs,) of each row.
+    """Return (count,) probabilities: "max" or "mean" (the paper's) over the pairs of each row, 0 without pairs.
 
     >>> aggregated(np.array([0.2, 0.6, 0.5]), np.array([0, 0, 2]), 3, "mean")
     array([0.4, 0. , 0.5])

@@ -171,13 +171,13 @@ class AvaScorer(Scorer):
         return Judge(loaded, self.batch_tokens, self.rules)
 
     def _by_second(self, *columns: Sequence) -> np.ndarray:
-        """Return the probabilities of the second judge, shifted so that both judges have one threshold."""
+        """Return (rows,) probabilities of the second judge, shifted so that its threshold equals the first judge's."""
         first, second = log_odds(self.loaded.threshold, 1e-9), log_odds(self.second.threshold, 1e-9)
         odds = log_odds(self._judge(self.second).probabilities(*columns), 1e-9)
         return 1 / (1 + np.exp(second - first - odds))
 
     def _read_again(self, rows: Sequence[Sequence], scores: np.ndarray) -> np.ndarray:
-        """Return the numbers of the rows that the second judge read; put its probabilities into `scores`."""
+        """Return indices of the rows that the second judge reads; overwrite their `scores` with its probabilities."""
         if self.second is None:
             return np.zeros(0, dtype=int)
         if self.limit_seconds is None:
@@ -231,7 +231,7 @@ class AvaScorer(Scorer):
         return np.stack([scores[name] for name in self.row_names], axis=1)
 
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
-        """Return the `profile` of rows, and how many of them the judge was "calibrated" on."""
+        """Return the counts of `profile`, and "calibrated", the number of rows that the judge was calibrated on."""
         own = np.asarray(statistics)[:, self.row_names.index("ava_score")]
         if self.calibration is not None:
             own = np.array([self.calibration.unscaled(score) for score in own.tolist()])

@@ -61,7 +61,7 @@ _AROUND = re.compile(
 
 
 def extract_answer(output: str) -> str:
-    r"""Return the answer that an output of a language model gives, and what it says after it; "" if there is none.
+    r"""Return the answer in the output of a language model and the text behind this answer; "" without an answer.
 
     Reasoning, tool calls and their results, struck-out text, and what follows a further question or turn are left out.
     Of an output with an answer in tags, in a JSON object, in a LaTeX box or behind "Answer:" that answer is returned,
@@ -116,7 +116,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _first_turn(text: str) -> str:
-    r"""Return what stands before a further turn or question; what stands before the first word is no answer.
+    r"""Return the text before a further turn or question that the model invented, if any word is before it.
 
     >>> _first_turn("Rome<|im_end|>\n<|im_start|>user\nThanks"), _first_turn("Question: Who?\nAnswer: Ann")
     ('Rome', 'Question: Who?\nAnswer: Ann')
@@ -128,7 +128,7 @@ def _first_turn(text: str) -> str:
 
 
 def _without_tools(text: str) -> str:
-    r"""Return a text without calls of tools and what these returned.
+    r"""Return a text without tool calls and their results.
 
     >>> _without_tools("<tool_response>Rome</tool_response> It is Bonn.")
     'It is Bonn.'
@@ -166,7 +166,7 @@ def _without_reasoning(output: str) -> str:
 
 
 def _is_wrapping(tagged: re.Match, text: str) -> bool:
-    """Return whether a tag holds the answer of a text, and is not a word of a sentence."""
+    """Return whether a tag holds the answer of a text: it begins a line, or its closing tag ends the text."""
     if not any(map(str.isalnum, tagged[2])):
         return False
     closed = tagged[0].lower().endswith(f"</{tagged[1].lower()}>")
@@ -176,7 +176,7 @@ def _is_wrapping(tagged: re.Match, text: str) -> bool:
 
 
 def _with_rest(answer: str, rest: str) -> str:
-    """Return an answer and what follows it, if that has any word."""
+    """Return an answer as a sentence, with the `rest` of the text behind it if that has a word."""
     rest = rest.strip().lstrip("$\\])}.,;:!*` \n")
     if not any(map(str.isalnum, rest)):
         return answer
@@ -206,7 +206,7 @@ def _boxed(text: str) -> tuple[str, str] | None:
 
 
 def _of_json(text: str) -> tuple[str, str]:
-    """Return the answer in a JSON object or list and what follows it; the text as it is if there is none.
+    """Return the answer in a JSON object or list with the text behind it; the text unchanged if it holds no such JSON.
 
     >>> _of_json('{"answer": "Paris"} No.'), _of_json('["Paris", "Rome"]'), _of_json("[1] Paris"), _of_json("[0, 1]")
     (('Paris', ' No.'), ('Paris, Rome', ''), ('[1] Paris', ''), ('[0, 1]', ''))
@@ -264,9 +264,9 @@ _REST = re.compile(r"[\s,.;:!—–)\]*-]*(?:(?:and|but|so)\b\s*)?")
 
 
 def without_retracted(answer: str, question: str) -> str:
-    """Return an answer without what it takes back; as it is where nothing would be left.
+    """Return the part of an answer behind its last retraction, such as "No, wait"; all of it if no word would be left.
 
-    A question that is answered by yes or no is about a statement that an answer may call wrong.
+    The answer to a yes/no question is returned whole: there, such words can be the answer.
 
     >>> without_retracted("Paris. No, that is wrong: Lyon", "Capital?"), without_retracted("Paris. No wait, Lyon.", "")
     ('Lyon', 'Lyon.')

@@ -108,7 +108,7 @@ class CheckedModule:
         return f"{type(self).__name__}({settings}), inputs: {', '.join(self._input_names())}, rows added: {len(self)}"
 
     def __reduce__(self):
-        """Pickle as arguments and added rows; the module is loaded again where it is unpickled."""
+        """Return the function that loads the module again, no arguments, and the rows that were added."""
         import evaluate
 
         if self.num_process > 1 and len(self):
@@ -215,13 +215,13 @@ class CheckedModule:
         return self._results(scorer, columns, **flags)
 
     def _more(self, scorer: Scorer, columns: dict[str, list], results: dict) -> dict:
-        """Return additional results; receives the flags that `_results` does not handle."""
+        """Return {name: result} that a subclass adds to `results`; its own flags, such as `grid`, are arguments."""
         return {}
 
     def _results(
         self, scorer: Scorer, columns: dict[str, list], per_example: bool = False, explain: bool = False, **flags
     ) -> dict:
-        """Return the results of `compute`."""
+        """Return {name: result} of `compute`: scores of the corpus, and lists with one entry per row if asked for."""
         from tqdm import tqdm
 
         rows, name = len(columns["predictions"]), self.scorer_class.name

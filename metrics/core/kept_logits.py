@@ -35,7 +35,7 @@ class KeptLogits:
         self.path: Path | None = cache_folder() / "logits" / name if signature else None
 
     def known(self, prompts: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Return (prompts,) logits, NaN for prompts that are not kept."""
+        """Return (prompts,) kept logits, NaN for prompts that were never read."""
         result = np.full(len(prompts), np.nan)
         try:
             data = self.path.read_bytes() if self.path is not None and self.path.is_file() else b""

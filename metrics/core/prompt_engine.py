@@ -120,7 +120,10 @@ class PromptEngine:
         return np.concatenate([self._logits(pack) for pack in packs])
 
     def inputs(self, pack: Pack) -> dict[str, np.ndarray]:
-        """Return what the first graph reads of a pack; the others read the `vectors` of the one before."""
+        """Return {name: (tokens, ...) array}, the inputs of the first graph for a pack.
+
+        Later graphs take the same arrays, with the output of the graph before them in place of `vectors`.
+        """
         tokens, inverse = np.unique(pack.tokens, return_inverse=True)
         vectors = self.file.array("token_embd.weight", tokens)[inverse]
         frequencies = self._base ** (-np.arange(0, self._size, 2) / self._size)

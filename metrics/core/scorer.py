@@ -31,7 +31,7 @@ def loaded_from() -> Path | None:
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn about the line that called this package, not about a line of it or of `evaluate`."""
+    """Warn with the caller's line as place, not a line of this package or of `evaluate`."""
     ours, frame, level = (__name__.partition(".")[0], "evaluate"), sys._getframe(1), 2
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in ours:
         frame, level = frame.f_back, level + 1
@@ -131,13 +131,13 @@ def check_setting(name: str, is_good: bool, expected: str, value: object) -> Non
 
 
 def whole(least: int, most: float = inf) -> tuple[Callable[[object], bool], str]:
-    """Return what `Scorer.checks` has of a setting that is a whole number."""
+    """Return (test, description) for `Scorer.checks` of a setting that is a whole number from `least` to `most`."""
     limits = f"of at least {least}" if most == inf else f"from {least} to {most}"
     return lambda value: is_whole(value, least, most), f"a whole number {limits}"
 
 
 def one_of(options: Sequence) -> tuple[Callable[[object], bool], str]:
-    """Return what `Scorer.checks` has of a setting that is one of some names."""
+    """Return (test, description) for `Scorer.checks` of a setting that is one of `options`."""
     return lambda value: value in options, f"one of {', '.join(options)}"
 
 
@@ -244,7 +244,7 @@ def check_names(names: Iterable[str], what: str, known: Sequence[str]) -> None:
 
 
 class RowStatistics(NamedTuple):
-    """What a metric says of rows."""
+    """Statistics of rows by one metric, with counts for warnings and details for explanations."""
 
     values: np.ndarray  # (rows, k) floats, whose sum is all that the scores of a corpus need
     counts: Counter  # numbers by name, which can be added up; see `Scorer.warnings`
@@ -253,7 +253,7 @@ class RowStatistics(NamedTuple):
 
     @classmethod
     def of(cls, values: np.ndarray, counts: Mapping[str, int] | None = None, details: dict | None = None) -> Self:
-        """Return the same without counts of single rows."""
+        """Return statistics with counts of the whole call and none of single rows."""
         return cls(values, Counter(counts), details or {}, [{}] * len(values))
 
 
@@ -349,14 +349,14 @@ class Scorer:
         """Take settings of `compute`."""
 
     def weakest(self, columns: Mapping[str, list]) -> list[tuple[str, str, str, str]]:
-        """Return what a list shows of answers to read: a score, the part that has it, a source's name and its text.
+        """Return (score, weakest part of the answer, name of a source, its text) of each answer, for lists of answers.
 
-        Empty for a metric whose scores and references show it.
+        [] for a metric whose scores and references already show the weakest part.
         """
         return []
 
     def asked_besides(self, columns: Mapping[str, list]) -> list[list[str]]:
-        """Return the questions of each set that ask no reference, of a metric that says which are `missing`."""
+        """Return per set the generated questions that match no reference; [] for a metric without `missing`."""
         return []
 
     @staticmethod
@@ -378,7 +378,7 @@ class Scorer:
         return other
 
     def for_rows(self, columns: Mapping[str, list]) -> Self:
-        """Return the scorer for all rows of one call, where a setting depends on them."""
+        """Return the scorer with settings fitted to all rows of one call, such as IDF weights; by default itself."""
         return self
 
     @property
@@ -458,7 +458,7 @@ class Scorer:
         return [self.reason(*({name: column[i] for name, column in table.items()} for table in tables)) for i in rows]
 
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
-        """Return those counts of rows that their texts and statistics show, see `RowStatistics`.
+        """Return the counts of `RowStatistics` that follow from texts and statistics, such as languages.
 
         Args:
             columns: see `checked`.
@@ -467,7 +467,7 @@ class Scorer:
         return Counter()
 
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the (rows, k) statistics of rows from their scores, without a model, where `recalls` is true.
+        """Return (rows, k) statistics rebuilt from recorded scores without a model; only where `recalls` is true.
 
         Args:
             columns: see `checked`.
@@ -476,7 +476,7 @@ class Scorer:
         raise NotImplementedError
 
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
-        """Return counts of what rows are like, which tell whether the measured errors of a judge hold for them.
+        """Return counts of kinds of rows (length, unsure), which tell whether a judge's measured errors apply.
 
         Args:
             columns: see `checked`.
@@ -507,7 +507,7 @@ class Scorer:
         return {name: means[..., place] for place, name in enumerate(self.names)}
 
     def remarks(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Return what the scores say in words, one sentence each.
+        """Return sentences that put the scores into words.
 
         Args:
             totals: system -> (k,) sum of statistics.

@@ -250,7 +250,7 @@ def module_function(module: object, base_kwargs: Mapping | None = None, base_key
 
 
 def default_base() -> Base:
-    """Return "same_question", or "rouge" where its packages are missing, with a fact that says so in signatures."""
+    """Return the base "same_question"; without its packages "rouge", whose signature names the missing package."""
     try:
         return base_function("same_question")
     except ImportError as error:

@@ -106,7 +106,7 @@ class Grounder:
                 verdict.shared = claim_prompt(texts, verdict.question)
 
     def _texts(self, passages: Mapping[int, Passage], verdicts: Sequence[Verdict]) -> list[str]:
-        """Return what is read of passages for sentences."""
+        """Return the texts of passages that the judge reads for these sentences; see `passages.texts_to_read`."""
         claims = [content_keys(f"{verdict.question} {verdict.claim}") for verdict in verdicts]
         return texts_to_read(passages.values(), claims, self.words)
 
@@ -115,7 +115,7 @@ class Grounder:
         return self.reader.loaded.calibrated(self.reader.prompt_logits(prompts), np.ones(len(prompts)))
 
     def find_contradictions(self, rows: Sequence[Sequence[Verdict]], threshold: float) -> None:
-        """Set `elsewhere`, `change` and `evidence` of unsupported sentences.
+        """Set `elsewhere` (other passages support it), `change` and `evidence` of the unsupported sentences.
 
         A passage contradicts a sentence that it supports once a number, a name, a word or "not" changes to what a
         nearest sentence of the passages has.
@@ -144,7 +144,7 @@ class Grounder:
 
 
 def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:
-    """Return a claim with a number, name or word of a passage in its place, or the opposite verb; and the change.
+    """Return [(changed claim, change)]: one number, name or word replaced by the passage's, or the verb negated.
 
     >>> changed_claims("It opened in 1887.", "It was opened in 1889.")
     [('It opened in 1889.', '1889')]
@@ -164,7 +164,7 @@ def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:
 
 
 def replaced_words(claim: str, passage: str) -> list[tuple[int, int, str]]:
-    """Return the content words of a claim between two words in whose place the passage has another one.
+    """Return [(start, end, other word)] of words of a claim that differ in the passage between equal neighbours.
 
     >>> replaced_words("Wine, made of red grapes.", "It is made of white grapes.")
     [(14, 17, 'white')]

@@ -103,9 +103,10 @@ class GroundingScorer(Scorer):
         return RowStatistics.of(statistics, self.counts(columns, statistics), details)
 
     def weakest(self, columns: Mapping[str, list]) -> list[tuple[str, str, str, str]]:
-        """Return of every answer "1 of 2 supported", its least supported sentence, "passage 1", and what that says.
+        """Return of every answer (count, sentence, passage, evidence) about its least supported sentence.
 
-        All are "" for an answer that states nothing, the last two where no passage shares a word with the sentence.
+        Such as ("1 of 2 supported", the sentence, "passage 1", the passage's nearest text). All four are "" for an
+        answer that states nothing, the last two where no passage shares a word with the sentence.
         """
         questions, predictions, contexts = (columns[name] for name in ("questions", "predictions", "contexts"))
         grounder = Grounder(self.ready().loaded, self.batch_tokens, self.words, self.citations)

@@ -172,7 +172,7 @@ class Source:
         return list(self._notices.values())
 
     def note(self, message: str, subject: str | None = None) -> None:
-        """Keep a notice: the first of those that begin alike, or the last one on a subject."""
+        """Keep a notice: the first of notices that begin alike; with a subject the last notice on this subject."""
         if subject is not None or message[:NOTICE] not in self._notices:
             self._notices[subject or message[:NOTICE]] = message
 
@@ -191,7 +191,7 @@ class Source:
 
     @property
     def identity(self) -> object:
-        """What two names of one file have in common, also where they are links."""
+        """Device and inode of a local file, equal for all its names and links; the path of an address or of "-"."""
         if self.path == "-" or self.remote:
             return self.path
         status = os.stat(self.path or self.inputs[0])
@@ -270,7 +270,7 @@ class Source:
                 yield Row(number, None, problem)
 
     def elsewhere(self, values: Mapping, reads: Callable[[Mapping], bool]) -> Advice | None:
-        """Return where a file has rows, of which `reads` is true, if a row of it is none; None if nowhere."""
+        """Return advice on the sheet or path where the rows of a file are, if `values` is no row; else None."""
         if len(self._sheets) > 1:
             sheets = f"the workbook has the sheets {', '.join(self._sheets)}: name another one with "
             return Advice(sheets, read_option("sheet", "NAME"))
@@ -281,7 +281,7 @@ class Source:
         return Advice(f"rows stand at {path}: add ", read_option("rows_at", path)) if is_document else None
 
     def alone(self, values: Mapping) -> str:
-        """Return which file is missing, where a row has only a prediction, or only a question and right answers."""
+        """Return which second file to name, for a row without a prediction or without right answers; else ""."""
         if self.path is None:
             return ""
         if predictions_of([values]) is not None:
@@ -452,7 +452,7 @@ def _tell_apart(sources: Sequence[Source]) -> None:
 
 
 def _joined(sources: Sequence[Source], demanded: bool) -> list[Source]:
-    """Return predictions joined with the data set that they answer, where the sources are just that; else none."""
+    """Return a source per file of predictions, joined with the data set that these answer; [] for other sources."""
     predictions: dict[Source, dict[str, str]] = {}
     questions: dict[str, dict] = {}
     gold: list[Source] = []
@@ -506,7 +506,7 @@ def _plain(value: Any) -> Any:
 
 
 def _stem(name: str) -> str:
-    """Return the name of a file without folders and endings: that of its system, where no column names one."""
+    """Return the name of a file without folders and endings, which names the system where no column does."""
     name = Path(name).name
     for ending in (*COMPRESSIONS, *READABLE):
         name = name[: -len(ending)] if name.lower().endswith(ending) else name
@@ -589,7 +589,7 @@ def _encoding_of(stream: BinaryIO, encoding: str | None) -> str | None:
 def _document(
     lines: Iterator[bytes], whole: Callable[[object], Iterator[dict] | None]
 ) -> tuple[Iterable[bytes], Iterator | None]:
-    """Return the lines of JSON lines and None; or, if together they are one document, no lines and its rows."""
+    """Return (lines, None) of JSON lines, or (no lines, rows) if all lines together are one JSON document."""
     head: list[bytes] = []
     for line in lines:
         head.append(line)
@@ -626,7 +626,7 @@ def _document(
 def _json_rows(
     stream: BinaryIO, after: int, whole: Callable[[object], Iterator[dict] | None], encoding: str | None = None
 ) -> Iterator[Row]:
-    """Yield the rows of JSON lines, or of a document of which `whole` returns rows (or None), behind row `after`."""
+    """Yield the rows behind row `after` of JSON lines, or of one JSON document, which `whole` turns into rows."""
     encoding = _encoding_of(stream, encoding)
     lines = _lines(stream)
     if encoding is not None:

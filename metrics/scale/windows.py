@@ -95,8 +95,9 @@ def cut(items: Iterable[Item], limits: tuple[int, int]) -> Iterator[list[Item]]:
 class Reading:
     """Reads sources, checks every row, and cuts the items into windows.
 
-    `asks` gets the kind of the rows and returns {column: metric that needs it in every row}. The columns that are not
-    read are kept with "any" values, or "typed" ones, where a column has values of one type, as in Parquet.
+    `asks` gets the kind of the rows and returns {column: metric that needs it in every row}. `keeps` says what becomes
+    of columns that no metric reads: None drops them, "any" keeps every value, and "typed" keeps values of one type per
+    column, as Parquet needs them.
     """
 
     sources: Sequence[Source]
@@ -204,7 +205,7 @@ class Reading:
                 yield items
 
     def fit(self, items: Sequence[Item]) -> None:
-        """Let items have just the columns of the first ones, with values of their types; say what has no place."""
+        """Reduce the extra columns of items to those of the first items, with their types; report what is dropped."""
         if not self.keeps:
             return
         if self.extra is None:

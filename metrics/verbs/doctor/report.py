@@ -153,7 +153,7 @@ class DoctorReport(Report):
         return tables + ([Table("What is missing", ["what", "why"], cannot)] if cannot else [])
 
     def facts(self) -> list[str]:
-        """Return the files, one line each."""
+        """Return one line per file, then the names of the systems, and a line if only the first rows were read."""
         files = [f"{f['name']}: {f['format']}, {f['rows']:,} row{'s' * (f['rows'] != 1)}" for f in self.files]
         few = ", ".join(list(self.systems)[:5]) + ", ..." * (len(self.systems) > 5)
         cut = [f"the first {MAX_ROWS:,} rows of each file"] * (self.rows >= MAX_ROWS)
