@@ -292,7 +292,7 @@ def overlapping_runs(lengths: Sequence[int], most: int) -> list[tuple[int, int]]
         if end == len(lengths):
             break
         half, start = 0, start + 1
-        while start < end and half + lengths[start - 1] < words / 2:
+        while half + lengths[start - 1] < words / 2:  # ends within the run, of which half is less than all
             half, start = half + lengths[start - 1], start + 1
     return result
 
