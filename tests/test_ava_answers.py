@@ -155,7 +155,7 @@ def test_explain_of_the_module():
     assert "explanation" not in plain
     scores = plain["ava_score_per_example"]
     for text, score, row in zip(rows["predictions"], scores, found["explanation"], strict=True):
-        assert list(row) == ["reference", "probability", "words", "reason"]
+        assert list(row) == ["reference", "probability", "words", "reason", "differences"]
         assert row["probability"] == pytest.approx(score, abs=1e-5)
         assert all(text[start:end] == word for word, _, start, end in row["words"])
         assert row["reason"].endswith(".")

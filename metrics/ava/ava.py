@@ -33,8 +33,9 @@ Args:
     per_example (bool): add "ava_score_per_example", "ava_label_per_example" and "ava_declined_per_example". Default
         False.
     explain (bool): add "explanation": per row {"reference": number of the one that decided, "probability",
-        "words": [[word, effect, start, end], ...], "reason"}; the effect of a word is how much the probability falls
-        without it; in a wrong answer a number or name gives way to the reference's. Each word is a further answer to
+        "words": [[word, effect, start, end], ...], "reason", "differences": [[kind, text, accepted], ...]}; the effect
+        of a word is how much the probability falls without it; in a wrong answer a number or name gives way to the
+        reference's. Kinds of differences are "missing", "adds" and "contradicts". Each word is a further answer to
         judge. Default False.
 Returns:
     ava_accuracy: share of the answers judged correct, from 0 to 1.

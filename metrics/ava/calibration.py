@@ -48,8 +48,8 @@ def scaled(probabilities: np.ndarray, slope: float, intercept: float) -> np.ndar
 
 def content_digest(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 of the content of a calibration file, its entry "digest" left out."""
-    said = {name: value for name, value in content.items() if name != "digest"}
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    others = {name: content[name] for name in content if name != "digest"}
+    return hashlib.sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
 
 
 def answer_key(question: str, answer: str) -> int:
@@ -92,9 +92,9 @@ class Calibration:
         return 1 / (1 + math.exp(-min(60.0, max(-60.0, odds))))
 
 
-def _check_number(name: str, value: object, low: float, high: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise ValueError(f"{name}: expected a number from {low:,g} to {high:,.12g}, got {value!r:.40}")
+def _check_number(name: str, number: object, low: float, high: float) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | float) or not low <= number <= high:
+        raise ValueError(f"{name}: expected a number from {low:,g} to {high:,.12g}, got {number!r:.40}")
 
 
 def check_counts(counts: Mapping[str, Any], least: float = 1) -> None:
@@ -114,8 +114,8 @@ def check_profile(content: Mapping[str, Any]) -> None:
     """Raise a ValueError unless names of data sets and counts of their rows have the right types and ranges."""
     if not isinstance(content["data"], Mapping):
         raise ValueError(f"data: expected names with digests, got {content['data']!r:.40}")
-    for name, value in dict(content.get("profile", {})).items():
-        _check_number(f"profile, {name}", value, 0, MOST_ANSWERS)
+    for name, count in dict(content.get("profile", {})).items():
+        _check_number(f"profile, {name}", count, 0, MOST_ANSWERS)
 
 
 def read_measured(folder: Path) -> list[dict[str, Any]]:
@@ -149,9 +149,9 @@ def read_calibration(path: str | os.PathLike) -> Calibration:
         content = read_json(path)
         numbers = [content[name] for name in ("slope", "intercept", "threshold")]
         judge = {str(name): str(value) for name, value in content["judge"].items()}
-        for value in numbers:
-            if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e4:
-                raise ValueError(f"expected slope, intercept and threshold as numbers, got {value!r:.40}")
+        for number in numbers:
+            if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= 1e4:
+                raise ValueError(f"expected slope, intercept and threshold as numbers, got {number!r:.40}")
         if not numbers[0] > 0 or not 0 <= numbers[2] <= 1:
             raise ValueError("expected a slope above 0 and a threshold from 0 to 1")
         if content["digest"] != content_digest(content):

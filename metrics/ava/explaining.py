@@ -18,6 +18,7 @@ from ..core.reading import COMMON, one_line
 from ..core.replacing import instead, parts
 from ..core.scorer import UNSURE_FROM, UNSURE_TO
 from ..core.words import WORD, keys
+from .differences import in_words, repairs
 from .faults import ORDERED
 from .judging import Rules
 
@@ -29,11 +30,9 @@ NEAR = 0.2  # distance of a probability from the threshold up to which the judge
 NAMED = 2  # the most words that a reason names
 LONG_ANSWER = 40  # words of an answer from which a reason begins with the sentence that decides
 SHOWN = 25  # words of that sentence that are shown
-ITEM = 4  # the most words of an item of a list
 _SENTENCE = re.compile(
     r"(?:(?m:^)[ \t]*\d{1,2}[.)][ \t]+(?=\S))?[^\s.!?](?:[^.!?\n]|[.!?]++(?![\s\"'*)]|\Z))*[.!?]*[\"'*)]*"
 )
-_BETWEEN_ITEMS = re.compile(r" ?(?:[,;](?: ?(?:and|or)\b)?|\b(?:and|or)\b|&) ?")
 _NEGATION = re.compile(r"(?i)\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b")
 
 LINKING = frozenset(  # beside COMMON: words that a reason does not name, since they say nothing alone
@@ -64,12 +63,13 @@ def explanations(
     probabilities: Probabilities,
     threshold: float,
     by_rule: Sequence[str | None] | None = None,
+    changes: int = 0,
 ) -> list[dict]:
-    """Return per row `reference`, `probability`, `words` and `reason`.
+    """Return per row `reference`, `probability`, `words`, `reason` and `differences`.
 
     These are the number of the deciding reference, the likest by the judge; the probability of the row; [word, effect,
-    start, end] in order, where a word of that reference does not count against an answer; and a sentence, of `by_rule`
-    if a rule decided.
+    start, end] in order, where a word of that reference does not count against an answer; a sentence, of `by_rule`
+    if a rule decided; and what makes a wrong answer wrong, see `differences.repairs`, with so many changes at most.
     """
     rows = list(zip(questions, references, predictions, strict=True))
 
@@ -77,15 +77,20 @@ def explanations(
         return np.asarray(probabilities(*(map(list, zip(*rows, strict=True)) if rows else ([], [], []))))
 
     single = judged([(question, [text], answer) for question, texts, answer in rows for text in texts])
-    of_row = np.split(single, np.cumsum([len(texts) for texts in references])[:-1])
-    deciding, best = [int(values.argmax()) for values in of_row], [float(values.max()) for values in of_row]
+    by_row = np.split(single, np.cumsum([len(texts) for texts in references])[:-1])
+    deciding, best = [int(each.argmax()) for each in by_row], [float(each.max()) for each in by_row]
     accepted = [texts[number] for texts, number in zip(references, deciding, strict=True)]
     whole = probabilities(questions, references, predictions)
     words = [parts(text) for text in predictions]
     long = [sentences(text) if len(text.split()) >= LONG_ANSWER else [] for text in predictions]
     # Words of an answer that declines have no effect: without one of them it would be another answer.
     declines = [bool(by_rule and by_rule[i]) and not attempts(text) for i, text in enumerate(predictions)]
-    places = [(i, *span) for i in range(len(rows)) if not declines[i] for span in (*words[i], *long[i])]
+    wrong = [i for i in range(len(rows)) if whole[i] < threshold and not (by_rule and by_rule[i])] if changes else []
+    wrong = [i for i in wrong if attempts(predictions[i])]
+    mended = repairs(*zip(*(rows[i] for i in wrong), strict=True), probabilities, changes) if wrong else []
+    repaired = {i: repair for i, repair in zip(wrong, mended, strict=True) if repair.accepted}
+    whole_only = {i for i in range(len(rows)) if declines[i]} | repaired.keys()
+    places = [(i, *span) for i in range(len(rows)) if i not in whole_only for span in (*words[i], *long[i])]
 
     def changed(i: int, start: int, end: int) -> str:
         text, other = predictions[i], None
@@ -93,7 +98,7 @@ def explanations(
             other = instead(questions[i], accepted[i], text, text[start:end])
         return without(text, [(start, end)]) if other is None else f"{text[:start]}{other}{text[end:]}"
 
-    left_out = judged([(questions[place[0]], [accepted[place[0]]], changed(*place)) for place in places])
+    left_out = judged([(questions[i], [accepted[i]], changed(i, *span)) for i, *span in places])
     effects: list[list] = [[] for _ in rows]  # of words, then of sentences
     for (i, start, end), probability in zip(places, left_out, strict=True):
         effect, text = best[i] - float(probability), predictions[i][start:end]
@@ -102,12 +107,36 @@ def explanations(
         effects[i].append([text, effect, start, end])
     result = []
     for i, (question, _, answer) in enumerate(rows):
-        of_words, of_sentences = effects[i][: len(words[i])], effects[i][len(words[i]) :]
-        of_words = [[answer[start:end], 0.0, start, end] for start, end in words[i]] if declines[i] else of_words
-        row = question, accepted[i], answer, float(whole[i]), of_words, threshold, of_sentences
-        why = (by_rule and by_rule[i]) or reason(*row)
-        result.append({"reference": deciding[i], "probability": row[3], "words": of_words, "reason": why})
+        word_effects, sentence_effects = effects[i][: len(words[i])], effects[i][len(words[i]) :]
+        probability, differences = float(whole[i]), []
+        if i in whole_only:
+            word_effects = [[answer[start:end], 0.0, start, end] for start, end in words[i]]
+        if i in repaired:
+            differences = repaired[i].differences()
+            changed_texts = [
+                (each.start, each.start + len(each.text)) for each in differences if each.kind != "missing"
+            ]
+            for word in word_effects:
+                if any(start < word[3] and word[2] < end for start, end in changed_texts):
+                    word[1] = probability - repaired[i].probability
+        unsure = "the judge is unsure: " * is_unsure(probability, threshold)
+        why = (by_rule and by_rule[i]) or (differences and in_words(differences, unsure))
+        row = question, accepted[i], answer, probability, word_effects, threshold, sentence_effects
+        result.append(
+            {
+                "reference": deciding[i],
+                "probability": probability,
+                "words": word_effects,
+                "reason": why or reason(*row),
+                "differences": [[each.kind, each.text, each.accepted] for each in differences],
+            }
+        )
     return result
+
+
+def is_unsure(probability: float, threshold: float) -> bool:
+    """Return whether the judge is unsure of an answer: its probability is in the middle, and near the threshold."""
+    return UNSURE_FROM < probability < UNSURE_TO and abs(probability - threshold) <= NEAR
 
 
 def strongest(words: Sequence[Sequence], probability: float, threshold: float, count: int) -> list[list]:
@@ -123,16 +152,16 @@ def reason(
     probability: float,
     words: Sequence[Sequence],
     threshold: float,
-    of_sentences: Sequence[Sequence] = (),
+    sentence_effects: Sequence[Sequence] = (),
 ) -> str:
     """Return one sentence on what decided the verdict; for a long answer it first quotes the deciding sentence."""
     right = probability >= threshold
     if not right and words and not attempts(answer):
         return f"It declines to answer; accepted: {_short(reference)}."
-    unsure = UNSURE_FROM < probability < UNSURE_TO and abs(probability - threshold) <= NEAR
+    unsure = is_unsure(probability, threshold)
     start = "the judge is unsure: " if unsure else ""
     blamed = words if right else [word for word in words if not _stands_in(word[0], reference)]
-    sentence = deciding_sentence(of_sentences, reference, probability, threshold)
+    sentence = deciding_sentence(sentence_effects, reference, probability, threshold)
     if sentence:
         _, _, first, last = sentence
         start += f"in {_short(one_line(answer[first:last]), SHOWN)}: "
@@ -150,7 +179,6 @@ def reason(
     if right:  # what is accepted says more than what stands beside it
         named = [word for word in named if _stands_in(word[0], reference)] or named
     named = named[:NAMED]
-    missing = "" if right or unsure else _missing_items(reference, answer)
     in_order, said_in_order = keys(reference), keys(answer)
     lacks_negation = _NEGATION.search(reference) and not _NEGATION.search(answer)
     if not words:
@@ -170,15 +198,14 @@ def reason(
     elif right:
         start, text = "", f"no single word decides; the judge takes it for the accepted answer {_short(reference)}"
     elif named:
-        text = f"missing: {missing}; " if missing else ""
         counts = "moved it towards wrong" if unsure else f"{_verb(named, 'count')} against it"
-        text += f"{_quoted(named)} {counts}; {_contrast(reference, answer, named)}"
+        text = f"{_quoted(named)} {counts}; {_contrast(reference, answer, named)}"
     elif lacks_negation:
         text = f"{NO_NEGATION}: {_short(reference)}"
     elif in_order != said_in_order and sorted(in_order) == sorted(said_in_order) and len(in_order) >= ORDERED:
         text = f"it has the words of the accepted answer in another order: {_short(reference)}"
     else:
-        missing = missing or _missing(reference, f"{question} {answer}")
+        missing = _missing(reference, f"{question} {answer}")
         text = f"missing: {missing}; accepted: " if missing else "it does not match the accepted answer "
         text += _short(reference)
     text = start + text
@@ -196,19 +223,19 @@ def sentences(answer: str) -> list[tuple[int, int]]:
 
 
 def deciding_sentence(
-    of_sentences: Sequence[Sequence], reference: str, probability: float, threshold: float
+    sentence_effects: Sequence[Sequence], reference: str, probability: float, threshold: float
 ) -> Sequence | None:
     """Return the [sentence, effect, start, end] that decided the verdict on a long answer; None without one.
 
     This is the sentence with the largest effect, if that is at least `STRONG`; else, where the answer is judged wrong,
     the sentence that shares most words with the reference.
     """
-    (result,) = strongest(of_sentences, probability, threshold, 1) or [None]
+    (result,) = strongest(sentence_effects, probability, threshold, 1) or [None]
     if result and abs(result[1]) >= STRONG:
         return result
-    known = _content(reference)
-    near = max(of_sentences, key=lambda value: len(known & _content(value[0])), default=None)
-    return near if near and probability < threshold and known & _content(near[0]) else None
+    wanted = _content(reference)
+    near = max(sentence_effects, key=lambda effect: len(wanted & _content(effect[0])), default=None)
+    return near if near and probability < threshold and wanted & _content(near[0]) else None
 
 
 _BY_RULE = {
@@ -255,13 +282,13 @@ def without_references(reason: str, references: Sequence[str]) -> str:
     return re.sub(rf"(?:{before}) (?:{cited})(?=[.; ])", lambda match: match[1] or match[2] or "", reason)
 
 
-def _stands_in(part: str, reference: str) -> bool:
+def _stands_in(phrase: str, reference: str) -> bool:
     """Return whether every word of a part of an answer stands in the reference, in any form.
 
     >>> _stands_in("12 eggs", "twelve eggs"), _stands_in("ten eggs", "twelve eggs")
     (True, False)
     """
-    return set(keys(part)) <= set(keys(reference))
+    return set(keys(phrase)) <= set(keys(reference))
 
 
 def says_something(word: str) -> bool:
@@ -313,29 +340,14 @@ def _contrast(reference: str, answer: str, words: Sequence[Sequence]) -> str:
     if _NEGATION.search(blamed) and not _NEGATION.search(reference):
         return f"the accepted answer has no negation: {_short(reference)}"
     if re.search(r"\d", blamed):
-        said = {number for found in quantities(answer) for number in (found.value, found.number)}
-        same = [found for found in quantities(reference) if {found.value, found.number} & said]  # 20 cents and €0.20
+        stated = {number for quantity in quantities(answer) for number in (quantity.value, quantity.number)}
+        same = [each for each in quantities(reference) if {each.value, each.number} & stated]  # 20 cents and €0.20
         matches = re.finditer(r"\d[\d.,]*\d|\d", reference)
-        numbers = [m[0] for m in matches if not any(found.start <= m.start() < found.end for found in same)]
+        numbers = [m[0] for m in matches if not any(each.start <= m.start() < each.end for each in same)]
         if numbers:
             listed = " and ".join(f"'{number}'" for number in numbers[:2])
             return f"accepted: {_short(reference) if len(reference.split()) <= 4 else listed}"
     return f"accepted: {_short(reference)}"
-
-
-def _missing_items(reference: str, answer: str) -> str:
-    """Return up to three items of a reference that the answer lacks, in quotes.
-
-    "" where the reference is not a list, or the answer lacks all its items.
-
-    >>> _missing_items("red, blue and yellow", "red, yellow and green"), _missing_items("in 1944", "in 1945")
-    ("'blue'", '')
-    """
-    items = [item for item in _BETWEEN_ITEMS.split(" ".join(reference.split()).rstrip(".")) if item]
-    if len(items) < 2 or any(len(item.split()) > ITEM for item in items):
-        return ""
-    lacking = [item for item in items if not _stands_in(item, answer)]
-    return ", ".join(f"'{item}'" for item in lacking[:3]) if len(lacking) < len(items) else ""
 
 
 def _missing(reference: str, answer: str) -> str:
@@ -346,12 +358,12 @@ def _missing(reference: str, answer: str) -> str:
     >>> _missing("The blue door", "a red door"), _missing("90 days", "3 months")
     ("'blue'", '')
     """
-    spans = [(value.start, value.end) for value in quantities(reference)] if quantities(answer) else []
-    known = {word.lower() for word in WORD.findall(answer)}
+    spans = [(quantity.start, quantity.end) for quantity in quantities(reference)] if quantities(answer) else []
+    answer_words = {word.lower() for word in WORD.findall(answer)}
     lacking = dict.fromkeys(
         word[0]
         for word in WORD.finditer(reference)
-        if word[0].lower() not in known
+        if word[0].lower() not in answer_words
         and len(word[0]) > 3
         and _content(word[0]) - LINKING
         and not any(start <= word.start() < end for start, end in spans)

@@ -30,21 +30,23 @@ def fault(question: str, references: Sequence[str], answer: str) -> str:
     if not attempts(answer):
         return DECLINES
     answer = Rules().read(question, references, answer).answer
-    said, asked = _content(answer), set(_content(question))
-    reference = max(references, key=lambda text: len({*_content(text)} & {*said}) / max(1, len({*_content(text)})))
+    answer_words, asked = _content(answer), set(_content(question))
+    reference = max(
+        references, key=lambda text: len({*_content(text)} & {*answer_words}) / max(1, len({*_content(text)}))
+    )
     accepted = _content(reference)
-    if not said or len(said) > LONGEST:
+    if not answer_words or len(answer_words) > LONGEST:
         return ""
     needed = [key for key in accepted if key not in asked]
-    lacks = [key for key in needed if key not in said]
-    extra = [key for key in said if key not in accepted and key not in asked]
+    lacks = [key for key in needed if key not in answer_words]
+    extra = [key for key in answer_words if key not in accepted and key not in asked]
     if _has_other_value(reference, answer):  # what else is new may be the fault
         return VALUE if sum(not quantities(key) for key in extra) <= 2 else ""
-    places = [accepted.index(key) for key in said if key in accepted]
+    places = [accepted.index(key) for key in answer_words if key in accepted]
     if len(set(places)) >= ORDERED and places != sorted(places):
         return ORDER if not lacks and len(extra) <= 2 else ""
-    some = len(needed) / 4 <= len(lacks) < len(needed)
-    return PART if some and len(extra) <= 1 and len(accepted) >= LONG_REFERENCE else ""
+    lacks_some = len(needed) / 4 <= len(lacks) < len(needed)
+    return PART if lacks_some and len(extra) <= 1 and len(accepted) >= LONG_REFERENCE else ""
 
 
 def _has_other_value(reference: str, answer: str) -> bool:
@@ -55,12 +57,12 @@ def _has_other_value(reference: str, answer: str) -> bool:
     >>> _has_other_value("14 days", "30 days"), _has_other_value("2 GB", "2,048 MB"), _has_other_value("2 GB", "2 MB")
     (True, False, True)
     """
-    accepted, given = quantities(reference), quantities(answer)
+    accepted, answered = quantities(reference), quantities(answer)
 
     def lacks(numbers: Sequence[NumberInText], others: Sequence[NumberInText]) -> bool:
         return any(all(_differ(number, other) for other in others) for number in numbers)
 
-    return bool(accepted and given) and lacks(accepted, given) and lacks(given, accepted)
+    return bool(accepted and answered) and lacks(accepted, answered) and lacks(answered, accepted)
 
 
 def _differ(first: NumberInText, second: NumberInText) -> bool:

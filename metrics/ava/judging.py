@@ -148,22 +148,22 @@ def joined_references(references: Sequence[str], candidate: str) -> str:
     """
     spoken, ranked = words(candidate), {}
     for reference in references:
-        own = words(reference)
-        key = " ".join(own) or reference
+        reference_keys = words(reference)
+        key = " ".join(reference_keys) or reference
         if key not in ranked:
-            ranked[key] = (*unlikeness(own, spoken), len(ranked), reference)
+            ranked[key] = (*unlikeness(reference_keys, spoken), len(ranked), reference)
     return SEPARATOR.join(reference for *_, reference in sorted(ranked.values()))
 
 
-def unlikeness(own: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
+def unlikeness(reference_keys: Sequence[str], spoken: Sequence[str]) -> tuple[bool, float]:
     """Return a sort key of the words of a reference, the likest to those of an answer first; see `joined_references`.
 
     >>> unlikeness(["paris", "france"], ["in", "paris"]), unlikeness(["paris"], ["in", "paris"])
     ((True, -0.5), (False, -1.0))
     """
-    known = set(spoken)
-    inside = own and f" {' '.join(own)} " in f" {' '.join(spoken)} "
-    return not inside, -sum(word in known for word in own) / max(1, len(own))
+    answer_keys = set(spoken)
+    inside = reference_keys and f" {' '.join(reference_keys)} " in f" {' '.join(spoken)} "
+    return not inside, -sum(word in answer_keys for word in reference_keys) / max(1, len(reference_keys))
 
 
 def read_references(row: Row, joined: bool, best: bool) -> list[tuple[tuple[str, ...], bool | None]]:
@@ -274,7 +274,7 @@ class Judge(JudgeReader):
                 text = texts if whole else joined_references(texts, answer)
                 triples.append((row.question, text, answer, *([short[i] or None] if short else [])))
                 rows.append(i)
-        logits, of_row = np.full(len(triples), -np.inf), np.array(rows, dtype=int)
+        logits, pair_rows = np.full(len(triples), -np.inf), np.array(rows, dtype=int)
         logits[list(ruled)] = list(ruled.values())
         asked = [number for number in range(len(triples)) if number not in ruled]
         if settled is not None:
@@ -284,13 +284,13 @@ class Judge(JudgeReader):
             now, asked = asked, []
             if settled is not None:
                 read = np.isfinite(logits)
-                done = of_row[read][settled(logits[read], of_row[read])]
+                done = pair_rows[read][settled(logits[read], pair_rows[read])]
                 now, asked = _next(now, rows, set(done.tolist()))
             logits[now] = self.logits([triples[number] for number in now])
         if self.cut:
             cut = set(self.cut)
             self.cut_rows.update(row for row, triple in zip(rows, triples, strict=True) if triple in cut)
-        return logits, of_row
+        return logits, pair_rows
 
 
 def _next(asked: Sequence[int], rows: Sequence[int], done: Container[int]) -> tuple[list[int], list[int]]:

@@ -26,6 +26,7 @@ from ..core.scorer import (
     is_number,
 )
 from .calibration import AGAIN, CALIBRATION_FILE, answer_key, log_odds, read_calibration, read_measured
+from .differences import MOST_CHANGES, repairs
 from .explaining import explanations, reason_by_rule
 from .faults import FAULTS, fault
 from .judging import READING_VERSION, Judge, Rules, default_rules
@@ -121,16 +122,17 @@ class AvaScorer(Scorer):
         """Take settings of `compute`; None is the checkpoint's own value."""
         beside = self.loaded.folder / CALIBRATION_FILE
         file = beside if calibration is None and beside.is_file() else calibration
-        own = self.calibration = read_calibration(file) if file else None
+        calibrated = self.calibration = read_calibration(file) if file else None
         self.title = f"AVA ({self._size})"
-        if own:  # scores are on the new scale, and so is the threshold
-            name, labels = Path(file).name, own.content.get("labels")
-            moved = f"{name}; right from {own.threshold:.2f}, on its old scale {own.unscaled(own.threshold):.2f}"
+        if calibrated:  # scores are on the new scale, and so is the threshold
+            name, labels = Path(file).name, calibrated.content.get("labels")
+            unscaled = calibrated.unscaled(calibrated.threshold)
+            moved = f"{name}; right from {calibrated.threshold:.2f}, on its old scale {unscaled:.2f}"
             self.title = f"AVA ({self._size}, calibrated on {labels} labels of yours: {moved})"
-        default = self.loaded.threshold if own is None else own.threshold
+        default = self.loaded.threshold if calibrated is None else calibrated.threshold
         self.threshold = default if threshold is None else float(threshold)
         self.thresholds = {"ava_score": self.threshold}
-        default = self.loaded.reference_aggregation if own is None else own.judge.get("references")
+        default = self.loaded.reference_aggregation if calibrated is None else calibrated.judge.get("references")
         self.aggregation = reference_aggregation or default
         self.early_stop = early_stop
         if early_stop is not None and self.aggregation != "max":
@@ -149,14 +151,14 @@ class AvaScorer(Scorer):
         names = default_rules(self.loaded).names if rules else ()
         self.rules = Rules(tuple(name for name in names if quantity_guard or name != "number"))
         self.facts |= {"rules": str(self.rules)}
-        if own is not None:
-            for name in sorted(own.judge.keys() | self.judge.keys()):
-                if own.judge.get(name) != self.judge.get(name):
+        if calibrated is not None:
+            for name in sorted(calibrated.judge.keys() | self.judge.keys()):
+                if calibrated.judge.get(name) != self.judge.get(name):
                     raise ValueError(
-                        f"calibration: {file} is of a judge with {name} {own.judge.get(name)}, this one has "
+                        f"calibration: {file} is of a judge with {name} {calibrated.judge.get(name)}, this one has "
                         f"{self.judge.get(name)}; {AGAIN}, or leave it out"
                     )
-            self.facts |= {"calibration": own.digest}
+            self.facts |= {"calibration": calibrated.digest}
 
     @property
     def judge(self) -> dict[str, str]:
@@ -169,6 +171,10 @@ class AvaScorer(Scorer):
 
     def _judge(self, loaded: LoadedJudge) -> Judge:
         return Judge(loaded, self.batch_tokens, self.rules)
+
+    def probabilities(self, *columns: Sequence) -> np.ndarray:
+        """Return the first judge's (n,) probabilities of questions, references and answers; see `Judge`."""
+        return self._scaled(self._judge(self.loaded).probabilities(*columns, self.aggregation))
 
     def _by_second(self, *columns: Sequence) -> np.ndarray:
         """Return (rows,) probabilities of the second judge, shifted so that its threshold equals the first judge's."""
@@ -213,14 +219,14 @@ class AvaScorer(Scorer):
         correct = scores >= self.threshold
         declined = [not right and not attempts(text) for right, text in zip(correct, rows[2], strict=True)]
         statistics = np.stack([correct, scores, declined], axis=1).astype(float)
-        of_row, again = [], set(unsure.tolist())
+        row_counts, again = [], set(unsure.tolist())
         for i in range(len(scores)):
-            of_row.append(Counter(truncated=int(i in judge.cut_rows), escalated=int(i in again)))
-            of_row[-1]["left_to_first"] = int(self.limit_seconds is not None and i not in again)
+            row_counts.append(Counter(truncated=int(i in judge.cut_rows), escalated=int(i in again)))
+            row_counts[-1]["left_to_first"] = int(self.limit_seconds is not None and i not in again)
         details = self._explained(rows, unsure) if explain else {}
-        counts = sum(of_row, self.counts(columns, statistics))
+        counts = sum(row_counts, self.counts(columns, statistics))
         counts += Counter(unread=0 if linear else sum(map(bool, short or ())))
-        return RowStatistics(statistics, counts, details, of_row)
+        return RowStatistics(statistics, counts, details, row_counts)
 
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return how many rows there are, and are in other languages; see `Scorer.counts`."""
@@ -232,34 +238,47 @@ class AvaScorer(Scorer):
 
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
         """Return the counts of `profile`, and "calibrated", the number of rows that the judge was calibrated on."""
-        own = np.asarray(statistics)[:, self.row_names.index("ava_score")]
+        probabilities = np.asarray(statistics)[:, self.row_names.index("ava_score")]
         if self.calibration is not None:
-            own = np.array([self.calibration.unscaled(score) for score in own.tolist()])
-        result = profile(columns["references"], columns["predictions"], own)
+            probabilities = np.array([self.calibration.unscaled(score) for score in probabilities.tolist()])
+        result = profile(columns["references"], columns["predictions"], probabilities)
         if self.calibration is not None:
             keys = map(answer_key, columns["questions"], columns["predictions"])
             result["calibrated"] = sum(key in self.calibration.answer_keys for key in keys)
         return result
 
+    def differences(self, columns: Mapping[str, list]) -> list[str]:
+        """Return what wrong answers lack, add or contradict, by a judge of prompts; see `Scorer.differences`."""
+        ways = (self.probabilities, self.loaded), (self._by_second_scaled, self.second)
+        loaded = [way for way, judge in ways if judge and judge.configuration == PROMPT and judge.is_loaded]
+        rows = columns["questions"], columns["references"], columns["predictions"]
+        if not loaded or not rows[0]:
+            return []
+        (probabilities, *_), result = loaded, [""] * len(rows[0])
+        wrong = [i for i in np.flatnonzero(probabilities(*rows) < self.threshold) if attempts(rows[2][i])]
+        for i, repair in zip(wrong, repairs(*_taken(rows, wrong), probabilities), strict=True):
+            result[i] = ", ".join(each.brief for each in repair.differences()) if repair.accepted else ""
+        return result
+
+    def _by_second_scaled(self, *columns: Sequence) -> np.ndarray:
+        return self._scaled(self._by_second(*columns))
+
     def _explained(self, rows: tuple, unsure: np.ndarray) -> dict[str, list]:
-        judge = self._judge(self.loaded)
-
-        def alone(*columns: Sequence) -> np.ndarray:
-            return judge.probabilities(*columns, self.aggregation)
-
-        ways = {self._by_second: unsure, alone: np.setdiff1d(np.arange(len(rows[0])), unsure)}
-        value: list = [None] * len(rows[0])
-        for probabilities, numbers in ways.items():
+        ways = (
+            (self._by_second_scaled, self.second, unsure),
+            (self.probabilities, self.loaded, np.setdiff1d(np.arange(len(rows[0])), unsure)),
+        )
+        result: list = [None] * len(rows[0])
+        for probabilities, loaded, numbers in ways:
             if not len(numbers):  # the model need not run, and a second judge may be missing
                 continue
             read = _taken(rows, numbers)
             ruled = [reason_by_rule(self.rules, *row) for row in zip(*read, strict=True)]
-            explained = explanations(
-                *read, lambda *texts, by=probabilities: self._scaled(by(*texts)), self.threshold, ruled
-            )
+            changes = 0 if loaded.configuration == LINEAR else MOST_CHANGES if loaded.configuration == PROMPT else 1
+            explained = explanations(*read, probabilities, self.threshold, ruled, changes)
             for i, item in zip(numbers, explained, strict=True):
-                value[i] = item
-        return {"explanation": value}
+                result[i] = item
+        return {"explanation": result}
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Return the scores of many corpora; accuracy given an attempt is 0 without one, as in SimpleQA's grading."""
@@ -285,8 +304,8 @@ class AvaScorer(Scorer):
             measured = [f"language:{name}" for name in MEASURED]
             languages = {name: number for name, number in counts.items() if name not in measured}
             means = {"reads": OTHER_LANGUAGES}
-        said = [sentence.format(counts[name]) for name, sentence in sentences.items() if counts.get(name)]
-        return [*language_warnings(languages, **means), *said]
+        texts = [sentence.format(counts[name]) for name, sentence in sentences.items() if counts.get(name)]
+        return [*language_warnings(languages, **means), *texts]
 
 
 def _shown(checkpoint: str | os.PathLike) -> str:

@@ -218,7 +218,7 @@ def _of_json(text: str) -> tuple[str, str]:
             if any(isinstance(item, dict) and _CALL & set(item) for item in result):
                 return "", ""
             return (text, "") if numbers else (_plain(result), "")
-        lowered = {str(key).lower().replace(" ", "_"): value for key, value in result.items()}
+        lowered = {str(key).lower().replace(" ", "_"): content for key, content in result.items()}
         key = next((key for key in _KEYS if key in lowered), next(iter(lowered)) if len(lowered) == 1 else None)
         if _CALL & set(lowered) and key not in _KEYS:
             return "", text[end:]
@@ -227,15 +227,15 @@ def _of_json(text: str) -> tuple[str, str]:
         return text, ""
 
 
-def _plain(value: object) -> str:
+def _plain(content: object) -> str:
     """Return a JSON value as text."""
-    if isinstance(value, list):
-        return ", ".join(map(_plain, value))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dict):
-        return ", ".join(f"{key}: {_plain(item)}" for key, item in value.items())
-    return "" if value is None else str(value)
+    if isinstance(content, list):
+        return ", ".join(map(_plain, content))
+    if isinstance(content, bool):
+        return "yes" if content else "no"
+    if isinstance(content, dict):
+        return ", ".join(f"{key}: {_plain(item)}" for key, item in content.items())
+    return "" if content is None else str(content)
 
 
 # --- what an answer takes back -----------------------------------------------------------------------------------

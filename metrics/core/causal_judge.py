@@ -109,9 +109,9 @@ def pack_logits(model, packs: Sequence[Pack]):
     """Return (rows,) logits of packs that are read at once, as a torch tensor, in the order of `Pack.rows`."""
     import torch
 
-    def padded(name, value):
+    def padded(name, padding):
         columns = [torch.from_numpy(getattr(pack, name)) for pack in packs]
-        return torch.nn.utils.rnn.pad_sequence(columns, batch_first=True, padding_value=value).to(model.device)
+        return torch.nn.utils.rnn.pad_sequence(columns, batch_first=True, padding_value=padding).to(model.device)
 
     mask = tree_mask(padded("parts", -1), padded("branches", -1))
     additive = torch.zeros(mask.shape, dtype=model.dtype, device=model.device)

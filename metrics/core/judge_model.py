@@ -143,8 +143,8 @@ class JudgeReader:
             return np.zeros(0)
         rows, loaded = list(unique), self.loaded
         if loaded.configuration == LINEAR:
-            values = np.array([linear_features(*row) for row in rows]) @ loaded.model["weight"] + loaded.model["bias"]
-            return values[[unique[triple] for triple in triples]]
+            logits = np.array([linear_features(*row) for row in rows]) @ loaded.model["weight"] + loaded.model["bias"]
+            return logits[[unique[triple] for triple in triples]]
 
         columns = encoded(loaded.tokenizer, loaded.configuration, rows, loaded.max_length, loaded.marks)
         lengths = [max(len(column[i]["input_ids"]) for column in columns) for i in range(len(rows))]
@@ -152,15 +152,15 @@ class JudgeReader:
         whole = encoded(loaded.tokenizer, loaded.configuration, full, None) if full else [[]]
         longest = [max(len(column[i]["input_ids"]) for column in whole) for i in range(len(full))]
         self.cut.update(row for row, length in zip(full, longest, strict=True) if length > loaded.max_length)
-        values = np.zeros(len(rows))
+        logits = np.zeros(len(rows))
 
         def run(batch: list[int]) -> np.ndarray:
             return self._run([padded([column[i] for i in batch]) for column in columns])
 
         batches = budgeted(lengths, budget_on(loaded.model.device.type, self.batch_tokens))
-        for batch, logits in results_of(run, batches, getattr(loaded.model, "workers", 1)):
-            values[batch] = logits.reshape(-1)
-        return values[[unique[triple] for triple in triples]]
+        for batch, batch_logits in results_of(run, batches, getattr(loaded.model, "workers", 1)):
+            logits[batch] = batch_logits.reshape(-1)
+        return logits[[unique[triple] for triple in triples]]
 
     def prompt_logits(self, prompts: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return the logits of prompts, (shared part, judged text); those that were read before are kept.
@@ -184,7 +184,7 @@ class JudgeReader:
             return model(**inputs[0])
         import torch
 
-        inputs = [tensors(part, model.device) for part in inputs]
+        inputs = [tensors(arrays, model.device) for arrays in inputs]
         with torch.inference_mode():
             output = model(**inputs[0]) if len(inputs) == 1 else model(pairs=inputs)
         return output.logits.float().cpu().numpy()
@@ -271,6 +271,11 @@ class LoadedJudge(JudgeSettings):
     @cached_property
     def _parts(self) -> tuple[object, object]:
         return self.load()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the model was used."""
+        return "_parts" in vars(self)
 
     @property
     def model(self) -> object:

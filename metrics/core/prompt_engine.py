@@ -145,8 +145,8 @@ def _share_memory() -> None:
     """Let the sessions of this process work in one arena."""
     import onnxruntime
 
-    kind, place = onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, onnxruntime.OrtMemType.DEFAULT
-    info = onnxruntime.OrtMemoryInfo("Cpu", kind, 0, place)
+    kind, memory = onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, onnxruntime.OrtMemType.DEFAULT
+    info = onnxruntime.OrtMemoryInfo("Cpu", kind, 0, memory)
     strategy = onnxruntime.OrtArenaCfg({"arena_extend_strategy": 1})  # as much as is asked for, not a power of two
     with suppress(RuntimeError, onnxruntime.capi.onnxruntime_pybind11_state.Fail):
         onnxruntime.create_and_register_allocator(info, strategy)

@@ -355,6 +355,13 @@ class Scorer:
         """
         return []
 
+    def differences(self, columns: Mapping[str, list]) -> list[str]:
+        """Return in words what each answer, judged wrong, lacks, adds or contradicts; "" where that is unknown.
+
+        Empty for a metric that says no such thing, or whose model is not loaded.
+        """
+        return []
+
     def asked_besides(self, columns: Mapping[str, list]) -> list[list[str]]:
         """Return per set the generated questions that match no reference; [] for a metric without `missing`."""
         return []

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -332,6 +332,21 @@ class AnswersToRead:
     def as_json(self) -> dict[str, Any]:
         """Return the arguments of an equal list, in types that JSON has."""
         return {"answers": [asdict(answer) for answer in self], "number": self.number, "counts": dict(self.counts)}
+
+    def name_faults(self, differences: Callable[[Mapping[str, list]], Sequence[str]]) -> None:
+        """Say of the first answers that were judged wrong, and that no person calls right, what `differences` returns.
+
+        `differences` is `Scorer.differences`; where it says nothing, an answer keeps its fault.
+        """
+        wrong = [answer for answer in self.first if answer.verdict == 0 and answer.label in (None, 0)]
+        columns = {
+            "questions": [answer.question or "" for answer in wrong],
+            "predictions": [answer.prediction for answer in wrong],
+            "references": [answer.references for answer in wrong],
+        }
+        texts = dict(zip(wrong, differences(columns) or [""] * len(wrong), strict=True))
+        for kind, answers in self.by_kind.items():
+            self.by_kind[kind] = [replace(each, fault=texts.get(each) or each.fault) for each in answers]
 
     @property
     def first(self) -> list[AnswerToRead]:

@@ -34,7 +34,7 @@ def explain(
 
     >>> explained = explain("Who won?", "It was Ann.", "Ann")
     >>> sorted(explained["explanation"])
-    ['probability', 'reason', 'reference', 'words']
+    ['differences', 'probability', 'reason', 'reference', 'words']
     """
     from ... import load
     from ...registry import scorer_class

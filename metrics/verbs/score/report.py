@@ -123,7 +123,8 @@ def score(
             those answers first of which the bundled judge is least sure; the others have the bundled judge's verdict.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
         keep: keep the rows with their scores in memory, for `to_pandas`.
-        explain: say of every row why, in columns METRIC_reason; costs `ava` a pass for every word of an answer.
+        explain: say of every row why, in columns METRIC_reason; costs `ava` a pass for each word of a right answer and
+            for every change of a wrong one.
         notify: called with what a user must know about the input.
         problem: called with each bad row that is skipped.
         progress: called with "scoring", the number of rows that are done, and of all rows: an estimate until all are
@@ -145,6 +146,8 @@ def score(
         error.finished_parts = run.finished_parts
         raise
     judged = None if scores.sets else _judged(scores, run.scorers, ignore_judge_errors)
+    if judged:
+        scores.to_read.name_faults(run.scorers[judged.judge].differences)
     return ScoreReport(scores, judged, _reading_details(scores, run.scorers), options.settings)
 
 
