@@ -55,22 +55,20 @@ class JudgedAnswers:
         numbers |= {self.rate_name: numbers["judged"]} if self.rate_name else {}
         numbers["labels"] = int(labels.number[rows].sum()) if labels else 0
         if estimate.powered is not None:
-            numbers |= self._agreement(rows, estimate.powered)
+            numbers |= self._agreement(rows)
             if not np.isnan(estimate.powered.low):
                 numbers |= self._labels_needed(
                     estimation.LabelPlan(estimate.powered, sums, self.finite, self.confidence)
                 )
         return numbers, estimate
 
-    def _agreement(self, rows: np.ndarray, estimate: estimation.Powered) -> dict[str, Any]:
-        """Return agreement, kappa and confusion of judge and labels, and "gain", the squared ratio of the widths."""
+    def _agreement(self, rows: np.ndarray) -> dict[str, Any]:
+        """Return agreement, kappa, sensitivity, specificity and confusion of the judge and the labels of some rows."""
         labels = self.labels.mean[rows]
         labelled = ~np.isnan(labels)
         weights = 1 / np.where(labelled, self.labels.probability[rows], 1)
         cases = confusion_counts(self.verdicts[rows][labelled], labels[labelled])
-        labels_width, width = estimate.labels_high - estimate.labels_low, estimate.high - estimate.low
         return {
-            "gain": float((labels_width / width) ** 2) if width > 0 else 1.0,
             **agreement((weights[labelled][:, None] * cases).sum(axis=0)),
             "confusion": dict(zip(CONFUSION, cases.sum(axis=0).astype(int).tolist(), strict=True)),
         }
