@@ -9,9 +9,9 @@ from ..core.judge_model import PROMPT, LoadedJudge, load_judge_of
 
 DEFAULT = "large"
 HUB_CHECKPOINTS = {"large": "genqa-metrics/ava-qwen"}  # where the package is not installed
-# Digest of a judge's weights -> slope and intercept of its probabilities of claims, by training.grounding; those of
-# any other judge are in its own settings.
-CLAIM_SCALING = {"455265961e90": (0.4665, 1.542)}  # large
+# Digest of a judge's weights -> slope, intercept and threshold of its probabilities of claims, by training.grounding;
+# those of any other judge are in its own settings.
+CLAIM_SCALING = {"455265961e90": (0.4821, 1.4586, 0.66)}  # large
 
 
 def checkpoint_folder(checkpoint: str | os.PathLike | None = None, revision: str | None = None) -> Path:
@@ -34,6 +34,6 @@ def load_judge(*checkpoint, **settings) -> LoadedJudge:
             f"passages; grounding needs one that reads prompts, such as checkpoint={DEFAULT!r}"
         )
     if scaling := CLAIM_SCALING.get(judge.facts["checkpoint"].partition("-")[0]):
-        slope, intercept = scaling
-        return replace(judge, slope=slope, intercept=intercept, threshold=0.5, long_words=None)
+        slope, intercept, threshold = scaling
+        return replace(judge, slope=slope, intercept=intercept, threshold=threshold, long_words=None)
     return judge

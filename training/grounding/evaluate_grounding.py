@@ -1,11 +1,10 @@
 """Measure a judge of grounding on human verdicts and on small changes, beside word overlap; fit its probabilities.
 
 An answer is as probable as its least probable sentence. Texts that state nothing are left out, as by the metric. One
-scaling of the logits, for which .5 is the threshold, is fitted on all sets, each verdict of each set with the same
-weight; verdicts on one half of the passages are those of the scaling of the other half.
+scale and one threshold are fitted on all sets together, each verdict of each set with the same weight; verdicts on one
+half of the passages are those of the fit on the other half.
 """
 
-import json
 import random
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from genqa_metrics.grounding.judging import Grounder, answer_of
 from genqa_metrics.grounding.loading import checkpoint_folder, load_judge
 from genqa_metrics.grounding.passages import content_keys
 from genqa_metrics.grounding.sentences import sentences_of
-from scipy.special import logit
+from scipy.special import expit, logit
 from sklearn.metrics import roc_auc_score
 
 from training.ava.measure_judges import half, platt, write_calibration
@@ -31,6 +30,7 @@ FOLDERS = ("grounding", "sentence_pairs", HERE)  # the first two below --data
 SETS = "condaqa wice factcheck_gpt q_squared begin summedits plain_passages".split()
 SMALL_CHANGES = HERE / "small_changes.jsonl"  # a passage, a true sentence, and right and wrong ones of each of `KINDS`
 KINDS = ("negation", "detail", "day", "amount")
+NOT_FITTED = ("q_squared",)  # replies in a dialogue, whose labels rest on the turn before, which is not read
 DECIDED = 15.0  # greatest size of a logit, also of a sentence that is decided without the judge
 
 
@@ -82,19 +82,33 @@ def overlap(rows: Sequence[Mapping]) -> list[float]:
     return [round(len(wanted & in_passage) / max(1, len(wanted)), 4) for wanted, in_passage in keys]
 
 
-def fitted(sets: Mapping[str, Mapping], other: int | None = None) -> tuple[float, float]:
-    """Return slope and intercept of Platt scaling without the half `other` of the passages.
+def fitted(sets: Mapping[str, Mapping], other: int | None = None) -> tuple[float, float, float]:
+    """Return slope and intercept of Platt scaling, and threshold, without the half `other` of the passages.
 
-    Right and wrong texts of every set have the same weight, so that probability .5 is the threshold.
+    Right and wrong texts of every set have the same weight. Of equally good thresholds it is the one in the middle.
+
+    >>> fitted({})
+    (1.0, 0.0, 0.5)
     """
     columns = []
-    for measured in sets.values():
+    for measured in (sets[name] for name in sets if name not in NOT_FITTED):
         labels, kept = np.array(measured["labels"]), np.array(measured["halves"]) != other
         for label in (0, 1):
             scores = np.array(measured["logits"])[kept & (labels == label)]
             columns.append(np.stack([scores, np.full(len(scores), label), np.full(len(scores), 1 / len(scores))]))
+    if not columns:
+        return 1.0, 0.0, 0.5
     scores, labels, weights = np.hstack(columns)
-    return platt(scores, labels, weights * len(weights) / weights.sum())
+    slope, intercept = platt(scores, labels, weights * len(weights) / weights.sum())
+    probabilities, grid = expit(slope * scores + intercept), np.arange(0.05, 0.951, 0.01)
+    errors = np.array([weights[(probabilities >= threshold) != labels].sum() for threshold in grid])
+    return slope, intercept, float(np.median(grid[errors <= errors.min() + 1e-9]))
+
+
+def passed(scores: np.ndarray, scaling: Sequence[float]) -> np.ndarray:
+    """Return which logits are of supported texts, by slope, intercept and threshold."""
+    slope, intercept, threshold = scaling
+    return expit(slope * np.asarray(scores) + intercept) >= threshold
 
 
 def auc_interval(auc: float, right: int, wrong: int) -> tuple[float, float]:
@@ -113,7 +127,7 @@ def scores(sets: Mapping[str, Mapping]) -> dict[str, dict]:
     fits, result = [fitted(sets, side) for side in (0, 1)], {}
     for name, measured in sets.items():
         labels, halves, logits_of_set = (np.array(measured[column]) for column in ("labels", "halves", "logits"))
-        passes = np.choose(halves, [slope * logits_of_set + intercept >= 0 for slope, intercept in fits])
+        passes = np.choose(halves, [passed(logits_of_set, fit) for fit in fits])
         wrong_pass, right_flagged = passes[labels == 0].mean(), 1 - passes[labels == 1].mean()
         auc = float(roc_auc_score(labels, logits_of_set))
         result[name] = {
@@ -136,9 +150,8 @@ def errors(sets: Mapping[str, Mapping]) -> tuple[tuple[float, float, float], ...
 
 def changes_judged(result: Mapping) -> dict[str, tuple[int, int]]:
     """Return {kind of small change: (wrong texts that are rejected, right ones that pass)}, each of 20."""
-    slope, intercept = result["scaling"]
-    rows = zip(small_changes(), result["small_changes"], strict=True)
-    judged = [(row["kind"], row["label"], slope * score + intercept >= 0) for row, score in rows]
+    verdicts = passed(result["small_changes"], result["scaling"])
+    judged = [(row["kind"], row["label"], bool(v)) for row, v in zip(small_changes(), verdicts, strict=True)]
     return {kind: tuple(judged.count((kind, label, bool(label))) for label in (0, 1)) for kind in KINDS}
 
 
@@ -164,13 +177,13 @@ def study(args: Arguments) -> dict:
             "logits": logits(grounder, rows).round(3).tolist(),
             "overlap": overlap(rows),
         }
-        result["scaling"] = [round(value, 4) for value in fitted(result["sets"])]
-        print(json.dumps({name: scores({name: result["sets"][name]})[name]}), file=sys.stderr, flush=True)
+        auc = roc_auc_score(result["sets"][name]["labels"], result["sets"][name]["logits"])
+        print(f"{name}: AUC {auc:.3f} on {len(rows)} rows", file=sys.stderr, flush=True)
         if args.json:
             write_json(args.json, result)
+    result["scaling"] = [round(number, 4) for number in fitted(result["sets"])]
     if args.calibrate:
-        slope, intercept = result["scaling"]
-        write_calibration(folder, {"slope": slope, "intercept": intercept, "threshold": 0.5})
+        write_calibration(folder, dict(zip(("slope", "intercept", "threshold"), result["scaling"], strict=True)))
     return result
 
 
