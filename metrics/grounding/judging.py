@@ -24,6 +24,7 @@ MOST_CHANGES = 8  # changed forms of a sentence that are judged to find a contra
 CLEAR = 0.2  # rise of the probability that a change must bring
 WRONG_CITATION = "wrong citation"  # the verdict on a sentence that a passage supports which it does not cite
 _NOT = re.compile(r"(?i)\s(?:not|never)\b|(?<=\w)n['’]t\b")
+_NEGATION = re.compile(r"(?i)\b(?:not|never|no|none|nobody|nothing|without|cannot)\b|n['’]t\b")
 _VERB = re.compile(r"(?i)\b(?:is|are|was|were|has|have|had|can|could|will|would|does|did|do|may|should)\b")
 
 
@@ -146,19 +147,22 @@ class Grounder:
 def changed_claims(claim: str, passage: str) -> list[tuple[str, str]]:
     """Return [(changed claim, change)]: one number, name or word replaced by the passage's, or the verb negated.
 
+    The verb changes only where one of the two alone has a negation.
+
     >>> changed_claims("It opened in 1887.", "It was opened in 1889.")
     [('It opened in 1889.', '1889')]
     >>> changed_claims("Wine, made of red grapes.", "It is made of white grapes.")
     [('Wine, made of white grapes.', 'white')]
-    >>> changed_claims("It was not open.", "It was open.")
-    [('It was open.', 'without "not"')]
+    >>> changed_claims("It was not open.", "It was open."), changed_claims("It was open.", "It never was open.")
+    ([('It was open.', 'without "not"')], [('It was not open.', '"was not"')])
     """
     replaced = [(*span, instead("", passage, claim, claim[slice(*span)])) for span in parts(claim)]
     replaced = [change for change in replaced if change[2] is not None] + replaced_words(claim, passage)
     changed = {f"{claim[:start]}{other}{claim[end:]}": other for start, end, other in replaced}
-    if _NOT.search(claim):
+    negates = bool(_NEGATION.search(passage))
+    if _NOT.search(claim) and not negates:
         changed[_NOT.sub("", claim, count=1)] = 'without "not"'
-    elif verb := _VERB.search(claim):
+    elif negates and not _NEGATION.search(claim) and (verb := _VERB.search(claim)):
         changed[f"{claim[: verb.end()]} not{claim[verb.end() :]}"] = f'"{verb[0]} not"'
     return [*changed.items()][:MOST_CHANGES]
 
