@@ -156,6 +156,16 @@ def test_a_change_while_the_input_is_read_leaves_no_part_of_it(tmp_path):
     assert contents(folder) == contents(tmp_path / "whole")
 
 
+def test_the_number_of_rows_is_estimated_over_all_files(tmp_path, monkeypatch):
+    """Two files of 70 rows: from the bytes that are read, about 140 in all, also in the second file."""
+    monkeypatch.setitem(WINDOWS, None, 16)
+    paths, told = [str(save(tmp_path / f"{name}.jsonl", made_rows(70))) for name in "ab"], []
+    Run(paths, ScoreOptions(["aev"])).score(progress=lambda done, expected: told.append((done, expected)))
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert all(abs(expected - 140) < 10 for _, expected in told)
+    assert told[-1][0] == 140
+
+
 def test_rows_in_memory_and_standard_input_make_parts(tmp_path):
     rows = made_rows(70)
     report = Run(rows, ScoreOptions(["aev"], output=f"{tmp_path}/memory/", part_rows=30)).score()
