@@ -46,9 +46,11 @@ def test_the_harness_renews_and_names_what_is_out_of_date(tmp_path, monkeypatch,
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: f"{path.parent.parent.name}/{path.name}")
-def test_a_result_file_names_a_command_that_exists(path):
-    modules = re.findall(r"python -m (training[\w.]+)", json.loads(path.read_text(encoding="utf-8"))["command"])
+def test_a_result_file_names_a_command_that_exists_and_the_digests_of_its_data(path):
+    text = path.read_text(encoding="utf-8")
+    modules = re.findall(r"python -m (training[\w.]+)", json.loads(text)["command"])
     assert modules
+    assert re.search(r'"[0-9a-f]{64}"', text), "expected the SHA-256 of files of data"
     for module in map(importlib.import_module, modules):
         assert hasattr(module, "STUDY") or hasattr(module, "main"), module
 
