@@ -18,6 +18,7 @@ from pathlib import Path
 
 from genqa_metrics.ava.differences import MOST_CHANGES, SURE, repairs
 from genqa_metrics.ava.scorer import AvaScorer
+from genqa_metrics.core.checkpoints import file_digest
 from genqa_metrics.core.judge_model import PROMPT
 from genqa_metrics.core.reading import COMMON
 from genqa_metrics.core.words import keys
@@ -26,6 +27,7 @@ from training.common import markdown_table, option
 from training.studies.harness import Output, Study, read
 
 ROWS = Path(__file__).with_name("rows")
+DEV = "written.dev.jsonl.gz"
 KINDS = ("missing", "adds", "contradicts")
 LEVELS = (0.6, 0.7, 0.8, 0.9)  # from which a changed answer may count as accepted
 
@@ -42,7 +44,7 @@ class Arguments(Output):
 
 def labelled_rows(folder: str | Path) -> list[dict]:
     """Return the labelled rows of written.dev, whose labels are places of texts: in a reference, or in the answer."""
-    with gzip.open(Path(folder) / "written.dev.jsonl.gz", "rt", encoding="utf-8") as file:
+    with gzip.open(Path(folder) / DEV, "rt", encoding="utf-8") as file:
         by_id = {row["id"]: row for row in map(json.loads, file)}
     rows = []
     for places in map(json.loads, (ROWS / "reasons_written_dev.jsonl").read_text(encoding="utf-8").splitlines()):
@@ -143,7 +145,9 @@ def measured(name: str, args: Arguments) -> dict:
 def study(args: Arguments) -> dict:
     """Measure judges; those that the result file has are kept."""
     kept = read(args.json)["judges"] if args.json and Path(args.json).is_file() else {}
-    return {"judges": kept | {Path(name).name: measured(name, args) for name in args.judges}}
+    files = ROWS / "reasons.jsonl", ROWS / "reasons_written_dev.jsonl", Path(args.folder or "", DEV)
+    data = {path.name: file_digest(path) for path in files if path.is_file()}
+    return {"data": data, "judges": kept | {Path(name).name: measured(name, args) for name in args.judges}}
 
 
 def table(result: dict) -> str:
