@@ -79,6 +79,7 @@ def test_a_judge_that_was_not_measured_so_tells_no_accuracy(judge, rows):
     scored = genqa_metrics.score(rows, "ava", {"ava": {"checkpoint": str(judge)}})
     assert scored.systems["a"]["accuracy"] is None
     assert any(UNMEASURED in note for note in scored.accuracy["notes"])
+    assert scored.accuracy["confidence"] == 0.95
     assert "cannot tell" in scored.to_markdown()
     assert "cannot be told" in scored.findings[0]
 

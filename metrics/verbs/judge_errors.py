@@ -27,7 +27,7 @@ from ..rows.sources import Source
 from ..scale.options import Settings, checked_columns, make_scorers, settings_by_metric, with_calibration
 from ..scale.tally import CONFUSION
 from ..statistics import estimation
-from ..statistics.intervals import COUNTS, MIN_QUESTIONS, Counts, pooled, wilson
+from ..statistics.intervals import CONFIDENCE, COUNTS, MIN_QUESTIONS, Counts, pooled, wilson
 from .labels import LABELS_TO_BEGIN
 
 
@@ -261,7 +261,7 @@ def judged_systems(
         "method": methods(systems),
         "assumes": assumption(systems),
         "errors_counted": estimation.IGNORED not in bases,
-        "confidence": 0.95,
+        "confidence": CONFIDENCE,
         "measured": measured_fact(measured.facts, errors.unlike) if measured and by_judge & bases else None,
         "unlike": {system: list(others) for system, others in errors.unlike.items()},
         "notes": errors.notes(systems),
