@@ -124,6 +124,12 @@ def test_intervals_of_means_are_those_of_scipy():
     assert resampling.interval(drawn[:, 0] - drawn[:, 1], 80) == pytest.approx(theirs.confidence_interval, abs=0.0025)
 
 
+def test_the_interval_of_few_rows_is_expanded_by_hand():
+    """6 rows: t of 5 degrees is 2.5706, times the root of 6 / 5 2.8159, above which a normal has 0.24%."""
+    low, high = resampling.interval(np.linspace(0, 1, 100_001), 6)
+    assert (low, high) == pytest.approx((0.002432, 0.997568), abs=2e-5)
+
+
 def test_equal_systems_do_not_differ():
     scores = np.random.default_rng(0).random((50, 1)).repeat(2, axis=1)
     statistics = with_count(scores)
