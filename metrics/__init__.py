@@ -80,11 +80,11 @@ def load(name: str, **kwargs: Any) -> Any:
         raise ValueError(f"name: expected one of {', '.join(SCORERS)}, got {name!r}")
     import evaluate
 
-    given = dict(kwargs)
+    arguments = dict(kwargs)
     if kwargs.get("revision") and kwargs.get("checkpoint") and not Path(kwargs["checkpoint"]).is_dir():
-        given["checkpoint"] = f"{kwargs['checkpoint']}@{given.pop('revision')}"
+        arguments["checkpoint"] = f"{kwargs['checkpoint']}@{arguments.pop('revision')}"
     try:
-        metric = evaluate.load(str(Path(__file__).parent / name / f"{name}.py"), **given)
+        metric = evaluate.load(str(Path(__file__).parent / name / f"{name}.py"), **arguments)
     except OSError:
         # evaluate copies a module into HF_HOME and imports the copy; where nothing can be written, import it here.
         if os.access(evaluate.config.HF_MODULES_CACHE, os.W_OK):
@@ -94,6 +94,6 @@ def load(name: str, **kwargs: Any) -> Any:
             var
             for var in vars(module).values()
             if isinstance(var, type) and issubclass(var, evaluate.Metric) and var.__module__ == module.__name__
-        )(**given)
+        )(**arguments)
     metric.loaded_by = partial(load, name, **kwargs)
     return metric

@@ -57,18 +57,18 @@ def _failure(report: Any, missed: Mapping[str, Mapping], at_least: float, bound:
     from .reports.table import accuracy_cell
     from .verbs.judge_errors import assumption
 
-    what, assumes = "accuracy" if bound == "accuracy" else "lower bound of the accuracy", assumption(report.systems)
+    name, assumes = "accuracy" if bound == "accuracy" else "lower bound of the accuracy", assumption(report.systems)
     lines = [f"the accuracy {assumes}"] * bool(assumes)
     for system, item in missed.items():
         value = f"cannot be told: {item['reason']}"
         if item[bound] is not None:
             value = f"{item[bound]:.3f} is below {at_least:g}; {accuracy_cell(item)}"
-        lines.append(f"{system}: {what} {value}, {item['rows']:,} answers, {item['method']}")
+        lines.append(f"{system}: {name} {value}, {item['rows']:,} answers, {item['method']}")
     worst = [row for row in report.worst if row["system"] in missed][:show]
     if worst:
         lines.append("worst rows:")
     for row in worst:
-        said = f"judge {row['judged']:.2f}" if row["label"] is None else f"people {row['label']:g}"
-        lines.append(f"  {row['place']} ({row['system']}, {said}): {row['question']!r:.120}")
+        verdict = f"judge {row['judged']:.2f}" if row["label"] is None else f"people {row['label']:g}"
+        lines.append(f"  {row['place']} ({row['system']}, {verdict}): {row['question']!r:.120}")
         lines.append(f"    answered {row['prediction']!r:.160}, accepted {' | '.join(row['references'])!r:.160}")
     return "\n".join(lines)

@@ -15,6 +15,7 @@ SCORERS = {
     "kpqa": "KpqaScorer",
 }
 JUDGE = "ava"  # judges answers where no other judge is named
+OF_SETS, OF_WORDS, OF_PASSAGES = ("f_meta", "aev"), "aev", "grounding"  # for sets, texts without questions, passages
 
 
 def scorer_class(metric: str) -> "type[Scorer]":

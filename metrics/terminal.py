@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from .registry import SCORERS
+from .registry import JUDGE, SCORERS
 from .reports import report
 from .reports.table import visible
 from .rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
@@ -44,8 +44,8 @@ def option(
     kind: Any, *names: str, help: str, metavar: str | None = None, group: str | None = None, shown=False, **more: Any
 ):
     """Return the declaration of an option; `group` is its group in --help, `shown` whether --help has its default."""
-    given = typer.Option(*names, metavar=metavar, help=help, show_default=shown, rich_help_panel=group, **more)
-    return Annotated[kind, given]
+    declared = typer.Option(*names, metavar=metavar, help=help, show_default=shown, rich_help_panel=group, **more)
+    return Annotated[kind, declared]
 
 
 def repeated(*names: str, metavar: str, help: str, group: str | None = INPUT):
@@ -302,11 +302,11 @@ def noted_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
-        def show(message, category, *place) -> None:
+        def show(message, category, *line) -> None:
             if issubclass(category, RecordedScoresWarning):
                 say(f"note: {message}")
             else:
-                shown(message, category, *place)
+                shown(message, category, *line)
 
         warnings.simplefilter("ignore", InputWarning)
         warnings.simplefilter("always", RecordedScoresWarning)
@@ -420,20 +420,20 @@ def check_outputs(
     outputs: Mapping[str, str | Path | None], inputs: Iterable[str | Path | None] = (), folder: str | None = None
 ) -> None:
     """Check before any work that the files of options, {option: path}, can be written, and that none is lost."""
-    places: dict[Path, str] = {}
+    option_by_path: dict[Path, str] = {}
     for option, path in outputs.items():
         if path is None:
             continue
         try:
-            place = output_path(path, inputs)
+            real_path = output_path(path, inputs)
         except FileError as error:
             raise ValueError(f"{option} {error}") from error
-        if place in places:
-            raise ValueError(f"{option} {path}: is the file of {places[place]} too; name another")
-        if folder and place.parent == Path(os.path.realpath(folder)):
+        if real_path in option_by_path:
+            raise ValueError(f"{option} {path}: is the file of {option_by_path[real_path]} too; name another")
+        if folder and real_path.parent == Path(os.path.realpath(folder)):
             problem = f"{option} {path}: is in the folder of --output, which holds its parts only; name another"
             raise ValueError(problem)
-        places[place] = option
+        option_by_path[real_path] = option
 
 
 def write_outputs(outputs: Mapping[str, tuple[Path | None, Callable[[], str]]]) -> None:
@@ -535,25 +535,25 @@ def _check_outputs_of_verb(files: Mapping[str, Path | None], output: str | None,
     check_outputs({"--output": output if is_file else None, **files}, inputs, folder)
 
 
-def _read_metrics(given: dict[str, Any]) -> None:
+def _read_metrics(arguments: dict[str, Any]) -> None:
     """Replace the options --metric, --set and --settings of a command by the arguments of its verb."""
-    pairs = given.pop("set_")
-    if "metric" not in given:
-        given["settings"] = read_settings_of("ava", pairs)
+    pairs = arguments.pop("set_")
+    if "metric" not in arguments:
+        arguments["settings"] = read_settings_of(JUDGE, pairs)
         return
-    given["metrics"] = given.pop("metric") or []
-    for name in given["metrics"]:
+    arguments["metrics"] = arguments.pop("metric") or []
+    for name in arguments["metrics"]:
         if name not in SCORERS:
             raise ValueError(f"--metric: expected one of {', '.join(SCORERS)}, got {name!r}")
-    given["settings"] = read_settings(given.pop("settings_file"), pairs, given["metrics"])
+    arguments["settings"] = read_settings(arguments.pop("settings_file"), pairs, arguments["metrics"])
 
 
 def carry_out(
     verb: str,
-    arguments: Mapping[str, Any],
+    options: Mapping[str, Any],
     *,
     scores: bool = False,
-    demanded: Callable[[dict, list], Sequence[str] | None] = lambda given, sources: (),
+    demanded: Callable[[dict, list], Sequence[str] | None] = lambda arguments, sources: (),
     after: Callable[[Any], None] = lambda report: None,
     **more: Any,
 ) -> None:
@@ -562,43 +562,43 @@ def carry_out(
     `scores`: --column may name columns of scores, and two folders are two runs. `demanded` gets arguments and sources
     and returns the names that --fail-under knows, None where they are known only afterwards. `after` gets the report.
     """
-    given = dict(arguments)
-    paths = inputs = given.pop("inputs")
+    arguments = dict(options)
+    paths = inputs = arguments.pop("inputs")
     forms = ("json", "markdown", "latex", "html")
-    files = {f"--{kind}": given.pop(kind) for kind in forms if kind in given}
-    form, verbose = given.pop("form"), given.pop("verbose", False)
-    reading, column = [given.pop(name, None) for name in READING], given.pop("column")
+    files = {f"--{kind}": arguments.pop(kind) for kind in forms if kind in arguments}
+    form, verbose = arguments.pop("form"), arguments.pop("verbose", False)
+    reading, column = [arguments.pop(name, None) for name in READING], arguments.pop("column")
     with usage(verb):
         runs = (files_of_runs(inputs) if scores else None) or {}
         inputs = [path for paths in runs.values() for path in paths] or inputs
-        read = [*inputs, *(given.get("labels") or []), given.get("calibration"), given.get("settings_file")]
-        _check_outputs_of_verb(files, given.get("output"), read)
-        _read_metrics(given)
-        of_metrics = [part if isinstance(part, Mapping) else {"": part} for part in given["settings"].values()]
+        read = [*inputs, *(arguments.get("labels") or []), *map(arguments.get, ("calibration", "settings_file"))]
+        _check_outputs_of_verb(files, arguments.get("output"), read)
+        _read_metrics(arguments)
+        of_metrics = [part if isinstance(part, Mapping) else {"": part} for part in arguments["settings"].values()]
         check_outputs(files, [value for part in of_metrics for value in part.values() if isinstance(value, str)])
         if scores:  # without '=' it is a column of scores
-            given["score_columns"] = [value for value in column or () if "=" not in value]
+            arguments["score_columns"] = [value for value in column or () if "=" not in value]
             column = [value for value in column or () if "=" in value]
-        given["columns"] = name_values("--column", column)
-        as_paths = given.get("engine") == "ray" and not any(reading)
+        arguments["columns"] = name_values("--column", column)
+        as_paths = arguments.get("engine") == "ray" and not any(reading)
         sources = inputs if as_paths else read_inputs(inputs, *reading)
         if runs:
-            given["runs"] = True
+            arguments["runs"] = True
             named = {path: name for name, paths in runs.items() for path in paths}
             by_run = {name: [source for source in sources if named[source.path] == name] for name in runs}
-        asked = given.pop("fail_under", None)
-        demands = read_demands(asked, demanded(given, [] if as_paths else sources)) if asked else {}
+        asked = arguments.pop("fail_under", None)
+        demands = read_demands(asked, demanded(arguments, [] if as_paths else sources)) if asked else {}
     say(_shown_paths([source if as_paths else source.path for source in sources]))  # what follows imports for a second
     with failures(verb), noted_warnings():
         with skipped_rows() as problem, progress_bars() as progress:
             compute = getattr(import_module(f"{__package__}.verbs.{verb}.report"), verb)
-            report = compute(by_run if runs else sources, **given, **more, problem=problem, progress=progress)
+            report = compute(by_run if runs else sources, **arguments, **more, problem=problem, progress=progress)
     say_forms(() if as_paths else sources)
     after(report)
     write_outputs({option: (path, partial(_text, report, option)) for option, path in files.items()})
-    options = [word for pair in zip(READING, reading, strict=True) if pair[1] for word in (flag(pair[0]), pair[1])]
-    options += [word for value in column or () for word in ("--column", value) if value.partition("=")[0] in COLUMNS]
-    print_result(form, report, verbose, _names_of(paths, given, options))
+    words = [word for pair in zip(READING, reading, strict=True) if pair[1] for word in (flag(pair[0]), pair[1])]
+    words += [word for value in column or () for word in ("--column", value) if value.partition("=")[0] in COLUMNS]
+    print_result(form, report, verbose, _names_of(paths, arguments, words))
     if demands:
         check_demands(demands, report.systems)
 
@@ -618,7 +618,7 @@ def flag(name: str) -> str:
     return f"--{name.strip('_').replace('_', '-')}"
 
 
-def _names_of(inputs: Sequence[str], given: Mapping[str, Any], reading: Sequence[str] = ()) -> dict[str, str]:
+def _names_of(inputs: Sequence[str], arguments: Mapping[str, Any], reading: Sequence[str] = ()) -> dict[str, str]:
     """Return what FILE and LABELS stand for in commands on what a verb read or wrote, with the options that they need.
 
     A file that was written has its columns under usual names, and says how it was judged. A long name stays FILE.
@@ -626,15 +626,16 @@ def _names_of(inputs: Sequence[str], given: Mapping[str, Any], reading: Sequence
     >>> _names_of(["a.jsonl", "my b.jsonl"], {"labels": None, "output": None, "settings": {"ava": {"threshold": 0.6}}})
     {'FILE': "a.jsonl 'my b.jsonl' --set ava.threshold=0.6"}
     """
-    files = {"FILE": [given["output"]] if given.get("output") else inputs, "LABELS": given.get("labels") or []}
+    output, labels = arguments.get("output"), arguments.get("labels")
+    files = {"FILE": [output] if output else inputs, "LABELS": labels or []}
     names = {name: shlex.join(map(str, paths)) for name, paths in files.items() if paths and "-" not in paths}
     names = {name: shown if len(shown) <= LONGEST_NAME else name for name, shown in names.items()}
-    if "FILE" in names and not given.get("output"):
-        settings = given.get("settings") or {}
-        judge = settings.get("ava", {} if "metrics" in given else settings)
-        pairs = judge | ({"calibration": given["calibration"]} if given.get("calibration") else {})
-        words = [word for name, value in pairs.items() for word in ("--set", f"ava.{name}={_written(value)}")]
-        words += ["--on-error", "skip"] if given.get("on_error") == "skip" else []
+    if "FILE" in names and not output:
+        settings = arguments.get("settings") or {}
+        judge = settings.get(JUDGE, {} if "metrics" in arguments else settings)
+        pairs = judge | ({"calibration": arguments["calibration"]} if arguments.get("calibration") else {})
+        words = [word for name, value in pairs.items() for word in ("--set", f"{JUDGE}.{name}={_written(value)}")]
+        words += ["--on-error", "skip"] if arguments.get("on_error") == "skip" else []
         names["FILE"] = " ".join(filter(None, [names["FILE"], shlex.join([*reading, *words])]))
     return {name: shown for name, shown in names.items() if shown != name}
 

@@ -3,12 +3,14 @@
 import builtins
 import json
 import os
+import re
 from collections import Counter
 
 import genqa_metrics
 import pytest
 
 from tests.factories.files import run, save
+from tests.programs.measures import followed
 
 ROW = {"question": "Who won?", "prediction": "Ann", "references": ["Ann"], "system": "s"}
 ROWS = [ROW | {"id": number} for number in range(30)]
@@ -65,3 +67,25 @@ def test_a_broken_file_that_was_looked_at_is_still_an_error(tmp_path):
     for rows in (source.first_rows, source.rows, source.rows):
         with pytest.raises(ValueError, match="cannot be read"):
             list(rows())
+
+
+def test_contributing_names_the_files_and_functions_that_a_row_passes(repository):
+    text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    way = re.findall(r"^\d+\. `(metrics/[\w/]+\.py)`: (.+)$", text.partition("## The way of a row")[2], re.MULTILINE)
+    assert len(way) == 10
+    for path, sentence in way:
+        code = (repository / path).read_text(encoding="utf-8")
+        first = re.search(r"`(\w+)`", sentence)[1]
+        assert re.search(rf"^(def|class) {first}\b", code, re.MULTILINE), (path, first)
+        for name in re.findall(r"`(\w+)`", sentence):
+            assert re.search(rf"\b{name}\b", code), (path, name)
+
+
+def test_two_rows_pass_few_files_of_the_package():
+    """At most as many files, and changes of file, as now and a few more; `make measures` has the goals."""
+    score = "command(['score', str(input_file), '--metric', 'ava'])"
+    files, changes, opened = followed(score, "from genqa_metrics.cli import app as command")
+    assert (files <= 38, changes <= 535, opened) == (True, True, 1), (files, changes, opened)
+    compute = "load('ava').compute(questions=questions, predictions=predictions, references=references)"
+    files, changes, _ = followed(compute, "from genqa_metrics import load")
+    assert (files <= 17, changes <= 245) == (True, True), (files, changes)

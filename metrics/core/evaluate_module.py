@@ -52,15 +52,15 @@ class CheckedModule:
         import evaluate
 
         scorer = self.scorer_class
-        own = read_settings(scorer.presets.get(settings, settings) if isinstance(settings, str) else settings)
+        named = read_settings(scorer.presets.get(settings, settings) if isinstance(settings, str) else settings)
         evaluates = set(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
         known = [*scorer.setting_names, *self.flags, "settings", *(["progress"] if scorer.load_settings else [])]
-        given = {**({"progress": progress} if progress is not None else {}), **own, **kwargs}
-        for_scorer = [name for name in given if name not in evaluates or name in own]
+        arguments = {**({"progress": progress} if progress is not None else {}), **named, **kwargs}
+        for_scorer = [name for name in arguments if name not in evaluates or name in named]
         check_names(for_scorer, f"not a setting of {scorer.name}", known)
-        own |= {name: value for name, value in kwargs.items() if name not in evaluates}
-        loading = {name: value for name, value in own.items() if name in scorer.load_settings}
-        self.settings = {name: value for name, value in own.items() if name not in loading}
+        named |= {name: value for name, value in kwargs.items() if name not in evaluates}
+        loading = {name: value for name, value in named.items() if name in scorer.load_settings}
+        self.settings = {name: value for name, value in named.items() if name not in loading}
         self.progress = progress
         self._arguments = kwargs | {"settings": settings, "progress": progress}
         self._script = loaded_from()
@@ -103,8 +103,8 @@ class CheckedModule:
             return ""
 
     def __repr__(self) -> str:
-        given = {**self._loading, **self.settings}
-        settings = ", ".join(f"{name}={shown(value)}" for name, value in given.items())
+        chosen = {**self._loading, **self.settings}
+        settings = ", ".join(f"{name}={shown(value)}" for name, value in chosen.items())
         return f"{type(self).__name__}({settings}), inputs: {', '.join(self._input_names())}, rows added: {len(self)}"
 
     def __reduce__(self):
@@ -113,10 +113,10 @@ class CheckedModule:
 
         if self.num_process > 1 and len(self):
             raise TypeError(f"{self.name}: rows of several processes cannot be copied; compute first")
-        given = {name: value for name, value in self._arguments.items() if value is not None and name != "hash"}
-        own = sys.modules[type(self).__module__].__file__
-        script = self._script if self._script and self._script.is_file() else own
-        loaded_by = self.loaded_by or partial(evaluate.load, str(script), **given)
+        arguments = {name: value for name, value in self._arguments.items() if value is not None and name != "hash"}
+        module = sys.modules[type(self).__module__].__file__
+        script = self._script if self._script and self._script.is_file() else module
+        loaded_by = self.loaded_by or partial(evaluate.load, str(script), **arguments)
         return loaded_by, (), self._added or None
 
     def __setstate__(self, rows: dict[str, list]) -> None:

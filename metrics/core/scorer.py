@@ -224,7 +224,7 @@ def quiet():
             logging.enable_progress_bar()
 
 
-def unknown_name_message(name: str, what: str, known: Iterable[str]) -> str:
+def unknown_name_message(name: str, problem: str, known: Iterable[str]) -> str:
     """Return the error message for an unknown name, with a suggestion.
 
     >>> unknown_name_message("devise", "not a setting of ava", ["device", "dtype"])
@@ -233,14 +233,14 @@ def unknown_name_message(name: str, what: str, known: Iterable[str]) -> str:
     known = list(known)
     close = [ALIASES[name]] if ALIASES.get(name) in known else get_close_matches(name, known, cutoff=0.7)
     hint = f"did you mean {close[0]}? Known" if close else "known"
-    return f"{name}: {what}; {hint} are {', '.join(known)}"
+    return f"{name}: {problem}; {hint} are {', '.join(known)}"
 
 
-def check_names(names: Iterable[str], what: str, known: Sequence[str]) -> None:
+def check_names(names: Iterable[str], problem: str, known: Sequence[str]) -> None:
     """Raise a TypeError about the first unknown name, with a suggestion."""
     for name in names:
         if name not in known:
-            raise TypeError(unknown_name_message(name, what, known))
+            raise TypeError(unknown_name_message(name, problem, known))
 
 
 class RowStatistics(NamedTuple):
@@ -306,12 +306,12 @@ class Scorer:
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        own = vars(cls)
-        if "main" in own:
-            cls.significance_scores = own.get("significance_scores", (cls.main,))
-            cls.meta_evaluated = own.get("meta_evaluated", (cls.main,))
-            cls.row_names = own.get("row_names", cls.names)
-            cls.graded = own.get("graded", cls.main)
+        declared = vars(cls)
+        if "main" in declared:
+            cls.significance_scores = declared.get("significance_scores", (cls.main,))
+            cls.meta_evaluated = declared.get("meta_evaluated", (cls.main,))
+            cls.row_names = declared.get("row_names", cls.names)
+            cls.graded = declared.get("graded", cls.main)
         signatures = map(inspect.signature, (cls.load, cls.settings_class or cls.configure))
         parameters = ({n: p for n, p in signature.parameters.items() if n != "self"} for signature in signatures)
         cls.load_settings, cls.compute_settings = parameters
@@ -412,8 +412,8 @@ class Scorer:
             shapes["contexts"] = ("texts", False)
         else:
             shapes["references"] = ("texts" if cls.takes_sets else "either", True)
-        given = [name for name in cls.optional if columns.get(name) is not None]
-        shapes |= dict.fromkeys(given, ("text", False))
+        optional = [name for name in cls.optional if columns.get(name) is not None]
+        shapes |= dict.fromkeys(optional, ("text", False))
         checked = {
             name: checked_column(name, columns.get(name), shape, first_row, needed)
             for name, (shape, needed) in shapes.items()
@@ -425,7 +425,7 @@ class Scorer:
                     f"{name}: expected as many rows as {first} ({len(rows)}), got {len(column)}; "
                     f"every row needs one entry in each of {', '.join(checked)}"
                 )
-        return checked | {name: [""] * len(rows) for name in cls.optional if name not in given}
+        return checked | {name: [""] * len(rows) for name in cls.optional if name not in optional}
 
     def chunks(self, columns: Mapping[str, list]) -> Iterator[Sequence[int]]:
         """Yield the indices of rows that are best scored together, each row once."""
@@ -511,7 +511,7 @@ class Scorer:
             Name in `names` -> (...) scores, 0 where there are no rows.
         """
         means = np.asarray(totals) / np.maximum(rows, 1)[..., None]
-        return {name: means[..., place] for place, name in enumerate(self.names)}
+        return {name: means[..., k] for k, name in enumerate(self.names)}
 
     def remarks(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
         """Return sentences that put the scores into words.

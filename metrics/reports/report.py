@@ -114,17 +114,17 @@ class Report:
         """Return the report as one HTML page that needs no outside resource; its one script is the row viewer's."""
         facts = self.facts()
         tables = self._html_tables(self.charts(), facts, self.open_tables)
-        said = {"title": self.title, "headline": self.headline, "findings": self.page_findings}
-        told = {*self.findings, *self.next_steps}
-        said["notes"] = [note for note in self.page_notes() if as_sentence(note) not in told]
-        places = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
+        texts = {"title": self.title, "headline": self.headline, "findings": self.page_findings}
+        findings = {*self.findings, *self.next_steps}
+        texts["notes"] = [note for note in self.page_notes() if as_sentence(note) not in findings]
+        sections = [(f"table-{i}", table.title) for i, table in enumerate(self.page_tables(), 1)]
         if self.next_steps:
-            places.insert(1, ("next", "How to go on"))
+            sections.insert(1, ("next", "How to go on"))
         answers = self.answers_of_page()
-        places += [("answers", "All answers")] * bool(answers)
-        places.append(("facts", "What the numbers rest on"))
+        sections += [("answers", "All answers")] * bool(answers)
+        sections.append(("facts", "What the numbers rest on"))
         rows = viewer(answers) if answers else ""
-        body = render("report.html", **said, places=places, tables=tables, rows=rows, facts=facts)
+        body = render("report.html", **texts, places=sections, tables=tables, rows=rows, facts=facts)
         styles = [*self.styles, *["viewer.css"] * bool(answers)]
         return page(self.title, body, *map(render, styles), script=viewer_script() if answers else None)
 
@@ -181,8 +181,8 @@ def untold(notes: Sequence[str]) -> tuple[list[str], list[str]]:
     >>> untold(["skipped: 2", f"the accuracy {UNTOLD}: too few", "more questions are needed"])
     (['The accuracy cannot be told from these rows: too few.'], ['More questions are needed.'])
     """
-    whys = [place for place, note in enumerate(notes) if UNTOLD in note]
-    return [as_sentence(notes[place]) for place in whys], [as_sentence(notes[place + 1]) for place in whys]
+    reasons = [number for number, note in enumerate(notes) if UNTOLD in note]
+    return [as_sentence(notes[number]) for number in reasons], [as_sentence(notes[number + 1]) for number in reasons]
 
 
 def highest(
@@ -210,21 +210,21 @@ def highest(
     shown = systems[first[0]][1]
     if len(systems) == 1:
         return f"The {score} of {first[0]} is {shown}."
-    said = f"{listed(first)} {'has' if len(first) == 1 else 'have'} the highest {score}, {shown}"
+    best = f"{listed(first)} {'has' if len(first) == 1 else 'have'} the highest {score}, {shown}"
     if len(first) == len(systems) or (len(first) > 1 and as_good is None):
-        return f"{said}."
+        return f"{best}."
     if as_good is None:
         behind = max(value for value, _ in systems.values() if value < top)
         second = [system for system, (value, _) in systems.items() if value == behind]
         why = untested or "not tested; `compare` tests it"
-        return f"{said}, ahead of {briefly(second)}, {systems[second[0]][1]} ({why})."
+        return f"{best}, ahead of {briefly(second)}, {systems[second[0]][1]} ({why})."
     near = [system for system in systems if system in as_good and system not in first]
     if not near:
-        return f"{said}; chance is unlikely to explain it."
+        return f"{best}; chance is unlikely to explain it."
     behind = [system for system in systems if system not in [*first, *near]]
     its, are = "its" if len(first) == 1 else "their", "is" if len(behind) == 1 else "are"
     further = f"; {briefly(behind)} {are} clearly behind {briefly(first)}" if behind else ""
-    return f"{said}; {its} lead over {briefly(near)} may be chance{further}."
+    return f"{best}; {its} lead over {briefly(near)} may be chance{further}."
 
 
 def differing_orders(names: Sequence[str], systems: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -330,14 +330,14 @@ def print_first_screen(
     how many lines the screen has left; `last` says where the rest is.
     """
     systems = tuple(f"{row[0]}:" for row in table.rows)  # names are not capitalized
-    said = [note if note.startswith(systems) else note[:1].upper() + note[1:] for note in dict.fromkeys(notes)]
+    sentences = [note if note.startswith(systems) else note[:1].upper() + note[1:] for note in dict.fromkeys(notes)]
     with console.capture() as captured:  # to count its lines
         say(console, [headline], "bold", WIDTH)
         say(console, caution, "bold yellow", WIDTH)
         console.print()
         print_table(table, console)
         say(console, [f"-> {finding}" for finding in findings], "bold", WIDTH)
-        say(console, [f"   {note}." for note in said], "dim", WIDTH)
+        say(console, [f"   {sentence}." for sentence in sentences], "dim", WIDTH)
     with console.capture() as end:
         console.print()
         say(console, [last], "dim", WIDTH)
@@ -362,11 +362,11 @@ def say(console, lines: Iterable[str], style: str = "dim", most: int | None = No
     for line in lines:
         line = _COMMAND.sub(lambda match: _with_files(match[0], names).replace(" ", _NO_BREAK), line)
         line = visible(_with_files(line, names))
-        said = line.lstrip()
-        indent = line[: len(line) - len(said)]
+        text = line.lstrip()
+        indent = line[: len(line) - len(text)]
         room = width - len(indent)
-        fits = max(map(cell_len, said.split()), default=0) <= room
-        for part in Text(said).wrap(console, room) if fits else [Text(said)]:
+        fits = max(map(cell_len, text.split()), default=0) <= room
+        for part in Text(text).wrap(console, room) if fits else [Text(text)]:
             plain = part.plain.rstrip().replace(_NO_BREAK, " ")
             console.print(Text.assemble(indent, (plain, style)), soft_wrap=True)
 
@@ -436,9 +436,9 @@ def meanings(table: Table) -> list[tuple[str, str]]:
     [('system', 'Who answered.'), ('rejected', 'Answers that people and judge call wrong.')]
     """
     result = []
-    for said, name in zip(table.headings, table.header, strict=True):
+    for heading, name in zip(table.headings, table.header, strict=True):
         if meaning := quantity.meaning if (quantity := named(name)) else TEXTS.get(name):
-            result.append((said, meaning + f" Its name in JSON: `{name}`." * (said != name)))
+            result.append((heading, meaning + f" Its name in JSON: `{name}`." * (heading != name)))
     return result
 
 

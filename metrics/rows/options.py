@@ -5,7 +5,7 @@ import string
 from collections.abc import Mapping, Sequence
 
 from .errors import RowError
-from .values import option_columns, printed_list, scalar_text
+from .values import printed_list, scalar_text
 
 Options = Mapping[str, str]  # {label: text}
 _LABEL = re.compile(r"[A-Za-z]|\d{1,2}")
@@ -46,16 +46,6 @@ def options_of(listed: object) -> Options | None:
     labels = [str(label).strip() for label in labels] or letters
     is_labelled = len(set(labels)) == len(texts) and all(map(_LABEL.fullmatch, labels))
     return dict(zip(labels, texts, strict=True)) if is_labelled else None
-
-
-def options_in_columns(row: Mapping) -> Options | None:
-    """Return {label: text} of a row whose options have a column each; None where there are none.
-
-    >>> options_in_columns({"Question": "Which?", "A": "Iron", "B": "Tin", "C": "Lead", "D": None})
-    {'A': 'Iron', 'B': 'Tin', 'C': 'Lead'}
-    """
-    texts = {label: row[name] for label, name in option_columns(row).items() if row[name] not in (None, "")}
-    return options_of(texts)
 
 
 def right_options(options: Options, key: object) -> list[str]:

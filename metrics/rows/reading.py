@@ -21,7 +21,7 @@ from ..core.reading import the_first
 from ..core.scorer import warn_caller
 from .errors import Advice, ColumnError, FileError, InputWarning, RowError, name_column
 from .formats.shared import is_chat, text_of
-from .options import Options, options_in_columns, options_of, right_options, with_options
+from .options import Options, options_of, right_options, with_options
 from .sources import Source
 from .values import (
     COLUMNS,
@@ -37,12 +37,12 @@ from .values import (
     Row,
     answers_of,
     as_number,
-    checked_text,
     is_given,
     kind_of,
     likely,
     list_in_cell,
     literal,
+    option_columns,
     passage_text,
     passages_in,
     paths_in,
@@ -117,7 +117,7 @@ class RowKind:
     sets: bool  # a row holds a set of predictions (question generation), not one answer
     ceiling: bool  # there are no predictions; half of the human references stand in for them
     text: str  # the column that says what was asked, or asked about: "question" or "context"
-    given: bool = field(default=True, compare=False)  # there is such a column
+    has_text: bool = field(default=True, compare=False)  # there is such a column
     has_references: bool = field(default=True, compare=False)  # else the first row has contexts instead
     has_contexts: bool = field(default=False, compare=False)
 
@@ -142,6 +142,8 @@ class RowReader:
     _read: set[int] = field(default_factory=set, init=False)  # hashes of rows
     _names: set[str] = field(default_factory=set, init=False)  # columns of the last row, and which have which roles
     _roles: Mapping[str, str] = field(default_factory=dict, init=False)
+    _alias_columns: Sequence[str] = field(default=(), init=False)  # that have further references
+    _option_columns: Mapping[str, str] = field(default_factory=dict, init=False)  # {label: column of one option}
     _words: dict[str, float] = field(default_factory=dict, init=False)  # that were read as labels
     _letters: set[str] = field(default_factory=set, init=False)
     _scale: dict[str, float] = field(default_factory=dict, init=False)  # of which scores are, by column
@@ -176,8 +178,12 @@ class RowReader:
             for role, column in self._roles.items():
                 is_guess = plain_name(column) not in OWN_NAMES[role] and role != "id"
                 if is_guess and role not in self.columns and not self.source.form:
-                    what = "further references" if role == "aliases" else f"the {role}"
-                    self.source.note(Advice(f"column {column!r} was read as {what}; another one: ", name_column(role)))
+                    meaning = "further references" if role == "aliases" else f"the {role}"
+                    note = f"column {column!r} was read as {meaning}; another one: "
+                    self.source.note(Advice(note, name_column(role)))
+            others = {*self._roles.values(), *self.columns.values()}
+            self._alias_columns = [n for n in values if plain_name(n) in COLUMNS["aliases"] and n not in others]
+            self._option_columns = option_columns(values)
         return self._roles
 
     def needed(self, values: dict, role: str) -> tuple[str, object]:
@@ -219,7 +225,7 @@ class RowReader:
             kind = RowKind(sets=False, ceiling=False, text="question")
             if role == "references":
                 return self._references(values, column, value, kind) != [NO_ANSWER]
-            return bool(checked_text(column, self._answer(column, value)))
+            return bool(self._text(column, self._answer(column, value)))
         return False
 
     def trial_items(self, values: Mapping) -> list[Item]:
@@ -285,6 +291,8 @@ class RowReader:
         Empty ones stay beside others, because answers cite passages by their numbers.
         """
         column, value = self.value(values, "contexts")
+        if value is MISSING:
+            return []
         if self.in_csv and isinstance(value, str) and value[:1] == "[" and not isinstance(value, PlainCell):
             with suppress(ValueError, RecursionError):
                 value = json.loads(value)
@@ -306,7 +314,7 @@ class RowReader:
         human = asked and "prediction" not in self.columns and not self.has(values, "system")
         if human and not self.has(values, "prediction") and self.has(values, "references"):
             return RowKind(sets=True, ceiling=True, text=text)
-        given = self.has(values, text)
+        has_text = self.has(values, text)
         column, value = self._prediction(values)
         # Lists in cells of CSV can be sets of predictions; the columns say so, not a cell.
         asks = not is_given(self.value(values, "question")[1])
@@ -318,7 +326,7 @@ class RowReader:
         passages = self.value(values, "contexts")[1]
         without = passages is not MISSING and (isinstance(passages, list) or not has_references)
         has_contexts = not sets and (without or bool(self.contexts(values)))
-        return RowKind(sets, False, text, given, has_references or not has_contexts, has_contexts)
+        return RowKind(sets, False, text, has_text, has_references or not has_contexts, has_contexts)
 
     def systems(self, values: dict) -> tuple[str, ...]:
         """Return the systems whose row it is, also of a bad row; never raises."""
@@ -361,12 +369,12 @@ class RowReader:
         """
         needs = needs or {}
         must = "references" in needs or (row_kind.has_references and not needs)
-        column, given = (self.needed if must else self.value)(values, "references")
-        chosen = None if row_kind.sets or row_kind.ceiling else self._right_options(values, column, given)
+        column, value = (self.needed if must else self.value)(values, "references")
+        chosen = None if row_kind.sets or row_kind.ceiling else self._right_options(values, column, value)
         if chosen:
             references = with_options(None, *chosen)[1]
         else:
-            references = self._references(values, column, given, row_kind) if must or is_given(given) else []
+            references = self._references(values, column, value, row_kind) if must or is_given(value) else []
         if references and not must and not row_kind.has_references:
             problem = f"{column}: the first row has none, so that rows were scored without references, though others "
             named = Advice("metrics='ava', on_error='skip'", command="-m ava --on-error skip")
@@ -412,15 +420,18 @@ class RowReader:
             return None
         if row_kind.text == "context" and not isinstance(text, str):  # only passed on: a list of them is welcome
             return json.dumps(text, default=str)
-        text = text_of(text) if is_chat(text) else text
+        text = text_of(text) if not isinstance(text, str) and is_chat(text) else text
         if isinstance(text, Mapping):
             text = next((text[name] for name in ("text", "stem", "question") if isinstance(text.get(name), str)), text)
         return self._text(column, text)
 
     def _text(self, column: str, value: object) -> str:
-        """Return a checked text; notes where half a character was replaced."""
-        text = checked_text(column, value)
-        if text is not value and text != value:
+        """Return a text of valid Unicode; notes where half a character was replaced."""
+        if not isinstance(value, str):
+            fix = 'use "" for an empty text' if value is None else "write it as a text, or name another column"
+            raise RowError(f"{column}: expected a string, got {kind_of(value)}; {fix}")
+        text = value if value.isascii() else whole_characters(value)
+        if text != value:
             self.source.note(
                 f"{column}: half a surrogate pair (\\ud800 to \\udfff) was read as U+FFFD, such as {text!r:.40}"
             )
@@ -447,6 +458,8 @@ class RowReader:
         """
         if isinstance(value, str) and value[:1] in ("[", "{") and _IS_PRINTED_CHAT.search(value[:200]):
             value = chat if is_chat(chat := literal(value)) else value
+        if isinstance(value, str):
+            return value
         if is_chat(value):
             self.source.note(f"{column}: messages were read as the text of the assistant's last one")
             if (text := text_of(value, "assistant")) is None:
@@ -475,7 +488,13 @@ class RowReader:
         asked = self.value(values, "question")[1]
         inside = asked.get("choices", MISSING) if isinstance(asked, Mapping) else MISSING
         value = inside if value is MISSING else value
-        options, name = (options_in_columns(values), "options") if value is MISSING else (options_of(value), name)
+        self._recognized(values)
+        if value is MISSING and not self._option_columns:
+            return None
+        if value is MISSING:
+            texts = {label: values[option] for label, option in self._option_columns.items()}
+            name, value = "options", {label: text for label, text in texts.items() if text not in (None, "")}
+        options = options_of(value)
         if options is None:
             return None
         keys = {column: key} | {name: value for name, value in values.items() if plain_name(name) in KEYS}
@@ -522,7 +541,7 @@ class RowReader:
     def _references(self, values: dict, column: str, value: object, row_kind: RowKind) -> list[str]:
         if value is None or (isinstance(value, str) and not value.strip()):
             raise RowError(f"{column}: expected at least one reference, got none; {_ADD_REFERENCE}")
-        if (text := scalar_text(value)) is not None:
+        if not isinstance(value, str) and (text := scalar_text(value)) is not None:
             self.source.note(f"{column}: {_TYPED} were read as texts, such as {text:.20}")
         if self.in_csv and isinstance(value, str) and value.strip().lower() in ("true", "false"):
             self.source.note(f"{column}: TRUE and FALSE were read as yes and no too")
@@ -559,13 +578,12 @@ class RowReader:
 
     def _aliases(self, values: dict) -> list[str]:
         """Return the further references of a row, from all columns that have some."""
-        named = self.value(values, "aliases")
-        roles = self._recognized(values)
-        taken = {*roles.values(), *self.columns.values()}
-        others = [name for name in values if plain_name(name) in COLUMNS["aliases"] and name not in taken]
-        columns = (
-            {} if self.columns.get("aliases") == "" else dict([named, *((name, values[name]) for name in others)])
-        )
+        self._recognized(values)
+        first = self.value(values, "aliases")
+        if self.columns.get("aliases") == "" or not (self._alias_columns or first[1] is not MISSING):
+            return []
+        others = self._alias_columns
+        columns = dict([first, *((name, values[name]) for name in others)])
         texts: list = []
         for column, value in columns.items():
             value = list_in_cell(value) if self.in_csv else value
@@ -625,11 +643,11 @@ class RowReader:
                 raise RowError(problem)
             if isinstance(texts, list):
                 by_system[name] = [self._text(f"{where}, item {i}", text) for i, text in enumerate(texts, 1)]
+            elif isinstance(texts, str) or texts is None:
+                by_system[name] = [self._text(where, texts)]
             elif (text := scalar_text(texts)) is not None:
                 self.source.note(f"{column}: {_TYPED} were read as texts, such as {text:.20}")
                 by_system[name] = [text]
-            elif isinstance(texts, str) or texts is None:
-                by_system[name] = [self._text(where, texts)]
             else:
                 raise RowError(f"{where}: expected a string or a list of strings, got {kind_of(texts)}")
         return by_system
@@ -692,7 +710,7 @@ def _recorded(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
     }
 
 
-def ignore(*given: object) -> None:
+def ignore(*arguments: object) -> None:
     """Do nothing; the default of every callback."""
 
 

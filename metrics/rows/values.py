@@ -14,8 +14,6 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import takewhile
 
-from .errors import RowError
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -184,15 +182,15 @@ def value_at(value: object, path: str) -> object:
 
 
 def _follow(value: object, steps: list[str]) -> object:
-    for place, name in enumerate(steps, 1):
+    for number, name in enumerate(steps, 1):
         key, equals, wanted = name.partition("=")
         if name == "*" or (equals and isinstance(value, list)):
             if not isinstance(value, list):
                 return MISSING
             if equals:
                 value = [item for item in value if isinstance(item, Mapping) and _is(item.get(key), wanted)]
-            values = [inner for item in value if (inner := _follow(item, steps[place:])) is not MISSING]
-            return [element for inner in values for element in inner] if "*" in steps[place:] else values
+            values = [inner for item in value if (inner := _follow(item, steps[number:])) is not MISSING]
+            return [element for inner in values for element in inner] if "*" in steps[number:] else values
         if isinstance(value, Mapping) and name in value:
             value = value[name]
         elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
@@ -268,14 +266,6 @@ def kind_of(value: object) -> str:
     """Return what a value is, for a message."""
     names = {type(None): "null", dict: "an object", list: "a list", str: "a string", bool: "a truth value"}
     return names.get(type(value), f"{type(value).__name__} {value!r:.40}")
-
-
-def checked_text(column: str, value: object) -> str:
-    """Return a value that is a text of valid Unicode."""
-    if not isinstance(value, str):
-        fix = 'use "" for an empty text' if value is None else "write it as a text, or name another column"
-        raise RowError(f"{column}: expected a string, got {kind_of(value)}; {fix}")
-    return whole_characters(value)
 
 
 def whole_characters(text: str) -> str:
@@ -400,7 +390,7 @@ def marked_list(values: list) -> str:
     '["a;\\u003d1+1", "-1"]'
     """
     text = json.dumps(values, ensure_ascii=False)
-    return _INSIDE_LIST.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
+    return _INSIDE_LIST.sub(lambda match: f"{match[1]}\\u{ord(match[2]):04x}", text)
 
 
 # Columns of the files that verbs write. Cells of their CSV have marks; elsewhere an apostrophe is a part of the text.
@@ -468,7 +458,7 @@ _OTHER_NAMES = {
     "contexts": ("retrieved_passages", "retrieved_documents", "passages", "documents"),
     "id": ("_id", "qid", "question_id", "questionid", "query_id", "example_id", "task_id", "custom_id"),
 }  # fmt: skip
-COLUMNS = {role: own + _OTHER_NAMES.get(role, ()) for role, own in OWN_NAMES.items()}
+COLUMNS = {role: names + _OTHER_NAMES.get(role, ()) for role, names in OWN_NAMES.items()}
 # Right where another column has the system's answer, and the system's where another one has what is right.
 EITHER = ("answers", "final_answer", "answer")
 # Which of the options is right: only where a row has options.

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..core.reading import the_first
 from ..core.scorer import Scorer, warn_caller
-from ..registry import JUDGE, SCORERS, judge_among, make_scorer, scorer_class
+from ..registry import JUDGE, OF_PASSAGES, OF_SETS, OF_WORDS, SCORERS, judge_among, make_scorer, scorer_class
 from ..rows.errors import Advice, FileError, RecordedScoresWarning, add_metric
 from ..rows.reading import RowKind, recorded_settings
 from ..rows.sources import Source
@@ -104,7 +104,7 @@ def with_calibration(settings: Mapping[str, Any], calibration: str | None) -> di
     if calibration is None:
         return dict(settings)
     if settings.get("calibration", calibration) != calibration:
-        raise ValueError("calibration: given twice, as an option and as a setting of ava; drop one of the two")
+        raise ValueError(f"calibration: given twice, as an option and as a setting of {JUDGE}; drop one of the two")
     return {**settings, "calibration": calibration}
 
 
@@ -135,7 +135,7 @@ def with_limit(settings: Mapping[str, Any], limit: str | float | None) -> dict[s
         return dict(settings)
     slow, first = settings.get("escalate", settings.get("checkpoint")), settings.get("checkpoint", "small")
     if slow in (None, "small"):
-        raise ValueError("limit_time: name the judge that it is for, with the setting ava.checkpoint=large")
+        raise ValueError(f"limit_time: name the judge that it is for, with the setting {JUDGE}.checkpoint=large")
     first = "small" if "escalate" not in settings else first
     return {**settings, "checkpoint": first, "escalate": slow, "limit_seconds": seconds_of(limit)}
 
@@ -231,14 +231,14 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
     ('ava',)
     """
     if row_kind.sets:
-        return "f_meta", "aev"
+        return OF_SETS
     if not row_kind.has_references:
         raise FileError(
-            "rows have passages and no references, which only grounding reads; its judge is downloaded once (1.1 GB), "
+            f"rows have passages and no references, which only {OF_PASSAGES} reads; its judge is downloaded once (1.1 GB), "
             "so that it is computed only where it is named: ",
-            add_metric("grounding"),
+            add_metric(OF_PASSAGES),
         )
-    return (JUDGE,) if row_kind.text == "question" and row_kind.given else ("aev",)
+    return (JUDGE,) if row_kind.text == "question" and row_kind.has_text else (OF_WORDS,)
 
 
 def needed_columns(metrics: Mapping[str, Scorer | type[Scorer]], row_kind: RowKind) -> dict[str, str]:

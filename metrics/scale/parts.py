@@ -65,23 +65,23 @@ def verify(folder: str) -> dict[str, int]:
     """Return the numbers of parts and rows of a complete folder: just the parts that its run wrote, unchanged."""
     import pyarrow.parquet
 
-    place = Path(folder)
-    if not place.is_dir():
+    root = Path(folder)
+    if not root.is_dir():
         raise FileError(f"{folder}: is no folder; name one that score --output FOLDER/ wrote")
-    content = read_manifest(place)
+    content = read_manifest(root)
     if not content["complete"]:
         raise FileError(f"{folder}: is not complete; run the command that began it again, with --resume")
-    parts, there = content["parts"], {path.name for path in place.iterdir() if path.name != MANIFEST}
+    parts, there = content["parts"], {path.name for path in root.iterdir() if path.name != MANIFEST}
     problems = [f"{name} is missing" for name in sorted(set(parts) - there)]
     problems += [f"{name} is not of this run" for name in sorted(there - set(parts))]
     rows = 0
     for name in sorted(there & set(parts)):
-        if not (place / name).is_file():
+        if not (root / name).is_file():
             problems.append(f"{name} is not a file")
-        elif digest(place / name) != parts[name]:
+        elif digest(root / name) != parts[name]:
             problems.append(f"{name} has changed")
         else:
-            rows += pyarrow.parquet.read_metadata(place / name).num_rows
+            rows += pyarrow.parquet.read_metadata(root / name).num_rows
     if problems:
         more = f"; and {len(problems) - 10:,} more" if len(problems) > 10 else ""
         raise FileError(f"{folder}: is not what its run wrote: {'; '.join(problems[:10])}{more}")

@@ -108,7 +108,7 @@ class Reading:
     keeps: Literal["any", "typed"] | None = None
     row_kind: RowKind | None = field(default=None, init=False)  # of the first file; None before `windows`
     extra: dict[str, str] | None = field(default=None, init=False)  # {kept column: type}, of the first window
-    _told: set[str] = field(default_factory=set, init=False)
+    _noted: set[str] = field(default_factory=set, init=False)  # columns of which `notify` was told
     _file: int = field(default=0, init=False)  # number of the file that is read; `skips` has that of the row
     _file_kind: RowKind | None = field(default=None, init=False)  # of the file's rows; None at its start
 
@@ -217,19 +217,19 @@ class Reading:
         for item in items:
             for name in item.extra:
                 if name not in self.extra:
-                    self._tell(name, f"column {name!r} is not in the first rows, and is left out of the output")
+                    self._note(name, f"column {name!r} is not in the first rows, and is left out of the output")
             item.extra = {name: self._fitted(name, json_value(item.extra.get(name))) for name in self.extra}
 
     def _fitted(self, name: str, value: object) -> object:
         kind = self.extra[name]
         if value is None or kind == "any" or type_of([value]) in (kind, "integer" if kind == "number" else kind):
             return value
-        self._tell(name, f"column {name!r}: the output has null for values such as {value!r:.40}, which are no {kind}")
+        self._note(name, f"column {name!r}: the output has null for values such as {value!r:.40}, which are no {kind}")
         return None
 
-    def _tell(self, name: str, message: str) -> None:
-        if name not in self._told:
-            self._told.add(name)
+    def _note(self, name: str, message: str) -> None:
+        if name not in self._noted:
+            self._noted.add(name)
             self.notify(message)
 
     def _items(self, reader: RowReader, source: Source, row: Row) -> list[Item]:

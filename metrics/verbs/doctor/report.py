@@ -326,7 +326,7 @@ def _supported(
         add("score the rows", why, "score", "-m", grounding)
         why = "the worst answers, each with the nearest sentence of a passage"
         add("list the sentences that no passage supports", why, "explain", "-m", grounding)
-    answers = not kind.sets and kind.text == "question" and kind.given and kind.has_references
+    answers = not kind.sets and kind.text == "question" and kind.has_text and kind.has_references
     _accuracy(facts, answers, columns, add, lacks)
     by_labels = ["--labels", "labels.jsonl"] if answers and facts.labels < 2 else []  # those that it proposes to make
     shared, questions = _shared(facts)
