@@ -288,7 +288,7 @@ def warn(message: str) -> None:
 
 
 def say_forms(sources: Iterable) -> None:
-    """Say of every file as what it was read, where its columns or texts do not say so."""
+    """Print the tool format and the notices of every file."""
     for source in sources:
         if source.form:
             say(f"note: {source.name} was read as rows of {source.form}, see --from")
@@ -298,7 +298,7 @@ def say_forms(sources: Iterable) -> None:
 
 @contextmanager
 def noted_warnings() -> Iterator[None]:
-    """Print what is warned of recorded scores as notes; `say_forms` says what is warned of columns."""
+    """Print warnings about recorded scores as notes; drop those about columns, which `say_forms` prints."""
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
@@ -331,7 +331,7 @@ def usage(verb: str) -> Iterator[None]:
 
 @contextmanager
 def failures(verb: str = "") -> Iterator[None]:
-    """Turn what may go wrong while a command runs into exit status 1, and bad usage of its verb into 2."""
+    """Turn errors of a running command into exit status 1, and bad usage of its verb into 2."""
     try:
         yield
     except UsageError as error:
@@ -372,7 +372,7 @@ class RowClock:
         self._is_told = False
 
     def time_left(self, done: int, whole: int) -> str:
-        """Return how long the other rows take, once, if long; else ""."""
+        """Return one sentence on how long the other rows take, the first time that it is a minute or more; else ""."""
         if self._is_told or not done:
             return ""
         now = time.monotonic()
@@ -604,7 +604,7 @@ def carry_out(
 
 
 def _shown_paths(paths: Sequence[object]) -> str:
-    """Return what a command begins with.
+    """Return the first line that a command prints: which input it reads.
 
     >>> _shown_paths(["-"]), _shown_paths(["s3://bucket/a.parquet", "b.csv"])
     ('reading standard input', 'reading a.parquet and 1 more')
@@ -619,7 +619,7 @@ def flag(name: str) -> str:
 
 
 def _names_of(inputs: Sequence[str], arguments: Mapping[str, Any], reading: Sequence[str] = ()) -> dict[str, str]:
-    """Return what FILE and LABELS stand for in commands on what a verb read or wrote, with the options that they need.
+    """Return {"FILE": files and options, "LABELS": files} for commands that a report prints.
 
     A file that was written has its columns under usual names, and says how it was judged. A long name stays FILE.
 

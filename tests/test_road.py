@@ -1,6 +1,8 @@
 """The way of a row through `score`: its input is opened once, and it passes few files of the package."""
 
 import builtins
+import dataclasses
+import inspect
 import json
 import os
 import re
@@ -8,6 +10,7 @@ from collections import Counter
 
 import genqa_metrics
 import pytest
+from genqa_metrics.scale.options import ScoreOptions
 
 from tests.factories.files import run, save
 from tests.programs.measures import followed
@@ -47,6 +50,32 @@ def test_a_judged_file_is_opened_once_too(tmp_path, opened):
     opened.clear()
     report = genqa_metrics.score(str(tmp_path / "judged.jsonl"), "ava")
     assert (report.rows, opened["judged.jsonl"]) == ({"s": 30}, 1)
+
+
+def test_the_function_takes_every_option_and_nothing_else_but_rows_and_callbacks():
+    parameters = inspect.signature(genqa_metrics.score).parameters
+    options = ScoreOptions()
+    for field in dataclasses.fields(ScoreOptions):
+        default = parameters[field.name].default
+        assert default == getattr(options, field.name) or (default or ()) == () or field.name == "keep", field.name
+    names = {field.name for field in dataclasses.fields(ScoreOptions)}
+    assert set(parameters) - names == {"rows", "notify", "problem", "progress"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"part_rows": 0}, "part_rows: expected at least 1, got 0"),
+        ({"address": "auto"}, "address: only with the engine ray"),
+        ({"metrics": [1]}, "metrics: expected a name or a list of names"),
+        ({"columns": {"answer": "a"}}, "column: expected one of"),
+        ({"settings": {"threshold": 0.4}, "metrics": ["aev", "ava"]}, "settings: expected"),
+        ({"limit_time": "5m"}, "limit_time: name the judge that it is for"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_read(options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        ScoreOptions(**options)
 
 
 def test_rows_that_were_looked_at_are_read_again_where_the_caller_begins_again(tmp_path):

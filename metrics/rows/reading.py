@@ -153,7 +153,7 @@ class RowReader:
         self.in_csv = self.source.format in ("CSV", "TSV", "Excel")
 
     def value(self, values: dict, role: str) -> tuple[str, object]:
-        """Return the name of a role's column and its value, or `MISSING`; a column that was named must be there."""
+        """Return (column, value or `MISSING`) of a role; a named column that a row lacks is a ColumnError."""
         column = self.columns.get(role)
         if column is None:
             column = self._recognized(values).get(role)
@@ -168,7 +168,7 @@ class RowReader:
         return column, value
 
     def _recognized(self, values: dict) -> Mapping[str, str]:
-        """Return the columns of a row by the names of `COLUMNS`; says once what was guessed."""
+        """Return {role: column} of a row; adds a note for every column whose role was guessed."""
         if self._names != values.keys():
             # A column that was named for one role has no other one; its role is as if it were found by our own name.
             taken = {part for column in self.columns.values() for part in (column, re.split(r"[.\[]", column)[0])}
@@ -187,7 +187,7 @@ class RowReader:
         return self._roles
 
     def needed(self, values: dict, role: str) -> tuple[str, object]:
-        """Return the same as `value`; raise a `ColumnError` where there is no such column."""
+        """Return (column, value) of a role; a row without this column is a `ColumnError`."""
         column, value = self.value(values, role)
         if value is MISSING:
             fix = self._fix(values, role)
@@ -196,7 +196,7 @@ class RowReader:
         return column, value
 
     def _fix(self, values: dict, role: str) -> Advice | str:
-        """Return how a row without a role can be read; places and columns that it names were tried on the row."""
+        """Return advice how a row without a role can be read; every column in it was tried on the row."""
         if elsewhere := self.source.elsewhere(values, lambda row: bool(_trial({}).trial_items(row))):
             return elsewhere
         alone = self.source.alone(values)
@@ -307,7 +307,7 @@ class RowReader:
         return texts if any(text.strip() for text in texts) else []
 
     def row_kind(self, values: dict) -> RowKind:
-        """Return what a row is."""
+        """Return the kind of a row, from its columns and values."""
         asked = self.has(values, "context") and not self.has(values, "question")
         text = "context" if asked else "question"
         # A row that names a system has its predictions somewhere, under a name that is not known here.
@@ -329,7 +329,7 @@ class RowReader:
         return RowKind(sets, False, text, has_text, has_references or not has_contexts, has_contexts)
 
     def systems(self, values: dict) -> tuple[str, ...]:
-        """Return the systems whose row it is, also of a bad row; never raises."""
+        """Return the names of the systems that a row, good or bad, has answers of."""
         try:
             system, value = self._system(values), self._prediction(values)[1]
         except RowError:
@@ -337,7 +337,7 @@ class RowReader:
         return tuple(map(str, value)) if system is None and isinstance(value, dict) else (system or self.source.stem,)
 
     def read(self, row: Row) -> list[Item]:
-        """Return the items of a row, one per system; the first good row decides of what kind all rows must be."""
+        """Return the items of a row, one per system; the kind of the first good row is that of all."""
         try:
             kind = self.kind or self.row_kind(row.values)
             items = self.items(row.number, row.values, kind, self.asks(kind))
@@ -532,7 +532,7 @@ class RowReader:
         return contexts
 
     def _extra(self, values: dict, row_kind: RowKind) -> dict[str, object]:
-        """Return the columns that the item holds in no other way."""
+        """Return the columns of a row that no field of its items holds."""
         roles = {"id", "system", "score", "label", "prediction", "references", row_kind.text}
         roles |= {"contexts"} if row_kind.has_contexts else set()
         held = {self.value(values, role)[0] for role in roles}
@@ -669,7 +669,7 @@ class RowReader:
         return number
 
     def human_number(self, column: str, value: object, name: str) -> float:
-        """Return the number that a person gave: also 4/5, 80% and 3,5; NaN of what is none.
+        """Return a person's number, also from 4/5, 80% and 3,5; NaN if a value is no number.
 
         A label of 4/5 is 0.8; a score stays on its scale, 4, which must be the same in all rows.
         """
@@ -693,7 +693,7 @@ class RowReader:
 
 
 def _trial(columns: Mapping[str, str]) -> RowReader:
-    """Return a reader for trying how a row can be read; its notes are lost."""
+    """Return a reader of a source of its own, whose notes nobody sees."""
     return RowReader(Source(memory=[]), columns)
 
 
@@ -702,7 +702,7 @@ def _listed(values: dict) -> str:
 
 
 def _recorded(values: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    """Return the columns of a row that an earlier run wrote for metrics with a digest, by metric."""
+    """Return {metric: {column: value}} of the columns that an earlier run wrote beside a digest."""
     metrics = [name.removesuffix(DIGEST) for name, value in values.items() if name.endswith(DIGEST) and value]
     return {
         metric: {name: value for name, value in values.items() if name == metric or name.startswith(f"{metric}_")}
@@ -752,7 +752,7 @@ class Skips:
 def good_rows(
     sources: Sequence[Source], convert: Callable[[Source, Row], _Converted], skips: Skips, after: int = 0
 ) -> Iterator[tuple[Source, Row, _Converted]]:
-    """Yield (source, row, converted) of good rows, of the first source behind `after`; `convert` raises `RowError`."""
+    """Yield (source, row, convert(source, row)) of good rows behind row `after`; `convert` raises RowError."""
     for source in sources:
         skips.row = after
         for row in source.rows(after):
@@ -777,7 +777,7 @@ def good_rows(
 
 
 def _first_rows(source: Source) -> Iterator[Row]:
-    """Yield the first rows of a source, up to where a local file cannot be read, which reading it reports."""
+    """Yield the first rows of a source, fewer of a local file that cannot be read, which reading reports."""
     try:
         yield from islice(source.first_rows(), FIRST_ROWS)
     except FileError:

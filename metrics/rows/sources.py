@@ -77,13 +77,13 @@ def check_regular(path: str | os.PathLike) -> None:
 
 
 def printable(path: str) -> str:
-    """A file's name can be any bytes; what is not UTF-8 in it is shown as escapes."""
+    """Return a path as text; bytes that are not UTF-8 become escapes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How rows are read."""
+    """Options with which rows are read."""
 
     form: str | None = None  # a key of `TOOLS`; None: detect it
     systems: Sequence[str] = ()  # columns with the answers of one system each
@@ -168,7 +168,7 @@ class Source:
 
     @property
     def notices(self) -> list[str]:
-        """What a user must know of how the rows were read, one sentence each, without the name of the file."""
+        """Sentences on how the rows were read, without the name of the file."""
         return list(self._notices.values())
 
     def note(self, message: str, subject: str | None = None) -> None:

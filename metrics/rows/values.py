@@ -102,7 +102,7 @@ _ANSWERS = ("text", "input_text", "value", "answer", "aliases")  # where an obje
 
 
 def answers_of(value: object, depth: int = 4) -> list[object] | None:
-    """Return the right answers that a value of a data set holds; None where it is no such value.
+    """Return the right answers in a value of a data set; None where a value has no known form.
 
     It may be an object as SQuAD, TriviaQA, DROP (where a list is one answer), CoQA, QASPER and Natural Questions write
     one. In a list, objects without an answer are left out beside others, as KILT has them; other items stay.
@@ -169,7 +169,7 @@ def as_number(value: object) -> float:
 
 
 def value_at(value: object, path: str) -> object:
-    """Return what a path such as `choices[0].text` or `answers[*].text` says of a value, else `MISSING`.
+    """Return the value at a path such as `choices[0].text` or `answers[*].text`; `MISSING` where there is none.
 
     `options[tags=correct]` are the items of a list whose tags are, or have among them, "correct".
 
@@ -263,7 +263,7 @@ _PASSAGE = ("text", "content", "page_content", "passage_text", "passage", "conte
 
 
 def kind_of(value: object) -> str:
-    """Return what a value is, for a message."""
+    """Return the type of a value in words, for a message."""
     names = {type(None): "null", dict: "an object", list: "a list", str: "a string", bool: "a truth value"}
     return names.get(type(value), f"{type(value).__name__} {value!r:.40}")
 
@@ -344,7 +344,7 @@ _VERDICTS = {word: verdict for words, verdict in ((_CORRECT, 1.0), (_WRONG, 0.0)
 
 
 def verdict_of(value: object) -> float | None:
-    """Return the label that a word stands for, 1 for correct and 0 for wrong; None for what is no such word.
+    """Return 1 for a word that means correct, 0 for one that means wrong, None for any other value.
 
     An answer that was not attempted is not correct. C and I are those of Inspect.
 
@@ -399,7 +399,7 @@ WRITTEN = (SCORED_COLUMNS, frozenset({"id", "mean_of_all"}))
 
 
 def without_mark(cell: str) -> str:
-    """Return what `marked` was called with.
+    """Return the cell from which `marked` made this one.
 
     >>> without_mark("'=1+1"), without_mark("''=1+1"), without_mark("'quoted'"), without_mark("'a;'=1+1")
     ('=1+1', "'=1+1", "'quoted'", 'a;=1+1')
@@ -533,7 +533,7 @@ def option_columns(names: Iterable[str]) -> dict[str, str]:
 
 
 def likely(role: str, names: Iterable[str]) -> str:
-    """Return the column that probably has a role that none is known to have, for a hint; "NAME" where there is none.
+    """Return the column that probably has a role, for a hint; "NAME" where no column has a usual name.
 
     >>> likely("prediction", ["question", "Answer"])
     'Answer'

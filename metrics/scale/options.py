@@ -100,7 +100,7 @@ def check_options(on_error: str, **options: Any) -> None:
 
 
 def with_calibration(settings: Mapping[str, Any], calibration: str | None) -> dict[str, Any]:
-    """Return settings of ava with a file of `calibrate`; as they are without one."""
+    """Return settings of the judge, with a file of `calibrate` as their calibration where one is named."""
     if calibration is None:
         return dict(settings)
     if settings.get("calibration", calibration) != calibration:
@@ -126,7 +126,7 @@ def seconds_of(duration: str | float) -> float:
 
 
 def with_limit(settings: Mapping[str, Any], limit: str | float | None) -> dict[str, Any]:
-    """Return settings of ava with which a slow judge reads for so long, and the bundled one what is left.
+    """Return settings with which the bundled judge judges all answers, and a slow one reads again for `limit`.
 
     >>> with_limit({"checkpoint": "large"}, "5m")
     {'checkpoint': 'small', 'escalate': 'large', 'limit_seconds': 300.0}
@@ -141,7 +141,7 @@ def with_limit(settings: Mapping[str, Any], limit: str | float | None) -> dict[s
 
 
 def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ()) -> dict[str, str]:
-    """Return names of columns in the files, by the names of `values.COLUMNS` and `more` of a verb."""
+    """Return {role: column of the files}; a role that is neither in `COLUMNS` nor in `more` is a ValueError."""
     for name in columns or {}:
         if name not in (*COLUMNS, *more):
             raise ValueError(f"column: expected one of {', '.join((*COLUMNS, *more))} as the name, got {name!r}")
@@ -151,7 +151,7 @@ def checked_columns(columns: Mapping[str, str] | None, more: Sequence[str] = ())
 def with_recorded(
     metric: str, settings: Mapping[str, Any], recorded: Mapping[str, Any], sources: Sequence[Source]
 ) -> dict[str, Any]:
-    """Return settings of a metric: those recorded in its rows (see `recorded_settings`), and `settings`, which win.
+    """Return the settings recorded in judged rows (see `recorded_settings`), overwritten by `settings`.
 
     Another checkpoint than the recorded one drops these. A file may name a checkpoint of this package, or a folder,
     but nothing that would be downloaded from elsewhere.
@@ -200,7 +200,7 @@ def settings_by_metric(settings: Settings | None, metrics: Sequence[str]) -> dic
 def make_scorers(
     metrics: Sequence[str], settings: Settings | None = None, sources: Sequence[Source] = ()
 ) -> dict[str, Scorer]:
-    """Return {metric: what computes it} with `settings` in any form of `settings_by_metric`.
+    """Return {metric: its scorer} with `settings` in any form of `settings_by_metric`.
 
     Settings that are not given are those with which the rows of the sources were judged before, see `with_recorded`;
     of such rows no model is loaded before it is needed.
@@ -262,7 +262,7 @@ def score_names(metrics: Sequence[str]) -> list[str]:
 
 
 def length_note(metric: str, systems: Mapping[str, Mapping[str, float]]) -> str | None:
-    """Return one sentence where a score depends more on the length of answers than on their content.
+    """Return one sentence if answers are much longer or shorter than references, on which a score depends; else None.
 
     >>> length_note("aev", {"a": {"aev": 0.1, "prediction_length": 90.0, "reference_length": 9.0}})[:68]
     'the answers of a are 10.0 times as long as the references, which AEv'

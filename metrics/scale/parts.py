@@ -41,7 +41,7 @@ def manifest(settings: Mapping, inputs: Sequence[Mapping], facts: Mapping) -> by
 
 
 def read_manifest(folder: Path) -> dict:
-    """Return what the manifest of a folder says, which is checked as far as it is used."""
+    """Return the content of a folder's manifest; a damaged or edited one is a FileError."""
     path = folder / MANIFEST
     damaged = "restore it, or score into another folder"
     check_regular(path)
@@ -62,7 +62,7 @@ def read_manifest(folder: Path) -> dict:
 
 
 def verify(folder: str) -> dict[str, int]:
-    """Return the numbers of parts and rows of a complete folder: just the parts that its run wrote, unchanged."""
+    """Return {"parts": number, "rows": number} of a complete folder; a missing or changed part is a FileError."""
     import pyarrow.parquet
 
     root = Path(folder)
@@ -115,7 +115,7 @@ class Parts:
         self._look()
 
     def _look(self) -> None:
-        """Find out what is in the folder, and whether this run may write there."""
+        """Read the manifest of the folder; parts of another run, or of other settings, are a FileError."""
         self.finished.clear()
         self._digests.clear()
         if not (self.folder / MANIFEST).exists():
@@ -158,7 +158,7 @@ class Parts:
             )
 
     def _origin(self, part: int, state: Mapping, inputs: Sequence[Mapping]) -> str:
-        """Return one digest of what was noted of a part, its number, and the settings and input it was made of."""
+        """Return one SHA-256 of a part's number and state, and of the settings and input that the part was made of."""
         return json_digest([part, {**state, "origin": None}, self.settings, inputs[: state["place"][0] + 1]])
 
     def _state(self, path: Path, part: int, inputs: Sequence[Mapping], written: str | None) -> dict:
@@ -208,7 +208,7 @@ class Parts:
         self._writer.write(rows)
 
     def end(self, part: int, state: Mapping) -> None:
-        """Finish a part: from now on it is there, with what a later run must know, unless an input has changed."""
+        """Close a part's file with the state that a later run needs; an input that has changed is a FileError."""
         for source in self._sources:
             source.check_unchanged()
         state = {**state, "origin": self._origin(part, json.loads(json.dumps(state)), self.inputs)}
@@ -220,7 +220,7 @@ class Parts:
         self._write_manifest({"complete": False, "parts": self._digests})
 
     def complete(self, facts: Mapping) -> None:
-        """Write down that all input, unchanged, was scored, with the digests of the parts, and facts about the run."""
+        """Write the complete manifest: digests of all parts, and `facts`; a changed input is a FileError."""
         for source, before in zip(self._sources, self.inputs, strict=True):
             if source.digest != before["sha256"]:
                 raise FileError(

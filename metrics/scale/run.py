@@ -45,7 +45,7 @@ MAX_SYSTEMS = 1000
 
 @dataclass(frozen=True)
 class MetricScores:
-    """What a metric says of the rows of every system."""
+    """Scores of one metric, by system, and what must be known to read them."""
 
     by_system: Mapping[str, Mapping[str, float]]  # {system: {score: value}}
     signature: str  # what the numbers depend on
@@ -56,6 +56,7 @@ class MetricScores:
     threshold: float  # score from which it calls an answer right
     flagged: Mapping[str, str]  # {system: answers that it flags for reading, "2 of 5"}; empty where means say more
     counts: Mapping[str, int]  # of `RowStatistics`
+    missing: str  # see `Scorer.missing`
     length_note: str | None  # why its scores show the lengths of answers; None where they do not
 
 
@@ -138,7 +139,7 @@ class _OneFile(ExitStack):
 
 
 class Run:
-    """Scores the rows of files in memory that does not grow with them.
+    """Scores the rows of files; memory does not grow with their number.
 
     A bad argument is a ValueError, raised before anything is written. Rows are not kept unless that is asked for.
     """
@@ -157,7 +158,7 @@ class Run:
             raise ValueError(Advice(error)) from error
 
     def _find(self, inputs: Any) -> None:
-        """Find the input, and a place for the output."""
+        """Open the sources, and check that the output can be written."""
         output, resume = self.options.output, self.options.resume
         self.in_parts = self.options.in_parts
         if output or self.options.keep:
@@ -271,7 +272,7 @@ class Run:
 
 
 def facts_of(scores: Scores) -> dict[str, Any]:
-    """Return what the manifest of a folder of parts says about a finished run."""
+    """Return the numbers of rows, scores and signatures of a run, for the manifest of its folder."""
     counts = scores.counts
     systems = [system for system in counts.rows if system != scores.total]
     return {
@@ -360,5 +361,6 @@ def _metric_scores(metric: str, scorer: Scorer, sums: Mapping[str, Any], counts:
         threshold=getattr(scorer, "threshold", 0.5),
         flagged=flagged if any(flagged.values()) else {},
         counts=counts,
+        missing=scorer.missing,
         length_note=length_note(metric, by_system),
     )

@@ -40,7 +40,7 @@ _ROW = "|row:"
 def _statistics_of_items(
     scorer: Scorer, items: Sequence[Item], explain: bool = False
 ) -> tuple[np.ndarray, Counter, list[str], list[str], list[list[str]]]:
-    """Return the statistics of items, counts of what to warn of, and for every row why, its digest, and what it lacks.
+    """Return (rows, k) statistics of items, counts for warnings, and the rows' reasons, digests and missing texts.
 
     There is one row per prediction, or per item if the metric takes sets. Equal rows are scored once, and rows that
     the same scorer judged before not at all, unless reasons are asked for. Only metrics that recall have digests.
@@ -81,7 +81,7 @@ def _statistics_of_items(
 
 
 def _rows_of_items(scorer: Scorer, items: Sequence[Item]) -> list[tuple]:
-    """Return what a scorer reads: question, answer or set of answers, evidence; raise where an item lacks it."""
+    """Return (question, answer or set, evidence) of every row that a scorer reads; a missing text is a FileError."""
     rows: list[tuple] = []
     for item in items:
         asked = item.text if _reads_question(scorer) else None
@@ -100,7 +100,7 @@ def _rows_of_items(scorer: Scorer, items: Sequence[Item]) -> list[tuple]:
 def _known_rows(
     scorer: Scorer, signature: str, items: Sequence[Item], rows: Sequence[tuple], anew: bool
 ) -> tuple[dict[tuple, tuple[list[float], dict[str, int]]], Counter]:
-    """Return {row: (scores, counts)} of rows that the scorer judged before, and how many rows are judged, and why."""
+    """Return {row: (scores, counts)} of rows judged before, and {why a row is recalled or judged: rows}."""
     known, counts = {}, Counter()
     records: list[Mapping] = []
     for item in items:
@@ -119,7 +119,7 @@ def _reads_question(scorer: Scorer) -> bool:
 
 
 def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
-    """Return what a scorer reads of rows, (question, answer or set of answers, evidence), as its columns."""
+    """Return rows, (question, answer or set, evidence), as the columns of `Scorer.statistics`."""
     asked, predictions, evidence = zip(*rows, strict=True)
     columns: dict[str, list] = {
         "predictions": list(map(list, predictions)) if scorer.takes_sets else list(predictions),
@@ -131,7 +131,7 @@ def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
 
 
 def profiles(scorer: Scorer, items: Sequence[Item], statistics: np.ndarray) -> dict[str, Counter]:
-    """Return what each system's answers are like for a judge, see `Scorer.profile`; statistics are (items, k)."""
+    """Return {system: counts of `Scorer.profile`} from the items of a judge and their (items, k) statistics."""
     numbers: dict[str, list[int]] = {}
     for number, item in enumerate(items):
         numbers.setdefault(item.system, []).append(number)
@@ -145,7 +145,7 @@ def profiles(scorer: Scorer, items: Sequence[Item], statistics: np.ndarray) -> d
 def item_statistics(
     items: Sequence[Item], scorers: Mapping[str, Scorer], progress: Progress = ignore
 ) -> tuple[dict[str, np.ndarray], dict[str, Counter]]:
-    """Return the statistics of items by metric, with threads, and {metric: counts of what to warn of}.
+    """Return {metric: (items, k + 1) sums of statistics} and {metric: counts for warnings}, computed in threads.
 
     They are (items, k + 1) sums over the predictions of an item, the last column their number, 1 for a metric that
     scores an item as one. `progress` gets the metric, and the items that are done and of all, from any thread.
@@ -173,7 +173,7 @@ def item_statistics(
 def scored(
     items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Scorer], worst: int = 10, explain: bool = False
 ) -> tuple[dict[str, list], Tally]:
-    """Return the columns of the output, one value per item, and the sums; METRIC_reason says why if that is asked for.
+    """Return {column of the output: values of items}, and the sums over items; with `explain` METRIC_reason too.
 
     `worst` is the number of answers to read first that are kept.
     """
@@ -212,7 +212,7 @@ def scored(
 
 
 def _add_answers(tally: Tally, columns: Mapping[str, list], scorers: Mapping[str, Scorer], worst: int) -> None:
-    """Add to a tally what is counted of single answers: words, and what their judge and people say of them."""
+    """Add to a tally the words of answers, their faults and verdicts beside labels, and the answers to read first."""
     systems, faults = columns["system"], []
     for system, text in zip(systems, columns["prediction"], strict=True):
         tally.words[system] += len(text.split())
@@ -271,7 +271,7 @@ def _output_rows(items: Sequence[Item], row_kind: RowKind) -> dict[str, list]:
 
 
 def _row_digest(signature: str, texts: object, scores: Sequence[float], counts: Mapping[str, int]) -> str:
-    """Return what the column says of a row: who judged it, digests of its texts and of the scores, and warnings.
+    """Return the value of METRIC_digest: signature, digests of texts and scores, and counts for warnings.
 
     >>> _row_digest("ava|threshold:0.5", ["Who?", "Ann", ["Ann"]], [1.0, 0.9, 0.0], {"truncated": 1})
     'ava|threshold:0.5|row:6400618c-1bf2bb11476bdd4c|truncated:1'
@@ -285,7 +285,7 @@ def _row_digest(signature: str, texts: object, scores: Sequence[float], counts: 
 def _recalled(
     record: Mapping[str, Any], scorer: Scorer, signature: str, row: tuple
 ) -> tuple[list[float], dict[str, int]] | str:
-    """Return the recorded scores of a row, and counts of what to warn of in it, or why it is judged."""
+    """Return the recorded scores and counts of a row, or the reason why it must be judged."""
     digest = record.get(scorer.name + DIGEST)
     before, result, rest = digest.rpartition(_ROW) if isinstance(digest, str) else ("", "", "")
     if not result:
@@ -306,7 +306,7 @@ def _recalled(
 
 
 def differing_parts(old: str, new: str) -> dict[str, str]:
-    """Return the parts of two signatures that differ.
+    """Return {setting: "old -> new"} of the settings in which two signatures differ.
 
     >>> differing_parts("ava|threshold:0.5|version:1", "ava|threshold:0.6|version:1")
     {'threshold': '0.5 -> 0.6'}
@@ -317,7 +317,7 @@ def differing_parts(old: str, new: str) -> dict[str, str]:
 
 
 def _recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
-    """Return what became of the judgments in the rows, one sentence; None where they had none.
+    """Return one sentence on how many rows were recalled and judged anew; None where no row had a judgment.
 
     >>> _recall_note("ava", {"recalled": 88, "judged anew: their texts were changed": 3})
     'ava: 88 rows judged before, by the same judge; 3 rows judged anew: their texts were changed'
@@ -336,7 +336,7 @@ def _recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
 
 
 def warn_of_recorded(counts: Mapping[str, Mapping[str, int]]) -> None:
-    """Warn that judgments in the rows were taken, or could not be; `counts` are those of metrics."""
+    """Warn how many recorded judgments were recalled or judged anew; `counts` are {metric: counts}."""
     for metric, of_metric in counts.items():
         if note := _recall_note(metric, of_metric):
             warn_caller(note, RecordedScoresWarning)

@@ -229,7 +229,7 @@ class QuestionTotals:
 
     @property
     def question_sums(self) -> QuestionSums:
-        """The same for `estimation.estimate_accuracy`."""
+        """The sums as the argument of `estimation.estimate_accuracy`."""
         return QuestionSums(*self.sums.T)
 
     def as_json(self) -> dict[str, list]:
@@ -238,13 +238,13 @@ class QuestionTotals:
 
 
 def label_of(item: Item) -> float:
-    """Return the label of a row, NaN without one or if it is outside 0 to 1."""
+    """Return the label of an item, 0 to 1; NaN without one."""
     label = item.human[1]
     return label if label is not None and 0 <= label <= 1 else np.nan
 
 
 def label_note(labelled: int, rows: int) -> str:
-    """Return in one sentence that the column `label` counts.
+    """Return one sentence on how many rows have a label that counts.
 
     >>> label_note(12, 1000)
     'column label was read as labels of people, which 12 of 1,000 rows have'
@@ -255,7 +255,7 @@ def label_note(labelled: int, rows: int) -> str:
 def totals_by_system(
     items: Sequence[Item], verdicts: np.ndarray, judged: np.ndarray, declined: np.ndarray
 ) -> Mapping[str, QuestionTotals]:
-    """Return {system: sums of its answers by question}, of (answers,) statistics of a judge, see `AvaScorer`."""
+    """Return {system: sums by question} from a judge's (answers,) verdicts, probabilities and abstentions."""
     labels = np.array([label_of(item) for item in items])
     chances = np.array([item.chance or 1.0 for item in items])
     sums = row_sums(judged, verdicts, labels, chances, declined).T
@@ -369,7 +369,7 @@ class AnswersToRead:
 def answers_to_read(
     columns: Mapping[str, Sequence], number: int, scorer: Scorer, faults: Sequence[str | None] = ()
 ) -> AnswersToRead:
-    """Return the answers to read first among rows with their scores, by a judge, with faults, or another metric."""
+    """Return the answers to read first, from columns of rows and scores; `faults`: see `faults_of_rows`."""
     answers = []
     score, threshold = next(iter(scorer.thresholds.items())) if scorer.verdict else (scorer.main, None)
     questions = columns.get("question") or [None] * len(columns["prediction"])
@@ -406,7 +406,7 @@ def answers_to_read(
 
 
 def _other_words(answer: str, references: Sequence[str], question: str) -> float:
-    """Return how far the words of an answer are from those of the nearest reference, 0 to 1; the question's are none.
+    """Return the distance, 0 to 1, of an answer's words from the nearest reference's, without words of the question.
 
     >>> _other_words("Ohio, Utah", ["Utah and Ohio"], "Where?"), _other_words("Its legs: six", ["six"], "Its legs?")
     (0.3333333333333333, 0.0)

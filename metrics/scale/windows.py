@@ -53,7 +53,7 @@ def window_predictions(scorers: Iterable[Scorer]) -> int:
 
 @dataclass
 class Window:
-    """Items that are scored at once; none where only a part ends."""
+    """Items that are scored at once; no items where only a part ends."""
 
     items: list[Item] = field(default_factory=list)
     part: int = 0  # number of their part, from 0
@@ -262,7 +262,7 @@ class Reading:
 def counted(
     function: Callable, tell: Callable[[int], object], passes: int = 1, size: Callable[[Any], int] = len
 ) -> Callable:
-    """Return a function that tells, while windows are scored in any threads, how many rows are done.
+    """Return `function`, which calls `tell` with the number of finished rows after every batch and window.
 
     `tell` gets a number that never falls, after every batch and window; `passes` is how often models read a row.
     """
@@ -304,7 +304,7 @@ def worker_count(scorers: Iterable[Scorer]) -> int:
 
 
 def map_in_order(function: Callable, windows: Iterable, workers: int) -> Iterator[tuple]:
-    """Yield every window and what a function makes of it, in order, while workers are busy with the next ones.
+    """Yield (window, function(window)) in the order of the windows; worker threads compute the next ones ahead.
 
     torch uses one core in a worker. When reading fails, what was read before still comes out.
     """

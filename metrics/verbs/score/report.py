@@ -605,7 +605,7 @@ class ScoreReport(Report):
         metric, column = self._explained, ""
         if metric in ("", explained_metrics()[0]):
             return f"{f'Why: {self._why}. ' if metric else ''}All tables and signatures: --verbose"
-        if missing := scorer_class(metric).missing:
+        if missing := self.results.metrics[metric].missing:
             column = f" -o FILE writes {metric}_{missing}."
         return f"Why: {self._why}.{column} All tables: --verbose"
 
