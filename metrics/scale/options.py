@@ -234,8 +234,8 @@ def default_metrics(row_kind: RowKind) -> tuple[str, ...]:
         return OF_SETS
     if not row_kind.has_references:
         raise FileError(
-            f"rows have passages and no references, which only {OF_PASSAGES} reads; its judge is downloaded once (1.1 GB), "
-            "so that it is computed only where it is named: ",
+            f"rows have passages and no references, which only {OF_PASSAGES} reads; its judge is downloaded once "
+            "(1.1 GB), so that it is computed only where it is named: ",
             add_metric(OF_PASSAGES),
         )
     return (JUDGE,) if row_kind.text == "question" and row_kind.has_text else (OF_WORDS,)

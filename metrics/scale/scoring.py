@@ -316,6 +316,11 @@ def differing_parts(old: str, new: str) -> dict[str, str]:
     return {name: f"{old} -> {new}" for name, (old, new) in changes.items() if old != new}
 
 
+def were_recalled(counts: Mapping[str, int]) -> bool:
+    """Return whether a metric judged no row of a run, but recalled them all; `counts` are those of its rows."""
+    return bool(counts.get(RECALLED)) and not any(name == FIRST or name.startswith(ANEW) for name in +Counter(counts))
+
+
 def _recall_note(metric: str, counts: Mapping[str, int]) -> str | None:
     """Return one sentence on how many rows were recalled and judged anew; None where no row had a judgment.
 

@@ -50,6 +50,7 @@ from ...rows.reading import Message, ignore
 from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
+from ...scale.scoring import were_recalled
 from ...scale.tally import CELLS, CONFUSION, LOWEST, SHARES
 from ...statistics import estimation
 from ..explain.explainer import explained_metrics
@@ -201,9 +202,9 @@ class ReadingDetails:
 
 
 def _reading_details(scores: Scores, scorers: Mapping[str, Scorer]) -> ReadingDetails:
-    """Return the details of the answers to read first."""
+    """Return the details of the answers to read first; none for recalled ones, for which a model would be loaded."""
     answers = scores.to_read.first
-    if not answers:
+    if not answers or were_recalled(next(iter(scores.metrics.values())).counts):
         return ReadingDetails()
     if scores.sets:
         columns = {"predictions": [answer.prediction.splitlines() for answer in answers]}
