@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.reading import UNKNOWN_FAULT, one_line
 from ...core.scorer import ASKED, Scorer
-from ...registry import judge_among, scorer_class
+from ...registry import JUDGE, judge_among, scorer_class
 from ...reports.charts import accuracy_chart
 from ...reports.excerpt import HEADINGS, reading_lines, set_lines, why_to_read
 from ...reports.report import (
@@ -53,7 +53,6 @@ from ...scale.run import Run, Scores
 from ...scale.scoring import were_recalled
 from ...scale.tally import CELLS, CONFUSION, LOWEST, SHARES
 from ...statistics import estimation
-from ..explain.explainer import explained_metrics
 from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, judged_systems, whose
 from ..view.rows import scored_answers
 
@@ -589,14 +588,14 @@ class ScoreReport(Report):
     @property
     def _explained(self) -> str:
         """The metric whose answers to read `explain` explains; "" where there is none to read."""
-        metrics = [name for name in self.signatures if name in explained_metrics()] or [*self.signatures]
+        metrics = [name for name in self.signatures if scorer_class(name).explainer] or [*self.signatures]
         return metrics[0] if self.results.to_read.first else ""
 
     @property
     def _why(self) -> str:
         """The command that says why answers were scored so, with the settings that they were scored with."""
         metric = self._explained
-        command = ["genqa-metrics", "explain", "FILE", *(["-m", metric] if metric != explained_metrics()[0] else [])]
+        command = ["genqa-metrics", "explain", "FILE", *(["-m", metric] if metric != JUDGE else [])]
         for name, value in self._settings.get(metric, {}).items():
             command += ["--set", f"{metric}.{name}={value if isinstance(value, str) else json.dumps(value)}"]
         return shlex.join(command)
@@ -604,7 +603,7 @@ class ScoreReport(Report):
     def _more(self) -> str:
         """Return where the rest is, and which command says why the answers to read were scored so."""
         metric, column = self._explained, ""
-        if metric in ("", explained_metrics()[0]):
+        if metric in ("", JUDGE):
             return f"{f'Why: {self._why}. ' if metric else ''}All tables and signatures: --verbose"
         if missing := self.results.metrics[metric].missing:
             column = f" -o FILE writes {metric}_{missing}."
