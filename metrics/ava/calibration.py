@@ -148,7 +148,7 @@ def read_calibration(path: str | os.PathLike) -> Calibration:
     try:
         content = read_json(path)
         numbers = [content[name] for name in ("slope", "intercept", "threshold")]
-        judge = {str(name): str(value) for name, value in content["judge"].items()}
+        judge = {str(name): str(fact) for name, fact in content["judge"].items()}
         for number in numbers:
             if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= 1e4:
                 raise ValueError(f"expected slope, intercept and threshold as numbers, got {number!r:.40}")

@@ -212,8 +212,8 @@ def judge_model(source, configuration: str, marks: str | None = None, new: str =
         _widen_types(encoder, MARKS[marks])
     model = ava_model(ava_config(configuration=configuration, encoder=encoder.config.to_dict()))
     trained = encoder.state_dict()
-    for part in (*model.encoders, *model.peers):
-        part.load_state_dict(trained, strict=False)  # the cross attention of peers is new
+    for encoder in (*model.encoders, *model.peers):
+        encoder.load_state_dict(trained, strict=False)  # the cross attention of peers is new
     return model
 
 
@@ -316,19 +316,22 @@ def read_settings(folder: Path) -> dict:
         fix = "training/ava/train_ava.py makes a judge with it"
         raise ValueError(f"checkpoint: {folder} has no {SETTINGS_FILE}; {fix}")
     limits = f"a number from -{MAX_SETTING} to {MAX_SETTING}"
-    number = (lambda value: is_number(value, -MAX_SETTING, MAX_SETTING)), limits
+    number = (lambda setting: is_number(setting, -MAX_SETTING, MAX_SETTING)), limits
     checks = {
-        "marks": (lambda value: value in (None, *MARKS), f"null or one of {', '.join(MARKS)}"),
+        "marks": (lambda setting: setting in (None, *MARKS), f"null or one of {', '.join(MARKS)}"),
         "configuration": one_of((*CONFIGURATIONS, LINEAR, PROMPT)),
         "reference_aggregation": one_of(AGGREGATIONS),
         "max_length": whole(LEAST_LENGTH, MAX_SETTING),
-        "layers": (lambda value: value is None or is_whole(value, 1, MAX_SETTING), "null or a whole number above 0"),
-        "long_words": (lambda value: value is None or number[0](value), limits),
+        "layers": (
+            lambda setting: setting is None or is_whole(setting, 1, MAX_SETTING),
+            "null or a whole number above 0",
+        ),
+        "long_words": (lambda setting: setting is None or number[0](setting), limits),
         **dict.fromkeys(("long_answer", "passage"), whole(1, MAX_SETTING)),
         **dict.fromkeys(("slope", "intercept", "long_slope", "long_intercept"), number),
     }
     for name in ("threshold", "unsure_from", "unsure_to"):
-        checks[name] = (lambda value: is_number(value, 0, 1)), "a number from 0 to 1"
+        checks[name] = (lambda setting: is_number(setting, 0, 1)), "a number from 0 to 1"
     return read_checked(path, {field.name: field.default for field in fields(JudgeSettings)}, checks)
 
 
@@ -445,9 +448,9 @@ def _loaded(
     folder: Path, source: Path, digest: str, settings: tuple, device: str, dtype: str, backend: str
 ) -> tuple[object, object]:
     """Return the model of a judge, which has judged a known row, and its tokenizer."""
-    values = dict(settings)
-    if backend == "onnx" and values["configuration"] == PROMPT:
-        model = PromptEngine(folder, source, values["layers"])
+    options = dict(settings)
+    if backend == "onnx" and options["configuration"] == PROMPT:
+        model = PromptEngine(folder, source, options["layers"])
         tokenizer = model.file.tokenizer
     elif backend == "onnx":
         model, tokenizer = onnx_encoder(folder, source, "first")
@@ -455,20 +458,20 @@ def _loaded(
         run_in_forked_children()
         with one_error(folder), quiet():
             model, tokenizer = load_model(
-                folder, values["configuration"], values["marks"], source, dtype, values["layers"]
+                folder, options["configuration"], options["marks"], source, dtype, options["layers"]
             )
         if tokenizer is not None:
             import torch
 
             warn_if_emulated(dtype, device)
             model.to(device, getattr(torch, dtype))
-    shared = values["configuration"] in (LINEAR, PROMPT)  # whose tokenizer, if any, stores no settings
-    parts = model, tokenizer if shared else ThreadTokenizer(tokenizer)
-    judge = LoadedJudge(load=lambda: parts, folder=folder, facts={}, **values)
+    shared = options["configuration"] in (LINEAR, PROMPT)  # whose tokenizer, if any, stores no settings
+    loaded = model, tokenizer if shared else ThreadTokenizer(tokenizer)
+    judge = LoadedJudge(load=lambda: loaded, folder=folder, facts={}, **options)
 
     def logit_and_probability() -> np.ndarray:
         logits = JudgeReader(judge).logits([KNOWN_ROW])
         return np.concatenate([logits, judge.calibrated(logits, np.ones(1))])
 
     check_row("judge", folder, logit_and_probability)
-    return parts
+    return loaded
