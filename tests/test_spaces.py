@@ -279,6 +279,19 @@ def test_the_front_door_shows_every_score_of_two_answers(spaces):
     assert "B" not in re.findall(r'class="bar (\w)"', app.page(question, references, first, "")[1])
 
 
+@pytest.mark.parametrize("name", ["aev", "f_meta"])
+def test_a_page_links_the_documentation_and_every_file_that_it_names(spaces, name):
+    """The text of a card is read beside other files; on a page all its links lead to the repository."""
+    app, repository = load_app(name), spaces.sharing.REPOSITORY
+    text = "\n".join(block.value for block in app.demo.blocks.values() if block.get_block_name() == "markdown")
+    assert not re.findall(r"\]\((?!https:|#)[^)]*\)", text)
+    assert not re.findall(r"(?<!\[)`training/[\w./]+`", text)
+    for path in re.findall(rf"{repository}/(?:blob|tree)/main/([^)#]+)", text):
+        assert (ROOT / path).resolve().exists(), path
+    assert spaces.sharing.link_to("home") in text
+    assert spaces.sharing.link_to("docs") in text
+
+
 def test_a_table_of_short_cells_stays_a_table_on_phones(spaces):
     rows = [["a", "0 of 12", "12 of 12", "x"]]
     short = spaces.html.table(["", "echo", "own", "best"], rows, "", {1})

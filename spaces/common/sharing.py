@@ -142,6 +142,7 @@ class Demo:
         card = re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)
         card = re.sub(r"^(#+ )", r"##\1", card, flags=re.MULTILINE)
         card = re.sub(r"\]\((?!\w+:|#)", f"]({REPOSITORY}/blob/main/metrics/{metric}/", card)  # files beside the card
+        card = re.sub(r"`(training/[\w./]+)`", rf"[`\1`]({REPOSITORY}/tree/main/\1)", card)
         of_card = "Metric card: how to load it, what its numbers mean, limits"
         for name, text in ((title, text_beside(self.app, "about.md")), (of_card, card)):
             with gr.Accordion(name, open=False):

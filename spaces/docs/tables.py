@@ -8,7 +8,7 @@ TABLE = re.compile(r"<table class=\"docutils(?:(?!<table\b).)*?</table>", re.DOT
 INTERVAL = re.compile(r"\[-?[\d.]+, -?[\d.]+\]|\(-?[\d.]+, -?[\d.]+\)")
 MANY_WORDS = 3
 # A number and, behind it, intervals or further numbers: 0.748 (0.70, 0.79) / 0.698
-MEASURED = re.compile(r"([-+]?\d*\.?\d+%?)((?: [\[(][-+\d., to]+[\])]| ?/ ?[-+]?\d*\.?\d+%?)*)")
+MEASURED = re.compile(r"([-+]?\d*\.?\d+%?|-)((?: [\[(][-+\d., to]+[\])]| ?/ ?(?:[-+]?\d*\.?\d+%?|-))*)")
 
 
 def for_phones(body: str) -> str:
