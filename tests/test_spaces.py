@@ -261,7 +261,7 @@ def test_the_front_door_shows_every_score_of_two_answers(spaces):
     assert app.preferred([{**equal, "rougeL": 0.9}, equal]) == "ROUGE-L prefers **A**."
     calls = {}
     for example in app.DEMO.examples:
-        status, bars, _ = app.page(*example.values)
+        status, bars, _ = app.page(*example.entries)
         calls[example.label] = re.search(r"The judge calls <b>(A \w+)</b> and <b>(B \w+)</b>", status).groups()
         assert len(re.findall(r'<tr><th scope="row">', bars)) == len(app.SHOWN)
     assert calls["Right words, wrong fact"] == ("A wrong", "B right")
@@ -303,9 +303,9 @@ def test_the_example_of_an_error_is_one_and_the_picture_has_its_probability(spac
     """A person calls the answer wrong; if a new judge does too, the example must go."""
     app = load_app("ava")
     example = next(each for each in app.DEMO.examples if each.label.startswith("Judge's error"))
-    judged = app.score(*example.values[:2], [example.values[2]])
+    judged = app.score(*example.entries[:2], [example.entries[2]])
     assert judged["ava_label"] == 1
-    status = app.page(*example.values, "small")[0]
+    status = app.page(*example.entries, "small")[0]
     assert f'aria-label="Probability {judged["ava_score"]:.2f}; right from 0.58; unsure from 0.1 to 0.9"' in status
     assert f'<circle cx="{10 + 320 * judged["ava_score"]:.1f}"' in status
 
@@ -463,7 +463,7 @@ def test_a_link_is_short_and_never_unpacks_to_much(spaces):
     for name in ("compare", "ava", "kpqa", "f_meta", "aev"):
         app = load_app(name)
         for one in app.DEMO.examples:
-            values = [*one.values, *app.DEMO.first[len(one.values) :]]
+            values = [*one.entries, *app.DEMO.first[len(one.entries) :]]
             assert len(sharing.packed(values)) < 2_000
             assert sharing.unpacked(sharing.packed(values)) == values
     bomb = sharing.packed(["a" * 10**6])

@@ -56,8 +56,7 @@ class Grounding(CheckedModule, evaluate.Metric):
     """Share of the sentences of an answer that passages support; the arguments below are those of `load`.
 
     Args:
-        checkpoint: "large" (default; its base model of 1.1 GB comes from the Hub once), a folder or "org/name@rev" of
-            another judge that reads prompts.
+        checkpoint: "large" (default; 1.1 GB once), a folder or "org/name@rev"; any judge that reads prompts.
         revision: branch, tag or commit of a checkpoint; `evaluate.load` takes this argument for the module's own.
         device: "cpu", "cuda", "cuda:1", "mps"; default: the best available.
         dtype: "float32" (default), "bfloat16" or "float16".

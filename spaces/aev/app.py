@@ -250,7 +250,7 @@ with DEMO.page() as demo:
     plane_table.click(clicked, None, controls[:2], trigger_mode="multiple", **hidden)
     for button, values in corners.items():
         button.click(None, None, controls, js=f"() => {json.dumps(values)}", api_visibility="private")
-    server.endpoint(plane, *DEMO.examples[1].values[:2], 0.5, 2)
+    server.endpoint(plane, *DEMO.examples[1].entries[:2], 0.5, 2)
 
 if __name__ == "__main__":
     DEMO.launch()

@@ -36,7 +36,7 @@ def settings(judge: str = JUDGES[0]) -> dict:
 
 def page(question: str, answer: str, references: str, judge: str) -> list:
     """Return what the page shows for one answer."""
-    values = (question, answer, references, judge)
+    entries = (question, answer, references, judge)
     question = checks.text("Question", question)
     answer = checks.text("Answer to be judged", answer, MAX_ANSWER)
     lines = checks.lines("Accepted answers", references)
@@ -46,7 +46,7 @@ def page(question: str, answer: str, references: str, judge: str) -> list:
         ERRS,
         "" if judged["report"] else judged["reason"],  # the report says it
         *(f"Note: {text}." for text in judged["warnings"]),
-        DEMO.note(values) if judge == JUDGES[0] else "",
+        DEMO.note(entries) if judge == JUDGES[0] else "",
     )
     alone = zip(lines, judged["by_reference"], strict=True)
     rows = [[text, probability_and_threshold(value, judged["threshold"])[0]] for text, value in alone]
@@ -55,7 +55,7 @@ def page(question: str, answer: str, references: str, judge: str) -> list:
     columns = {"questions": [question], "predictions": [answer], "references": [lines]}
     code = sharing.metric_code("ava", settings(judge)["checkpoint"], **columns, explain=True)
     status += verdicts.scale(judged["probability"], judged["threshold"])
-    return [status + DEMO.mark(*values), judged["report"], by_reference if len(lines) > 1 else "", code]
+    return [status + DEMO.mark(*entries), judged["report"], by_reference if len(lines) > 1 else "", code]
 
 
 def score(question: str, answer: str, references: list[str] | str) -> dict:
@@ -111,7 +111,7 @@ with DEMO.page() as demo:
             settings=settings,
         )
     DEMO.add_background("How far to trust it", "ava")
-    server.endpoint(score, *DEMO.examples[0].values[:2], ["12", "twelve"])
+    server.endpoint(score, *DEMO.examples[0].entries[:2], ["12", "twelve"])
     with gr.Row(visible=False):  # an endpoint for programs; only a field checks that a file was uploaded
         result = gr.JSON(label="systems, accuracy, notes, signatures, left_out, verdicts")
         limits = {"concurrency_id": "file", "concurrency_limit": 1, "trigger_mode": "multiple"}

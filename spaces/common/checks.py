@@ -12,13 +12,13 @@ class Problem(ValueError):
     """Input that cannot be used; the message says why and what to do."""
 
 
-def text(name: str, value: object, limit: int = MAX_TEXT, required: bool = True) -> str:
+def text(name: str, entry: object, limit: int = MAX_TEXT, required: bool = True) -> str:
     """Return a typed text without surrounding white space; a `Problem` names the field.
 
     >>> text("Question", " Who? ")
     'Who?'
     """
-    typed = "" if value is None else value
+    typed = "" if entry is None else entry
     if not isinstance(typed, str):
         raise Problem(f"{name}: expected a text.")
     if len(typed) > limit:
@@ -31,27 +31,27 @@ def text(name: str, value: object, limit: int = MAX_TEXT, required: bool = True)
     return typed
 
 
-def lines(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
+def lines(name: str, entry: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
     r"""Return the lines of a typed text, without empty ones; at most `most` of `limit` characters.
 
     >>> lines("References", "four\n\n 4 ")
     ['four', '4']
     """
-    typed = [line.strip() for line in text(name, value, most * (limit + 1)).splitlines() if line.strip()]
+    typed = [line.strip() for line in text(name, entry, most * (limit + 1)).splitlines() if line.strip()]
     if len(typed) > most:
         raise Problem(f"{name}: {len(typed)} lines are too many for this page; the limit is {most}.")
     return [text(f"{name}, line {i}", line, limit) for i, line in enumerate(typed, 1)]
 
 
-def texts(name: str, value: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
+def texts(name: str, sent: object, most: int = MAX_REFERENCES, limit: int = MAX_TEXT) -> list[str]:
     """Return the text or texts that a program sent; at most `most` of `limit` characters.
 
     >>> texts("references", "Paris"), texts("references", ["four", "4"])
     (['Paris'], ['four', '4'])
     """
-    items = [value] if isinstance(value, str) else value
+    items = [sent] if isinstance(sent, str) else sent
     if not isinstance(items, list | tuple):
-        got = "null" if value is None else type(value).__name__
+        got = "null" if sent is None else type(sent).__name__
         raise Problem(f'{name}: expected a text or a list of texts such as ["four", "4"], got {got}.')
     if not items:
         raise Problem(f"{name}: this field is empty; give at least one text.")

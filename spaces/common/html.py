@@ -30,28 +30,28 @@ def escaped(text: object) -> Markup:
     return text if isinstance(text, Markup) else Markup(str(escape(text)).translate(_TEMPLATE))
 
 
-def fill(template: str, **values: object) -> Markup:
-    """Return an HTML template with values in it, each escaped.
+def fill(template: str, **texts: object) -> Markup:
+    """Return an HTML template with texts in it, each escaped.
 
     >>> fill("<b>{text}</b>", text="<")
     Markup('<b>&lt;</b>')
     """
-    return Markup(template.format(**{name: escaped(value) for name, value in values.items()}))
+    return Markup(template.format(**{name: escaped(text) for name, text in texts.items()}))
 
 
-def rendered(app: str, name: str, **values: object) -> Markup:
-    """Return a template of jinja2 that stands beside a demo, with values in it, each escaped."""
+def rendered(app: str, name: str, **variables: object) -> Markup:
+    """Return a template of jinja2 that stands beside a demo, with variables in it, each escaped."""
     template = Path(app).resolve().with_name(name).read_text(encoding="utf-8")
-    return Markup(Environment(autoescape=True, undefined=StrictUndefined).from_string(template).render(values))
+    return Markup(Environment(autoescape=True, undefined=StrictUndefined).from_string(template).render(variables))
 
 
-def joined(parts: Iterable[object]) -> Markup:
-    """Return parts one after the other, each escaped.
+def joined(texts: Iterable[object]) -> Markup:
+    """Return texts one after the other, each escaped.
 
     >>> joined(["<", Markup("<br>")])
     Markup('&lt;<br>')
     """
-    return Markup().join(map(escaped, parts))
+    return Markup().join(map(escaped, texts))
 
 
 def frame(name: str, report: str, classes: str = "embedded") -> Markup:
@@ -82,8 +82,8 @@ def paragraphs(*sentences: str) -> Markup:
 
 
 def _bold(sentence: str) -> Markup:
-    parts = escaped(sentence).split("**")
-    return joined(fill("<b>{part}</b>", part=part) if i % 2 else part for i, part in enumerate(parts))
+    pieces = escaped(sentence).split("**")
+    return joined(fill("<b>{text}</b>", text=text) if i % 2 else text for i, text in enumerate(pieces))
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence], caption: str, numbers: Collection[int] = ()) -> Markup:

@@ -33,7 +33,7 @@ class Example(NamedTuple):
 
     label: str  # text of its button
     note: str  # what the example shows
-    values: tuple  # of the fields, in their order
+    entries: tuple  # of the fields, in their order
 
 
 def text_beside(app: str, name: str) -> str:
@@ -41,13 +41,13 @@ def text_beside(app: str, name: str) -> str:
     return Path(app).resolve().with_name(name).read_text(encoding="utf-8")
 
 
-def packed(values: Sequence) -> str:
+def packed(entries: Sequence) -> str:
     """Return values of fields in as few characters of an address as possible.
 
     >>> unpacked(packed(["a" * 1000, 0.5])) == ["a" * 1000, 0.5], len(packed(["a" * 1000, 0.5]))
     (True, 24)
     """
-    text = json.dumps(list(values), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    text = json.dumps(list(entries), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     shrink = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     return base64.urlsafe_b64encode(shrink.compress(text) + shrink.flush()).decode().rstrip("=")
 
@@ -60,12 +60,12 @@ def unpacked(text: str) -> list:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         inflate = zlib.decompressobj(-zlib.MAX_WBITS)
         text = inflate.decompress(data, MAX_UNPACKED)
-        values = json.loads(text) if inflate.eof else None
+        entries = json.loads(text) if inflate.eof else None
     except (ValueError, zlib.error, RecursionError) as error:
         raise ValueError("not a link of this page") from error
-    if not isinstance(values, list):
+    if not isinstance(entries, list):
         raise ValueError("not a link of this page")
-    return values
+    return entries
 
 
 def slug(text: str, most: int = 40) -> str:
@@ -80,7 +80,7 @@ def slug(text: str, most: int = 40) -> str:
 class Form(NamedTuple):
     """What a form of a page consists of."""
 
-    inputs: list  # the values of these components are sent
+    inputs: list  # the entries of these components are sent
     area: events.Area
     outputs: list
 
@@ -123,10 +123,10 @@ class Demo:
     def __init__(self, app: str, title: str, about: str, *more: object):
         self.app, self.title, self.about = app, title, about
         examples = [list(each.values()) for each in tomllib.loads(text_beside(app, "examples.toml"))["example"]]
-        self.examples = [Example(label, note, tuple(values)) for label, note, *values in examples]
+        self.examples = [Example(label, note, tuple(entries)) for label, note, *entries in examples]
         self.example_file = next(Path(app).resolve().parent.glob("example.[cj]s*"), None)
-        self.texts = len(self.examples[0].values)  # number of the fields of an example, which come first
-        self.first = (*self.examples[0].values, *more)
+        self.texts = len(self.examples[0].entries)  # number of the fields of an example, which come first
+        self.first = (*self.examples[0].entries, *more)
 
     @contextmanager
     def page(self) -> Iterator[gr.Blocks]:
@@ -148,27 +148,27 @@ class Demo:
             with gr.Accordion(name, open=False):
                 gr.Markdown(text, elem_classes="wide")
 
-    def note(self, values: Sequence) -> str:
+    def note(self, entries: Sequence) -> str:
         """Return the note of the example with these values; "" for other values."""
-        return next((example.note for example in self.examples if example.values == tuple(values[: self.texts])), "")
+        return next((example.note for example in self.examples if example.entries == tuple(entries[: self.texts])), "")
 
-    def mark(self, *values: object, label: str = "") -> Markup:
+    def mark(self, *entries: object, label: str = "") -> Markup:
         """Return hidden HTML for the status: the link to all fields' values; empty if it would be too long."""
-        if values == self.first:
+        if entries == self.first:
             return Markup('<span hidden data-link=""></span>')
-        link = f"{slug(label or str(values[0]))}={packed(values)}"
+        link = f"{slug(label or str(entries[0]))}={packed(entries)}"
         return html.fill('<span hidden data-link="{link}"></span>', link=link) if len(link) <= MAX_LINK else Markup()
 
     def parse(self, fragment: str) -> list | None:
         """Return the values of the text behind "#", those of a wrong type as at first; None if it is no link."""
         try:
-            values = unpacked(fragment.partition("=")[2])
+            entries = unpacked(fragment.partition("=")[2])
         except ValueError:
             return None
         result = ["" if i < self.texts else first for i, first in enumerate(self.first)]
-        for i, value in enumerate(values[: len(result)]):
-            if _kind(value) == _kind(self.first[i]):
-                result[i] = value
+        for i, entry in enumerate(entries[: len(result)]):
+            if _kind(entry) == _kind(self.first[i]):
+                result[i] = entry
         return result
 
     def form(
@@ -219,14 +219,14 @@ class Demo:
         return [clicked, chosen, self._open()]
 
     def _example_buttons(self, column: gr.Column, fields: Sequence):
-        values, inputs = [list(example.values) for example in self.examples], list(fields[: self.texts])
+        entries, inputs = [list(example.entries) for example in self.examples], list(fields[: self.texts])
         with column:
             texts = {"sample_labels": [example.label for example in self.examples], "label": TO_EXAMPLES}
             buttons = gr.Dataset(
-                components=inputs, samples=values, samples_per_page=len(values), type="index", **texts
+                components=inputs, samples=entries, samples_per_page=len(entries), type="index", **texts
             )
         # The browser fills in: gradio.Examples asks the server, and drops a click that comes before it has answered.
-        fill_in = f"number => {json.dumps(values)}[number]"
+        fill_in = f"number => {json.dumps(entries)}[number]"
         return buttons.click(None, buttons, inputs, js=fill_in, api_visibility="private")
 
     def _open(self):
@@ -237,15 +237,15 @@ class Demo:
         shown = [*fields, *area[:3], *outputs]
 
         def opened(fragment: str) -> list:
-            values = self.parse(fragment or "")
-            return [gr.skip()] * len(shown) if values is None else [*values, *run(None, *values)]
+            entries = self.parse(fragment or "")
+            return [gr.skip()] * len(shown) if entries is None else [*entries, *run(None, *entries)]
 
         ids, first = events.ids(fields), json.dumps(self.first)
         load = functools.partial(self.blocks.load, api_visibility="private")
         load(None, None, None, js=f"() => void runStarted(0, {ids}, {first})")
         queue = {"concurrency_limit": 1, "concurrency_id": "page", "show_progress": "hidden"}
         started = load(opened, fragment, shown, js=_FRAGMENT, **queue)
-        started.then(None, list(fields), None, js=f"(...values) => opened({ids}, values)", api_visibility="private")
+        started.then(None, list(fields), None, js=f"(...entries) => opened({ids}, entries)", api_visibility="private")
         return started
 
     def launch(self) -> None:
@@ -259,19 +259,19 @@ class Demo:
         server.launch(self.blocks, self.app, self.about)
 
 
-def _kind(value: object) -> type:
-    """Return the type of a value of a field; numbers are of one."""
-    return float if isinstance(value, int) and not isinstance(value, bool) else type(value)
+def _kind(entry: object) -> type:
+    """Return the type of an entry of a field; numbers are of one."""
+    return float if isinstance(entry, int) and not isinstance(entry, bool) else type(entry)
 
 
-def python_code(template: str, **values: object) -> Markup:
+def python_code(template: str, **variables: object) -> Markup:
     """Return Python code with the visitor's inputs: `{name}` in the template stands for the `repr` of a value."""
-    return _code_html(template.format(**{name: repr(value) for name, value in values.items()}))
+    return _code_html(template.format(**{name: repr(variable) for name, variable in variables.items()}))
 
 
 def metric_code(name: str, checkpoint: str = "small", **arguments: object) -> Markup:
     """Return Python code that scores the visitor's inputs, the arguments of `compute`, with a metric."""
-    written = {name: "float('inf')" if value == inf else repr(value) for name, value in arguments.items()}
+    written = {name: "float('inf')" if argument == inf else repr(argument) for name, argument in arguments.items()}
     lines = "".join(f"    {name}={text},\n" for name, text in written.items())
     more = f", checkpoint={checkpoint!r}" if checkpoint != "small" else ""
     load = f'import evaluate\n\n{name} = evaluate.load("metrics/{name}"{more})\n'

@@ -122,9 +122,9 @@ def score_tab(
     `settings` makes the settings of the metric.
     """
 
-    def page(tick: Callable, path: str | None, *values: object) -> list:
-        chosen = settings(*values[len(columns) :])
-        rows = read(path, dict(zip(columns, values, strict=False)), metric, registry.scorer_class(metric).takes_sets)
+    def page(tick: Callable, path: str | None, *entries: object) -> list:
+        chosen = settings(*entries[len(columns) :])
+        rows = read(path, dict(zip(columns, entries, strict=False)), metric, registry.scorer_class(metric).takes_sets)
         reports = []
         results = kept("scores.csv", lambda file: reports.append(scored(tick, rows.rows(), metric, chosen, file)))
         finding = "".join(reports[0].findings[:1]).replace("`", "")  # the report has all

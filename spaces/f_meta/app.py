@@ -134,8 +134,8 @@ def balance(scores: dict) -> str:
 
 def page(generated: str, references: str, base: str) -> list:
     """Return what the page shows for two lists."""
-    values = (generated, references, base)
-    note = DEMO.note(values) if base == DEFAULT else ""  # notes describe that base only
+    entries = (generated, references, base)
+    note = DEMO.note(entries) if base == DEFAULT else ""  # notes describe that base only
     generated = checks.lines("Generated questions", generated, MAX_QUESTIONS, MAX_LENGTH)
     references = checks.lines("Reference questions", references, MAX_QUESTIONS, MAX_LENGTH)
     explained, scores = results_of(generated, references, base)
@@ -145,7 +145,7 @@ def page(generated: str, references: str, base: str) -> list:
     tables = matches_html(explained, "references") + matches_html(explained, "predictions")
     matrix = explained["scores"]
     drawn = {"matrix": matrix, "many": len(matrix[0]) > MANY, "short": _short, **matches}
-    return [status + DEMO.mark(*values), html.rendered(__file__, "matrix.html.j2", **drawn), tables, code]
+    return [status + DEMO.mark(*entries), html.rendered(__file__, "matrix.html.j2", **drawn), tables, code]
 
 
 def score(generated: list[str] | str, references: list[str] | str, base: BaseName = DEFAULT) -> dict[str, float]:

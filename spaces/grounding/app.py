@@ -41,7 +41,7 @@ def scorer() -> GroundingScorer:
 
 def page(question: str, answer: str, passages: str) -> list:
     """Return what the page shows for one answer."""
-    values = (question, answer, passages)
+    entries = (question, answer, passages)
     question = checks.text("Question", question, required=False)
     answer = checks.text("Answer", answer, MAX_ANSWER)
     text = checks.text("Passages", passages, checks.MAX_REFERENCES * MAX_PASSAGE)
@@ -57,13 +57,13 @@ def page(question: str, answer: str, passages: str) -> list:
         headline,
         as_sentence(judged.error_rate) if states else "",
         *(f"Note: {text}." for text in judged.warnings if states),
-        DEMO.note(values),
+        DEMO.note(entries),
     )
     report = html.frame("Sentences with their evidence", unsupported.unsupported_html(judged, findings=False))
     columns = {"questions": [question]} if question else {}
     columns |= {"predictions": [answer], "contexts": [contexts]}
     code = sharing.metric_code("grounding", CHECKPOINT, **columns, explain=True)
-    return [status + DEMO.mark(*values), report, code]
+    return [status + DEMO.mark(*entries), report, code]
 
 
 def score(question: str, answer: str, passages: list[str] | str) -> dict:
@@ -101,7 +101,7 @@ with DEMO.page() as demo:
             settings=settings,
         )
     DEMO.add_background("How far to trust it", "grounding")
-    server.endpoint(score, *DEMO.examples[3].values[:2], ["Insects have six legs.", "Spiders have eight."])
+    server.endpoint(score, *DEMO.examples[3].entries[:2], ["Insects have six legs.", "Spiders have eight."])
 
 if __name__ == "__main__":
     DEMO.launch()

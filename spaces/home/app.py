@@ -45,7 +45,7 @@ def preferred(scores: list[dict]) -> str:
 
 def page(question: str, references: str, *answers: str) -> list:
     """Return what the page shows for one or two answers."""
-    values = (question, references, *answers)
+    entries = (question, references, *answers)
     question = checks.text("Question", question)
     lines = checks.lines("Accepted answers", references)
     texts = [checks.text("Answer A", answers[0])]
@@ -54,7 +54,7 @@ def page(question: str, references: str, *answers: str) -> list:
     calls = ["right" if score["ava_label"] else "wrong" for score in scores]
     verdict = " and ".join(f"**{side} {call}**" for side, call in zip("AB", calls, strict=False))
     headline = f"The judge calls {verdict}."
-    status = html.headline(headline, preferred(scores) if len(scores) == 2 else "", DEMO.note(values))
+    status = html.headline(headline, preferred(scores) if len(scores) == 2 else "", DEMO.note(entries))
     bars = html.rendered(__file__, "crossing.html.j2", shown=SHOWN, scores=scores, calls=calls, link=sharing.link_to)
     rows = [{"question": question, "prediction": text, "references": lines} for text in texts]
     code = sharing.python_code(
@@ -62,7 +62,7 @@ def page(question: str, references: str, *answers: str) -> list:
         rows=rows,
         metrics=list(METRICS),
     )
-    return [status + DEMO.mark(*values), bars, code]
+    return [status + DEMO.mark(*entries), bars, code]
 
 
 def score(question: str, answer: str, references: list[str] | str) -> dict[str, float]:

@@ -46,7 +46,7 @@ def summary(scores: dict) -> tuple[str, str]:
 
 def page(question: str, answer: str, references: str) -> list:
     """Return what the page shows for one answer."""
-    values = (question, answer, references)
+    entries = (question, answer, references)
     question = checks.text("Question", question)
     answer = checks.text("Answer to be scored", answer)
     lines = checks.lines("Reference answers", references)
@@ -57,10 +57,10 @@ def page(question: str, answer: str, references: str) -> list:
     if explained.cut_texts:
         warnings.append("a text is longer than the model can read; its end is ignored")
     notes = [f"Note: {text}." for text in warnings]
-    status = html.headline(*summary(scores), heat_map.keyphrases(explained), *notes, DEMO.note(values))
+    status = html.headline(*summary(scores), heat_map.keyphrases(explained), *notes, DEMO.note(entries))
     code = sharing.metric_code("kpqa", questions=[question], predictions=[answer], references=[lines])
     report = heat_map.explanation_html(explained, findings=False)
-    return [status + DEMO.mark(*values), html.frame("Weights of the words, and the scores", report), code]
+    return [status + DEMO.mark(*entries), html.frame("Weights of the words, and the scores", report), code]
 
 
 def score(question: str, answer: str, references: list[str] | str) -> dict[str, float]:
@@ -86,7 +86,7 @@ with DEMO.page() as demo:
         columns = ("question", "prediction", "references", "id")
         uploads.score_tab("A file", "kpqa", columns, DEMO.example_file, "Columns: question, answer, references.")
     DEMO.add_background("Results of the paper for its examples", "kpqa")
-    server.endpoint(score, *DEMO.examples[0].values[:2], ["Four steps"])
+    server.endpoint(score, *DEMO.examples[0].entries[:2], ["Four steps"])
 
 if __name__ == "__main__":
     DEMO.launch()
