@@ -174,6 +174,16 @@ def test_a_second_passage_that_answers_the_question_otherwise_is_read_too():
     assert "Bob" not in passage(answer, "who won the big cup", ["Ann", "Bob"], words)
 
 
+def test_the_second_passage_may_stand_right_behind_the_first():
+    """Of sentences of 20 words a passage has two, and half of it is in the next one."""
+    rain = "It rained all day long " * 3
+    first, last = (f"{name} won the big cup {rain}here." for name in ("Ann", "Bob"))
+    dry = ("It was dry and warm " * 4).strip() + "."
+    shown = passage(" ".join([first, dry, last, *[dry] * 6]), "who won the big cup", ["Ann"], words)
+    assert shown.startswith("Ann won the big cup")
+    assert "Bob won the big cup" in shown
+
+
 def test_a_question_of_one_word_weighs_as_much_as_a_longer_one():
     """The passage with all words of the question is nearer than one with half of the reference."""
     answer = f"Lee ran. {'It rained all day long here. ' * 30}The cup was gold."

@@ -27,7 +27,7 @@ class Segment(NamedTuple):
 
     text: str
     weights: tuple[float, ...] = ()  # keyphrase weights of the word pieces there, mostly one; none between pieces
-    found: bool = False  # the other text has this piece too: what BLEU-1 counts
+    shared: bool = False  # the other text has this piece too: what BLEU-1 counts
     in_order: bool = False  # it belongs to the heaviest common subsequence: what ROUGE-L counts
 
 
@@ -79,7 +79,7 @@ def in_heaviest_subsequence(ids: Sequence[int], weights: Sequence[float], others
     return chosen
 
 
-def segments(text: str, offsets: Sequence, weights: Sequence, found: Sequence, in_order: Sequence) -> list[Segment]:
+def segments(text: str, offsets: Sequence, weights: Sequence, shared: Sequence, in_order: Sequence) -> list[Segment]:
     """Return a text cut into its word pieces and what is between them.
 
     Offsets are (tokens, 2) characters. Pieces that share characters (bytes of one emoji) become one segment.
@@ -89,7 +89,7 @@ def segments(text: str, offsets: Sequence, weights: Sequence, found: Sequence, i
     """
     result: list[Segment] = []
     end = 0
-    for (start, stop), weight, *marks in zip(offsets, weights, found, in_order, strict=True):
+    for (start, stop), weight, *marks in zip(offsets, weights, shared, in_order, strict=True):
         if result and (start < end or stop <= end) and result[-1].weights:
             last = result.pop()
             text_of_both = last.text + text[end : max(end, stop)]

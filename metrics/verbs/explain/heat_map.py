@@ -103,11 +103,11 @@ def print_explanation(explained: Explanation, console, legend: bool = True) -> N
         for part in parts:
             step = _step(max(part.weights, default=0.0))
             styles = [f"#000000 on {STEPS[step - 1][1]}"] * (step > 0)
-            styles += ["underline"] * part.found + ["bold"] * part.in_order
+            styles += ["underline"] * part.shared + ["bold"] * part.in_order
             line.append(visible(part.text), " ".join(styles) if coloured else "")
             if part.weights and not coloured:
                 numbers = [f"{weight:.2f}" for weight in part.weights if _step(weight)]
-                marks = " ".join(filter(None, [*numbers, "B" * part.found + "L" * part.in_order]))
+                marks = " ".join(filter(None, [*numbers, "B" * part.shared + "L" * part.in_order]))
                 line.append(f"({marks})" if marks else "")
         return line if line.plain.strip() else Text("(empty)", "italic")
 
