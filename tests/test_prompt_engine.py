@@ -81,6 +81,12 @@ def test_a_block_whose_weights_are_all_equal_keeps_them():
     assert gguf_file._q4_k(data).rounded().dequantized() == pytest.approx(expected, rel=0.02, abs=1e-3)
 
 
+def test_a_largest_weight_that_is_rounded_up_stays_the_largest():
+    """From -1.5 to 253.5 in 255 steps of 1: 253.5 is step 255.5 from the zero 2, and there is no step 256."""
+    weights = np.array([[-1.5, 253.5, *[0.0] * 30]], dtype=np.float32)
+    assert gguf_file._quantized(weights).dequantized() == pytest.approx(weights, abs=0.51)
+
+
 def test_the_tokenizer_is_that_of_transformers(base):
     from transformers import AutoTokenizer
 
