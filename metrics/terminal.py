@@ -641,7 +641,7 @@ def _names_of(inputs: Sequence[str], arguments: Mapping[str, Any], reading: Sequ
 
 
 def _written(value: object) -> str:
-    """Return a setting as --set reads it."""
+    """Return a setting in the notation of --set."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

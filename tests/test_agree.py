@@ -162,7 +162,7 @@ def test_all_human_scores_equal(rows):
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_few_rows_and_few_questions(rows):
-    with pytest.raises(FileError, match="2 rows have a human score and all metric scores; 3 are the least"):
+    with pytest.raises(FileError, match="rows: expected 3 or more with a human score and all metric scores, got 2"):
         genqa_metrics.agree(rows[:2], score_columns=["good"], resamples=100)
     assert agreed(rows[:3], score_columns=["good"], resamples=100)["rows"] == 3
     few = agreed(rows[:12], score_columns=["good"], resamples=100)

@@ -62,7 +62,7 @@ def test_the_linear_judge_reads_short_answers(tmp_path, repository):
     assert found[0] > found[1] == ava.compute(**ROW)["ava_score"]
     ava.add(short_answer="39 million", **{name.removesuffix("s"): column[0] for name, column in ROW.items()})
     assert ava.compute()["ava_score"] == found[0]
-    with pytest.raises(ValueError, match="explain: what short answers do is not explained; leave explain or short_"):
+    with pytest.raises(ValueError, match="explain: not available with short_answers; leave one"):
         ava.compute(**ROW, short_answers=["39 million"], explain=True)
 
 

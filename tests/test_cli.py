@@ -16,6 +16,7 @@ from genqa_metrics.rows import reading
 from genqa_metrics.rows.reading import RowError
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run
+from genqa_metrics.verbs.inputs import digested_sources
 
 from tests.factories.cases import with_cases
 from tests.factories.files import ANSWERS, QUESTIONS, items, lines, run, save, scores
@@ -66,12 +67,36 @@ def test_scores_are_those_of_the_module(repository, tmp_path, name, metric, sett
             assert flat == pytest.approx(expected[f"{score}_per_example"], abs=1e-5)
 
 
+def test_a_refused_row_or_input_names_what_to_change(tmp_path):
+    path = save(tmp_path / "a.jsonl", ANSWERS)
+    columns = ", ".join(ANSWERS[0])
+    for words, status, message in (
+        (
+            ["accuracy", path, "--column", "judge=nli"],
+            1,
+            f"judge: no column 'nli'; columns found: {columns}; name",
+        ),
+        (["score", path, "--from", "ragas"], 2, "; name another tool with --from, or leave it out"),
+    ):
+        error = run(*words, status=status)[1]
+        assert "a.jsonl, line 1: " in error
+        assert message in error
+    with pytest.raises(ValueError, match=r"labels: standard input can be read only once.*; name a file"):
+        digested_sources("-", "labels")
+    save(path, QUESTIONS)
+    assert "got a set of questions; sets are scored by score" in run("accuracy", path, status=1)[1]
+    with pytest.raises(ValueError, match=r"references: ava compares answers with references alone; give references="):
+        genqa_metrics.explain("When?", "1945", contexts=["It ended in 1945."])
+
+
 def test_problems_of_kpqa_are_told(tmp_path):
     path = save(tmp_path / "a.jsonl", [{"question": "who?", "prediction": "it " * 600, "references": ["it"]}])
     assert "warning: kpqa: 1 texts are longer than the model reads" in run("score", path, "-m", "kpqa")[1]
     assert "batch_tokens: expected" in run("score", path, "-m", "kpqa", "-s", "kpqa.batch_tokens=x", status=2)[1]
     save(path, QUESTIONS)
-    assert "kpqa: needs rows with a question, got rows with a context" in run("score", path, "-m", "kpqa", status=1)[1]
+    error = run("score", path, "-m", "kpqa", status=1)[1]
+    fix = "leave it out, or name the question with --column question=NAME"
+    assert f"kpqa: needs rows with a question, got rows with a context; {fix}" in error
     save(path, [{"prediction": "a", "references": ["a"]}])
     assert "line 1: question: expected a question, which kpqa reads" in run("score", path, "-m", "kpqa", status=1)[1]
 
@@ -212,7 +237,7 @@ def test_nothing_but_bad_rows_and_nothing_at_all_are_errors(tmp_path, arguments)
     path, output = tmp_path / "a.jsonl", tmp_path / "o.jsonl"
     path.write_text("{\n{\n")
     _, said = run("score", path, "-o", output, *arguments, status=1)
-    assert "all 2 rows are bad" in said or not arguments
+    assert "all 2 rows are bad; see the messages above" in said or not arguments
     path.write_text("\n")
     assert "no rows; is this the right file?" in run("score", path, "-o", output, *arguments, status=1)[1]
     assert not output.exists()

@@ -204,7 +204,7 @@ def test_wrong_settings_are_named(kpqa, settings, message):
 
 
 def test_rows_in_parts_cannot_give_an_idf(tiny_checkpoint):
-    with pytest.raises(ValueError, match=r"kpqa\.idf: rows are scored in parts here"):
+    with pytest.raises(ValueError, match=r"kpqa\.idf: True needs all rows at once.*give a list of texts"):
         make_scorer("kpqa", {"idf": True, "checkpoint": str(tiny_checkpoint)})
 
 

@@ -202,7 +202,7 @@ def test_strange_texts_have_scores(name, metric):
         (lambda values: [values[0], ["\ud800"] if isinstance(values[0], list) else "\ud800"], ".*lone surrogate"),
         (lambda values: "who", ": expected a list with one entry per row, got str 'who'"),
         (lambda values: {"a": 1}, ": expected a list with one entry per row, got dict"),
-        (lambda values: None, ": expected a list with one entry per row, got None"),
+        (lambda values: None, ": expected a list with one entry per row, got None; pass .*="),
         (lambda values: values[:1], r": expected as many rows as \w+ \(2\), got 1"),
     ],
 )

@@ -61,7 +61,8 @@ def test_results_of_promptfoo(tmp_path):
     found = items(tmp_path / "two.json")[1]
     assert [item.system for item in found] == ["gpt: Answer: {{question}}", "gpt: {{question}}"]
     assert found[1].predictions == ['{"answer": "Byron"}']
-    assert "has no output: rate limit" in run("score", tmp_path / "bad.json", "-m", "aev", status=1)[1]
+    error = run("score", tmp_path / "bad.json", "-m", "aev", status=1)[1]
+    assert "has no output: rate limit; run it again, or drop the row" in error
 
 
 @pytest.mark.parametrize("new", [False, True])

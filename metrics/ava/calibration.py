@@ -155,7 +155,7 @@ def read_calibration(path: str | os.PathLike) -> Calibration:
         if not numbers[0] > 0 or not 0 <= numbers[2] <= 1:
             raise ValueError("expected a slope above 0 and a threshold from 0 to 1")
         if content["digest"] != content_digest(content):
-            raise ValueError("it is not as it was written: its digest is of other content")
+            raise ValueError("it was edited after it was written (another digest)")
         _check_number("labels", content["labels"], 1, MOST_ANSWERS)
         check_counts(content["errors"], least=1e-6)  # effective numbers, which can be small
         for counts in content["systems"]:

@@ -140,7 +140,7 @@ class AvaScorer(Scorer):
             raise ValueError(f"early_stop: only for reference_aggregation='max', {here}")
         if early_stop is not None and early_stop < self.threshold:
             below = f"{early_stop:g} is below the threshold, {self.threshold:g}"
-            raise ValueError(f"early_stop: {below}, and would change verdicts")
+            raise ValueError(f"early_stop: {below}, and would change verdicts; give the threshold or more")
         self.facts = {**self.loaded.facts, "threshold": f"{self.threshold:.12g}", "references": self.aggregation}
         self.facts |= {} if self.early_stop is None else {"early_stop": f"{self.early_stop:g}"}
         if self.second is not None:
@@ -206,9 +206,9 @@ class AvaScorer(Scorer):
         check_fork(self.device, self._process)
         short, linear = columns.get("short_answers"), self.loaded.configuration == LINEAR
         if explain and linear and any(short or ()):
-            raise ValueError("explain: what short answers do is not explained; leave explain or short_answers out")
+            raise ValueError("explain: not available with short_answers; leave one of the two out")
         if explain and self.early_stop is not None:
-            raise ValueError("explain: it reads all references of a row; leave explain or early_stop out")
+            raise ValueError("explain: not available with early_stop; leave one of the two out")
         rows = columns["questions"], columns["references"], columns["predictions"]
         judge = self._judge(self.loaded)
         stop = self.early_stop

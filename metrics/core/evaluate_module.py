@@ -82,7 +82,7 @@ class CheckedModule:
         return inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *parameters])
 
     def _described(self, description: str, usage: str, citation: str):
-        """Return what `evaluate` knows of a module: its texts, and the required columns of its rows."""
+        """Return the `evaluate.MetricInfo` of a module: its texts and the required columns of its rows."""
         import datasets
         import evaluate
 

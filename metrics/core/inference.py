@@ -86,7 +86,7 @@ def checked_device(device: str | None) -> str:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise ValueError(f"device: cannot use {device!r}: {error}") from error
+        raise ValueError(f"device: cannot use {device!r}: {error}; take 'cpu', or leave device out") from error
     return str(device)
 
 

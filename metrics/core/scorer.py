@@ -46,7 +46,7 @@ def shown(value: object) -> str:
 
 def _rows(argument: str, column: object) -> list:
     if column is None:
-        raise ValueError(f"{argument}: expected a list with one entry per row, got None")
+        raise ValueError(f"{argument}: expected a list with one entry per row, got None; pass {argument}=[...]")
     if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
         raise ValueError(
             f"{argument}: expected a list with one entry per row, got {type(column).__name__} {shown(column)}; "
@@ -336,7 +336,7 @@ class Scorer:
 
     @classmethod
     def check_parts(cls, **settings) -> None:
-        """Refuse settings with which rows cannot be scored in parts."""
+        """Raise a ValueError for settings that need all rows at once, because files are read in parts."""
 
     def load(self) -> None:
         """Load what the metric needs, or find it and leave the loading to `ready`; called once."""

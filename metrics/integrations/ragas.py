@@ -64,7 +64,7 @@ class GenqaMetric(SingleTurnMetric):
         reference: str | Sequence[str] | None = None,
         retrieved_contexts: Sequence[str] | None = None,
     ) -> MetricResult:
-        """Return the same, without `await`."""
+        """Return the score and reason of one row; the same as `ascore`, without `await`."""
         evidence = reference if self._evidence == "reference" else retrieved_contexts
         return _with_reason(self._explained.one(user_input, response, evidence))
 

@@ -54,7 +54,7 @@ class KpqaScorer(Scorer):
     def check_parts(cls, idf=False, **settings):
         """Refuse `idf=True`; see `Scorer.check_parts`."""
         if idf is True:
-            raise ValueError("idf: rows are scored in parts here, and True needs all of them; give a list of texts")
+            raise ValueError("idf: True needs all rows at once, and rows are read in parts here; give a list of texts")
 
     @classmethod
     def check(cls, idf=False, **settings):
@@ -117,7 +117,7 @@ class KpqaScorer(Scorer):
         self._idf_digest = hashlib.sha256(repr(sorted(texts)).encode()).hexdigest()[:12]
 
     def for_rows(self, columns: Mapping[str, list]) -> Self:
-        """Return the scorer for all rows of a call, which takes what `idf=True` needs from their references."""
+        """Return the scorer with the IDF weights of the references of one call, if `idf` is True; else itself."""
         if self._idf_of is not True:
             return self
         result = copy(self)
@@ -125,7 +125,7 @@ class KpqaScorer(Scorer):
         return result
 
     def chunks(self, columns: Mapping[str, list]) -> Iterator[Sequence[int]]:
-        """Yield row numbers in pieces of limited size, a question's rows in one piece if two such sizes hold them."""
+        """Yield row numbers in chunks of limited size; rows of one question stay together up to twice that size."""
         questions, predictions, references = (columns[name] for name in ("questions", "predictions", "references"))
         order = sorted(range(len(questions)), key=questions.__getitem__)
         chunk, share = [], 0.0
@@ -145,7 +145,7 @@ class KpqaScorer(Scorer):
         check_fork(self.device, self._process)
         if self._idf_of is True and self._frequencies is None:
             raise ValueError(
-                "idf: True takes the references of one call of compute; for rows in parts give a list of texts"
+                "idf: True needs the references of all rows in one call; for rows in parts give a list of texts"
             )
         rows = len(questions)
         asked = [*questions, *(question for i, question in enumerate(questions) for _ in references[i])]

@@ -52,7 +52,7 @@ class Tokens(NamedTuple):
     values: np.ndarray | None = None  # (tokens,) integers, see `encoding.values_of`
 
     def keyphrase_ids(self) -> np.ndarray:
-        """Return (tokens,) integers, equal where tokens match for the weighted metrics; negation counts."""
+        """Return (tokens,) integers, equal where the weighted metrics match tokens; a denied token is another one."""
         ids = np.asarray(self.ids, dtype=np.int64)
         return ids if self.denied is None else ids + _DENIED * self.denied
 

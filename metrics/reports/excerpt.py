@@ -25,7 +25,7 @@ _WORD = re.compile(r"\w+")
 
 
 def excerpt(answer: str, beside: Sequence[str], room: int, name: str = "accepted") -> str:
-    """Return an answer beside the first of the texts that it is compared with, in one line of so many characters."""
+    """Return one line of at most `room` characters: an answer and the first text that it is compared with."""
     if not beside:
         return quoted(answer, room)
     texts = one_line(answer), one_line(beside[0])
@@ -55,7 +55,7 @@ def excerpt_lines(answer: str, beside: Sequence[str], width: int, name: str = "a
 
 
 def quoted(text: str, room: int, other: str = "") -> str:
-    """Return a text in quotes in so many characters, see `nearest_part`.
+    """Return a text in quotes, cut to `room` characters; see `nearest_part`.
 
     >>> quoted("one  two three", 12), quoted(" ", 12)
     ('"one two..."', '(empty)')
@@ -65,7 +65,7 @@ def quoted(text: str, room: int, other: str = "") -> str:
 
 
 def nearest_part(text: str, room: int, other: str = "") -> str:
-    """Return a text on one line, without marks; of a longer one so many characters of the part nearest to `other`.
+    """Return a text on one line without Markdown, cut to the `room` characters that share most words with `other`.
 
     >>> nearest_part("Yes, of course. It has 3 ports.", 20, "four ports"), nearest_part("one two three", 10)
     ('...It has 3 ports.', 'one two...')
@@ -79,7 +79,7 @@ def nearest_part(text: str, room: int, other: str = "") -> str:
 
 
 def _nearest(text: str, room: int, other: str) -> int:
-    """Return where the first part begins that shares most words with another text; any number counts as two words."""
+    """Return the start of the first part of `room` characters with most words of `other`; numbers count twice."""
     telling = set(_WORD.findall(other.casefold())) - COMMON
     words = list(_WORD.finditer(text))
     sums = [0, *accumulate(2 if word[0].isnumeric() else word[0].casefold() in telling for word in words)]
@@ -197,7 +197,7 @@ def set_lines(sets: Sequence[tally.AnswerToRead], width: int, besides: Sequence[
 
 
 def _fitted(texts: Sequence[str], room: int) -> str:
-    """Return texts in quotes, so many of them as are read in so many characters, and how many more there are.
+    """Return quoted texts that fit into `room` characters, and the number of those left out.
 
     >>> _fitted(["Who won?", "When?", "Why was it?"], 30), _fitted(["Who won it?", "When?"], 20)
     ('"Who won?", "When?"; 1 more', '"Who won..."; 1 more')
@@ -213,10 +213,10 @@ def _fitted(texts: Sequence[str], room: int) -> str:
 
 
 def _shown_scores(answer: tally.AnswerToRead) -> str:
-    """Return the score of an answer, of a metric of words by name, or its two that are far apart."""
+    """Return the scores of an answer as text: those of several metrics by name, a single score alone."""
     return ", ".join(f"{name} {number(value, 2)}" for name, value in answer.scores.items()) or number(answer.score, 2)
 
 
 def _grade(answer: tally.AnswerToRead) -> str:
-    """Return what people say of an answer where the judge disagrees, else what the judge says."""
+    """Return "right" or "wrong": the label of people where the judge disagrees with it, else the verdict."""
     return "right" if (answer.label if answer.kind == tally.DISAGREE else answer.verdict) else "wrong"

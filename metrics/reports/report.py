@@ -61,7 +61,7 @@ class Report:
 
     @property
     def page_findings(self) -> Sequence[str]:
-        """The findings as the top of the page has them."""
+        """The findings in the form that the top of the page shows."""
         return self.findings
 
     def page_notes(self) -> list[str]:
@@ -176,7 +176,7 @@ UNTOLD = "cannot be told from these rows"
 
 
 def untold(notes: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the sentences of notes on why an accuracy cannot be told, and on what to do, which stand behind them.
+    """Return (reasons, next steps) as sentences, from notes in which each reason is followed by its next step.
 
     >>> untold(["skipped: 2", f"the accuracy {UNTOLD}: too few", "more questions are needed"])
     (['The accuracy cannot be told from these rows: too few.'], ['More questions are needed.'])
@@ -228,7 +228,7 @@ def highest(
 
 
 def differing_orders(names: Sequence[str], systems: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """Return a sentence where another of these scores than the first one, the main one, puts another system first.
+    """Return [a sentence] if some score puts another system first than the main score, `names[0]`, does; else [].
 
     `systems` are {system: {score: value}}.
     """
@@ -284,7 +284,7 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
 
 
 def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return a sentence on what the judge finds wrong with how many answers, by system; none where it is not known.
+    """Return [a sentence] with the number of rejected answers of each system by fault; [] where no fault is known.
 
     Answers that people call right are not among them, see `tally.faults_of_rows`.
 
@@ -304,12 +304,12 @@ def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
 
 
 def rejected(values: Mapping) -> int:
-    """Return how many answers of a system the judge rejects, of its "rows" and the share that is "judged" right."""
+    """Return the number of rejected answers of a system, from its "rows" and "judged", the share accepted."""
     return round((1 - values["judged"]) * values["rows"])
 
 
 def briefly(names: Sequence[str]) -> str:
-    """Return names as one phrase, or how many there are where they would be too many for a sentence."""
+    """Return names as one phrase, or their number as "5 others" where they are too many for a sentence."""
     few = len(names) == 1 or (len(names) <= MOST_NAMED and len(listed(names)) <= MOST_CHARACTERS)
     return listed(names) if few else f"{len(names)} others"
 
@@ -392,7 +392,7 @@ def print_field(console, label, text, columns: int) -> None:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What one name means."""
+    """The explanation of one name in tables and JSON."""
 
     meaning: str  # one sentence
     verbs: tuple[str, ...]  # whose tables or JSON have it
@@ -421,7 +421,7 @@ TEXTS = {  # columns that hold names and texts
 
 
 def named(header: str) -> Quantity | None:
-    """Return what a column of a table means; None for one that holds names, or whose name is that of a column.
+    """Return the explanation of a column of a table; None for a column that the glossary lacks.
 
     >>> named("accuracy").verbs
     ('score', 'compare', 'accuracy')
@@ -430,7 +430,7 @@ def named(header: str) -> Quantity | None:
 
 
 def meanings(table: Table) -> list[tuple[str, str]]:
-    """Return what the columns of a table are called and what they mean, those that the glossary has.
+    """Return [(heading, meaning)] of the columns of a table that the glossary explains.
 
     >>> meanings(Table("", ["system", "wins", "rejected"], []))
     [('system', 'Who answered.'), ('rejected', 'Answers that people and judge call wrong.')]
@@ -443,7 +443,7 @@ def meanings(table: Table) -> list[tuple[str, str]]:
 
 
 def judge_names(judge: str, header: Iterable[str], whose: str) -> dict[str, str]:
-    """Return what a table calls a judge's numbers, and the accuracy beside them, see `judge_errors.whose`.
+    """Return {column: heading} for a judge's numbers, and for the accuracy (`whose`: see `judge_errors.whose`).
 
     >>> judge_names("ava", ["system", "ava_wrong", "ava_accuracy", "accuracy"], "people")
     {'ava_wrong': 'judge: wrong', 'ava_accuracy': 'judge: accepts', 'accuracy': 'people: accuracy'}

@@ -100,7 +100,7 @@ def _with_html(text: str) -> str | list[str]:
 
 
 def _row(answer: ViewedAnswer, number: int) -> dict[str, Any]:
-    """Return an answer as the page has it: without what is empty."""
+    """Return an answer as a JSON object for the page; empty fields are left out."""
     rounded = {name: round(value, 4) for name, value in answer.scores.items() if math.isfinite(value)}
     row = {
         "number": number,
@@ -141,7 +141,7 @@ def _questions(answers: Sequence[ViewedAnswer]) -> tuple[list[str], list[list[in
 
 
 def rows_of_page(answers: Sequence[ViewedAnswer], most_rows: int = MOST_ROWS, most_bytes: int = MOST_BYTES):
-    """Return the rows of a page as a JSON list of questions, how many rows it has, and which; "" for all.
+    """Return a JSON list of questions with their rows, the number of rows, and a note on rows left out, or "".
 
     Where there are too many, whole questions are left out: first those that nobody needs to read, see
     `ViewedAnswer.need`.

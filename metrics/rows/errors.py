@@ -39,12 +39,12 @@ def without_hints(message: object) -> str:
 
 
 def name_column(role: str, column: str = "NAME") -> Advice:
-    """Return how to say which column has a role; "" for none."""
+    """Return advice on naming the column that has a role; `column` "" names none."""
     return Advice(f'columns={{"{role}": "{column}"}}', command=f"--column {role}={column}")
 
 
 def read_option(name: str, choice: str) -> Advice:
-    """Return how to read a file with an option, such as an encoding."""
+    """Return advice on reading a file with an option, such as an encoding."""
     quoted = shlex.quote(choice) if choice != "NAME" else choice
     return Advice(f"{name}={choice!r} of read_rows", command=f"--{name.replace('_', '-')} {quoted}")
 
@@ -55,7 +55,7 @@ def add_metric(metric: str) -> Advice:
 
 
 def too_many_systems(number: str, system: str) -> Advice:
-    """Return what is said of a file with more systems than can be compared, such as this one."""
+    """Return the message for a file with too many systems, such as `system`, with its fix."""
     fix = name_column("system"), ", none with ", name_column("system", "")
     return Advice(f"{number} systems, such as {system!r:.60}; is that the right column? Name another with ", *fix)
 

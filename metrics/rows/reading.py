@@ -239,7 +239,7 @@ class RowReader:
         return self.value(values, role)[1] is not MISSING
 
     def verdict(self, column: str, value: object) -> float | None:
-        """Return the label of a word, see `verdict_of`, and note how it was read; letters of SimpleQA are an error."""
+        """Return the label of a word (see `verdict_of`) and note it; raise a RowError for letters of SimpleQA."""
         word = value.strip() if isinstance(value, str) else ""
         if word.upper() in ("A", "B", "C"):
             self._letters.add(word.upper())
@@ -595,7 +595,7 @@ class RowReader:
         return [whole_characters(str(text)) for text in texts if is_given(text)]
 
     def _several(self, column: str, text: str) -> list[str]:
-        """Return the references of a text: those of a printed list, those between separators, or itself."""
+        """Return the references in a text: items of a printed list, parts between separators, or the whole text."""
         printed = None if isinstance(text, PlainCell) else printed_list(text)
         if printed:
             self.source.note(

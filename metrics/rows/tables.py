@@ -110,7 +110,7 @@ def parquet_rows(raw: BinaryIO, path: str, after: int, progress: list) -> Iterat
             progress[0] = row.number / file.metadata.num_rows
             yield row
     except (pyarrow.ArrowException, OSError) as error:
-        raise FileError(f"{path}: not a Parquet file that can be read: {error}") from error
+        raise FileError(f"{path}: not a Parquet file that can be read: {error}; write it again") from error
 
 
 def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
@@ -125,7 +125,7 @@ def arrow_rows(raw: BinaryIO, path: str, after: int) -> Iterator[Row]:
             batches = pyarrow.ipc.open_stream(raw)
         yield from _rows_of(batches, 0, after)
     except (pyarrow.ArrowException, OSError) as error:
-        raise FileError(f"{path}: not an Arrow file that can be read: {error}") from error
+        raise FileError(f"{path}: not an Arrow file that can be read: {error}; write it again") from error
 
 
 def _cell(cell: Any) -> str | bool:
@@ -155,7 +155,7 @@ def excel_rows(raw: BinaryIO, path: str, after: int, sheet: str, sheets: list[st
     except FileError:
         raise
     except (CalamineError, OSError, ValueError) as error:
-        raise FileError(f"{path}: not an Excel workbook that can be read: {error}") from error
+        raise FileError(f"{path}: not an Excel workbook that can be read: {error}; save it again") from error
     header = [str(_cell(cell)) for cell in table[0]] if table else []
     while header and not header[-1]:
         header.pop()
@@ -192,7 +192,7 @@ def load_dataset(path: str | os.PathLike):
     try:
         result = datasets.load_from_disk(str(path))
     except Exception as error:  # datasets and pyarrow raise many kinds
-        raise FileError(f"{path}: not a data set that can be read: {error}") from error
+        raise FileError(f"{path}: not a data set that can be read: {error}; save it again") from error
     if isinstance(result, datasets.DatasetDict):
         splits = ", ".join(str(Path(path, name)) for name in result)
         raise FileError(f"{path}: holds several splits; name one of {splits}")

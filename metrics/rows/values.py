@@ -227,7 +227,7 @@ def printed_list(text: object) -> list[str] | None:
 
 
 def literal(text: str) -> object:
-    """Return an object or a list that a text holds, as JSON or as Python prints it; the text where it holds none.
+    """Return the object or list that a text is in JSON or Python notation; any other text unchanged.
 
     >>> literal('[{"a": null}]'), literal("{'a': None}"), literal("[sic]")
     ([{'a': None}], {'a': None}, '[sic]')
@@ -282,7 +282,7 @@ def whole_characters(text: str) -> str:
 
 
 def same_text(text: str) -> str:
-    r"""Return a text without what a spreadsheet changes in it: composed letters, line ends, blanks at its ends.
+    r"""Return a text with spreadsheets' changes normalized: composed letters, line ends, blanks at both ends.
 
     >>> same_text("Beyonce\u0301 \r\n") == "Beyonc\xe9"
     True
@@ -472,7 +472,7 @@ CHATS = ("messages", "conversations", "conversation", "dialogue", "dialog", "cha
 
 @lru_cache(maxsize=256)
 def recognized(names: tuple[str, ...]) -> Mapping[str, str]:
-    """Return the columns of a file by the roles of `COLUMNS`, as far as they are known.
+    """Return {role: column} for the roles of `COLUMNS` whose column is recognized by its name.
 
     Case, and blanks or hyphens for underscores, do not count; a name that is spelled exactly so comes first.
 

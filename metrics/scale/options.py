@@ -56,7 +56,7 @@ class ScoreOptions:
         if self.part_rows < 1:
             raise ValueError(f"part_rows: expected at least 1, got {self.part_rows}")
         if self.engine != "ray" and self.address is not None:
-            raise ValueError("address: only with the engine ray")
+            raise ValueError("address: only with the engine ray; leave it out, or add engine='ray'")
         metrics = tuple(listed_names("metrics", self.metrics))
         settings = settings_by_metric(self.settings, metrics)
         if self.calibration is not None:

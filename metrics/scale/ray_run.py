@@ -45,7 +45,7 @@ def file_system(path: str):
     try:
         return fs.FileSystem.from_uri(path if "://" in path else os.path.abspath(path))
     except (pyarrow.ArrowException, OSError, ImportError, ValueError) as error:
-        raise FileError(f"{path}: no such place: {error}") from error
+        raise FileError(f"{path}: cannot be found: {error}; check the address") from error
 
 
 def listed(inputs: Sequence[str]) -> list[dict]:
@@ -71,7 +71,7 @@ def listed(inputs: Sequence[str]) -> list[dict]:
             inside = (file for file in values if file.is_file and _is_input(file.base_name))
             values = sorted(inside, key=lambda file: file.path)
             if not values:
-                raise FileError(f"{path}: no file in it ends in {', '.join(FORMATS)}")
+                raise FileError(f"{path}: no file in it ends in {', '.join(FORMATS)}; name another folder")
         for file in values:
             full = name.rstrip("/") + file.path.removeprefix(inner.rstrip("/"))
             format_of(full)
@@ -220,7 +220,8 @@ def _connected(address: str | None) -> Iterator[None]:
     try:
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
     except Exception as error:  # some are of no special kind
-        raise FileError(f"address: no Ray cluster at {address or 'this machine'}: {error}") from error
+        fix = "start one with ray start --head, or leave address out"
+        raise FileError(f"address: no Ray cluster at {address or 'this machine'}: {error}; {fix}") from error
     try:
         yield
     finally:

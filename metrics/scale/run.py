@@ -9,7 +9,7 @@ from typing import Any, Literal
 from .. import __version__
 from ..core.scorer import Scorer
 from ..registry import scorer_class
-from ..rows.errors import Advice, FileError, too_many_systems
+from ..rows.errors import Advice, FileError, name_column, too_many_systems
 from ..rows.reading import (
     NOT_NUMBERS,
     SINGLE,
@@ -263,7 +263,8 @@ class Run:
             self.scorers = make_scorers(default_metrics(row_kind), sources=self.sources)
         for metric, scorer in self.scorers.items():
             if scorer.needs_question and row_kind.text != "question":
-                raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")
+                problem = f"{metric}: needs rows with a question, got rows with a {row_kind.text}; leave it out, or "
+                raise FileError(problem, "name the question with ", name_column("question"))
         return self.scorers
 
     def _needs(self, row_kind: RowKind) -> dict[str, str]:

@@ -417,7 +417,7 @@ def _other_words(answer: str, references: Sequence[str], question: str) -> float
 
 
 def sets_to_read(columns: Mapping[str, Sequence], number: int, scorers: Iterable[Scorer]) -> AnswersToRead:
-    """Return the sets that lack most of their references, by the first metric that says which they lack."""
+    """Return the sets of questions that miss most references, by the first metric that names the missing ones."""
     lacks = next((f"{scorer.name}_{scorer.missing}" for scorer in scorers if scorer.missing), None)
     sets = []
     for row, missing in enumerate(columns[lacks] if lacks else ()):

@@ -183,7 +183,7 @@ class Reading:
     def _check_any(self) -> None:
         good, single, skipped = (self.counts[name] for name in (GOOD, SINGLE, SKIPPED))
         if not good and skipped:
-            raise FileError(f"no row could be scored: all {skipped:,} rows are bad")
+            raise FileError(f"no row could be scored: all {skipped:,} rows are bad; see the messages above")
         if not good:
             raise FileError(f"{', '.join(source.name for source in self.sources)}: no rows; is this the right file?")
         if single == good:

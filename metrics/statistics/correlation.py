@@ -134,7 +134,7 @@ def is_varied(scores: np.ndarray) -> bool:
 
 
 def fewer_side(scores: np.ndarray) -> int:
-    """Return how many scores are on that side of their mean that has fewer.
+    """Return the number of scores above or below their mean, whichever is smaller.
 
     >>> fewer_side(np.array([1.0, 1, 1, 1, 0])), fewer_side(np.ones(3))
     (1, 0)

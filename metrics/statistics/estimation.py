@@ -214,7 +214,7 @@ class AccuracyEstimate:
 
 
 def numbered_alike(estimates: Sequence[AccuracyEstimate], keys: Sequence[np.ndarray]) -> list[AccuracyEstimate]:
-    """Return estimates whose influences have one position per question of any of them, 0 where one lacks it.
+    """Return estimates whose influences are aligned: one position per question of any estimate, 0 where it is absent.
 
     `keys` are, for each estimate, the sorted keys of its questions.
     """
@@ -290,7 +290,7 @@ def estimate_accuracy(
 
 
 def _judge_alone(sums: QuestionSums, errors, no_errors: str, ignore_errors: bool, confidence: float):
-    """Return the estimate by verdicts alone, None where there is none; and the reason for that."""
+    """Return (estimate by verdicts alone, ""), or (None, the reason why there is none)."""
     rows, questions = sums.rows.sum(), float(kish(sums.rows))
     rate = float(sums.accepted.sum() / rows)
     if questions < MIN_QUESTIONS - 1e-9:
@@ -556,7 +556,7 @@ class LabelPlan:
         return min(int(np.ceil(needed)), self.rows) - self.labels
 
     def questions_needed(self, half_width: float) -> int | None:
-        """Return of how many questions like these labels of all rows give about +- `half_width`; None if of none."""
+        """Return the number of questions whose rows, all labelled, give about +- `half_width`; None without one."""
         needed = self.questions * self._size_for(half_width) / self.of_all
         return int(np.ceil(needed)) if np.isfinite(needed) else None
 

@@ -20,7 +20,7 @@ FEW_ERRORS = 3  # right or wrong answers up to which a limit is that of a Poisso
 
 
 def kish(sizes: np.ndarray) -> np.ndarray:
-    """Return the number of equal questions that inform as much as these (Kish 1965); (...) of (..., questions) sizes.
+    """Return the (...) effective number of equally large questions (Kish 1965), from (..., questions) sizes.
 
     >>> float(kish(np.array([2, 2, 2]))), float(kish(np.array([4, 1, 1])))
     (3.0, 2.0)

@@ -275,7 +275,7 @@ LEAST_DIFFERING = 6  # questions on which systems differ, below which no differe
 
 
 def smallest_p(questions: float) -> float:
-    """Return the smallest possible p-value with so many differing questions: that of a sign test in which all agree.
+    """Return the smallest p-value that `questions` differing questions allow: a sign test in which all agree.
 
     >>> smallest_p(LEAST_DIFFERING - 1), smallest_p(LEAST_DIFFERING)
     (0.0625, 0.03125)

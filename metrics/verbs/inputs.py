@@ -21,7 +21,7 @@ def digested_sources(rows: object, name: str = "rows") -> list[Source]:
     """Return the sources of rows; standard input cannot be read twice, for a digest and rows, and is a ValueError."""
     sources = sources_of(rows, name=name)
     if any(source.path == "-" for source in sources):
-        raise ValueError("standard input cannot be read twice, for its digest and its rows; name a file")
+        raise ValueError(f"{name}: standard input can be read only once, here rows are read twice; name a file")
     return sources
 
 
@@ -124,11 +124,12 @@ def read_answers(
     def convert(source: Source, row: Row) -> list[tuple]:
         reader = readers.setdefault(source.name, RowReader(source, columns, lambda kind: asked))
         if reader.row_kind(row.values).sets:
-            raise RowError("prediction: expected one answer, got a set; accuracy is of answers")
+            raise RowError("prediction: expected one answer, got a set of questions; sets are scored by score")
         probability = math.nan
         if judge_column is not None:
             if judge_column not in row.values:
-                raise RowError(f"no column {judge_column!r}, which is to have the judge's verdicts")
+                names = ", ".join(row.values) or "none"
+                raise RowError(f"judge: no column {judge_column!r}; columns found: {names}; name one of them")
             probability = share_of(judge_column, row.values[judge_column])
         name = slice_of(by, row.values) if by else ""
         read = reader.read(row)

@@ -191,7 +191,7 @@ class JudgeErrors:
         return estimation.estimate_accuracy(sums, errors, unknown, ignore_errors=self.ignored, **options)
 
     def _key(self, basis: str) -> str:
-        """Return the key of `BASES` of a basis of an estimate."""
+        """Return the key in `BASES` for the `basis` of an estimate."""
         return self.measured.method if basis == estimation.MEASURED else basis
 
     def notes(self, systems: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -213,7 +213,7 @@ class JudgeErrors:
         return notes + self._notes_without_estimate(systems, by_key.get(estimation.NOTHING, []))
 
     def _notes_without_estimate(self, systems: Mapping[str, Mapping[str, Any]], untold: Sequence[str]) -> list[str]:
-        """Return why these systems have no estimate, and the remedy, for each remedy."""
+        """Return two notes per remedy: why systems have no estimate, and what to do."""
         is_large = any(systems[system]["rows"] > LABELS_TO_BEGIN for system in untold)
         to_label = WHAT_TO_DO.format(number=LABELS_TO_BEGIN if is_large else "all")
         if self.measured and self.measured.method == "calibrated":  # then there are labels

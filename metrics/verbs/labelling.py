@@ -299,7 +299,7 @@ class Session:
         write_text(self.path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
     def _update_plan(self) -> None:
-        """Give labels of an earlier plan the probabilities of this plan; rows that it does not draw get none."""
+        """Overwrite the sampling probabilities of existing labels by this plan's; rows outside the plan get None."""
         plans = {task.key: (task.probability, task.planned) for task in self.tasks}
         with self._locked():
             rows, changed = self._rows(), False
@@ -361,7 +361,7 @@ class Session:
     def disagreements(self) -> list[tuple[Task, list[dict]]]:
         """Return tasks that another rater labels differently, with the rows of all raters, this one's first.
 
-        Without those that this rater has looked at in a second pass.
+        Tasks that this rater has looked at in a second pass are left out.
         """
         by_item, result = self._by_item(), []
         for task in self.tasks:
@@ -452,7 +452,7 @@ def marked_words(answer: str, references: Sequence[str]) -> tuple[Pieces, list[P
 
 
 def _pieces(text: str, others: Collection[str]) -> Pieces:
-    """Return the pieces of a text; what stands on a line between two words that `others` lacks belongs to them."""
+    """Return [(piece, whether `others` has it)] of a text; missing words on a line join the blanks between them."""
     tokens = _WORDS.findall(text)
     is_word = [bool(re.match(r"\w", token)) for token in tokens]
     lacks = [word and token.lower() not in others for token, word in zip(tokens, is_word, strict=True)]

@@ -49,14 +49,14 @@ class Labels:
     until: str | None = None  # the rule by which labelling stopped, see `rows.values.STOPPED_BY`
 
     def replace_those_of(self, items: Sequence[Item]) -> None:
-        """Give the rows these labels in place of their own: a judge is compared with them before they are used."""
+        """Replace the labels and sampling probabilities of items, in place, by these."""
         for item, label, chance in zip(items, self.mean, self.probability, strict=True):
             item.human = item.human[0], None if np.isnan(label) else float(label)
             item.chance = None if np.isnan(chance) else float(chance)
 
 
 def what_labels_give(number: int) -> str:
-    """Return in words how narrow an interval is by so many labels, where 8 or 5 of 10 are right; "" for few.
+    """Return in words the half width of an interval by `number` labels, if 80% or 50% are right; "" for few.
 
     >>> what_labels_give(30), what_labels_give(4)
     ('30 labels of a system give about +-14 to +-17 points', '')

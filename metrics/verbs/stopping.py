@@ -39,7 +39,7 @@ def lowest_accuracy(until: str) -> float | None:
 
 @dataclass(frozen=True)
 class Question:
-    """What labels of one system, or the differences of two, are to decide.
+    """A stopping question: whether one system is accurate enough, or which of two systems is better.
 
     Attributes:
         names: the system, or the two systems.
@@ -57,7 +57,7 @@ class Question:
     low: float | None
 
     def _moved(self, labels: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        """Return `sequential.controlled` of the labels up to the first missing one: a skipped row is waited for."""
+        """Return (labels corrected by the judge, weights of the judge), up to the first row without a label."""
         outcomes: list[float] = []
         for keys in self.steps:
             if any(key not in labels for key in keys):

@@ -49,13 +49,16 @@ def normalized(row: dict, form: str, systems: Sequence[str]) -> dict:
     if tool and tool.needed:
         if not tool.is_of(row):
             expected = " or ".join(", ".join(columns) for columns in tool.needed)
-            raise RowError(f"no row of --from {form}, which has {expected}; columns found: {', '.join(row) or 'none'}")
+            fix = Advice("name another tool, or none", command="name another tool with --from, or leave it out")
+            problem = f"no row of {form}, which has {expected}; columns found: {', '.join(row) or 'none'}"
+            raise RowError(problem, hint=fix)
         try:
             columns = tool.columns_of(row)
         except RowError:
             raise
         except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
-            raise RowError(f"not what --from {form} expects: {type(error).__name__} {error}") from error
+            problem = f"no complete row of {form}: {type(error).__name__} {error}"
+            raise RowError(problem, hint="drop the row, or write question, prediction and references") from error
         row = {name: cell for name, cell in row.items() if name.lower() not in tool.ignored}
         row |= {name: cell for name, cell in columns.items() if cell is not None}
     if not systems:

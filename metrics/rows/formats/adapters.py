@@ -129,7 +129,7 @@ def langsmith(row: dict) -> dict:
     outputs, inputs = values_of("outputs"), values_of("inputs")
     answers = outputs.values() if isinstance(outputs, dict) else [outputs or None]
     if all(answer is None for answer in answers):
-        raise RowError(f"has no outputs: {row.get('error') or 'no run'!s:.80}")
+        raise RowError(f"has no outputs: {row.get('error') or 'no run'!s:.80}; run it again, or drop the row")
     return {
         "question": named_text(inputs, QUESTIONS),
         "prediction": named_text(outputs, ANSWERS, "assistant"),
@@ -155,7 +155,7 @@ def promptfoo(row: dict) -> dict:
     variables = row.get("vars") or case.get("vars") or {}
     output = response.get("output") if isinstance(response, Mapping) else response
     if output is None:
-        raise RowError(f"has no output: {row.get('error') or 'no response'!s:.80}")
+        raise RowError(f"has no output: {row.get('error') or 'no response'!s:.80}; run it again, or drop the row")
     references = next(
         (expected_answers(variables[name]) for name in EXPECTED if variables.get(name) is not None), None
     )

@@ -134,7 +134,7 @@ def agree(
     finite = np.all([np.isfinite(scores_by_row) for scores_by_row in scores.values()], axis=0)
     kept = [row for row, is_finite in zip(with_human, finite, strict=True) if is_finite]
     if len(kept) < 3:
-        raise FileError(f"{len(kept)} rows have a human score and all metric scores; 3 are the least")
+        raise FileError(f"rows: expected 3 or more with a human score and all metric scores, got {len(kept)}")
     human_scores = np.array([row.item.human[field] for row in kept], dtype=float)
     labels = [row.item.human[1] for row in kept]
     if correct is None and all(label in (0.0, 1.0) for label in labels):

@@ -275,7 +275,7 @@ def tested_pairs(
 
 
 def closest_pair(scores: Mapping[str, Mapping], pairs: Sequence[Mapping]) -> list[str]:
-    """Return the two systems whose answers are read first: of those that may be the best the closest two.
+    """Return [better, other], the systems whose answers are shown: the closest two of those that may be the best.
 
     The better one comes first. Where one is significantly better than all others, it and the next one. Systems without
     a score are left out. `pairs`: see `tested_pairs`.

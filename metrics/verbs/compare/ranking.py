@@ -94,7 +94,7 @@ def is_clear(pair: Mapping[str, Any]) -> bool:
 
 
 def from_better(order: list[str], pair: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a test with that system first which comes first in an order."""
+    """Return a test of two systems, turned so that the system that is earlier in `order` comes first."""
     if order.index(pair["first"]) < order.index(pair["second"]):
         return pair
     other = {"first": "second", "second": "first", "wins": "losses", "losses": "wins"}

@@ -514,7 +514,7 @@ def _deciding_rows(
     labelled: np.ndarray,
     most: int,
 ) -> dict[str, Any]:
-    """Return "deciding": how often the two closest systems are better; "rows": where they differ most, or else all do.
+    """Return {"deciding": wins of the two closest systems, "rows": rows on which these, or else all systems, differ}.
 
     Scores are (rows, systems), see `most_different`. Rows come first of which both answers have a label.
     """

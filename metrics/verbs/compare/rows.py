@@ -217,7 +217,8 @@ def _check_row_kind(source: Source, row_kind: RowKind, before: RowKind | None, s
         )
     for metric, scorer in scorers.items():
         if scorer.needs_question and row_kind.text != "question":
-            raise FileError(f"{metric}: needs rows with a question, got rows with a {row_kind.text}")
+            problem = f"{metric}: needs rows with a question, got rows with a {row_kind.text}; leave it out, or "
+            raise FileError(problem, "name the question with ", name_column("question"))
 
 
 def _recorded_scores(values: Mapping[str, object], names: Sequence[str]) -> dict[str, float]:

@@ -43,7 +43,7 @@ def changes(
     """
     if len(matched.systems) != 2:
         names = ", ".join(matched.systems)
-        raise FileError(f"runs: expected an old and a new run, got {len(matched.systems)}: {names}")
+        raise FileError(f"runs: expected an old and a new run, got {len(matched.systems)}: {names}; name two")
     changed = np.array([old.item.predictions != new.item.predictions for old, new in matched.rows])
     metrics: dict[str, Any] = {}
     for metric, scorer in scorers.items():
@@ -85,7 +85,7 @@ def _change(matched: Matched, row: int, scores: Sequence[float]) -> dict[str, An
 
 
 def _recorded(matched: Matched, changed: np.ndarray, name: str) -> list[dict[str, Any]] | None:
-    """Return the questions with the same answer whose recorded score changed; None where a row has no such score."""
+    """Return questions whose answer is the same but whose recorded score changed; None if a row has no such score."""
     if not all(name in row.recorded for question in matched.rows for row in question):
         return None
     scores = [(old.recorded[name], new.recorded[name]) for old, new in matched.rows]

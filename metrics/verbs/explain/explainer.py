@@ -8,7 +8,7 @@ from ...registry import SCORERS, scorer_class
 
 
 class Explainer(NamedTuple):
-    """A way of explaining how an answer was scored by its references."""
+    """Functions that compute and show the explanation of one answer's score."""
 
     load: Callable  # (metric, settings, texts in which words are counted) -> function of question, answer, references
     show: Callable  # prints what that function returns on a console, with a legend if `legend`
@@ -22,6 +22,6 @@ def explained_metrics() -> tuple[str, ...]:
 
 
 def explainer_of(metric: str) -> Explainer:
-    """Return the way in which a metric is explained, by a sentence where it has none of its own."""
+    """Return the `Explainer` of a metric; a metric without one is explained by a sentence."""
     module = scorer_class(metric).explainer or "reasons"
     return import_module(f"{__package__}.{module}").EXPLAINER

@@ -38,7 +38,7 @@ def _texts(explained: Explanation, pairs: Sequence[tuple[list[Segment], list[Seg
 
 
 def _best(explained: Explanation) -> str:
-    """Return which of several references gave which scores, and with which the marks compare the prediction."""
+    """Return a sentence on which reference gave each score, and which the marks compare; "" for one reference."""
     if len(explained.pairs) == 1:
         return ""
     won: dict[int, list[str]] = {}

@@ -45,7 +45,7 @@ def explain(
     name = scorer_class(metric).evidence
     wanted = contexts if name == "contexts" else references
     if wanted is None or (references is not None and contexts is not None):
-        raise ValueError(f"{name}: {metric} judges an answer by them, and by them alone; give {name}=[...]")
+        raise ValueError(f"{name}: {metric} compares answers with {name} alone; give {name}=[...], nothing else")
     result = load(metric, progress=progress, **(settings or {}))
     results = result.compute(questions=[question], predictions=[prediction], **{name: [wanted]}, explain=True)
     return {**results, "explanation": results["explanation"][0]}

@@ -110,14 +110,14 @@ def judged_answers(scorer: Scorer, items: Sequence[Item]) -> tuple[list[Grounded
 
 
 def _kind(answer: str) -> str:
-    """Return what an answer is that states nothing."""
+    """Return "empty", "asking or greeting" or "declining" for an answer that states nothing."""
     if not any(map(str.isalnum, answer)):
         return "empty"
     return "asking or greeting" if attempts(answer) else "declining"
 
 
 def _of_judge(scorer: Scorer, counts: Counter) -> dict[str, Any]:
-    """Return what `Grounded` says of the judge."""
+    """Return the fields of `Grounded` that describe the judge: threshold, error rate, signature, warnings."""
     facts = {name: getattr(scorer, name) for name in ("threshold", "error_rate", "signature")}
     return facts | {"warnings": tuple(scorer.warnings({}, counts))}
 
@@ -202,7 +202,7 @@ SYSTEMS = 10  # systems that are listed
 
 
 def headline(grounded: Grounded) -> str:
-    """Return what was found, in a line."""
+    """Return one line with the number of unsupported answers of all, or of supported sentences of one answer."""
     if grounded.single:
         (answer,) = grounded.answers
         if not answer.sentences:
@@ -221,7 +221,7 @@ def not_judged(grounded: Grounded) -> str:
 
 
 def by_system(grounded: Grounded) -> str:
-    """Return how many stating answers of each system have such a sentence, most first; nothing for one system."""
+    """Return a line with each system's share of answers with an unsupported sentence; "" for one system."""
     if len(grounded.stating) < 2:
         return ""
     order = sorted(grounded.stating, key=lambda name: -grounded.unsupported[name] / max(grounded.stating[name], 1))
@@ -250,7 +250,7 @@ def evidence(sentence: Judged) -> list[tuple[str, str]]:
 
 
 def _says(instead: str | None) -> str:
-    """Return what a passage says in place of a part of a sentence.
+    """Return a lead-in for a passage, with the words that it has in place of a part of the sentence.
 
     >>> _says("1889"), _says('"is not"'), _says('without "not"'), _says(None)
     ('says "1889": ', 'says "is not": ', 'says it without "not": ', '')

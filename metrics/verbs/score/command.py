@@ -81,7 +81,7 @@ def score(
 
 
 def _names(arguments: dict[str, Any], sources: list) -> list[str] | None:
-    """Return the scores that there will be; None for rows that cannot be read ahead."""
+    """Return the names of the scores that --fail-under can use; None for rows that cannot be read ahead."""
     from ...rows.reading import first_row_kind
     from ...scale.options import default_metrics, score_names
 

@@ -179,7 +179,7 @@ def _judged(scores: Scores, scorers: Mapping[str, Scorer], ignore_judge_errors: 
 def _leads(
     estimates: Mapping[str, estimation.AccuracyEstimate], keys: Mapping[str, np.ndarray]
 ) -> dict[str, tuple[float, float, float]]:
-    """Return how far every other system is behind the first one, with limits, as `compare` has them.
+    """Return {system: (difference from the best system, low, high)} for all but the best, as `compare` computes them.
 
     `keys` are those of each system's questions. Empty for one system, or where an accuracy or a limit cannot be told.
     """
@@ -601,7 +601,7 @@ class ScoreReport(Report):
         return shlex.join(command)
 
     def _more(self) -> str:
-        """Return where the rest is, and which command says why the answers to read were scored so."""
+        """Return the last line: the command that explains the listed answers, and --verbose for all tables."""
         metric, column = self._explained, ""
         if metric in ("", JUDGE):
             return f"{f'Why: {self._why}. ' if metric else ''}All tables and signatures: --verbose"
@@ -648,7 +648,7 @@ class ScoreReport(Report):
 
 
 def _shown_scores(metric: str, scores: Mapping[str, float]) -> dict[str, float]:
-    """Return one quotient for the two lengths, and only the scores that fit a table."""
+    """Return the scores that tables show; prediction and reference length become their ratio, "length_ratio"."""
     hidden = scorer_class(metric).only_in_files
     shown = {name: value for name, value in scores.items() if name not in hidden}
     if "prediction_length" in shown:

@@ -31,7 +31,7 @@ HOLDS = "The intervals hold once all drawn answers are labelled. To stop as soon
 
 @dataclass
 class Viewed:
-    """The rows of a judged file as a page, and the labels that are given in it."""
+    """A page with the answers of a judged file, and the session that saves labels given on the page."""
 
     html: str
     answers: Sequence[ViewedAnswer]
@@ -42,7 +42,7 @@ class Viewed:
     def save(self, key: str, label: int | None) -> None:
         """Write a label into the file; None takes it back."""
         if self.session is None:
-            raise ValueError("there is no file of labels; name one after the rows")
+            raise ValueError("labels: the page has no file for them; begin again with its name behind the rows")
         if key not in self.tasks:
             raise ValueError("key: this is no answer of the page; reload it")
         if label is None:
@@ -136,7 +136,7 @@ def _has_labels(labels: Path) -> bool:
 
 
 def _drawn(labels: Path) -> dict[str, tuple] | None:
-    """Return the probability and planned number of each drawn label by its key; None for a file of another tool."""
+    """Return {key: (sampling probability, planned labels)} of sampled labels; None for a file of another tool."""
     if not _has_labels(labels):
         return {}
     try:
