@@ -38,7 +38,7 @@ def judge_among(metrics: Iterable[str]) -> str | None:
 
 
 def make_scorer(metric: str, settings: Mapping | None = None, ready: bool = True) -> "Scorer":
-    """Return what computes one metric with settings of its `load` and `compute`; unless `ready`, models load later.
+    """Return the scorer of a metric with settings of its `load` and `compute`; unless `ready`, models load later.
 
     >>> make_scorer("aev", {"alpha": 0.25}).signature.split("|")[1]
     'alpha:0.25'

@@ -193,7 +193,7 @@ def read_inputs(
 
 
 def _value(text: str) -> object:
-    """Read a value as JSON; what is not JSON is a string, except for the words that clearly mean a value.
+    """Return a text read as JSON; any other text is a string, except words such as True that mean a JSON value.
 
     >>> _value("0.3"), _value("bleu"), _value("infinity"), _value('["a"]')
     (0.3, 'bleu', inf, ['a'])

@@ -102,7 +102,7 @@ def _penalized(name: str, score: float, penalty_name: str, penalty: float) -> st
 
 
 def _unmatched_order(row: np.ndarray, orders: int) -> int:
-    """Return the length of word sequences, from 2 on, of which an answer and its references share none; else 0."""
+    """Return the shortest length (2 or more) of word sequences that answer and references do not share; else 0."""
     counts = row[COUNTS:].reshape(-1, 4)[:orders]
     none = (counts[:, 1] > 0) & (counts[:, 0] == 0) & (counts[0, 0] > 0)
     return int(none.argmax()) + 1 if none.any() else 0

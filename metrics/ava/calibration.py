@@ -60,7 +60,7 @@ def answer_key(question: str, answer: str) -> int:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What `calibrate` found of a judge."""
+    """Scale, threshold and error counts of a judge, as `calibrate` found them."""
 
     slope: float  # of the log-odds of the judge's probability of a row
     intercept: float

@@ -26,7 +26,7 @@ NO_ANSWER = "unanswerable"  # how a model reads that a question has no answer
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an exact comparison says of an answer and a reference: whether they are the same, and which of `EXACT`."""
+    """Verdict of an exact comparison of an answer and a reference: right or wrong, and the rule, one of `EXACT`."""
 
     right: bool
     rule: str
@@ -34,7 +34,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Row:
-    """A row as it is read."""
+    """The texts of a row as a judge reads them, with the verdicts of exact comparisons."""
 
     question: str
     references: list[str]  # of an option's letter its text, or `NO_ANSWER`
@@ -78,7 +78,7 @@ class Rules:
         return Row(question, texts, answer, [self._verdict(question, text, answer) for text in texts])
 
     def _verdict(self, question: str, reference: str, answer: str) -> Verdict | None:
-        """Return what the first exact comparison that decides says of an answer and a reference."""
+        """Return the verdict of the first exact comparison that decides on an answer and a reference; else None."""
         comparisons = {
             "identity": lambda: identical(reference, answer, question),
             "number": lambda: same_number(reference, answer, question),

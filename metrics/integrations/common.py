@@ -22,7 +22,7 @@ SHOWN = {
 
 
 class Result(NamedTuple):
-    """What is shown of a row."""
+    """Score, verdict and reason of a row, for other tools."""
 
     score: float
     correct: bool | None  # the verdict of a metric that judges; None for the others

@@ -36,7 +36,7 @@ _NO_BREAK = "\ue000"  # stands for a blank in a command, which is printed on one
 
 
 class Report:
-    """What a verb found. Subclasses say what is in it; all forms come from the same tables."""
+    """The result of a verb. Subclasses define its tables, from which all output forms are made."""
 
     title: str  # of the page and the Markdown
     styles: tuple[str, ...] = ()  # style sheets of the page beside page.css, files of the folder templates
@@ -157,7 +157,7 @@ class Report:
         say(console, self.facts())
 
     def show_notes(self, console, most: int) -> None:
-        """Print so many of the notes, as sentences below a table; an only other one is printed too."""
+        """Print the first `most` notes as sentences below a table, and the last one if only that is left."""
         most += len(self.notes) == most + 1
         notes, more = [f"   {as_sentence(note)}" for note in self.notes[:most]], len(self.notes) - most
         say(console, [*notes, *[f"   ... and {more} more notes: --verbose"] * (more > 0)], "dim", WIDTH)
@@ -168,7 +168,7 @@ class Report:
 
 
 def as_sentence(note: str) -> str:
-    """Return a note as a sentence; a name at its beginning, before a colon, stays as it is."""
+    """Return a note as a sentence; a name before a colon at its start keeps its case."""
     return f"{note}." if note.partition(" ")[0].endswith(":") else f"{note[:1].upper()}{note[1:]}."
 
 

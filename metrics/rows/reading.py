@@ -808,7 +808,7 @@ def check_columns(sources: Sequence[Source], columns: Mapping[str, str]) -> None
 
 
 def first_row_kind(sources: Sequence[Source], columns: Mapping[str, str]) -> RowKind | None:
-    """Return what the first good row is; None where there is none."""
+    """Return the kind of the first good row; None without a good row."""
     reader = RowReader(sources[0], columns)
     for row in _first_rows(sources[0]):
         with suppress(RowError):

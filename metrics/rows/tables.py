@@ -31,7 +31,7 @@ def check_columns(names: Sequence[object], path: str, where: str = "") -> None:
 
 
 def delimiter_of(start: bytes, encoding: str) -> str:
-    """Return what separates the cells of a header: what stands in it most often, outside quotation marks.
+    """Return the separator of a header's cells: the one that occurs most often outside quotation marks.
 
     >>> [delimiter_of(start, "utf-8") for start in (b'question;"a, b";prediction', b"sep=;", b"text")]
     [';', ';', ',']

@@ -239,7 +239,7 @@ def literal(text: str) -> object:
 
 
 def paths_in(value: object, path: str = "", depth: int = 5) -> Iterator[tuple[str, object]]:
-    """Yield paths and values of what is no object inside a value, the nearest first; of a list only its first item.
+    """Yield (path, value) of everything inside a value but objects, outermost first; of a list only the first item.
 
     >>> list(paths_in({"a": [{"b": "x"}], "c": 1}))
     [('c', 1), ('a[*].b', 'x')]

@@ -309,7 +309,7 @@ class RayRun(Run):
         return scores
 
     def _results(self, row_kind: RowKind, scorers: Mapping, extra: Mapping | None, progress: Callable) -> list[tuple]:
-        """Return what the tasks return, in their order."""
+        """Return the results of all tasks, in the order of the tasks."""
         has_model = any(scorer.device is not None for scorer in scorers.values())
         options = self.options
         wants_cpu = any(of_metric.get("device") == "cpu" for of_metric in options.settings.values())

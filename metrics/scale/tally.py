@@ -18,7 +18,7 @@ from ..statistics.estimation import QuestionSums, row_sums
 
 @dataclass(eq=False)
 class Tally:
-    """What is summed over rows, by system: all that the scores of a corpus need. Tallies can be added."""
+    """Sums over rows by system, from which the scores of a corpus follow. Tallies can be added."""
 
     rows: Counter[str] = field(default_factory=Counter)  # {system: rows; contexts, of sets of predictions}
     predictions: Counter[str] = field(default_factory=Counter)

@@ -339,7 +339,7 @@ def measured_fact(measured: Mapping[str, Any], unlike: Mapping[str, Sequence[str
 
 
 def calibrated_on(rows: Mapping[str, float]) -> list[str]:
-    """Return a note if a judge was calibrated on many of these rows, from counts of `ava.scorer.profile`; else [].
+    """Return [a note] if a judge was calibrated on many of the rows, from counts of `ava.scorer.profile`; else [].
 
     >>> calibrated_on({"profiled": 60, "calibrated": 40})
     ['the judge was calibrated on 40 of these 60 answers, and errs less on them than on others']

@@ -172,7 +172,7 @@ class Task:
 
 
 def ranks_within(questions: Sequence[str], systems: Sequence[str], keys: Sequence[str], seed: int) -> np.ndarray:
-    """Return (rows,) the place of each answer among those of its system to the same question, in random order.
+    """Return (rows,) ranks from 0, in random order, of the answers of one system to one question.
 
     >>> sorted(ranks_within(["a", "b", "a", "a"], ["x"] * 4, ["1", "2", "3", "4"], 0)[[0, 2, 3]].tolist())
     [0, 1, 2]
@@ -344,7 +344,7 @@ class Session:
         return f"{'at most ' * (self.rule is not None)}{len(self.tasks):,}"
 
     def outcomes(self) -> list[str]:
-        """Return what the rule has decided, a line each; none without a rule."""
+        """Return one line for each decision of the stopping rule; [] without a rule."""
         return self.rule.outcomes(_labels_in(self.done)) if self.rule else []
 
     def agreement(self) -> str:

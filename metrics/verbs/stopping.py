@@ -67,7 +67,7 @@ class Question:
         return controlled(np.array(outcomes, dtype=float), self.judged[:count], self.fresh[:count], self.number)
 
     def decision(self, labels: Mapping[str, float]) -> str:
-        """Return what the labels decide, in words; "" while they do not."""
+        """Return the decision that the labels allow, in words; "" while undecided."""
         moved, two = self._moved(labels), self.low is None
         mean, level, least = (0.0, LEVEL / 2, -1.0) if two else (self.low, LEVEL, 0.0)
         above, below = (bool(rejects(*moved, mean, side, level, least)) for side in (1, -1))

@@ -306,7 +306,7 @@ class AgreeReport(Report):
 
     @property
     def next_steps(self) -> list[str]:
-        """What to do with the metric that agrees best, and with a judge."""
+        """Sentences on how to use the metric that agrees best, and a judge."""
         best = self._order[0]
         result = [
             "Every other table below opens by a click on its title; print-outs and `--format json` have all of them.",

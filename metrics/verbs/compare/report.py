@@ -307,7 +307,7 @@ class CompareReport(Report):
         return {names.get(name, name): of for name, of in super().to_dict().items() if name != "findings"}
 
     def ranking(self, metric: str, name: str | None = None) -> Ranking:
-        """Return the systems by a tested score of a metric; by default the one that ranks them."""
+        """Return the ranking of systems by a tested score of a metric, by default its first tested score."""
         by_name = self._rankings[metric]
         return by_name[name or next(iter(by_name))]
 

@@ -70,7 +70,7 @@ class GroundedAnswer:
 
 @dataclass(frozen=True)
 class Grounded:
-    """What was found in files, or of one answer."""
+    """Answers of files with unsupported sentences, or one answer, with counts by system and the judge's facts."""
 
     answers: tuple[GroundedAnswer, ...]  # those with an unsupported sentence, the worst first; or the one answer
     stating: Mapping[str, int]  # {system: number of its answers that state something}
@@ -125,7 +125,7 @@ def _of_judge(scorer: Scorer, counts: Counter) -> dict[str, Any]:
 def one_answer(
     question: str, answer: str, passages: Sequence[str], settings: Mapping[str, Any] | None = None
 ) -> Grounded:
-    """Return what grounding finds in one answer."""
+    """Return the `Grounded` of one answer and its passages."""
     scorer = make_scorer("grounding", settings)
     columns = scorer.checked({"questions": [question], "predictions": [answer], "contexts": [list(passages)]})
     item = Item("", 0, None, "", columns["questions"][0], columns["predictions"], [], (None, None))
@@ -261,7 +261,7 @@ def _says(instead: str | None) -> str:
 
 
 def _shown_answers(grounded: Grounded) -> list[dict[str, Any]]:
-    """Return what is shown of each answer: all sentences of one answer, the unsupported ones of rows."""
+    """Return what is printed for each answer: all sentences of a single answer, else only unsupported ones."""
     return [
         {
             "heading": f"{name_of_row(answer.item)}: {supported(answer)}" if answer.item.file else "",
@@ -303,7 +303,7 @@ def print_unsupported(grounded: Grounded, console) -> None:
 
 
 def unsupported_html(grounded: Grounded, findings: bool = True) -> str:
-    """Return the same as one HTML page that needs nothing else: no script, no outside resource.
+    """Return answers and unsupported sentences as one HTML page without scripts and outside resources.
 
     Without `findings` the page has the sentences alone.
     """

@@ -98,7 +98,7 @@ class State:
             self.task, self.others = task or self.session.next(self.skipped), []
 
     def shown(self) -> tuple[str, str]:
-        """Return the card and what is asked of it."""
+        """Return the card of the current task as HTML, and the question that the rater answers."""
         if self.session is None:
             return "", "Write your name to begin."
         done, total = len(self.session.done), len(self.tasks)

@@ -163,7 +163,7 @@ class Judged:
 
 
 def _judged(scores: Scores, scorers: Mapping[str, Scorer], ignore_judge_errors: bool) -> Judged | None:
-    """Return what the judge among the metrics says of systems; None without one."""
+    """Return accuracies and leads of systems by the judge among the metrics; None without a judge."""
     judge = judge_among(scores.metrics)
     if not judge:
         return None
@@ -194,7 +194,7 @@ def _leads(
 
 @dataclass(frozen=True)
 class ReadingDetails:
-    """What a list shows of answers to read first beside their texts and scores; empty where nothing."""
+    """Extra columns of the list of answers to read first, beside texts and scores; empty without any."""
 
     weakest: Sequence[tuple[str, str, str, str]] = ()  # see `Scorer.weakest`
     besides: Sequence[Sequence[str]] = ()  # see `Scorer.asked_besides`
@@ -219,7 +219,7 @@ def _reading_details(scores: Scores, scorers: Mapping[str, Scorer]) -> ReadingDe
 
 
 def _run_class(rows: Any, engine: str) -> type[Run]:
-    """Return what scores rows with an engine."""
+    """Return the class that scores rows with an engine: `Run`, or `RayRun` for "ray"."""
     if engine != "ray":
         return Run
     if find_spec("ray") is None:

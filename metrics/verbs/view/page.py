@@ -129,7 +129,7 @@ def viewed(
 
 
 def _has_labels(labels: Path) -> bool:
-    """Return whether a file has labels; one that is missing must have a name for JSON lines."""
+    """Return whether a file has labels; raise a ValueError if a missing file's name does not end in .jsonl."""
     if not labels.exists() and labels.suffix not in (".jsonl", ".json", ".ndjson"):
         raise ValueError(f"labels: expected a name that ends in .jsonl, got {labels}; labels are JSON lines")
     return labels.exists() and labels.stat().st_size > 0
