@@ -64,6 +64,12 @@ def test_an_answer_that_no_change_mends_has_no_reason():
     assert repairs([], [], [], SameWords()) == []
 
 
+@pytest.mark.parametrize(("left_out", "rest"), [((0, 3), "blue and green."), ((14, 19), "Red, blue.")])
+def test_a_part_goes_with_what_links_it(left_out, rest):
+    repair = differences.Repair("Which?", ["grey"], "Red, blue and green.")
+    assert repair.changed(differences.Change(left_out)) == rest
+
+
 def test_one_change_where_more_are_too_many():
     row = ["Which?"], [[COLOURS]], ["yellow"]
     assert not repairs(*row, SameWords(), 1)[0].accepted

@@ -130,12 +130,14 @@ class Repair:
 
     def changed(self, *more: Change) -> str:
         """Return the answer with the changes so far, and more; "" where nothing is left."""
-        text, borders = self.answer, [0, *(end for _, end in spans_of_parts(self.answer))]
+        text, spans = self.answer, spans_of_parts(self.answer)
         changes = [change for change in (*self.changes, *more) if not change.exclusive]
         for change in sorted((c for c in changes if c.removed), key=lambda change: change.removed, reverse=True):
             start, end = change.removed
-            before = max((border for border in borders if border <= start), default=0)
-            start = start if change.inserted or not before else before  # with what links it to the part before
+            if not change.inserted:  # it goes with what links it to the part before, or the first one to the next
+                before = max((last for _, last in spans if last <= start), default=None)
+                behind = min((first for first, _ in spans if first >= end), default=end)
+                start, end = (start, behind) if before is None else (before, end)
             text = text[:start] + change.inserted + text[end:]
         added = [change.inserted for change in changes if not change.removed]
         text = "; ".join([text.rstrip(" .\n"), *added]) + "." if added else text
