@@ -252,7 +252,7 @@ def _unlike(removed: str, accepted: str) -> tuple[str, str]:
 
 
 def _words(text: str, before: int, behind: int) -> str:
-    """Return a text without so many words at its beginning and end.
+    """Return a text without its first and last words, as many as the arguments say.
 
     >>> _words("in the  old town hall", 1, 2)
     'the  old'

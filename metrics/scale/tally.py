@@ -233,7 +233,7 @@ class QuestionTotals:
         return QuestionSums(*self.sums.T)
 
     def as_json(self) -> dict[str, list]:
-        """Return the arguments of equal totals, in types that JSON has."""
+        """Return the arguments that make these totals again, in types that JSON has."""
         return {"keys": self.keys.tolist(), "sums": self.sums.tolist(), "dropped_bits": self.dropped_bits}
 
 
@@ -330,7 +330,7 @@ class AnswersToRead:
             yield from some
 
     def as_json(self) -> dict[str, Any]:
-        """Return the arguments of an equal list, in types that JSON has."""
+        """Return the arguments that make this list again, in types that JSON has."""
         return {"answers": [asdict(answer) for answer in self], "number": self.number, "counts": dict(self.counts)}
 
     def name_faults(self, differences: Callable[[Mapping[str, list]], Sequence[str]]) -> None:

@@ -96,7 +96,7 @@ def rejects(moved, weight, mean: float, side: int, level: float = LEVEL, least: 
 
 
 def confidence_sequence(moved, weight, level: float = LEVEL, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (...) limits after all (..., labels), which hold at all numbers of labels at once.
+    """Return the (...) lower and upper limits of the mean after (..., labels) labels, valid whenever labelling stops.
 
     >>> [round(float(end), 2) for end in confidence_sequence(np.tile([1.0, 1, 1, 1, 0], 6), np.zeros(30))]
     [0.54, 0.98]

@@ -32,7 +32,7 @@ def demo(every: terminal.option(bool, "--all", help="Print all tables, with rema
 
 
 def overview(answers, questions) -> str:
-    """Return what a newcomer should see, of two `ScoreReport`s; a line that begins with a digit is a heading."""
+    """Return lines on what to see in two `ScoreReport`s; a line that begins with a digit is a heading."""
     from ..ava.scorer import RIGHT_ON_LONG
     from ..scale.tally import CONFUSION
 
