@@ -16,6 +16,7 @@ import numpy as np
 import pandas
 import pytest
 from genqa_metrics.core.checkpoints import BASE_MODEL, CheckpointError
+from genqa_metrics.core.judge_model import JudgeReader
 from genqa_metrics.grounding import scorer
 from genqa_metrics.grounding.loading import load_judge
 from genqa_metrics.registry import make_scorer, scorer_class
@@ -24,6 +25,7 @@ from tests.factories.modules import REFUSE_PACKAGE, ROWS, printed_by
 from training.publish.assemble import assemble
 
 WITH_ENCODER = ("ava", "f_meta", "kpqa")
+prompt_logits = JudgeReader.prompt_logits  # before the judge that compares words takes its place
 pytestmark = pytest.mark.usefixtures("word_judge_of_module")
 ALONE = """
 import json, sys
@@ -69,6 +71,7 @@ def test_three_ways_to_load_give_the_same(repository, tmp_path, prompt_judge, mo
     That has no encoder with ten bits a weight but the whole one, and its signatures say so.
     """
     monkeypatch.setattr(scorer, "load_judge", load_judge)
+    monkeypatch.setattr(JudgeReader, "prompt_logits", prompt_logits)
     settings = {"grounding": {"checkpoint": str(prompt_judge), "device": "cpu"}}
     for name in ROWS:
         assemble(name, tmp_path / name)
