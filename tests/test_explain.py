@@ -95,7 +95,7 @@ def test_the_marks_add_up_to_the_scores(models):
         if bleu.value and rouge.value:
             checked += 1
             left, right = explained.pairs[rouge.reference]
-            assert share(explained.pairs[bleu.reference][0], "found") == pytest.approx(bleu.value, abs=1e-5)
+            assert share(explained.pairs[bleu.reference][0], "shared") == pytest.approx(bleu.value, abs=1e-5)
             assert share(left, "in_order") == pytest.approx(rouge.precision, abs=1e-5)
             assert share(right, "in_order") == pytest.approx(rouge.recall, abs=1e-5)
     assert checked > 20

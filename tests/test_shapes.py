@@ -371,3 +371,13 @@ def test_padded_rows_are_noted():
     rows = [{"id": n, "question": f"{n}?", "prediction": "x", "references": "x"} for n in (0, 1, 2, 0, 1)]
     with pytest.warns(InputWarning, match="2 rows are equal to an earlier one"):
         genqa_metrics.score(rows, "aev")
+
+
+def test_a_system_without_predictions_has_rows_and_no_score():
+    rows = [
+        {"question": "Who sang?", "references": ["Ann"], "prediction": answers, "system": system}
+        for system, answers in (("A", []), ("B", ["Ann"]))
+    ]
+    report = genqa_metrics.score(rows, "aev")
+    assert re.search(r"(?m)^A +-( +-)*$", str(report))
+    assert re.search(r"(?m)^B +1\.000", str(report))

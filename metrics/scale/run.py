@@ -273,12 +273,12 @@ class Run:
 
 
 def facts_of(scores: Scores) -> dict[str, Any]:
-    """Return the numbers of rows, scores and signatures of a run, for the manifest of its folder."""
+    """Return the numbers of rows, scores (None without predictions) and signatures, for the manifest of the folder."""
     counts = scores.counts
     systems = [system for system in counts.rows if system != scores.total]
     return {
         "rows": {system: counts.rows[system] for system in systems},
-        "scores": {name: {system: of[system] for system in systems} for name, of in scores.scores.items()},
+        "scores": {name: {system: of.get(system) for system in systems} for name, of in scores.scores.items()},
         "signatures": scores.signatures,
         "skipped_rows": counts.skipped,
         "skipped": counts.skipped_by_system,

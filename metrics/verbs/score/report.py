@@ -390,8 +390,8 @@ class ScoreReport(Report):
                 declined = accuracy and f"{round(accuracy['declined'] * accuracy['rows']):,} of {accuracy['rows']:,}"
                 row.append(declined or "-")
             for metric, name in columns:
-                score = f"{metrics[metric].by_system[system][name]:.3f}"
-                row.append(metrics[metric].flagged.get(system) or score)
+                scores = metrics[metric].by_system.get(system)  # None for a system whose rows have no predictions
+                row.append(metrics[metric].flagged.get(system) or (f"{scores[name]:.3f}" if scores else "-"))
             rows.append(row)
         header = ["system", *(["right", *["from"] * labelled, "declined"] if judged else [])]
         header += ["flagged" if metrics[metric].flagged else name for metric, name in columns]
