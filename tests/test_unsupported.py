@@ -84,7 +84,9 @@ def test_one_answer_in_python():
     assert found["grounding"] == 0
     assert found["explanation"]["sentences"][0]["verdict"] == "unsupported"
     for texts in ({}, {"references": "Ann", "contexts": PASSAGES}):
-        with pytest.raises(ValueError, match=r"contexts: grounding compares answers with contexts alone; give contexts=\[\.\.\.\]"):
+        with pytest.raises(
+            ValueError, match=r"grounding compares answers with contexts alone; give contexts=\[\.\.\.\]"
+        ):
             genqa_metrics.explain("", "Bob sells tea.", metric="grounding", **texts)
     with pytest.raises(ValueError, match="references: ava compares answers with references alone"):
         genqa_metrics.explain("Who?", "Bob")
