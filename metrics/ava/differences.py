@@ -26,7 +26,7 @@ ITEM = 4  # words up to which a part is an item of a list
 _MARK = re.compile(r"[ \t]*(?:[-*•–+]|\(?\d{1,2}[.)]|#{1,6})[ \t]+")  # of an item of a list, or of a heading
 _BORDER = re.compile(
     r"(?<=[.!?])\s++|(?<!\s)\s*\n\s*|;\s++|:\s++|(?<!\s)\s++[–—-]\s++"
-    r"|,\s++(?:(?:and|or|but|nor|then|so|because|since|while|where|which|who|if|as well as)\s++(?:also\s++|then\s++)?)?"
+    r"|,\s+(?:(?:and|or|but|nor|then|so|because|since|while|where|which|who|if|as well as)\s++(?:also\s++|then\s++)?)?"
     r"|(?<!\s)\s++(?:and|but|because|so that|as well as|plus)\s++(?:also\s++|then\s++)?"
 )
 _BETWEEN = re.compile(r"(?i)\bbetween\b[^,;]*\Z")
