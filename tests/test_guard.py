@@ -132,7 +132,7 @@ def test_raters_on_other_machines_must_be_named(tmp_path, monkeypatch):
 
 
 def test_every_demo_is_served_behind_the_guard(repository, monkeypatch):
-    """All six go through `Demo.launch`, and so through `server.launch`, which adds it."""
+    """All go through `Demo.launch`, and so through `server.launch`, which adds it."""
     monkeypatch.syspath_prepend(repository / "spaces")
     sharing, given = importlib.import_module("common.sharing"), {}
     demo = SimpleNamespace(title="A demo", queue=lambda **_: SimpleNamespace(launch=given.update))
@@ -144,6 +144,6 @@ def test_every_demo_is_served_behind_the_guard(repository, monkeypatch):
     assert issubclass(guarded.cls, guard.Guard)
     assert given["share"] is False
     apps = sorted((repository / "spaces").glob("*/app.py"))
-    assert len(apps) == 6
+    assert len(apps) == 7
     for app in apps:
         assert re.findall(r"\w+\.launch\(.*", app.read_text()) == ["DEMO.launch()"], app

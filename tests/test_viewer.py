@@ -239,7 +239,7 @@ def test_labels_of_other_tools_are_shown_and_not_written(tmp_path):
     result = viewed(save(tmp_path / "rows.jsonl", rows), tmp_path / "people.jsonl", columns={"judge": "by"})
     assert [answer.label for answer in result.answers] == [1.0, 1.0, None, None, None, None]
     assert result.session is None
-    with pytest.raises(ValueError, match="no file of labels"):
+    with pytest.raises(ValueError, match="labels: the page has no file for them"):
         result.save(result.answers[0].key, 1)
     assert (tmp_path / "people.jsonl").read_text() == before
     with pytest.raises(ValueError, match=r"ends in \.jsonl"):
