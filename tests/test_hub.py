@@ -27,7 +27,9 @@ given = json.loads(sys.argv[1])
 COMPUTE = """
 results = {}
 for name, rows in given.items():
-    metric = evaluate.load(f"ns/{name}", device="cpu") if name in ("ava", "kpqa") else evaluate.load(f"ns/{name}")
+    settings = {"device": "cpu"} if name in ("ava", "kpqa", "grounding") else {}
+    settings |= {"checkpoint": "ns/prompts"} if name == "grounding" else {}
+    metric = evaluate.load(f"ns/{name}", **settings)
     results[name] = [metric.compute(**rows, per_example=True), metric.signature()]
 print(json.dumps(results))
 """
@@ -84,18 +86,21 @@ def assert_same(found, expected):
 
 
 @pytest.mark.slow
-def test_published_spaces_alone_compute_the_same(hub, client, trees, tmp_path, monkeypatch):
+def test_published_spaces_alone_compute_the_same(hub, client, trees, prompt_judge, tmp_path, monkeypatch):
     """From the Hub alone, a second time without a download, and without a network once everything is there.
 
-    A module alone has no encoder with ten bits a weight: the package reads the whole one here too.
+    A module alone has no encoder with ten bits a weight: the package reads the whole one here too. The judge of
+    grounding is a tiny one.
     """
     monkeypatch.setattr(bases, "bundled", lambda: False)
     for repository in trees:
         publish.upload(client, repository)
+    hub.add("model", "ns/prompts", contents(prompt_judge))
     expected = {}
     for name, rows in ROWS.items():
         engine = {"backend": "torch", "device": "cpu"} if name in publish.CHECKPOINTS else {}
-        metric = genqa_metrics.load(name, keep_in_memory=True, **engine)
+        judge = {"checkpoint": str(prompt_judge), "device": "cpu"} if name == "grounding" else {}
+        metric = genqa_metrics.load(name, keep_in_memory=True, **engine, **judge)
         expected[name] = [metric.compute(**rows, per_example=True), metric.signature()]
 
     published = len(hub.requests)

@@ -48,6 +48,21 @@ def guarded(name):
 guarded("connect"), guarded("connect_ex")
 """
 
+# The demo of grounding with a judge that needs no download; the checkout leaves the path again, see `address`.
+WITH_WORD_JUDGE = """
+import runpy, sys
+from pathlib import Path
+import pytest
+app = Path(sys.argv[1])
+sys.path.insert(0, str(app.parents[2]))
+from tests.factories.grounding import use_word_judge
+sys.path[0] = str(app.parents[1])
+from common import server
+server.is_here = lambda model: True
+use_word_judge(pytest.MonkeyPatch())
+runpy.run_path(str(app), run_name="__main__")
+"""
+
 
 @pytest.fixture(scope="session")
 def connections(tmp_path_factory):
@@ -75,7 +90,8 @@ def address(repository, connections, tmp_path_factory):
             }
             if name == "aev":  # as on the Hub, where Gradio adds what our policy forbids
                 environment |= {"SYSTEM": "spaces", "SPACE_ID": "ns/aev", "SPACE_HOST": "ns-aev.hf.space"}
-            command = [sys.executable, repository / "spaces" / name / "app.py"]
+            judge = ["-c", WITH_WORD_JUDGE] if name == "grounding" else []
+            command = [sys.executable, *judge, repository / "spaces" / name / "app.py"]
             process = started(command, port, folder / "log.txt", cwd=folder, env=environment)
             servers[name] = process, f"http://127.0.0.1:{port}"
         return servers[name][1]
@@ -225,8 +241,10 @@ def main_path(name: str, page: Page) -> None:
         page.wait_for_timeout(200)  # the cell would take the focus 50 ms after it is drawn
         expect(page.get_by_role("slider", name="alpha")).to_be_focused()
     elif name == "grounding":
-        result(page, "1 of 3 sentences judged supported")
+        result(page, "0 of 3 sentences judged supported")
         expect(framed(page).locator("li", has_text="1887")).to_contain_text("1889")
+        example(page, "Everything supported")
+        result(page, "2 of 2 sentences judged supported")
         example(page, "Nothing is stated")
         result(page, "The answer states nothing that a passage could support.")
     elif name == "ava":
@@ -479,6 +497,7 @@ def test_nothing_typed_or_uploaded_is_read_as_html(name, visit, tmp_path):
 BAD_CALLS = tables(__name__)["bad calls"]
 
 
+@pytest.mark.usefixtures("word_judge")
 @pytest.mark.parametrize("name", TWO_ARE_QUICK)
 def test_programs_get_numbers_messages_and_help_and_a_demo_calls_nobody(name, client, connections, repository):
     """Of the process, from its start to here; what the browser asks for is checked with every page."""

@@ -30,13 +30,15 @@ Returns:
     grounding_score: mean over answers of the lowest probability of a sentence.
     grounding_answer_rate: share of the answers that state something; the others are left out of the means above.
 Examples:
-    >>> grounding = evaluate.load("metrics/grounding")  # genqa-metrics download --metric grounding
-    >>> results = grounding.compute(
+    After `genqa-metrics download --metric grounding`:
+
+    >>> grounding = evaluate.load("metrics/grounding")  # doctest: +SKIP
+    >>> results = grounding.compute(  # doctest: +SKIP
     ...     predictions=["The bridge is 120 metres long.", "The bridge was painted by Ann Lee."],
     ...     contexts=[["The old bridge has a length of 120 metres."]] * 2,
     ...     per_example=True,
     ... )
-    >>> results["grounding_per_example"]
+    >>> results["grounding_per_example"]  # doctest: +SKIP
     [1.0, 0.0]
 """
 

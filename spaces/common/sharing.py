@@ -269,11 +269,14 @@ def python_code(template: str, **variables: object) -> Markup:
     return _code_html(template.format(**{name: repr(variable) for name, variable in variables.items()}))
 
 
-def metric_code(name: str, checkpoint: str = "small", **arguments: object) -> Markup:
-    """Return Python code that scores the visitor's inputs, the arguments of `compute`, with a metric."""
+def metric_code(name: str, checkpoint: str = "small", default: str = "small", **arguments: object) -> Markup:
+    """Return Python code that scores the visitor's inputs, the arguments of `compute`, with a metric.
+
+    The metric's `default` checkpoint is left out.
+    """
     written = {name: "float('inf')" if argument == inf else repr(argument) for name, argument in arguments.items()}
     lines = "".join(f"    {name}={text},\n" for name, text in written.items())
-    more = f", checkpoint={checkpoint!r}" if checkpoint != "small" else ""
+    more = f", checkpoint={checkpoint!r}" if checkpoint != default else ""
     load = f'import evaluate\n\n{name} = evaluate.load("metrics/{name}"{more})\n'
     return _code_html(f"{load}results = {name}.compute(\n{lines})\nprint(results)")
 

@@ -62,7 +62,7 @@ def page(question: str, answer: str, passages: str) -> list:
     report = html.frame("Sentences with their evidence", unsupported.unsupported_html(judged, findings=False))
     columns = {"questions": [question]} if question else {}
     columns |= {"predictions": [answer], "contexts": [contexts]}
-    code = sharing.metric_code("grounding", CHECKPOINT, **columns, explain=True)
+    code = sharing.metric_code("grounding", CHECKPOINT, DEFAULT, **columns, explain=True)
     return [status + DEMO.mark(*entries), report, code]
 
 

@@ -5,6 +5,7 @@ scale and one threshold are fitted on all sets together, each verdict of each se
 half of the passages are those of the fit on the other half.
 """
 
+import math
 import random
 import sys
 from collections.abc import Mapping, Sequence
@@ -118,7 +119,7 @@ def auc_interval(auc: float, right: int, wrong: int) -> tuple[float, float]:
     [0.84, 0.96]
     """
     first, second = auc / (2 - auc) - auc**2, 2 * auc**2 / (1 + auc) - auc**2
-    error = np.sqrt((auc * (1 - auc) + (right - 1) * first + (wrong - 1) * second) / (right * wrong))
+    error = math.sqrt((auc * (1 - auc) + (right - 1) * first + (wrong - 1) * second) / (right * wrong))
     return max(0.0, auc - 1.96 * error), min(1.0, auc + 1.96 * error)
 
 
