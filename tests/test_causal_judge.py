@@ -192,6 +192,7 @@ def test_training_makes_a_judge_that_ava_loads(base, tmp_path, monkeypatch):
     facts = json.loads((output / "mean" / "training.json").read_text())
     assert facts["step"] == 40
     assert set(facts["sources"]) == {"verdicts", "claims"}
+    assert str(tmp_path) not in json.dumps(facts)
     judge = load_judge(output / "mean", device="cpu", base_model=str(base))
     assert judge.configuration == "prompt"
 

@@ -207,7 +207,8 @@ def main() -> None:
     mean = {name: weight.detach().clone() for name, weight in trained.items()}
     output = Path(training.output_dir)
     named = vars(args) | {"model": Path(args.model).name, "folders": [Path(folder).name for folder in args.folders]}
-    named |= {"spans_dir": args.spans_dir and Path(args.spans_dir).name}
+    for name in ("start", "spans_dir"):
+        named[name] = named[name] and Path(named[name]).name
     facts = {"arguments": named, "seed": training.seed, "rows": len(labels), "sources": digests}
 
     class Mean(TrainerCallback):
