@@ -111,8 +111,6 @@ Encoding = _reading("--encoding", "NAME", "Encoding of text files, such as cp125
 READING = ("from_", "systems", "encoding", "rows_at", "sheet", "split_references")  # a command has all of them
 Set = _set("METRIC.SETTING=VALUE, once for each: aev.alpha=0.3, f_meta.base=bleu.")
 SetOfAva = _set("ava.SETTING=VALUE, once for each: ava.checkpoint=base, ava.threshold=0.6.")
-_SETTINGS = 'The same from a file: {"aev": {"alpha": 0.3}}. --set wins.'
-SettingsFile = option(Path | None, "--settings", metavar="FILE.json", help=_SETTINGS, group=METRIC)
 Json = _file("--json", "everything, with all tests, as JSON")
 Markdown = _file("--markdown", "the tables as Markdown")
 Latex = _file("--latex", "LaTeX (booktabs)")
@@ -204,9 +202,9 @@ def _value(text: str) -> object:
         return _WORDS.get(text.lower(), text)
 
 
-def read_settings(file: Path | None, pairs: Sequence[str] | None, metrics: Sequence[str]) -> dict[str, dict]:
-    """Return {metric: {setting: value}} of a JSON file and --set, which wins; the file may be of the only metric."""
-    settings = {} if file is None else _settings_of(file, metrics)
+def read_settings(pairs: Sequence[str] | None) -> dict[str, dict]:
+    """Return {metric: {setting: value}} of --set."""
+    settings: dict[str, dict] = {}
     for name, text in name_values("--set", pairs).items():
         metric, dot, setting = name.partition(".")
         if not dot or metric not in SCORERS:
@@ -222,29 +220,11 @@ def read_settings_of(only: str, pairs: Sequence[str] | None) -> dict[str, Any]:
     >>> read_settings_of("ava", ["ava.threshold=0.6"])
     {'threshold': 0.6}
     """
-    settings = read_settings(None, pairs, [only])
+    settings = read_settings(pairs)
     other = next((metric for metric in settings if metric != only), None)
     if other is not None:
         raise ValueError(f"--set: expected {only}.SETTING=VALUE, got a setting of {other}, which is not computed here")
     return settings.get(only, {})
-
-
-def _settings_of(file: Path, metrics: Sequence[str]) -> dict[str, dict]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"--settings: {file} cannot be read as JSON: {error}") from error
-    if isinstance(content, dict) and isinstance(content.get("settings"), dict):  # what the fitting scripts write
-        content = {content["metric"]: content["settings"]} if "metric" in content else content["settings"]
-    if isinstance(content, dict):
-        if set(content) <= set(SCORERS) and all(isinstance(values, dict) for values in content.values()):
-            return content
-        if len(metrics) == 1:
-            return {metrics[0]: content}
-    raise ValueError(
-        f'--settings: expected {{"METRIC": {{"SETTING": VALUE}}}} in {file}, with METRIC one of '
-        f"{', '.join(SCORERS)}; for a file with the settings of one metric, name it with one --metric"
-    )
 
 
 def read_demands(values: Sequence[str] | None, names: Sequence[str] | None = None) -> dict[str, float]:
@@ -536,7 +516,7 @@ def _check_outputs_of_verb(files: Mapping[str, Path | None], output: str | None,
 
 
 def _read_metrics(arguments: dict[str, Any]) -> None:
-    """Replace the options --metric, --set and --settings of a command by the arguments of its verb."""
+    """Replace the options --metric and --set of a command by the arguments of its verb."""
     pairs = arguments.pop("set_")
     if "metric" not in arguments:
         arguments["settings"] = read_settings_of(JUDGE, pairs)
@@ -545,7 +525,7 @@ def _read_metrics(arguments: dict[str, Any]) -> None:
     for name in arguments["metrics"]:
         if name not in SCORERS:
             raise ValueError(f"--metric: expected one of {', '.join(SCORERS)}, got {name!r}")
-    arguments["settings"] = read_settings(arguments.pop("settings_file"), pairs, arguments["metrics"])
+    arguments["settings"] = read_settings(pairs)
 
 
 def carry_out(
@@ -571,7 +551,7 @@ def carry_out(
     with usage(verb):
         runs = (files_of_runs(inputs) if scores else None) or {}
         inputs = [path for paths in runs.values() for path in paths] or inputs
-        read = [*inputs, *(arguments.get("labels") or []), *map(arguments.get, ("calibration", "settings_file"))]
+        read = [*inputs, *(arguments.get("labels") or []), arguments.get("calibration")]
         _check_outputs_of_verb(files, arguments.get("output"), read)
         _read_metrics(arguments)
         of_metrics = [part if isinstance(part, Mapping) else {"": part} for part in arguments["settings"].values()]

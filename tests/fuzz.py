@@ -173,9 +173,7 @@ START = st.sampled_from(
 SETTINGS = st.sampled_from([*trust.LORA, "peft_type", "megatron_config", "auto_mapping", "use_dora", "loftq_config"])
 JUDGE = st.sampled_from(["max_length", "marks", "slope", "intercept", "long_words", "threshold", "other"])
 COLUMNS = st.sampled_from(["prediction", "references", "system", "id", "score", "question", "predictions", "context"])
-OPTIONS = st.sampled_from(
-    ["-o", "--column", "--set", "--settings", "--format", "--fail-under", "--part-rows", "--total"]
-)
+OPTIONS = st.sampled_from(["-o", "--column", "--set", "--format", "--fail-under", "--part-rows", "--worst"])
 PLACES = st.integers(0, 2**30)
 SOME = texts.filter(lambda text: "/" not in text and "\0" not in text)
 ATTACKS = {

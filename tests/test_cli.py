@@ -36,12 +36,12 @@ def questions(tmp_path):
 @pytest.mark.usefixtures("word_judge")
 @with_cases
 def test_scores_are_those_of_the_module(repository, tmp_path, name, metric, settings):
-    """Of every system, of all of them together, and of every row in the output, with the module's signature."""
+    """Of every system, and of every row in the output."""
     example, output = repository / f"metrics/examples/{name}.jsonl", tmp_path / "scores.parquet"
     first = [json.loads(line) for line in example.read_text().splitlines()[:24]]
     path = save(tmp_path / "rows.jsonl", first)
     given = [f"--set={metric}.{setting}={value}" for setting, value in settings.items()]
-    found = json.loads(run("score", path, "-m", metric, *given, "-o", output, "--total", "-f", "json")[0])
+    found = json.loads(run("score", path, "-m", metric, *given, "-o", output, "-f", "json")[0])
     module, written = genqa_metrics.load(metric), pq.read_table(output).to_pylist()
     rows = []
     for row in first:
@@ -49,7 +49,7 @@ def test_scores_are_those_of_the_module(repository, tmp_path, name, metric, sett
         rows += [row | {"system": system, "predictions": texts[system]} for system in texts]
     evidence = "contexts" if metric == "grounding" else "references"
     for system, values in found["systems"].items():
-        mine = [row for row in rows if system in (row["system"], "all")]
+        mine = [row for row in rows if row["system"] == system]
         asked = [(row, row["predictions"]) for row in mine]
         if metric != "f_meta":
             asked = [(row, text) for row, texts in asked for text in texts]
@@ -62,7 +62,7 @@ def test_scores_are_those_of_the_module(repository, tmp_path, name, metric, sett
         assert any(score.startswith(metric) or metric == "kpqa" for score in shared)
         assert {score: values[score] for score in shared} == pytest.approx({s: expected[s] for s in shared}, abs=1e-5)
         for score in (score for score in shared if f"{score}_per_example" in expected and score in written[0]):
-            cells = [row[score] for row in written if system in (row["system"], "all")]
+            cells = [row[score] for row in written if row["system"] == system]
             flat = [value for cell in cells for value in (cell if isinstance(cell, list) else [cell])]
             assert flat == pytest.approx(expected[f"{score}_per_example"], abs=1e-5)
 
@@ -259,30 +259,6 @@ def test_bad_usage_is_status_2_and_says_what_is_right(answers, arguments, messag
     _, said = run("score", *(argument.replace("{}", answers.name) for argument in arguments), status=2)
     assert message in said
     assert list(answers.parent.iterdir()) == [answers]
-
-
-@with_cases
-def test_settings_from_a_file(answers, tmp_path, content, arguments):
-    path = tmp_path / "settings.json"
-    path.write_text(json.dumps(content))
-    out, _ = run("score", answers, "--settings", path, "--verbose", *arguments)
-    assert "aev|alpha:0.25|order:2|brevity:1|wordiness:inf" in out
-
-
-@pytest.mark.parametrize("content", ["[]", '{"alpha": 0.25}', '{"bleu": {"n": 4}}', "{"])
-def test_a_settings_file_that_says_nothing_about_a_metric_is_refused(answers, tmp_path, content):
-    path = tmp_path / "settings.json"
-    path.write_text(content)
-    assert "--settings: " in run("score", answers, "--settings", path, status=2)[1]
-
-
-def test_no_row_mixes_systems_unless_it_is_asked_for(answers):
-    assert list(scores(answers)) == ["A", "B"]
-    found = scores(answers, "--total")
-    assert list(found) == ["A", "B", "all"]
-    assert found["all"]["rows"] == 5
-    path = save(answers.with_name("b.jsonl"), [{**row, "system": "all"} for row in ANSWERS])
-    assert list(scores(path, "--total")) == ["all", "all systems"]
 
 
 def test_version():

@@ -282,7 +282,6 @@ def test_a_command_has_the_names_and_defaults_of_its_function(verb):
     command = inspect.signature(getattr(cli, verb)).parameters
     forms = {"inputs": next(iter(function)), "metric": "metrics", "set_": "settings", "column": "columns"}
     of_command = {forms.get(name, name): one.default for name, one in command.items() if name not in FILES | SHOWN}
-    of_command.pop("settings_file", None)
     of_function = {name: one.default for name, one in function.items() if name not in IN_PYTHON}
     if verb in ("compare", "agree"):
         assert of_function.pop("score_columns") == ()  # --column NAME

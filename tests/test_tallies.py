@@ -106,7 +106,7 @@ def test_windows_of_any_size_have_the_sums_and_the_report_of_one(case, size):
     assert_near([[value for some in rows for value in some[name]] for name in names], [whole_rows[n] for n in names])
     assert_near(overall.as_json(), whole.as_json())
     scorers, _, kind = items_of(case)
-    reports = [finished(sums, kind, scorers, Counter(), True) for sums in (overall, whole)]
+    reports = [finished(sums, kind, scorers, Counter()) for sums in (overall, whole)]
     for name in COMPARED:
         assert_near(*(getattr(report, name) for report in reports), name)
 
@@ -202,7 +202,7 @@ def test_a_run_in_windows_of_one_has_the_report_of_a_run_at_once(monkeypatch):
     reports = []
     for size in (1, 1000):
         monkeypatch.setattr("genqa_metrics.scale.run.window_predictions", lambda scorers, size=size: size)
-        reports.append(Run(ANSWERS, ScoreOptions(["ava", "aev"], keep=True, total=True)).score())
+        reports.append(Run(ANSWERS, ScoreOptions(["ava", "aev"], keep=True)).score())
         reports[-1].columns.pop("ava_digest")
     for name in (*COMPARED, "columns"):
         assert_near(*(getattr(report, name) for report in reports), name)

@@ -42,7 +42,6 @@ class ScoreOptions:
     part_rows: int = PART_ROWS
     engine: Literal["local", "ray"] = "local"
     address: str | None = None
-    total: bool = False
     worst: int = 10
     ignore_judge_errors: bool = False
     calibration: str | None = None

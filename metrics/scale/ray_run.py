@@ -298,7 +298,7 @@ class RayRun(Run):
                 for message in problems:
                     problem(message)
             warn_of_recorded(overall.warning_counts)
-            scores = finished(overall, row_kind, scorers, counts, self.options.total)
+            scores = finished(overall, row_kind, scorers, counts)
             check_unchanged(self.files)
             if output is not None:
                 inputs = [{name: file[name] for name in ("name", "size")} for file in self.files]

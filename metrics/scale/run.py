@@ -89,7 +89,6 @@ class Scores:
     """Finished numbers of every system, and what happened on the way."""
 
     sets: bool  # rows were sets of predictions
-    total: str | None  # name of the row for all systems together
     counts: RowCounts
     metrics: Mapping[str, MetricScores]  # in the order of the columns
     judge: JudgeCounts = field(repr=False)
@@ -244,7 +243,7 @@ class Run:
                     overall.add(of_part)
                     of_part = Tally()
             warn_of_recorded(overall.warning_counts)
-            scores = finished(overall, row_kind, scorers, reading.counts, self.options.total)
+            scores = finished(overall, row_kind, scorers, reading.counts)
             output.complete(facts_of(scores))
         scores.columns = output.kept
         return scores
@@ -275,35 +274,27 @@ class Run:
 def facts_of(scores: Scores) -> dict[str, Any]:
     """Return the numbers of rows, scores (None without predictions) and signatures, for the manifest of the folder."""
     counts = scores.counts
-    systems = [system for system in counts.rows if system != scores.total]
     return {
-        "rows": {system: counts.rows[system] for system in systems},
-        "scores": {name: {system: of.get(system) for system in systems} for name, of in scores.scores.items()},
+        "rows": counts.rows,
+        "scores": {
+            name: {system: by_system.get(system) for system in counts.rows}
+            for name, by_system in scores.scores.items()
+        },
         "signatures": scores.signatures,
         "skipped_rows": counts.skipped,
         "skipped": counts.skipped_by_system,
     }
 
 
-def finished(
-    tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], counts: Mapping[str, int], total: bool
-) -> Scores:
-    """Return the numbers of every system from the sums over all rows; with `total` also of all systems together.
-
-    `counts` are those of `Skips`.
-    """
-    name = None if not total else "all systems" if "all" in tally.rows else "all"
-
-    def with_total(numbers: Mapping) -> dict:
-        return {**numbers, name: sum(numbers.values())} if total and numbers else dict(numbers)
-
+def finished(tally: Tally, row_kind: RowKind, scorers: Mapping[str, Scorer], counts: Mapping[str, int]) -> Scores:
+    """Return the numbers of every system from the sums over all rows; `counts` are those of `Skips`."""
     metrics, warnings, notes = {}, [], []
     for metric, scorer in scorers.items():
         of_metric, counted_rows = tally.sums[metric], tally.warning_counts[metric]
         totals = {system: sums[:-1] for system, sums in of_metric.items()}
         warnings += [f"{metric}: {warning}" for warning in scorer.warnings(totals, counted_rows)]
         notes += scorer.remarks(totals, counted_rows)
-        metrics[metric] = _metric_scores(metric, scorer, with_total(of_metric), counted_rows)
+        metrics[metric] = _metric_scores(metric, scorer, of_metric, counted_rows)
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     labelled = {system: cases for system, cases in tally.confusion.items() if cases.any()}
     if number := int(sum(cases.sum() for cases in labelled.values())):
@@ -320,10 +311,9 @@ def finished(
     unit = ("context" if row_kind.sets else "row") + ("s are" if fewest != 1 else " is")
     return Scores(
         sets=row_kind.sets,
-        total=name,
         counts=RowCounts(
-            rows=with_total(tally.rows),
-            predictions=with_total(tally.predictions),
+            rows=dict(tally.rows),
+            predictions=dict(tally.predictions),
             skipped=counts[SKIPPED],
             skipped_by_system=skipped,
             single=counts[SINGLE],
@@ -337,7 +327,7 @@ def finished(
                 for system, cases in labelled.items()
             },
             faults=faults_in_order(judge, tally.faults) if judge else {},
-            cells=cell_shares(with_total(tally.cells)),
+            cells=cell_shares(tally.cells),
             questions=tally.questions,
             profiles=tally.profiles,
         ),

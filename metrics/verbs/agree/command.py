@@ -15,7 +15,6 @@ def agree(
     inputs: terminal.inputs("FILE", "Files as for `score`, with a human score in every row, or with --labels."),
     metric: terminal.MetricsOrColumns = None,
     set_: terminal.Set = None,
-    settings_file: terminal.SettingsFile = None,
     column: terminal.ScoresOrColumn = None,
     from_: terminal.From = None,
     systems: terminal.Systems = None,

@@ -13,7 +13,6 @@ def compare(
     inputs: terminal.inputs("FILE", "Files as for `score`: one for every system, or one with a column 'system'."),
     metric: terminal.MetricsOrColumns = None,
     set_: terminal.Set = None,
-    settings_file: terminal.SettingsFile = None,
     column: terminal.ScoresOrColumn = None,
     from_: terminal.From = None,
     systems: terminal.Systems = None,

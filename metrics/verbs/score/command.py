@@ -28,7 +28,6 @@ def score(
     inputs: terminal.inputs("INPUT", _INPUT),
     metric: terminal.Metrics = None,
     set_: terminal.Set = None,
-    settings_file: terminal.SettingsFile = None,
     column: terminal.Column = None,
     from_: terminal.From = None,
     systems: terminal.Systems = None,
@@ -50,9 +49,6 @@ def score(
     ) = PART_ROWS,
     engine: terminal.option(Literal["local", "ray"], "--engine", help=_ENGINE, group=_LARGE, shown=True) = "local",
     address: terminal.option(str | None, "--address", metavar="HOST:PORT", help=_ADDRESS, group=_LARGE) = None,
-    total: terminal.option(
-        bool, "--total", help="Add a row 'all': all systems' rows as one corpus.", group=terminal.OUTPUT
-    ) = False,
     worst: terminal.option(int, "--worst", metavar="N", help=_WORST, group=terminal.OUTPUT, shown=True) = 10,
     verbose: terminal.Verbose = False,
     ignore_judge_errors: terminal.IgnoreJudgeErrors = False,
@@ -94,7 +90,7 @@ def _names(arguments: dict[str, Any], sources: list) -> list[str] | None:
 def _say_what_happened(written: bool, report) -> None:
     results, counts = report.results, report.results.counts
     if counts.skipped:
-        good = sum(rows for system, rows in counts.rows.items() if system != results.total)
+        good = sum(counts.rows.values())
         terminal.warn(f"skipped {counts.skipped:,} bad rows; {good:,} were scored")
     for warning in results.warnings:
         terminal.warn(f"warning: {warning}")

@@ -83,7 +83,6 @@ def score(
     part_rows: int = PART_ROWS,
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
-    total: bool = False,
     worst: int = 10,
     ignore_judge_errors: bool = False,
     calibration: str | None = None,
@@ -114,7 +113,6 @@ def score(
         part_rows: rows of a part of an output folder.
         engine: "local" for this machine; "ray" for a Ray cluster, where rows may be a folder or a URI, output too.
         address: the Ray cluster, or "auto". Default: that of RAY_ADDRESS, or a new one here.
-        total: add a row "all": all systems' rows as one corpus.
         worst: number of answers to list that a person should read first.
         ignore_judge_errors: with ava, without labels: intervals of the accuracy that ignore the errors of the judge.
         calibration: with ava: file of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there
@@ -272,8 +270,6 @@ class ScoreReport(Report):
         self.rows, self.predictions = counts.rows, counts.predictions
         skipped = counts.skipped_by_system
         self.skipped = {system: skipped.get(system, 0) for system in (*counts.rows, *skipped)}
-        if scores.total:
-            self.skipped[scores.total] = counts.skipped
         classes = [scorer_class(metric) for metric in scores.metrics]
         judges = scores.sets or classes[0].evidence != "references" or any(scorer.verdict for scorer in classes)
         self.compares_words = not judges
@@ -385,10 +381,9 @@ class ScoreReport(Report):
         for system in self.rows:
             row = [system]
             if judged:
-                accuracy = judged.get(system)  # None for all systems together
+                accuracy = judged[system]
                 row += [accuracy_cell(accuracy), *[source_cell(accuracy)] * labelled]
-                declined = accuracy and f"{round(accuracy['declined'] * accuracy['rows']):,} of {accuracy['rows']:,}"
-                row.append(declined or "-")
+                row.append(f"{round(accuracy['declined'] * accuracy['rows']):,} of {accuracy['rows']:,}")
             for metric, name in columns:
                 scores = metrics[metric].by_system.get(system)  # None for a system whose rows have no predictions
                 row.append(metrics[metric].flagged.get(system) or (f"{scores[name]:.3f}" if scores else "-"))
@@ -431,10 +426,9 @@ class ScoreReport(Report):
     def headline(self) -> str:
         """What was scored by what, in one line."""
         results = self.results
-        systems = [system for system in self.rows if system != results.total]
-        answers = sum(self.predictions[system] for system in systems)
+        answers = sum(self.predictions.values())
         unit = "question" if results.sets else "answer"
-        scored = f"{answers:,} {unit}{'s' * (answers != 1)} of {len(systems)} system{'s' * (len(systems) != 1)}"
+        scored = f"{answers:,} {unit}{'s' * (answers != 1)} of {len(self.rows)} system{'s' * (len(self.rows) != 1)}"
         asked = {key for questions in results.judge.questions.values() for key in questions.keys.tolist()}
         to = f" to {len(asked):,} questions" if asked else ""
         by = listed([metric.title or name for name, metric in results.metrics.items()])
@@ -449,8 +443,7 @@ class ScoreReport(Report):
             why, _ = untold(self.accuracy["notes"])
             ranked = [f"{sentence}." for sentence in self._of_accuracy()[:-1]]
             accuracy = why or ranked or [highest_accuracy(self._judged_systems)]
-        by_system = self.results.scores[self._first]
-        scores = {system: by_system[system] for system in by_system if system != self.results.total}
+        scores = self.results.scores[self._first]
         names = scorer_class(self._first).main, *scorer_class(self._first).beside
         orders = differing_orders(names, scores) * (self._first != self.judge)
         words, further = map(as_sentence, self._words[:1]), map(as_sentence, self._words[1:])
@@ -485,7 +478,7 @@ class ScoreReport(Report):
         Nothing for one system, and for the judge of answers, whose accuracy is told.
         """
         scorer, results, numbers = scorer_class(metric), self.results, self.results.metrics[metric]
-        values = {name: scores[scorer.main] for name, scores in numbers.by_system.items() if name != results.total}
+        values = {name: scores[scorer.main] for name, scores in numbers.by_system.items()}
         if numbers.error_rate:
             low, empty = sum(results.to_read.counts.values()), numbers.counts.get("empty", 0)
             kinds = [f"{low - empty:,} flagged"] * (low > empty) + [f"{empty:,} empty"] * bool(empty)
