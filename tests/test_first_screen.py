@@ -14,7 +14,7 @@ from genqa_metrics.reports.report import print_first_screen
 from genqa_metrics.reports.table import Table
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run
-from genqa_metrics.scale.tally import (
+from genqa_metrics.scale.scoring import (
     APART,
     DISAGREE,
     LOWEST,

@@ -9,7 +9,7 @@ import pytest
 from genqa_metrics.grounding import judging, loading, passages, scorer, sentences
 from genqa_metrics.grounding.passages import Passage
 from genqa_metrics.grounding.scorer import MEASURED, SETS, GroundingScorer
-from genqa_metrics.scale.tally import CELLS
+from genqa_metrics.scale.scoring import CELLS
 
 from tests.factories.cases import tables, with_cases
 from tests.factories.grounding import WORD_JUDGE

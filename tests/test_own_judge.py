@@ -351,7 +351,7 @@ def test_a_gain_that_can_be_chance_writes_nothing(settings, monkeypatch, tmp_pat
     before = np.where(np.arange(53) < 30, 1 - labels, labels)
     after = np.where(np.arange(53) < 53 - worse, labels, 1 - labels)
     statistics = {"ava": np.stack([before, before], 1)}
-    monkeypatch.setattr("genqa_metrics.scale.scoring.item_statistics", lambda *_: (statistics, {}))
+    monkeypatch.setattr("genqa_metrics.scale.run.item_statistics", lambda *_: (statistics, {}))
     monkeypatch.setattr("genqa_metrics.verbs.calibrate.report.cross_fitted", lambda *_: after.astype(float))
     report = genqa_metrics.calibrate(rows, str(tmp_path / "mine.json"), settings)
     assert said in report.findings[0]

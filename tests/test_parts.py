@@ -11,11 +11,9 @@ from genqa_metrics.core.inference import run_padded
 from genqa_metrics.rows.errors import FileError
 from genqa_metrics.rows.sources import Source
 from genqa_metrics.scale import run as scoring_run
-from genqa_metrics.scale import windows as scoring_windows
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.parts import MANIFEST, STATE
-from genqa_metrics.scale.run import Run
-from genqa_metrics.scale.windows import WINDOWS, map_in_order
+from genqa_metrics.scale.run import WINDOWS, Run, map_in_order
 
 from tests.factories.cases import with_cases
 from tests.factories.files import contents, made_rows, run, save, score
@@ -261,7 +259,7 @@ def test_progress_moves_with_every_batch_and_never_back(workers, passes):
             run_padded([{"input_ids": [1] * 4}] * len(window), lambda inputs: inputs["input_ids"], budget=8)
 
     told = []
-    run = scoring_windows.counted(read, told.append, passes)
+    run = scoring_run.counted(read, told.append, passes)
     windows = [range(10)] * 3 if workers else [range(10)]
     assert len(list(map_in_order(run, windows, workers))) == len(windows)
     assert told == sorted(told)

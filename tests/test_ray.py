@@ -16,8 +16,7 @@ from genqa_metrics.rows.errors import FileError
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.parts import MANIFEST, verify
 from genqa_metrics.scale.ray_run import CLAIM, RayRun, _cause, check_unchanged, claimed, listed
-from genqa_metrics.scale.run import Run
-from genqa_metrics.scale.windows import WINDOWS
+from genqa_metrics.scale.run import WINDOWS, Run
 
 from tests.factories.cases import with_cases
 from tests.factories.files import QUESTIONS, made_rows, run, save

@@ -15,11 +15,10 @@ import pytest
 from genqa_metrics.registry import SCORERS, make_scorer
 from genqa_metrics.rows.reading import RowReader
 from genqa_metrics.rows.sources import sources_of
-from genqa_metrics.scale import tally
+from genqa_metrics.scale import scoring
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run, finished
-from genqa_metrics.scale.scoring import scored
-from genqa_metrics.scale.tally import AnswersToRead, AnswerToRead, QuestionTotals, Tally
+from genqa_metrics.scale.scoring import AnswersToRead, AnswerToRead, QuestionTotals, Tally, scored
 
 CAPITALS = ["Bern", "Rome", "Paris", "Oslo", "Lima", "Cairo", "Quito", "Dakar"]
 ANSWERS = [
@@ -142,7 +141,7 @@ def totals_in_windows(keys, sums, size):
 @pytest.mark.parametrize("most", [20, 300, 20_000])
 def test_totals_of_many_questions_depend_on_no_window_and_no_order(monkeypatch, most):
     """300 questions with two rows each, one early and one late, which are one cluster also of merged questions."""
-    monkeypatch.setattr(tally, "MOST", most)
+    monkeypatch.setattr(scoring, "MOST", most)
     rng = np.random.default_rng(0)
     keys = np.tile(rng.integers(2**55, size=300), 2)
     sums = np.column_stack([np.ones(600), rng.integers(2, size=600)])
@@ -161,7 +160,7 @@ def test_totals_of_many_questions_depend_on_no_window_and_no_order(monkeypatch, 
 
 def test_systems_with_the_same_questions_in_another_order_stay_paired(monkeypatch):
     """60 questions in at most 20 clusters, with labels: `score`, in windows of 7, has the leads of `accuracy`."""
-    monkeypatch.setattr(tally, "MOST", 20)
+    monkeypatch.setattr(scoring, "MOST", 20)
     monkeypatch.setattr("genqa_metrics.scale.run.window_predictions", lambda scorers: 7)
     first = [
         {
@@ -189,7 +188,7 @@ def test_answers_to_read_are_the_first_ones_of_any_windows():
     answers = [
         AnswerToRead(kind, float(n % 7), "a.jsonl", n, None, "s", None, "", [], 0.5, None)
         for n in range(50)
-        for kind in [list(tally.SHARES)[n % len(tally.SHARES)]]
+        for kind in [list(scoring.SHARES)[n % len(scoring.SHARES)]]
     ]
     whole = AnswersToRead(answers, 3)
     for size in (1, 7, 20):

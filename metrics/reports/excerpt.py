@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from ..core.reading import COMMON, one_line
 from ..core.scorer import UNSURE_FROM, UNSURE_TO
-from ..scale import tally
+from ..scale import scoring
 from .table import number, probability_and_threshold, visible
 
 LABELS = 10  # columns of the names of lines
@@ -16,10 +16,10 @@ MOST_LINES = 3  # of an answer
 LONGEST_WORD = 12  # characters, so that a text of three lines less a word seldom needs a fourth
 LEAST_CUT = 24  # characters of a cut text that a list of texts shows beside others
 HEADINGS = {  # of the kinds of answers to read, where it is not the kind
-    tally.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
-    tally.DISAGREE: "label and judge disagree, either can be wrong: label, probability",
-    tally.WRONG: "judged wrong, surest first",
-    tally.OTHER_WORDS: "judged right in other words: a lost condition or extra item can hide here",
+    scoring.UNSURE: f"judge unsure, probability {UNSURE_FROM:g} to {UNSURE_TO:g}: it errs often there",
+    scoring.DISAGREE: "label and judge disagree, either can be wrong: label, probability",
+    scoring.WRONG: "judged wrong, surest first",
+    scoring.OTHER_WORDS: "judged right in other words: a lost condition or extra item can hide here",
 }
 _WORD = re.compile(r"\w+")
 
@@ -105,27 +105,27 @@ def _from_difference(first: str, second: str) -> tuple[str, str]:
     return tuple("..." + " ".join(of_text[same - 1 :]) for of_text in words)
 
 
-def why_to_read(answer: tally.AnswerToRead, threshold: float = 0.5) -> str:
+def why_to_read(answer: scoring.AnswerToRead, threshold: float = 0.5) -> str:
     """Return in a few words why an answer should be read.
 
     >>> from types import SimpleNamespace
-    >>> why_to_read(SimpleNamespace(kind=tally.DISAGREE, label=1.0, score=0.2))
+    >>> why_to_read(SimpleNamespace(kind=scoring.DISAGREE, label=1.0, score=0.2))
     'label right, judged 0.20'
     """
     score, _ = probability_and_threshold(answer.score, threshold)
-    if answer.kind == tally.DISAGREE:
+    if answer.kind == scoring.DISAGREE:
         return f"label {_grade(answer)}, judged {score}"
-    if answer.kind == tally.APART:
+    if answer.kind == scoring.APART:
         return _shown_scores(answer)
-    if answer.kind == tally.LOWEST and answer.missing:
+    if answer.kind == scoring.LOWEST and answer.missing:
         return f"asks {len(answer.references) - len(answer.missing)} of {len(answer.references)}"
-    kind = {tally.UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
+    kind = {scoring.UNSURE: f"unsure, judged {_grade(answer)}"}.get(answer.kind, answer.kind)
     fault = f": {answer.fault}" * bool(answer.fault)
-    return f"{kind} {number(answer.score, 2) if answer.kind == tally.LOWEST else score}{fault}"
+    return f"{kind} {number(answer.score, 2) if answer.kind == scoring.LOWEST else score}{fault}"
 
 
 def reading_lines(
-    to_read: tally.AnswersToRead,
+    to_read: scoring.AnswersToRead,
     width: int,
     threshold: float,
     weakest: Sequence[tuple[str, str, str, str]] = (),
@@ -154,14 +154,14 @@ def reading_lines(
         if answer.kind != kind and answer.verdict is not None:
             kind = answer.kind
             counts = f" ({to_read.counts[kind]:,})"
-            if kind == tally.UNSURE:
+            if kind == scoring.UNSURE:
                 counts += f"; right from {threshold:g}"
             lines.append(f" {HEADINGS.get(kind, kind)}{counts}")
         result.append(lines)
         line = f"  {names[answer][:of_name]:<{of_name}}  "
         line += f"{systems[answer][:of_system]:<{of_system}}  " * bool(of_system)
-        line += f"{_grade(answer):<5}, " * (kind == tally.DISAGREE) + f"{scores[answer]:<{of_score}}  "
-        line += f"{_grade(answer)}? " * (kind == tally.UNSURE)
+        line += f"{_grade(answer):<5}, " * (kind == scoring.DISAGREE) + f"{scores[answer]:<{of_score}}  "
+        line += f"{_grade(answer)}? " * (kind == scoring.UNSURE)
         line += f"{answer.fault}: " if answer.fault else ""
         text, beside, name = answer.prediction, answer.references, "accepted"
         if answer in weakest:
@@ -178,7 +178,7 @@ def reading_lines(
     return result
 
 
-def set_lines(sets: Sequence[tally.AnswerToRead], width: int, besides: Sequence[Sequence[str]]) -> list[list[str]]:
+def set_lines(sets: Sequence[scoring.AnswerToRead], width: int, besides: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return the lines of each set: how many references it asks, those that it does not ask, and what else it asks."""
     names = [visible(f"context {answer.id}" if answer.id else f"line {answer.line}") for answer in sets]
     systems = [visible(answer.system) for answer in sets]
@@ -212,11 +212,11 @@ def _fitted(texts: Sequence[str], room: int) -> str:
     return shown
 
 
-def _shown_scores(answer: tally.AnswerToRead) -> str:
+def _shown_scores(answer: scoring.AnswerToRead) -> str:
     """Return the scores of an answer as text: those of several metrics by name, a single score alone."""
     return ", ".join(f"{name} {number(value, 2)}" for name, value in answer.scores.items()) or number(answer.score, 2)
 
 
-def _grade(answer: tally.AnswerToRead) -> str:
+def _grade(answer: scoring.AnswerToRead) -> str:
     """Return "right" or "wrong": the label of people where the judge disagrees with it, else the verdict."""
-    return "right" if (answer.label if answer.kind == tally.DISAGREE else answer.verdict) else "wrong"
+    return "right" if (answer.label if answer.kind == scoring.DISAGREE else answer.verdict) else "wrong"

@@ -286,7 +286,7 @@ def highest_accuracy(systems: Mapping[str, Mapping], as_good: Collection[str] | 
 def of_faults(faults: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Return [a sentence] with the number of rejected answers of each system by fault; [] where no fault is known.
 
-    Answers that people call right are not among them, see `tally.faults_of_rows`.
+    Answers that people call right are not among them, see `scoring.faults_of_rows`.
 
     >>> of_faults({"a": {"another value": 3, "lacks a part": 1, "unknown": 6}, "b": {"declined": 1, "unknown": 1}})
     ['Why the judge rejects answers (known for 5 of 12): another value (a 3); lacks a part (a 1); declined (b 1)']

@@ -32,10 +32,8 @@ from ..rows.reading import Message, RowKind, Skips, ignore
 from ..rows.sources import FORMATS, Source, digest, format_of
 from ..rows.writing import Writer
 from .parts import MANIFEST, is_folder, manifest, part_name
-from .run import Run, Scores, facts_of, finished
-from .scoring import output_columns, scored, warn_of_recorded
-from .tally import Tally
-from .windows import WINDOW_CHARACTERS, WINDOWS, Reading, cut
+from .run import WINDOW_CHARACTERS, WINDOWS, Reading, Run, Scores, cut, facts_of, finished
+from .scoring import Tally, output_columns, scored, warn_of_recorded
 
 CLAIM = "_claim-"  # start of the name of a file by which a run claims its folder
 

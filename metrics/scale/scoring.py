@@ -1,14 +1,17 @@
-"""Scores rows: their statistics by metric, the output's columns, and the sums over the rows of a window.
+"""Scores rows: their statistics by metric, the columns of the output, and what is summed over rows.
 
 Judgments that an earlier run wrote into its rows are taken again where judge and texts are the same. Beside the scores
 of a metric that `recalls`, the output has a column METRIC_digest: the signature, the digests of the texts that the
 metric read and of its scores, and what must be warned of. Scores without it are columns like others.
 """
 
+import hashlib
 import json
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from threading import current_thread
@@ -16,28 +19,435 @@ from typing import Any
 
 import numpy as np
 
-from ..core.scorer import Scorer, warn_caller
+from ..core.reading import UNKNOWN_FAULT
+from ..core.scorer import UNSURE_FROM, UNSURE_TO, Scorer, warn_caller
 from ..rows.errors import FileError, RecordedScoresWarning
-from ..rows.reading import DIGEST, SETTINGS, Item, Progress, RowKind, ignore
+from ..rows.reading import DIGEST, SETTINGS, Item, RowKind
 from ..rows.values import json_digest
-from .tally import (
-    Tally,
-    answers_to_read,
-    cell_counts,
-    confusion_counts,
-    faults_of_rows,
-    labels_in,
-    sets_to_read,
-    sums_by_system,
-    totals_by_system,
-)
-from .windows import WINDOW_CHARACTERS, WORKERS, counted, cut, map_in_order, window_predictions, worker_count
+from ..statistics.estimation import QuestionSums, row_sums
+
+WORKERS = "scoring"  # names of threads that score windows begin with it
+
+
+@dataclass(eq=False)
+class Tally:
+    """Sums over rows by system, from which the scores of a corpus follow. Tallies can be added."""
+
+    rows: Counter[str] = field(default_factory=Counter)  # {system: rows; contexts, of sets of predictions}
+    predictions: Counter[str] = field(default_factory=Counter)
+    # {metric: {system: (k + 1,) sums of its statistics, the last one their number}}
+    sums: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    warning_counts: dict[str, Counter[str]] = field(default_factory=dict)  # {metric: counts of `RowStatistics`}
+    confusion: dict[str, np.ndarray] = field(default_factory=dict)  # {system: (4,) answers in `CONFUSION`}
+    cells: dict[str, np.ndarray] = field(default_factory=dict)  # {system: (4,) answers in `CELLS`}
+    faults: dict[str, Counter[str]] = field(default_factory=dict)  # {system: {fault: answers}}
+    words: Counter[str] = field(default_factory=Counter)  # {system: words of its answers}
+    profiles: dict[str, Counter[str]] = field(default_factory=dict)  # {system: counts of `Scorer.profile`}
+    questions: dict[str, "QuestionTotals"] = field(default_factory=dict)
+    to_read: "AnswersToRead" = field(default_factory=lambda: AnswersToRead(number=0))
+
+    def add(self, other: "Tally") -> None:
+        """Add the sums of other rows."""
+        for name, value in vars(other).items():
+            setattr(self, name, _added(getattr(self, name), value))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the argument of `from_json`, in types that JSON has."""
+        return _as_json(vars(self))
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Tally":
+        """Return the tally that `as_json` wrote."""
+        numbers = {name: Counter(values[name]) for name in ("rows", "predictions", "words")}
+        counts = {name: _each(Counter, values[name]) for name in ("warning_counts", "faults", "profiles")}
+        arrays = {name: _each(_floats, values[name]) for name in ("confusion", "cells")}
+        return cls(
+            **numbers,
+            **counts,
+            **arrays,
+            sums={metric: _each(_floats, by_system) for metric, by_system in values["sums"].items()},
+            questions={system: QuestionTotals(**totals) for system, totals in values["questions"].items()},
+            to_read=AnswersToRead(**values["to_read"]),
+        )
+
+
+_floats = partial(np.array, dtype=float)
+
+
+def _each(make: Callable, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: make(value) for name, value in values.items()}
+
+
+def sums_by_system(numbers: np.ndarray, systems: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return {system: (k,) sums} of (rows, k) numbers, by the system of each row, in the order of the rows."""
+    rows: dict[str, list[int]] = {}
+    for row, system in enumerate(systems):
+        rows.setdefault(system, []).append(row)
+    return {system: numbers[chosen].sum(axis=0) for system, chosen in rows.items()}
+
+
+def _added(value: Any, other: Any) -> Any:
+    """Return the sum of two values; of mappings with the sums of their values, in the order in which they came."""
+    if not isinstance(value, Mapping):
+        return value + other
+    both = {name: _added(value[name], other[name]) if name in value else other[name] for name in other}
+    return type(value)({**value, **both})
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _as_json(inner) for name, inner in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.as_json() if hasattr(value, "as_json") else value
+
+
+CELLS = ("correct_grounded", "correct_ungrounded", "wrong_grounded", "wrong_ungrounded")
+
+
+def cell_counts(columns: Mapping[str, Sequence], judge: Scorer, support: Scorer) -> np.ndarray:
+    """Return in which of the four `CELLS` every answer is, (rows, 4) ones and zeros; see `Scorer.support`.
+
+    An answer that states nothing has only zeros.
+
+    >>> from types import SimpleNamespace
+    >>> judge, support = SimpleNamespace(verdict="right"), SimpleNamespace(support=("supported", "states"))
+    >>> cell_counts({"right": [1, 0], "supported": [0, 0], "states": [1, 1]}, judge, support).tolist()
+    [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    """
+    names = (judge.verdict, *support.support)
+    correct, grounded, states = (np.asarray(columns[name], dtype=float) > 0.5 for name in names)
+    cells = [correct & grounded, correct & ~grounded, ~correct & grounded, ~correct & ~grounded]
+    return np.stack([cell & states for cell in cells], axis=1).astype(float)
+
+
+def cell_shares(counts: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """Return {system: {cell: share of the answers that state something}}, from sums of `cell_counts`.
+
+    >>> cell_shares({"a": np.array([2.0, 1.0, 1.0, 0.0])})["a"]["correct_grounded"]
+    0.5
+    """
+    shares = {system: (values / max(values.sum(), 1.0)).tolist() for system, values in counts.items()}
+    return {system: dict(zip(CELLS, of_system, strict=True)) for system, of_system in shares.items()}
+
+
+CONFUSION = ("accepted", "missed", "rejected", "let_through")
+
+
+def confusion_counts(verdicts: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return which of the four cases of `CONFUSION` every answer is, (rows, 4) ones and zeros.
+
+    Accepted and correct, missed (rejected though correct), rejected and wrong, let through (accepted though wrong);
+    only zeros where the label is NaN. Labels are 0 to 1; from 0.5 an answer is correct.
+
+    >>> confusion_counts(np.array([1, 0, 0, 1]), np.array([1, 1, 0, np.nan])).sum(axis=0).tolist()
+    [1.0, 1.0, 1.0, 0.0]
+    """
+    known, right, accepts = ~np.isnan(labels), labels >= 0.5, np.asarray(verdicts) > 0.5
+    cases = [accepts & right, ~accepts & right, ~accepts & ~right, accepts & ~right]
+    return np.stack([case & known for case in cases], axis=1).astype(float)
+
+
+def labels_in(columns: Mapping[str, Sequence]) -> np.ndarray:
+    """Return the (rows,) labels of rows, NaN without one or if it is outside 0 to 1."""
+    labels = np.array([np.nan if label is None else label for label in columns["label"]], dtype=float)
+    labels[(labels < 0) | (labels > 1)] = np.nan
+    return labels
+
+
+def agreement(counts: Sequence[float]) -> dict[str, float | None]:
+    """Return agreement, kappa, sensitivity and specificity of a judge and people, from counts as in `CONFUSION`.
+
+    Cohen (1960): kappa is (agreement - expected) / (1 - expected), where expected is the agreement of verdicts and
+    labels with the same shares that are drawn independently; None where both say the same of all answers, or there are
+    none. Counts may be weighted. Sensitivity is the share of correct answers that are accepted, specificity that of
+    wrong ones that are rejected.
+
+    Of 10 answers 7 are judged as people do; expected are .5 * .6 + .5 * .4 = .5, so kappa is .2 / .5 = .4.
+
+    >>> agreement([4, 1, 3, 2])["kappa"]
+    0.4
+    """
+    accepted, missed, rejected, let_through = map(float, counts)
+    total = accepted + missed + rejected + let_through
+    if not total:
+        return dict.fromkeys(("agreement", "kappa", "sensitivity", "specificity"))
+    observed = (accepted + rejected) / total
+    correct, accepts = (accepted + missed) / total, (accepted + let_through) / total
+    expected = correct * accepts + (1 - correct) * (1 - accepts)
+    return {
+        "agreement": observed,
+        "kappa": round((observed - expected) / (1 - expected), 12) if expected < 1 else None,
+        "sensitivity": accepted / (accepted + missed) if accepted + missed else None,
+        "specificity": rejected / (rejected + let_through) if rejected + let_through else None,
+    }
+
+
+def faults_of_rows(columns: Mapping[str, Sequence], judge: Scorer) -> list[str | None]:
+    """Return the fault of each answer that is judged wrong and that no label calls right, else None."""
+    questions = columns.get("question") or [None] * len(columns["prediction"])
+    texts = zip(questions, columns["references"], columns["prediction"], strict=True)
+    verdicts = zip(columns[judge.verdict], columns["label"], strict=True)
+    wrong = (not verdict and not 0.5 <= (label or 0) <= 1 for verdict, label in verdicts)
+    return [
+        (judge.fault(question or "", references, prediction) or UNKNOWN_FAULT) if is_wrong else None
+        for is_wrong, (question, references, prediction) in zip(wrong, texts, strict=True)
+    ]
+
+
+def faults_in_order(judge: Scorer, counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    """Return {system: {fault: answers}} in the order of `Scorer.faults`, without systems that have none."""
+    kinds = (*judge.faults, UNKNOWN_FAULT)
+    ordered = {system: {kind: faults[kind] for kind in kinds if faults.get(kind)} for system, faults in counts.items()}
+    return {system: faults for system, faults in ordered.items() if faults}
+
+
+MOST = 20_000  # clusters of a system
+
+
+def question_key(item: Item) -> int:
+    """Return a number for a row's question: the same for equal texts; case and white space do not matter."""
+    text = item.text if item.text else item.id or f"{item.file}:{item.line}"
+    normal = " ".join(text.split()).casefold()
+    return int.from_bytes(hashlib.blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=7).digest())
+
+
+class QuestionTotals:
+    """Sums over the rows of each question: (questions,) keys, (questions, 10) sums as in `QuestionSums`.
+
+    Of more than `MOST` questions those whose keys are equal without the last `dropped_bits` bits are one cluster. It
+    is the least number of bits that leaves `MOST` clusters, which depends on the questions alone: totals of the same
+    rows are equal, in whatever order and windows they were added.
+    """
+
+    def __init__(
+        self, keys: Sequence[int] | np.ndarray, sums: Sequence[Sequence[float]] | np.ndarray, dropped_bits: int = 0
+    ):
+        self.dropped_bits = dropped_bits
+        while True:
+            self.keys, places = np.unique(self.key_of(keys), return_inverse=True)
+            if len(self.keys) <= MOST:
+                break
+            self.dropped_bits += 1
+        self.sums = np.zeros((len(self.keys), np.shape(sums)[1]))
+        np.add.at(self.sums, places, np.asarray(sums, dtype=float))
+
+    def key_of(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return the key of the cluster of each question."""
+        return np.asarray(keys, dtype=np.int64) >> self.dropped_bits << self.dropped_bits
+
+    def __add__(self, other: "QuestionTotals") -> "QuestionTotals":
+        dropped_bits = max(self.dropped_bits, other.dropped_bits)
+        return QuestionTotals(np.r_[self.keys, other.keys], np.r_[self.sums, other.sums], dropped_bits)
+
+    @property
+    def question_sums(self) -> QuestionSums:
+        """The sums as the argument of `estimation.estimate_accuracy`."""
+        return QuestionSums(*self.sums.T)
+
+    def as_json(self) -> dict[str, list]:
+        """Return the arguments that make these totals again, in types that JSON has."""
+        return {"keys": self.keys.tolist(), "sums": self.sums.tolist(), "dropped_bits": self.dropped_bits}
+
+
+def label_of(item: Item) -> float:
+    """Return the label of an item, 0 to 1; NaN without one."""
+    label = item.human[1]
+    return label if label is not None and 0 <= label <= 1 else np.nan
+
+
+def label_note(labelled: int, rows: int) -> str:
+    """Return one sentence on how many rows have a label that counts.
+
+    >>> label_note(12, 1000)
+    'column label was read as labels of people, which 12 of 1,000 rows have'
+    """
+    return f"column label was read as labels of people, which {labelled:,} of {rows:,} rows have"
+
+
+def totals_by_system(
+    items: Sequence[Item], verdicts: np.ndarray, judged: np.ndarray, declined: np.ndarray
+) -> Mapping[str, QuestionTotals]:
+    """Return {system: sums by question} from a judge's (answers,) verdicts, probabilities and abstentions."""
+    labels = np.array([label_of(item) for item in items])
+    chances = np.array([item.chance or 1.0 for item in items])
+    sums = row_sums(judged, verdicts, labels, chances, declined).T
+    keys = np.array([question_key(item) for item in items])
+    systems = np.array([item.system for item in items], dtype=object)
+    return {name: QuestionTotals(keys[systems == name], sums[systems == name]) for name in dict.fromkeys(systems)}
+
+
+DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged wrong", "lowest score"
+OTHER_WORDS = "judged right in other words"  # surely; a lost condition, or an item too many, is among these
+APART = "scores far apart"  # of an answer by one metric
+# What people and judge disagree about is read beside the rest, 4 to 3. Of the rest what is nearest to the threshold
+# comes first: of 60 answers without labels the ten then hold 3.2 to 5.2 of the judge's errors, and 2.2 to 4.1 where
+# five of them are the surest wrong ones. One or two are surely right: a judge that accepts too much shows there.
+SHARES = {DISAGREE: 4, UNSURE: 3, WRONG: 3, OTHER_WORDS: 1, LOWEST: 6, APART: 4}
+_OF_ROW = ("file", "line", "id", "system", "prediction", "references", "label")
+BEST = 1.0  # no answer with this score need be read
+FAR = 0.3  # between two scores of an answer that are far apart
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerToRead:
+    """An answer that a person should read, and why."""
+
+    kind: str  # a key of `SHARES`
+    rank: float  # sort key within the kind, lower first
+    file: str
+    line: int
+    id: str | None
+    system: str
+    question: str | None
+    prediction: str
+    references: list[str]
+    score: float  # the probability of a judge, the main score of another metric, or the share of references of a set
+    label: float | None  # by people, 0 to 1
+    verdict: int | None = None  # 1 right, 0 wrong; None of a metric that judges nothing
+    passages: Sequence[str] = ()  # of a metric that reads passages in place of accepted answers
+    scores: Mapping[str, float] = field(default_factory=dict)  # of a metric of words, two of them if far apart
+    missing: Sequence[str] = field(default_factory=list)  # references that a set lacks; `prediction` has its lines
+    fault: str = ""  # what is wrong with an answer that was judged wrong, in a few words, where that is known
+
+
+class AnswersToRead:
+    """The first `number` answers of every kind, and how many there are. Lists can be added, and written as JSON.
+
+    What a system answers several times to one question is listed once, and counted each time.
+    """
+
+    def __init__(
+        self,
+        answers: Iterable[AnswerToRead | Mapping[str, Any]] = (),
+        number: int = 10,
+        counts: Mapping[str, int] | None = None,
+    ):
+        listed = [answer if isinstance(answer, AnswerToRead) else AnswerToRead(**answer) for answer in answers]
+        listed.sort(key=lambda answer: (answer.rank, answer.file, answer.line))
+        distinct: dict[str, dict[tuple, AnswerToRead]] = {kind: {} for kind in SHARES}
+        for answer in listed:
+            key = answer.system, answer.question, answer.prediction, *answer.references
+            distinct[answer.kind].setdefault(key, answer)
+        self.number = number
+        counts = Counter(answer.kind for answer in listed) if counts is None else counts
+        self.counts = Counter(dict.fromkeys(SHARES, 0) | dict(counts))
+        self.by_kind = {kind: list(answers.values())[:number] for kind, answers in distinct.items()}
+
+    def __add__(self, other: "AnswersToRead") -> "AnswersToRead":
+        counts = self.counts + other.counts
+        return AnswersToRead([*self, *other], max(self.number, other.number), counts)
+
+    def __iter__(self) -> Iterator[AnswerToRead]:
+        for some in self.by_kind.values():
+            yield from some
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the arguments that make this list again, in types that JSON has."""
+        return {"answers": [asdict(answer) for answer in self], "number": self.number, "counts": dict(self.counts)}
+
+    def name_faults(self, differences: Callable[[Mapping[str, list]], Sequence[str]]) -> None:
+        """Say of the first answers that were judged wrong, and that no person calls right, what `differences` returns.
+
+        `differences` is `Scorer.differences`; where it says nothing, an answer keeps its fault.
+        """
+        wrong = [answer for answer in self.first if answer.verdict == 0 and answer.label in (None, 0)]
+        columns = {
+            "questions": [answer.question or "" for answer in wrong],
+            "predictions": [answer.prediction for answer in wrong],
+            "references": [answer.references for answer in wrong],
+        }
+        texts = dict(zip(wrong, differences(columns) or [""] * len(wrong), strict=True))
+        for kind, answers in self.by_kind.items():
+            self.by_kind[kind] = [replace(each, fault=texts.get(each) or each.fault) for each in answers]
+
+    @property
+    def first(self) -> list[AnswerToRead]:
+        """The answers to read first, by kind; disagreements and the rest take turns, unsure before wrong ones.
+
+        Without a judge they are in turns: lowest scores, and scores far apart.
+        """
+        kinds = list(SHARES)
+        before = {WRONG: len(self.by_kind[UNSURE])}
+        turns = [
+            ((turn + 0.5) / SHARES[kind], kinds.index(kind), turn, answer)
+            for kind, some in self.by_kind.items()
+            for turn, answer in enumerate(some, before.get(kind, 0))
+        ]
+        chosen = sorted(turns, key=lambda turn: turn[:3])[: self.number]
+        judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG, OTHER_WORDS))
+        return [answer for *_, answer in (sorted(chosen, key=lambda turn: turn[1:3]) if judged else chosen)]
+
+
+def answers_to_read(
+    columns: Mapping[str, Sequence], number: int, scorer: Scorer, faults: Sequence[str | None] = ()
+) -> AnswersToRead:
+    """Return the answers to read first, from columns of rows and scores; `faults`: see `faults_of_rows`."""
+    answers = []
+    score, threshold = next(iter(scorer.thresholds.items())) if scorer.verdict else (scorer.main, None)
+    questions = columns.get("question") or [None] * len(columns["prediction"])
+    names = [scorer.main, *scorer.beside] if not scorer.verdict and scorer.beside else []
+    from_last = names[::-1]
+    for row, value in enumerate(columns[score]):
+        label, verdict = columns["label"][row], int(columns[scorer.verdict][row]) if scorer.verdict else None
+        scores = {name: round(float(columns[name][row]), 6) for name in names}
+        ends = sorted(from_last, key=scores.get)  # of equal scores not the main one
+        if ends and (gap := scores[ends[-1]] - scores[ends[0]]) >= FAR:
+            kind, rank, scores = APART, -gap, {name: scores[name] for name in names if name in (ends[0], ends[-1])}
+        elif verdict is None:
+            kind, rank, scores = LOWEST, value, {name: scores[name] for name in names[:1]}
+            if value >= BEST:
+                continue
+        elif label in (0, 1) and label != verdict:
+            kind, rank = DISAGREE, -abs(value - label)
+        elif label not in (0, 1) and UNSURE_FROM < value < UNSURE_TO:
+            kind, rank = UNSURE, abs(value - threshold)
+        elif not verdict:
+            kind, rank = WRONG, value
+        elif label not in (0, 1) and (
+            far := _other_words(columns["prediction"][row], columns["references"][row], questions[row] or "")
+        ):
+            kind, rank = OTHER_WORDS, -far
+        else:
+            continue
+        texts = {name: columns[name][row] for name in _OF_ROW} | {"question": questions[row]}
+        texts["passages"] = list(columns[scorer.evidence][row]) if scorer.evidence != "references" else []
+        texts["fault"] = (faults[row] or "").replace(UNKNOWN_FAULT, "") if faults else ""
+        numbers = {"rank": round(float(rank), 6), "score": round(float(value), 6), "verdict": verdict}
+        answers.append(AnswerToRead(kind, **numbers, **texts, scores=scores))
+    return AnswersToRead(answers, number)
+
+
+def _other_words(answer: str, references: Sequence[str], question: str) -> float:
+    """Return the distance, 0 to 1, of an answer's words from the nearest reference's, without words of the question.
+
+    >>> _other_words("Ohio, Utah", ["Utah and Ohio"], "Where?"), _other_words("Its legs: six", ["six"], "Its legs?")
+    (0.3333333333333333, 0.0)
+    """
+    asked, words, *others = (set(re.findall(r"\w+", text.lower())) for text in (question, answer, *references))
+    words, others = words - asked, [other - asked for other in others]
+    return min((len(words ^ other) / len(words | other) for other in others if words | other), default=0.0)
+
+
+def sets_to_read(columns: Mapping[str, Sequence], number: int, scorers: Iterable[Scorer]) -> AnswersToRead:
+    """Return the sets of questions that miss most references, by the first metric that names the missing ones."""
+    lacks = next((f"{scorer.name}_{scorer.missing}" for scorer in scorers if scorer.missing), None)
+    sets = []
+    for row, missing in enumerate(columns[lacks] if lacks else ()):
+        if missing:
+            texts = {name: columns[name][row] for name in _OF_ROW if name != "prediction"}
+            share = round(1 - len(missing) / len(texts["references"]), 6)
+            asked = "\n".join(" ".join(text.split()) for text in columns["predictions"][row])
+            texts |= {"question": None, "prediction": asked, "missing": missing}
+            sets.append(AnswerToRead(LOWEST, share, score=share, **texts))
+    return AnswersToRead(sets, number)
+
 
 FIRST, RECALLED, ANEW = "judged first", "recalled", "judged anew: "
 _ROW = "|row:"
 
 
-def _statistics_of_items(
+def statistics_of_items(
     scorer: Scorer, items: Sequence[Item], explain: bool = False
 ) -> tuple[np.ndarray, Counter, list[str], list[str], list[list[str]]]:
     """Return (rows, k) statistics of items, counts for warnings, and the rows' reasons, digests and missing texts.
@@ -142,34 +552,6 @@ def profiles(scorer: Scorer, items: Sequence[Item], statistics: np.ndarray) -> d
     return result
 
 
-def item_statistics(
-    items: Sequence[Item], scorers: Mapping[str, Scorer], progress: Progress = ignore
-) -> tuple[dict[str, np.ndarray], dict[str, Counter]]:
-    """Return {metric: (items, k + 1) sums of statistics} and {metric: counts for warnings}, computed in threads.
-
-    They are (items, k + 1) sums over the predictions of an item, the last column their number, 1 for a metric that
-    scores an item as one. `progress` gets the metric, and the items that are done and of all, from any thread.
-    """
-    sums, counts = {}, {}
-    for metric, scorer in scorers.items():
-        parts, counts[metric] = [], Counter()
-        windows = cut(items, (window_predictions([scorer]), WINDOW_CHARACTERS))
-        progress(metric, 0, len(items))
-        run = counted(
-            partial(_statistics_of_items, scorer), lambda done, m=metric: progress(m, done, len(items)), scorer.passes
-        )
-        for window, (statistics, counts_of_window, *_) in map_in_order(run, windows, worker_count([scorer])):
-            lengths = [1 if scorer.takes_sets else len(item.predictions) for item in window]
-            total = np.zeros((len(window), statistics.shape[1] + 1))
-            np.add.at(total[:, :-1], np.repeat(np.arange(len(window)), lengths), statistics)
-            total[:, -1] = lengths
-            parts.append(total)
-            counts[metric].update(counts_of_window)
-        sums[metric] = np.concatenate(parts)
-    warn_of_recorded(counts)
-    return sums, counts
-
-
 def scored(
     items: Sequence[Item], row_kind: RowKind, scorers: Mapping[str, Scorer], worst: int = 10, explain: bool = False
 ) -> tuple[dict[str, list], Tally]:
@@ -187,7 +569,7 @@ def scored(
     for metric, scorer in scorers.items():
         lists = row_kind.sets and not scorer.takes_sets  # of scores, one for each question of a set
         why = explain and not lists
-        statistics, counts, reasons, digests, missing = _statistics_of_items(scorer, items, why)
+        statistics, counts, reasons, digests, missing = statistics_of_items(scorer, items, why)
         tally.warning_counts[metric] = counts
         with_ones = np.column_stack([statistics, np.ones(len(statistics))])
         tally.sums[metric] = sums_by_system(with_ones, systems if scorer.takes_sets else systems_of_predictions)

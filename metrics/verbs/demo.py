@@ -34,7 +34,7 @@ def demo(every: terminal.option(bool, "--all", help="Print all tables, with rema
 def overview(answers, questions) -> str:
     """Return lines on what to see in two `ScoreReport`s; a line that begins with a digit is a heading."""
     from ..ava.scorer import RIGHT_ON_LONG
-    from ..scale.tally import CONFUSION
+    from ..scale.scoring import CONFUSION
 
     labels_of, scores = answers.labels, answers.results.scores
     right = {system: labels["accepted"] + labels["missed"] for system, labels in labels_of.items()}

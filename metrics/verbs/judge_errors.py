@@ -25,7 +25,7 @@ from ..reports.table import Table, number
 from ..rows.reading import Item, Progress
 from ..rows.sources import Source
 from ..scale.options import Settings, checked_columns, make_scorers, settings_by_metric, with_calibration
-from ..scale.tally import CONFUSION
+from ..scale.scoring import CONFUSION
 from ..statistics import estimation
 from ..statistics.intervals import CONFIDENCE, COUNTS, MIN_QUESTIONS, Counts, pooled, wilson
 from .labels import LABELS_TO_BEGIN
@@ -297,7 +297,7 @@ def whose(systems: Mapping[str, Mapping[str, Any]]) -> str:
 def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[str, int], stronger: str = "") -> str:
     """Return a sentence on whether a judge narrows intervals of labels; "" if no system has such an interval.
 
-    `confusion` counts the labelled answers of all systems, see `tally.confusion_counts`; `stronger`: see `Scorer`.
+    `confusion` counts the labelled answers of all systems, see `scoring.confusion_counts`; `stronger`: see `Scorer`.
     """
     with_labels = [of for of in systems.values() if "effective_sample_size" in of and of["low"] is not None]
     if not with_labels:
@@ -315,7 +315,7 @@ def help_of_judge(systems: Mapping[str, Mapping[str, Any]], confusion: Mapping[s
 
 
 def confusion_table(title: str, systems: Mapping[str, Mapping[str, Any]], explanation: str) -> Table:
-    """Return a table with the counts of `tally.CONFUSION`, agreement and kappa of every system."""
+    """Return a table with the counts of `scoring.CONFUSION`, agreement and kappa of every system."""
     rows = []
     for system, agreement in systems.items():
         counts = [agreement[name] for name in CONFUSION]
@@ -412,7 +412,8 @@ def judge_answers(
     items: Sequence[Item], settings: Settings, sources: Sequence[Source], ignore_judge_errors: bool, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray, Scorer, JudgeErrors, list[str]]:
     """Return the judge's (items,) probabilities and verdicts, its scorer, its errors, and notes."""
-    from ..scale.scoring import item_statistics, profiles
+    from ..scale.run import item_statistics
+    from ..scale.scoring import profiles
 
     scorer = make_scorers([JUDGE], settings, sources)[JUDGE]
     sums, counts = item_statistics(items, {JUDGE: scorer}, progress)

@@ -14,7 +14,7 @@ from ..rows.errors import Advice, FileError, name_column
 from ..rows.reading import GOOD, SKIPPED, Item, RowError, RowReader, Skips, good_rows
 from ..rows.sources import Source
 from ..rows.values import Row, same_text
-from ..scale.tally import label_note
+from ..scale.scoring import label_note
 from ..statistics.estimation import cluster_sums
 from ..statistics.intervals import MIN_QUESTIONS, wilson
 from .inputs import read_answers, share_of

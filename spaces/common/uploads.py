@@ -14,7 +14,7 @@ import pyarrow.parquet
 from genqa_metrics import registry
 from genqa_metrics.rows import compression, errors, packed, reading, sources
 from genqa_metrics.rows.values import recognized
-from genqa_metrics.scale import options, windows
+from genqa_metrics.scale import options, run
 from gradio.processing_utils import save_file_to_cache
 from gradio.utils import get_upload_folder
 from gradio_client.utils import is_http_url_like
@@ -315,10 +315,10 @@ def read(path: str | None, columns: Mapping[str, object], reader: str = "", sets
     try:
         source = sources.Source(path, options=sources.ReadOptions(systems=systems))
         named |= {"system": ""} if systems else {}
-        for new in windows.Reading([source], named, skips, asks=needs).good_rows():
+        for new in run.Reading([source], named, skips, asks=needs).good_rows():
             items += new
             pairs += sum(len(item.predictions) * (len(item.references) + len(item.contexts)) for item in new)
-            characters += sum(map(windows.characters_of, new))
+            characters += sum(map(run.characters_of, new))
             check_budget("File", len(items), pairs, characters)
     except errors.FileError as error:
         raise checks.Problem(_plain(error, path)) from error

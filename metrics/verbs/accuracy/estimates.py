@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...rows.reading import Item
-from ...scale.tally import CONFUSION, QuestionTotals, agreement, confusion_counts
+from ...scale.scoring import CONFUSION, QuestionTotals, agreement, confusion_counts
 from ...statistics import estimation
 from ..inputs import places_of, slice_notes
 from ..judge_errors import JudgeErrors

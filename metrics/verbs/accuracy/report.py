@@ -17,7 +17,7 @@ from ...reports.viewer import ViewedAnswer
 from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...scale.options import OnError, Settings, check_options
-from ...scale.tally import CONFUSION, question_key
+from ...scale.scoring import CONFUSION, question_key
 from ...statistics import estimation
 from ..inputs import digested_sources, read_answers
 from ..judge_errors import (

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...scale.tally import CONFUSION, agreement, confusion_counts
+from ...scale.scoring import CONFUSION, agreement, confusion_counts
 from ...statistics import correlation, thresholds
 from ...statistics.correlation import ratio
 from ...statistics.intervals import MIN_QUESTIONS as MIN_EACH

@@ -15,7 +15,8 @@ from ...rows.errors import FileError
 from ...rows.sources import Source
 from ...rows.values import Row
 from ...scale.options import needed_columns
-from ...scale.scoring import item_statistics, profiles
+from ...scale.run import item_statistics
+from ...scale.scoring import profiles
 from ..inputs import optional_texts, score_in_column, unscored_item
 from ..judge_errors import calibrated_on
 from ..labels import rater_of

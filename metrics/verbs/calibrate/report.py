@@ -75,7 +75,7 @@ def calibrate(
         OSError: if the output cannot be written.
     """
     from ... import __version__
-    from ...scale.scoring import item_statistics
+    from ...scale.run import item_statistics
 
     with bad_usage():
         check_options(on_error, settings=settings, columns=columns)

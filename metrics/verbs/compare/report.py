@@ -22,8 +22,8 @@ from ...rows.errors import FileError, bad_usage
 from ...rows.reading import Message, Progress, Skips, ignore, inputs_of
 from ...rows.sources import Source
 from ...scale import options
-from ...scale.scoring import item_statistics, profiles
-from ...scale.tally import faults_in_order, faults_of_rows, label_of
+from ...scale.run import item_statistics
+from ...scale.scoring import faults_in_order, faults_of_rows, label_of, profiles
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import CORRECTIONS, LEAST_DIFFERING, LEVEL
 from ..inputs import digested_sources, places_of, question_numbers, rounded, slice_notes
@@ -534,7 +534,7 @@ def _deciding_rows(
 
 
 def _faults(matched: Matched, judge: Scorer, sums: np.ndarray) -> dict[str, dict[str, int]]:
-    """Return {system: {fault: answers}}; see `tally.faults_of_rows`."""
+    """Return {system: {fault: answers}}; see `scoring.faults_of_rows`."""
     counts = {}
     for s, system in enumerate(matched.systems):
         items = [question[s].item for question in matched.rows]

@@ -20,7 +20,7 @@ from ...rows.reading import GOOD, Item, Message, Progress, Skips, check_columns,
 from ...rows.sources import Source
 from ...rows.writing import Writer
 from ...scale.options import OnError, checked_columns, needed_columns
-from ...scale.windows import (
+from ...scale.run import (
     WINDOW_CHARACTERS,
     Reading,
     counted,

@@ -50,8 +50,7 @@ from ...rows.reading import Message, ignore
 from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
-from ...scale.scoring import were_recalled
-from ...scale.tally import CELLS, CONFUSION, LOWEST, SHARES
+from ...scale.scoring import CELLS, CONFUSION, LOWEST, SHARES, were_recalled
 from ...statistics import estimation
 from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, judged_systems, whose
 from ..view.rows import scored_answers
@@ -246,7 +245,7 @@ class ScoreReport(Report):
         accuracy: with ava, the accuracy of every system with its interval, see `judge_errors.judged_systems`.
         results: everything, see `Scores`.
         leads: how far every other system is behind the first one, with limits; empty where that cannot be told.
-        labels: {system: how a judge's verdicts agree with the labels in its rows}, see `tally.agreement`.
+        labels: {system: how a judge's verdicts agree with the labels in its rows}, see `scoring.agreement`.
         compares_words: whether shared words alone are counted, which do not show what answers are right.
     """
 
