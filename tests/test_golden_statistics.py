@@ -105,9 +105,6 @@ def of_resampling():
         yield f"paired, {questions}", [tests.p_values, tests.spread, tests.differing]
         yield f"limits, {questions}", [tests.limits(np.full(5, level)) for level in (0.05, 0.01, 0.001)]
         yield f"corrected, {questions}", resampling.corrected([tests, tests], "holm")[1]
-        draw = resampling.Resampler(np.arange(questions), 300, 1)
-        samples = draw.values({"mean": lambda counts, x=moves[:, 0]: counts @ x / counts.sum(axis=1)})["mean"]
-        yield f"resampled, {questions}", draw.limits(moves[:, 0].mean(), samples)
     for method in resampling.CORRECTIONS:
         yield method, resampling.adjust_p_values(np.array([0.001, 0.2, np.nan, 0.03, 0.03, 0.9]), method)
 

@@ -202,14 +202,3 @@ def test_of_bounded_scores_the_widest_distribution_bounds_p_and_the_largest_diff
     # At a level of .005, which 100 samples cannot show, the limit is Clopper and Pearson's alone.
     low, _ = bounded.limits(np.array([0.005]))
     assert low[0] == pytest.approx(2 * stats.beta.ppf(0.0025, 28.5, 30 - 28.5 + 1) - 1)
-
-
-def test_a_jackknife_of_few_questions_leaves_out_whole_questions():
-    """Six questions with two rows each: limits are those of the means of questions, with Student's t."""
-    questions, scores = np.repeat(np.arange(6), 2), np.arange(12.0) ** 2
-    draw = resampling.Resampler(questions, 1000, 0)
-    samples = draw.values({"mean": lambda counts: counts @ scores / counts.sum(axis=1)})["mean"]
-    means = scores.reshape(6, 2).mean(axis=1)
-    half = stats.t.ppf(0.975, 5) * means.std(ddof=1) / 6**0.5
-    assert draw.limits(scores.mean(), samples) == pytest.approx((scores.mean() - half, scores.mean() + half))
-    assert "jackknife" in draw.interval

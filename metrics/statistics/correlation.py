@@ -99,7 +99,7 @@ def correlation_limits(kind: str, x: np.ndarray, y: np.ndarray, clusters: np.nda
         groups = clusters % MAX_GROUPS  # of more questions groups are left out (Kott 2001, "Delete-a-group jackknife")
         without = resampled(x, y, (np.arange(groups.max() + 1)[:, None] != groups).astype(float))
     else:
-        coefficient, resampled, without = pearson(x, y), resampled_pearson, _pearson_without(x, y, clusters)
+        coefficient, resampled, without = pearson(x, y), resampled_pearson, pearson_without(x, y, clusters)
     z, error = np.arctanh(np.clip(coefficient, *_INSIDE)), standard_error(np.arctanh(np.clip(without, *_INSIDE)))
     if not np.isfinite(error):
         return undefined
@@ -115,7 +115,7 @@ def correlation_limits(kind: str, x: np.ndarray, y: np.ndarray, clusters: np.nda
     return float(min(ends)), float(max(ends))
 
 
-def _pearson_without(x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+def pearson_without(x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     """Return (clusters,) Pearson's r without each cluster."""
     x, y = x - x.mean(), y - y.mean()
     sums = np.stack([np.bincount(clusters, terms) for terms in (np.ones(len(x)), x, y, x * x, y * y, x * y)])

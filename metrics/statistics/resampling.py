@@ -4,9 +4,9 @@ A score of a corpus need not be a mean of row scores, so the sufficient statisti
 sacrebleu: AEv sums counts of n-grams, a mean sums scores and rows. All systems share the resampled rows, so tests are
 paired. Rows of one question are correlated, so whole questions ("clusters") are drawn.
 
-A bootstrap interval of few clusters is too narrow; these have the jackknife's standard error (Efron & Tibshirani 1993,
-"An Introduction to the Bootstrap", chapter 11) with Student's t. `tests/test_few_questions.py` measures the coverage.
-scipy.stats.bootstrap has no clusters, and statsmodels is no dependency for one correction of p-values.
+`mean_interval` has the jackknife's standard error (Efron & Tibshirani 1993, "An Introduction to the Bootstrap",
+chapter 11) with Student's t. scipy.stats.bootstrap has no clusters, and statsmodels is no dependency for one
+correction of p-values.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,11 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .intervals import CONFIDENCE, MIN_QUESTIONS, kish
+from .intervals import CONFIDENCE, MIN_QUESTIONS
 
-INTERVAL = "95% expanded percentile bootstrap interval, {} resampled"  # which reports state
-JACKKNIFE = "95% jackknife interval with Student's t, {} left out in turn"
-FEW = 30  # questions, below which intervals are the jackknife's
+FEW = 30  # questions, below which tests find large differences only
 MIN_ROWS = 5  # of fewer a bootstrap has too few different samples (35 of 4 rows) for an interval or a test
 CORRECTIONS = ("holm", "bonferroni", "fdr", "none")
 _CELLS = 2**22  # resamples x rows that are in memory at once: 32 MiB
@@ -143,16 +141,6 @@ def standard_error(without: np.ndarray) -> np.ndarray:
     return np.sqrt((number - 1) / number * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
 
 
-def _quantile(clusters: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(max(clusters - 1, 1), (1 + CONFIDENCE) / 2))
-
-
-def _enough(statistic: np.ndarray, without: np.ndarray, clusters: float) -> np.ndarray:
-    return (clusters >= MIN_ROWS) & np.isfinite(statistic) & np.isfinite(without).all(axis=0)
-
-
 def mean_interval(statistic, without: np.ndarray, clusters: float):
     """Return the (...) limits of a statistic without bounds, from its (clusters, ...) values without each cluster.
 
@@ -163,44 +151,11 @@ def mean_interval(statistic, without: np.ndarray, clusters: float):
     >>> [round(float(end), 2) for end in mean_interval(4, np.array([4.75, 4.5, 4.25, 3.5, 3]), 5)]
     [0.38, 7.62]
     """
-    statistic = np.asarray(statistic, dtype=float)
-    half = np.where(_enough(statistic, without, clusters), _quantile(clusters) * standard_error(without), np.nan)
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(max(clusters - 1, 1), (1 + CONFIDENCE) / 2)) * standard_error(without)
+    half = np.where((clusters >= MIN_ROWS) & np.isfinite(statistic), half, np.nan)
     return statistic - half, statistic + half
-
-
-@dataclass(frozen=True)
-class Resampler:
-    """Resamples whole questions: a bootstrap, or where they are few a jackknife."""
-
-    questions: np.ndarray  # (rows,) number of every row's question: 0, 1, ... without gaps
-    samples: int  # of the bootstrap
-    seed: int
-    least: int = MIN_ROWS  # number of questions below which there are no limits
-
-    @property
-    def number(self) -> float:
-        """Effective number of questions."""
-        return float(kish(np.bincount(self.questions)))
-
-    @property
-    def interval(self) -> str:
-        """Name of the method."""
-        return (JACKKNIFE if self.number < FEW else INTERVAL).format("questions")
-
-    def values(self, statistics: Mapping[str, Callable[[np.ndarray], np.ndarray]]) -> dict[str, np.ndarray]:
-        """Return the values of statistics in every sample, see `bootstrap`."""
-        if self.number < FEW:
-            counts = (np.arange(self.questions.max() + 1)[:, None] != self.questions).astype(float)
-            return {name: statistic(counts) for name, statistic in statistics.items()}
-        return bootstrap(statistics, self.questions, self.samples, self.seed)
-
-    def limits(self, difference, samples: np.ndarray):
-        """Return the limits of a difference, from its `values`; NaN for too few questions."""
-        if self.number < self.least:
-            return np.nan, np.nan
-        if self.number < FEW:
-            return mean_interval(difference, samples, self.number)
-        return interval(samples, self.number)
 
 
 LEVEL = 0.05

@@ -33,7 +33,7 @@ def agree(
     group_columns: terminal.repeated("--group", "-g", metavar="COLUMN", help=_GROUP, group=None) = None,
     correct: terminal.option(float | None, "--correct", metavar="SCORE", help=_CORRECT) = None,
     gap: terminal.option(float | None, "--gap", metavar="SCORE", help=_GAP) = None,
-    resamples: terminal.resamples("Number of bootstrap samples; there are 10 times as many permutations.") = 1000,
+    resamples: terminal.resamples("A tenth of the number of permutations.") = 1000,
     worst: terminal.option(int, "--worst", metavar="N", help=_WORST, shown=True) = 10,
     verbose: terminal.Verbose = False,
 ) -> None:
@@ -42,8 +42,8 @@ def agree(
     Rows are those of `score`, one answer each, with a human `score` (or `label`) as a number; `--labels` reads labels
     of files beside them.
 
-    **Correlations** (Pearson, Spearman, Kendall) with bootstrap intervals, and permutation tests of their
-    differences. Answers to one question are alike, so whole questions are resampled.
+    **Correlations** (Pearson, Spearman, Kendall) with intervals, and permutation tests of their
+    differences. Answers to one question are alike, so whole questions are left out or swapped.
 
     **Pairs**: the share of pairs of answers, and of systems, that a metric ranks as humans do.
 

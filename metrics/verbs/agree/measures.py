@@ -2,25 +2,23 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from ...scale.scoring import CONFUSION, agreement, confusion_counts
 from ...statistics import correlation, thresholds
-from ...statistics.correlation import ratio
 from ...statistics.intervals import MIN_QUESTIONS as MIN_EACH
-from ...statistics.intervals import share_interval
-from ...statistics.resampling import FEW, Resampler, adjust_p_values
+from ...statistics.intervals import kish, share_interval
+from ...statistics.resampling import adjust_p_values, mean_interval
 from ..inputs import question_numbers, rounded
 
 LENGTHS = ((3, "1 to 3 words"), (10, "4 to 10 words"), (25, "11 to 25 words"), (math.inf, "26 words or more"))
 MIN_ROWS = 10  # of a group, below which no correlation is given
 MIN_QUESTIONS = 10  # below which no interval is given: of 5 questions 81% of them hold at worst
-FEW_INTERVALS = "intervals of differences by jackknife and Student's t"
-NO_INTERVALS = f"too few for intervals, which need {MIN_QUESTIONS}"
+INTERVAL = "95% jackknife interval with Student's t, questions left out in turn"
 MAX_GROUPS = 50
 CURVE_POINTS = 100
 PERMUTATIONS = 10  # per resample: many pairs of metrics, corrected for their number, need small p-values
@@ -50,7 +48,7 @@ class Judgments:
     system_scores: dict[str, dict[str, float]] = field(default_factory=dict)  # where not means of rows
     thresholds: dict[str, float] = field(default_factory=dict)  # from which answers are called correct
 
-    @property
+    @cached_property
     def clusters(self) -> np.ndarray:
         """(rows,) number of every row's question."""
         if self.texts is not None:
@@ -59,43 +57,35 @@ class Judgments:
         return np.array([numbers.setdefault(question, len(numbers)) for question in self.questions])
 
 
-def _estimate(draw: Resampler, value: float, low: float, high: float) -> dict[str, float | None]:
-    """Return "value", "low" and "high"; limits are None for too few questions or an undefined value."""
-    if not math.isfinite(value) or draw.number < draw.least:
-        return {"value": float(value), "low": None, "high": None}
+def _estimate(value: float, limits: Sequence[float], questions: np.ndarray) -> dict[str, float]:
+    """Return "value", "low" and "high"; NaN limits where (rows,) numbers of questions are of too few."""
+    low, high = limits if kish(np.bincount(questions)) >= MIN_QUESTIONS else (math.nan, math.nan)
     return {"value": float(value), "low": float(low), "high": float(high)}
 
 
-def _share(draw: Resampler, hits: np.ndarray, trials: np.ndarray) -> dict[str, float | None]:
+def _share(hits: np.ndarray, trials: np.ndarray, questions: np.ndarray) -> dict[str, float]:
     """Return the estimate of a share, the sum of (rows,) hits divided by that of (rows,) trials."""
     share, total = hits.sum() / trials.sum(), trials.sum()
-    influence = np.bincount(draw.questions, (hits - share * trials) / total)
-    return _estimate(draw, share, *share_interval(share, influence, np.bincount(draw.questions, trials)))
+    influence = np.bincount(questions, (hits - share * trials) / total)
+    return _estimate(share, share_interval(share, influence, np.bincount(questions, trials)), questions)
+
+
+def _difference(first: float, second: float, without: np.ndarray, questions: np.ndarray) -> dict[str, float]:
+    """Return the estimate of a difference, from its (questions,) values without each question."""
+    limits = mean_interval(first - second, without, float(kish(np.bincount(questions))))
+    return _estimate(first - second, limits, questions)
 
 
 def _correlations(
-    scores: Mapping[str, np.ndarray], human: np.ndarray, kinds: Sequence[str], draw: Resampler
-) -> tuple[dict[str, dict], dict[str, np.ndarray]]:
-    """Return {metric: {kind: estimate}}, and resampled correlations by "kind metric" for their differences."""
-    resampled = {"pearson": correlation.resampled_pearson, "spearman": correlation.resampled_spearman}
-    statistics = {
-        f"{kind} {name}": partial(resampled[kind], metric_scores, human)
-        for name, metric_scores in scores.items()
-        for kind in resampled
-    }
-    samples = draw.values(statistics)
-    estimates = {
-        name: {
-            kind: _estimate(
-                draw,
-                getattr(correlation, kind)(metric_scores, human),
-                *correlation.correlation_limits(kind, metric_scores, human, draw.questions),
-            )
-            for kind in kinds
-        }
-        for name, metric_scores in scores.items()
-    }
-    return estimates, samples
+    scores: Mapping[str, np.ndarray], human: np.ndarray, kinds: Sequence[str], questions: np.ndarray
+) -> dict[str, dict]:
+    """Return {metric: {kind: estimate}} of (rows,) scores."""
+    estimates: dict[str, dict] = {name: {} for name in scores}
+    for name, of_metric in scores.items():
+        for kind in kinds:
+            limits = correlation.correlation_limits(kind, of_metric, human, questions)
+            estimates[name][kind] = _estimate(getattr(correlation, kind)(of_metric, human), limits, questions)
+    return estimates
 
 
 def _thinned(*columns: np.ndarray) -> list[list[float]]:
@@ -105,7 +95,7 @@ def _thinned(*columns: np.ndarray) -> list[list[float]]:
     return points[kept].tolist()
 
 
-def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> dict[str, object]:
+def _as_classifier(scores: np.ndarray, correct: np.ndarray, questions: np.ndarray, seed: int) -> dict[str, object]:
     """Return AUC, thresholds, calibration and curves of a score as a classifier of answers that humans accept."""
     from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 
@@ -114,11 +104,12 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> 
     chosen = {}
     for criterion in thresholds.CRITERIA:
         threshold, best = thresholds.best_threshold(scores, correct, criterion)
-        held_out = thresholds.held_out(scores, correct, draw.questions, criterion, draw.seed)
+        held_out = thresholds.held_out(scores, correct, questions, criterion, seed)
         chosen[criterion] = {"threshold": threshold, "value": best, "held_out": held_out}
+    area, *limits = correlation.auc_limits(scores, correct, questions)
     in_range = scores.min() >= -1e-6 and scores.max() <= 1 + 1e-6  # a cosine of 1 may come out a little above it
     return {
-        "auc": _estimate(draw, *correlation.auc_limits(scores, correct, draw.questions)),
+        "auc": _estimate(area, limits, questions),
         "average_precision": float(average_precision_score(correct, scores)),
         "thresholds": chosen,
         "calibration": thresholds.calibration(np.clip(scores, 0, 1), correct) if in_range else None,
@@ -127,12 +118,12 @@ def _as_classifier(scores: np.ndarray, correct: np.ndarray, draw: Resampler) -> 
     }
 
 
-def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, draw: Resampler) -> dict[str, object]:
+def _verdicts(scores: np.ndarray, correct: np.ndarray, threshold: float, questions: np.ndarray) -> dict[str, object]:
     """Return threshold, agreement, kappa, sensitivity, specificity and `CONFUSION` of a judge's verdicts."""
     right = ((scores >= threshold) == correct).astype(float)
     counts = confusion_counts(scores >= threshold, correct).sum(axis=0).astype(int).tolist()
-    shares = {"threshold": threshold, **agreement(counts), "agreement": _share(draw, right, np.ones_like(right))}
-    return shares | dict(zip(CONFUSION, counts, strict=True))
+    shares = agreement(counts) | {"agreement": _share(right, np.ones_like(right), questions)}
+    return {"threshold": threshold, **shares, **dict(zip(CONFUSION, counts, strict=True))}
 
 
 def differing(judgments: Judgments, name: str, count: int) -> list[int]:
@@ -143,27 +134,28 @@ def differing(judgments: Judgments, name: str, count: int) -> list[int]:
     return wrong[np.argsort(-np.abs(scores - human)[wrong], kind="stable")][:count].tolist()
 
 
-def _differences(judgments: Judgments, estimates: Mapping, samples: Mapping, draw: Resampler) -> list[dict]:
+def _differences(judgments: Judgments, estimates: Mapping, permutations: int, seed: int) -> list[dict]:
     """Return the tests of every pair of metrics, for Pearson's and for Spearman's correlation."""
     from scipy.stats import rankdata
 
+    questions = judgments.clusters
     names = [name for name in judgments.scores if math.isfinite(estimates[name]["pearson"]["value"])]
     pairs = list(combinations(names, 2))
-    result: list[dict] = [{"first": first, "second": second} for first, second in pairs]
+    tests: list[dict] = [{"first": first, "second": second} for first, second in pairs]
     for kind, as_compared in {"pearson": np.asarray, "spearman": rankdata}.items() if pairs else ():
         human, scores = as_compared(judgments.human), {name: as_compared(judgments.scores[name]) for name in names}
         x, y = (np.stack([scores[pair[side]] for pair in pairs]) for side in (0, 1))
-        p_values = correlation.permutation_p(x, y, human, draw.questions, PERMUTATIONS * draw.samples, draw.seed)
+        p_values = correlation.permutation_p(x, y, human, questions, permutations, seed)
         holm = adjust_p_values(p_values, "holm")
-        for entry, (first, second), p, p_holm in zip(result, pairs, p_values.tolist(), holm.tolist(), strict=True):
-            difference = estimates[first][kind]["value"] - estimates[second][kind]["value"]
-            resampled = samples[f"{kind} {first}"] - samples[f"{kind} {second}"]
-            tests = {"permutation_p": p, "permutation_p_holm": p_holm}
-            entry[kind] = _estimate(draw, difference, *draw.limits(difference, resampled)) | tests
-    return result
+        without = {name: correlation.pearson_without(scores[name], human, questions) for name in names}
+        for test, pair, p, p_holm in zip(tests, pairs, p_values.tolist(), holm.tolist(), strict=True):
+            coefficients = (estimates[name][kind]["value"] for name in pair)
+            test[kind] = _difference(*coefficients, without[pair[0]] - without[pair[1]], questions)
+            test[kind] |= {"permutation_p": p, "permutation_p_holm": p_holm}
+    return tests
 
 
-def _rank_pairs(judgments: Judgments, gap: float, draw: Resampler) -> dict:
+def _rank_pairs(judgments: Judgments, gap: float) -> dict:
     """Return the share of answer pairs that each metric ranks as humans do; None where there are no pairs."""
     better, worse = correlation.answer_pairs(judgments.questions, judgments.systems, judgments.human, gap)
     shares: dict[str, dict | None] = dict.fromkeys(judgments.scores)
@@ -171,80 +163,97 @@ def _rank_pairs(judgments: Judgments, gap: float, draw: Resampler) -> dict:
     pairs = np.bincount(better, minlength=rows)
     for name, scores in judgments.scores.items() if len(better) else ():
         right = (scores[better] > scores[worse]).astype(float)
-        shares[name] = _share(draw, np.bincount(better, right, rows), pairs)
+        shares[name] = _share(np.bincount(better, right, rows), pairs, judgments.clusters)
     return {"gap": gap, "pairs": len(better), "metrics": shares}
 
 
-def _systems(judgments: Judgments, draw: Resampler) -> dict | None:
+def _systems(judgments: Judgments) -> dict | None:
     """Return the scores of systems, and how many pairs of them each metric ranks as humans do."""
     if judgments.systems is None or len(set(judgments.systems)) < 2:
         return None
     distinct, numbers = np.unique(judgments.systems, return_inverse=True)
-    names, masks = distinct.tolist(), np.eye(len(distinct))[:, numbers]
-
-    def means(scores: np.ndarray) -> np.ndarray:
-        return masks @ scores / masks.sum(axis=1)
-
-    human = means(judgments.human)
-    scores = {metric: means(metric_scores) for metric, metric_scores in judgments.scores.items()}
+    names, rows = distinct.tolist(), np.bincount(numbers)
+    human = np.bincount(numbers, judgments.human) / rows
+    scores = {metric: np.bincount(numbers, of_rows) / rows for metric, of_rows in judgments.scores.items()}
     for metric, by_system in judgments.system_scores.items():
         scores[metric] = np.array([by_system[name] for name in names])
-    means_of = {"human": lambda counts: ratio(counts @ (masks * judgments.human).T, counts @ masks.T)}
-    samples = draw.values(means_of)["human"]
+    questions = judgments.clusters
+    sums = np.zeros((2, questions.max() + 1, len(names)))  # of human scores and of rows
+    np.add.at(sums, (slice(None), questions, numbers), [judgments.human, np.ones(len(numbers))])
+    without = correlation.ratio(*(sums.sum(axis=1, keepdims=True) - sums))
     clear = []
-    for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
-        low, high = draw.limits(human[i] - human[j], samples[:, i] - samples[:, j])
-        if low > 0 or high < 0:
+    for i, j in combinations(range(len(names)), 2):
+        difference = _difference(human[i], human[j], without[:, i] - without[:, j], questions)
+        if difference["low"] > 0 or difference["high"] < 0:
             clear.append((i, j))
     pairs = {}
-    for metric, metric_scores in scores.items():
-        right, all_pairs = correlation.system_pairs(human, metric_scores)
-        clearly = sum(bool((human[i] - human[j]) * (metric_scores[i] - metric_scores[j]) > 0) for i, j in clear)
+    for metric, of_systems in scores.items():
+        right, all_pairs = correlation.system_pairs(human, of_systems)
+        clearly = sum(bool((human[i] - human[j]) * (of_systems[i] - of_systems[j]) > 0) for i, j in clear)
         pairs[metric] = {"right": right, "pairs": all_pairs, "clear_right": clearly, "clear_pairs": len(clear)}
-    return {
-        "human": dict(zip(names, human.tolist(), strict=True)),
-        "rows": dict(zip(names, masks.sum(axis=1).astype(int).tolist(), strict=True)),
-        "metrics": {metric: dict(zip(names, of.tolist(), strict=True)) for metric, of in scores.items()},
-        "pairs": pairs,
-    }
+    by_name = {metric: dict(zip(names, numbers.tolist(), strict=True)) for metric, numbers in scores.items()}
+    columns = {"human": human, "rows": rows}
+    columns = {name: dict(zip(names, numbers.tolist(), strict=True)) for name, numbers in columns.items()}
+    return columns | {"metrics": by_name, "pairs": pairs}
 
 
-def _groups(judgments: Judgments, draw: Resampler) -> tuple[dict, list[str]]:
+def _groups(judgments: Judgments) -> tuple[dict, list[str]]:
     """Return the correlations within groups, and notes about them."""
-    items: dict[str, dict] = {}
+    groups: dict[str, dict] = {}
     notes = []
     for grouping, labels in judgments.groups.items():
-        order = dict.fromkeys(sorted(labels))
+        names = sorted(set(labels))
         if grouping == "length":
-            order = dict.fromkeys(name for _, name in LENGTHS if name in order)
-        if len(order) < 2:
+            names = [name for _, name in LENGTHS if name in names]
+        if len(names) > MAX_GROUPS:
+            notes.append(f"{grouping}: {len(names):,} groups are too many to report; at most {MAX_GROUPS} are")
+        if not 1 < len(names) <= MAX_GROUPS:
             continue
-        if len(order) > MAX_GROUPS:
-            notes.append(f"{grouping}: {len(order):,} groups are too many to report; at most {MAX_GROUPS} are")
-            continue
-        items[grouping] = {}
-        for label in order:
-            rows = np.flatnonzero([other == label for other in labels])
-            questions = np.unique(draw.questions[rows], return_inverse=True)[1]
-            entry: dict = {"rows": len(rows), "questions": int(questions.max()) + 1, "metrics": None}
+        groups[grouping] = {}
+        for name in names:
+            rows = np.flatnonzero([label == name for label in labels])
+            questions = np.unique(judgments.clusters[rows], return_inverse=True)[1]
+            metrics = None
             if len(rows) >= MIN_ROWS:
-                scores = {name: metric_scores[rows] for name, metric_scores in judgments.scores.items()}
-                kinds, draw_of_group = ("pearson", "spearman"), replace(draw, questions=questions)
-                entry["metrics"], _ = _correlations(scores, judgments.human[rows], kinds, draw_of_group)
-            items[grouping][label] = entry
-    return items, notes
+                scores = {metric: of_rows[rows] for metric, of_rows in judgments.scores.items()}
+                metrics = _correlations(scores, judgments.human[rows], ("pearson", "spearman"), questions)
+            groups[grouping][name] = {"rows": len(rows), "questions": int(questions.max()) + 1, "metrics": metrics}
+    return groups, notes
 
 
-def _few_on_one_side(scores: np.ndarray) -> str:
-    side = "above" if (scores > scores.mean()).sum() * 2 < len(scores) else "below"
-    return f"only {correlation.fewer_side(scores)} are {side} the mean, too few for intervals of correlations"
+def _notes(judgments: Judgments) -> list[str]:
+    """Return which numbers are missing or rough, and why, one sentence each."""
+    human, notes, sizes = judgments.human, [], np.bincount(judgments.clusters)
+    effective = kish(sizes)
+    if effective < MIN_QUESTIONS:
+        few = f"only {len(sizes)} questions" if len(sizes) > 1 else "only one question"
+        if effective < len(sizes) - 1:
+            few = f"some questions have many rows: all count as about {effective:.0f} equal questions"
+        notes.append(f"{few}: too few for intervals, which need {MIN_QUESTIONS}")
+    if len(sizes) < len(human):
+        notes.append("answers to one question are alike: intervals and permutations draw whole questions")
+    if not np.ptp(human):
+        notes.append("all human scores are equal: no correlation is defined")
+    for name, scores in {**judgments.scores, "human scores": human}.items():
+        if not np.ptp(scores):
+            notes += [f"{name}: all its scores are equal: no correlation is defined"] * (scores is not human)
+        elif not correlation.is_varied(scores):
+            side = "above" if (scores > scores.mean()).sum() * 2 < len(scores) else "below"
+            few = f"only {correlation.fewer_side(scores)} are {side} the mean, too few for intervals of correlations"
+            notes.append(f"{name}: {few}")
+    right = int(judgments.correct.sum())
+    rare = min(right, len(human) - right)
+    if 0 < rare < MIN_EACH:
+        kind = "correct" if right == rare else "incorrect"
+        notes.append(f"only {rare} {kind} answers: AUC has no interval, which needs {MIN_EACH}")
+    return notes
 
 
 def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, seed: int = 0) -> dict[str, object]:
     """Return how well metrics agree with the humans, from at least 3 rows.
 
     `gap`: a pair of answers counts where human scores differ by more; None for half of their range (the paper: more
-    than 2 on a scale from 1 to 5). `number`: bootstrap samples; there are ten times as many permutations.
+    than 2 on a scale from 1 to 5). `number`: a tenth of the number of permutations.
 
     "interval": the name of the method; "metrics": by metric "pearson", "spearman", "kendall" (value, low, high), with
     both correct and wrong answers "classifier" (auc, average_precision, thresholds, calibration, roc,
@@ -252,49 +261,24 @@ def analyse(judgments: Judgments, gap: float | None = None, number: int = 1000, 
     "rank_pairs"; "systems"; "groups"; "notes". Numbers have six significant digits; what is not defined is None, and a
     note says why.
     """
-    human, correct = judgments.human, judgments.correct
-    notes = []
-    draw = Resampler(judgments.clusters, number, seed, MIN_QUESTIONS)
-    questions = int(draw.questions.max()) + 1
-    if draw.number < FEW:
-        few = f"only {questions} questions" if questions > 1 else "only one question"
-        if draw.number < questions - 1:
-            few = f"some questions have many rows: all count as about {draw.number:.0f} equal questions"
-        notes.append(f"{few}: {FEW_INTERVALS if draw.number >= MIN_QUESTIONS else NO_INTERVALS}")
-    if questions < len(human):
-        notes.append("answers to one question are alike: intervals and permutations draw whole questions")
-    if not np.ptp(human):
-        notes.append("all human scores are equal: no correlation is defined")
-    for name, scores in judgments.scores.items():
-        if not np.ptp(scores):
-            notes.append(f"{name}: all its scores are equal: no correlation is defined")
-        elif not correlation.is_varied(scores):
-            notes.append(f"{name}: {_few_on_one_side(scores)}")
-    if np.ptp(human) and not correlation.is_varied(human):
-        notes.append(f"human scores: {_few_on_one_side(human)}")
-    if 0 < (rare := int(min(correct.sum(), (~correct).sum()))) < MIN_EACH:
-        kind = "correct" if correct.sum() == rare else "incorrect"
-        notes.append(f"only {rare} {kind} answers: AUC has no interval, which needs {MIN_EACH}")
-    estimates, samples = _correlations(judgments.scores, human, ("pearson", "spearman", "kendall"), draw)
-    metrics: dict[str, dict] = {name: dict(estimate) for name, estimate in estimates.items()}
+    human, correct, questions, notes = judgments.human, judgments.correct, judgments.clusters, _notes(judgments)
+    metrics = _correlations(judgments.scores, human, ("pearson", "spearman", "kendall"), questions)
+    differences = _differences(judgments, metrics, PERMUTATIONS * number, seed)
     if correct.any() and not correct.all():
         for name, scores in judgments.scores.items():
-            metrics[name]["classifier"] = _as_classifier(scores, correct, draw)
-            if metrics[name]["classifier"]["calibration"] is None:
-                notes.append(f"{name}: has scores outside 0 to 1: no calibration")
+            metrics[name]["classifier"] = classifier = _as_classifier(scores, correct, questions, seed)
+            notes += [f"{name}: has scores outside 0 to 1: no calibration"] * (classifier["calibration"] is None)
     else:
         notes.append("humans accept all or none of the answers: no thresholds and no ROC")
     for name, limit in judgments.thresholds.items():
-        metrics[name]["verdicts"] = _verdicts(judgments.scores[name], correct, limit, draw)
-    if gap is None:
-        gap = float(np.ptp(human)) / 2
-    groups, group_notes = _groups(judgments, draw)
+        metrics[name]["verdicts"] = _verdicts(judgments.scores[name], correct, limit, questions)
+    groups, group_notes = _groups(judgments)
     report = {
-        "interval": draw.interval,
+        "interval": INTERVAL,
         "metrics": metrics,
-        "differences": _differences(judgments, estimates, samples, draw),
-        "rank_pairs": _rank_pairs(judgments, gap, draw),
-        "systems": _systems(judgments, draw),
+        "differences": differences,
+        "rank_pairs": _rank_pairs(judgments, float(np.ptp(human)) / 2 if gap is None else gap),
+        "systems": _systems(judgments),
         "groups": groups,
         "notes": [*notes, *group_notes],
     }
@@ -317,7 +301,7 @@ def against_best(metrics: Mapping, differences: Sequence[Mapping], kind: str = "
     for entry in differences:
         if best in (entry["first"], entry["second"]):
             result[entry["second"] if entry["first"] == best else entry["first"]] = dict(entry[kind])
-    raw = np.array([test["permutation_p"] for test in result.values()], dtype=float)  # None is NaN
-    for test, corrected in zip(result.values(), adjust_p_values(raw, "holm").tolist(), strict=True):
-        test["permutation_p_holm"] = None if np.isnan(corrected) else corrected
+    p_values = np.array([test["permutation_p"] for test in result.values()])
+    for test, p_holm in zip(result.values(), adjust_p_values(p_values, "holm").tolist(), strict=True):
+        test["permutation_p_holm"] = p_holm
     return result

@@ -1,7 +1,7 @@
 """How well metrics agree with human scores: what `genqa-metrics agree` prints and `genqa_metrics.agree` returns."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from ...core.scorer import require_extra
 from ...registry import judge_among
 from ...reports.charts import CORRELATIONS, curve_panels, forest_figure, group_figure, svg_of
-from ...reports.excerpt import excerpt_lines, quoted
+from ...reports.excerpt import excerpt_lines, nearest_part, quoted
 from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
 from ...reports.viewer import ViewedAnswer
@@ -21,23 +21,20 @@ from ...scale import options
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources, rounded
-from ..labels import agreement_fact, average_raters, read_labels
+from ..labels import agreement_fact, average_raters, rater_of, read_labels
 from ..view.rows import scored_answer
-from .measures import (
-    MIN_QUESTIONS,
-    MIN_ROWS,
-    PERMUTATIONS,
-    Judgments,
-    against_best,
-    analyse,
-    best_first,
-    differing,
-)
+from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, against_best, analyse, best_first, differing
 from .rows import AgreeRow, groupings, human_column, metric_scores, read_rows
 
 CRITERIA = {"f1": "F1", "accuracy": "accuracy", "youden": "Youden's J"}
 FIRST_METRICS, FIRST_NOTES, FIRST_ROWS = 6, 3, 5  # on the first screen
-FIRST_COLUMNS = ("metric", "Pearson r", "AUC", "p corrected")
+MOST_CHARACTERS = 50  # of each text in the table of the worst rows
+FIRST_COLUMNS = {  # of the table on the first screen, with their explanations
+    "metric": "",
+    "Pearson r": "",
+    "AUC": " AUC: how often an answer that people accept scores higher than one that they reject.",
+    "p corrected": " p: permutation test of the difference from the first Pearson r, corrected (Holm).",
+}
 AGREEMENT, CLASSIFIED = "Agreement with the humans", "Telling correct answers from wrong ones"
 
 
@@ -75,7 +72,7 @@ def agree(
         correct: human scores from here on count as correct. Default: column label where every row has 0 or 1, else
             the middle of the range of the human scores.
         gap: two answers count as ranked by humans where their scores differ by more. Default: half the range.
-        resamples: number of bootstrap samples; there are 10 times as many permutations.
+        resamples: a tenth of the number of permutations.
         worst: number of rows to list on which a judge and the humans differ, worst first.
         on_error: "fail" at the first bad row, or "skip" and count bad rows.
         problem: called with each row that is left out.
@@ -112,7 +109,7 @@ def agree(
                 raise ValueError(f"column: {column!r} is also the name of a score of --metric; rename the column")
     skips = reading.Skips(on_error == "skip", problem)
     all_rows, notes = read_rows(sources, columns, scorers, score_columns, group_columns, skips), []
-    first_rows, raters = average_raters([row.item for row in all_rows], [row.rater for row in all_rows])
+    first_rows, raters = average_raters([row.item for row in all_rows], [rater_of(row.columns) for row in all_rows])
     all_rows = [all_rows[row] for row in first_rows]
     notes += [agreement_fact(raters)] * bool(raters["rows"])
     if label_sources:
@@ -155,46 +152,28 @@ def agree(
     )
     result = analyse(judgments, gap, resamples, seed)
     result["notes"] = [*notes, *result["notes"], *warnings]
+    settings = {"resamples": resamples, "permutations": PERMUTATIONS * resamples, "seed": seed}
+    settings |= {"confidence": CONFIDENCE, "interval": result.pop("interval"), "columns": columns}
+    human_facts = {"column": column, "minimum": human_scores.min(), "maximum": human_scores.max()}
+    human_facts |= {"mean": human_scores.mean(), "correct": rule, "share_correct": accepted.mean(), "raters": raters}
+    left_out = {"bad rows": skips.skipped, "without a human score": len(all_rows) - len(with_human)}
     return AgreeReport(
         genqa_metrics=__version__,
         inputs=reading.inputs_of([*sources, *label_sources], skips),
         rows=len(kept),
         questions=int(judgments.clusters.max()) + 1,
-        left_out={
-            "bad rows": skips.skipped,
-            "without a human score": len(all_rows) - len(with_human),
-            "without a score of every metric": len(with_human) - len(kept),
-        },
-        settings={
-            "resamples": resamples,
-            "permutations": PERMUTATIONS * resamples,
-            "seed": seed,
-            "confidence": CONFIDENCE,
-            "interval": result.pop("interval"),
-            "columns": columns,
-            "score_columns": score_columns,
-            "group_columns": group_columns,
-        },
-        human=rounded(
-            {
-                "column": column,
-                "minimum": float(human_scores.min()),
-                "maximum": float(human_scores.max()),
-                "mean": float(human_scores.mean()),
-                "correct": rule,
-                "share_correct": float(accepted.mean()),
-                "raters": raters,
-            }
-        ),
+        left_out=left_out | {"without a score of every metric": len(with_human) - len(kept)},
+        settings=settings | {"score_columns": score_columns, "group_columns": group_columns},
+        human=rounded(human_facts),
         signatures={metric: scorer.signature for metric, scorer in scorers.items()},
         **result,
         worst={
             name: [
-                kept[row].as_dict() | {"human": float(human_scores[row]), name: round(float(scores_by_row[row]), 6)}
+                kept[row].as_dict()
+                | {"human": float(human_scores[row]), name: round(float(judgments.scores[name][row]), 6)}
                 for row in differing(judgments, name, worst)
             ]
-            for name, scores_by_row in judgments.scores.items()
-            if name in judgments.thresholds
+            for name in judgments.thresholds
         },
         _order=best_first(result["metrics"]),
         _against_best=against_best(result["metrics"], result["differences"]),
@@ -259,63 +238,68 @@ class AgreeReport(Report):
         """Return a `pandas.DataFrame` with one row per metric, the best Pearson correlation first."""
         import pandas
 
-        rows = {}
+        rows: dict[str, dict] = {}
         for name in self._order:
-            metric, row = self.metrics[name], {}
-            numbers = {kind: metric[kind] for kind in CORRELATIONS}
-            numbers |= {"auc": metric["classifier"]["auc"]} if "classifier" in metric else {}
-            for kind, estimated in numbers.items():
-                row |= {kind: estimated["value"], f"{kind}_low": estimated["low"], f"{kind}_high": estimated["high"]}
-            rows[name] = row
+            metric, rows[name] = self.metrics[name], {}
+            for kind, numbers in {**metric, **metric.get("classifier", {})}.items():
+                if kind in (*CORRELATIONS, "auc"):
+                    rows[name] |= {
+                        kind: numbers["value"],
+                        f"{kind}_low": numbers["low"],
+                        f"{kind}_high": numbers["high"],
+                    }
         return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
+
+    @property
+    def _verdicts(self) -> dict[str, dict[str, Any]]:
+        """{judge: how its verdicts agree with the humans}."""
+        return {name: metric["verdicts"] for name, metric in self.metrics.items() if "verdicts" in metric}
 
     @property
     def findings(self) -> list[str]:
         """How far a judge agrees with the humans, which metric agrees best, and which others may agree as well."""
         labelled = self.human["correct"].endswith(" = 1")
         on_judges = []
-        for name, metric in self.metrics.items():
-            if counts := metric.get("verdicts"):
-                share, agreed = _shown(counts["agreement"]), counts["accepted"] + counts["rejected"]
-                by_count = (
-                    f"{name}: the judge agrees with {agreed:,} of {self.rows:,} labels, {share} (a judge that accepts "
-                    f"every answer: {counts['accepted'] + counts['missed']:,}); wrong answers accepted: "
-                    f"{counts['let_through']:,}, right ones rejected: {counts['missed']:,}."
-                )
-                by_share = f"{name} and the humans give the same verdict on {share} of the answers."
-                on_judges.append(by_count if labelled else by_share)
+        for name, counts in self._verdicts.items():
+            share = _shown(counts["agreement"])
+            if not labelled:
+                on_judges.append(f"{name} and the humans give the same verdict on {share} of the answers.")
+                continue
+            on_judges.append(
+                f"{name}: the judge agrees with {counts['accepted'] + counts['rejected']:,} of {self.rows:,} labels, "
+                f"{share} (a judge that accepts every answer: {counts['accepted'] + counts['missed']:,}); wrong "
+                f"answers accepted: {counts['let_through']:,}, right ones rejected: {counts['missed']:,}."
+            )
         on_correlations = self._best_correlation(labelled)
         return [*on_judges, *on_correlations] if labelled else [*on_correlations, *on_judges]
 
     def _best_correlation(self, labelled: bool) -> list[str]:
         """Return a sentence on the best correlation and the metrics that may agree as well; [] if undefined."""
-        best = self._order[0]
+        best, tests = self._order[0], self._against_best
         pearson = self.metrics[best]["pearson"]
-        p_values = {name: test["permutation_p_holm"] for name, test in self._against_best.items()}
         if pearson["value"] is None:
             return []
         if pearson["low"] is not None and pearson["low"] <= 0:
             return [f"No metric is shown to agree with the humans: Pearson r of {best} {_shown(pearson)}."]
-        if p_values:
-            tested = [name for name in self._order if name in p_values]
-            near = [name for name in tested if p_values[name] is None or p_values[name] >= LEVEL]
+        if tests:
+            near = [name for name in self._order if name in tests and not _is_behind(tests[name])]
             lead = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
             return [f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {lead}."]
-        by_verdicts = labelled and "verdicts" in self.metrics[best]
-        return [f"{best} agrees with the humans: Pearson r {_shown(pearson)}."] * (not by_verdicts)
+        told_by_verdicts = labelled and best in self._verdicts
+        return [f"{best} agrees with the humans: Pearson r {_shown(pearson)}."] * (not told_by_verdicts)
 
     @property
     def next_steps(self) -> list[str]:
         """Sentences on how to use the metric that agrees best, and a judge."""
-        best = self._order[0]
         result = [
             "Every other table below opens by a click on its title; print-outs and `--format json` have all of them.",
-            f"Compare systems by the scores that agree with your humans ({best} first): `genqa-metrics compare ROWS`.",
+            "Compare systems by the scores that agree with your humans "
+            f"({self._order[0]} first): `genqa-metrics compare ROWS`.",
         ]
         if any(self.worst.values()):
             result.append("Read the rows on which the judge and the humans differ; `genqa-metrics explain` says why.")
         fit = "Fit the judge's threshold and error rates to labels of yours: `genqa-metrics calibrate ROWS`."
-        return [*result, *[fit] * any("verdicts" in metric for metric in self.metrics.values())]
+        return result + [fit] * bool(self._verdicts)
 
     def tables(self) -> list[Table]:
         """Return the tables."""
@@ -337,43 +321,37 @@ class AgreeReport(Report):
         table = _correlations(self)
         kept = [i for i, name in enumerate(table.header) if name in FIRST_COLUMNS]
         header, *rows = ([cells[i] for i in kept] for cells in (table.header, *table.rows))
-        explanation = "95% intervals."
-        if "AUC" in header:
-            explanation += " AUC: how often an answer that people accept scores higher than one that they reject."
-        if FIRST_COLUMNS[-1] in header:
-            explanation += " p: permutation test of the difference from the first Pearson r, corrected (Holm)."
+        explanation = "95% intervals." + "".join(text for name, text in FIRST_COLUMNS.items() if name in header)
         more = len(rows) - FIRST_METRICS
         explanation += f" ... and {more:,} more: --verbose." if more > 0 else ""
         marked = {*range(FIRST_METRICS)} & table.marked
         print_table(Table("", header, rows[:FIRST_METRICS], explanation, marked), console)
         self.show_notes(console, FIRST_NOTES)
         console.print()
-        for name, worst in self.worst.items():
-            every = sum(self.metrics[name]["verdicts"][kind] for kind in ("missed", "let_through"))
+        width = min(console.width, WIDTH)
+        for name, worst in ((name, worst) for name, worst in self.worst.items() if worst):
+            every = self._verdicts[name]["missed"] + self._verdicts[name]["let_through"]
             more = f" ({FIRST_ROWS} of {every:,}; more: --verbose)" * (len(worst) > FIRST_ROWS)
-            say(console, [f"Where {name} and the humans differ most{more}"] * bool(worst), "bold")
-            width = min(console.width, WIDTH)
+            say(console, [f"Where {name} and the humans differ most{more}"], "bold")
             for row in worst[:FIRST_ROWS]:
                 line = f"  {_name(row)[:24]}  {row[name]:.3f}  human {row['human']:g}  "
                 lines = [line + (quoted(row["question"], width - len(line)) if row["question"] else "")]
                 lines += [" " * 6 + text for text in excerpt_lines(row["prediction"], row["references"], width - 6)]
-                for text in lines:
-                    console.print(Text(text), no_wrap=True, overflow="crop")
-            say(console, [""] * bool(worst))
+                console.print(Text("\n".join(lines)), no_wrap=True, overflow="crop")
+            console.print()
         files = "FILE" + " --labels LABELS" * ("LABELS" in getattr(console, "names", {}))
         fits = f"Next: genqa-metrics calibrate {files} fits the judge to these labels; "
         fits += f"genqa-metrics accuracy {files} tells how many answers are right."
-        judges = any("verdicts" in metric for metric in self.metrics.values())
-        say(console, [*[fits] * judges, "All tables, what they rest on, and signatures: --verbose"], "dim", WIDTH)
+        last = "All tables, what they rest on, and signatures: --verbose"
+        say(console, [*[fits] * bool(self._verdicts), last], "dim", WIDTH)
 
     def facts(self) -> list[str]:
         """Return what the numbers rest on, one sentence or line each."""
         human, settings = self.human, self.settings
-        left_out = [f"left out: {count:,} rows {why}" for why, count in self.left_out.items() if count]
         return [
             f"{self.rows:,} answers to {self.questions:,} questions; human scores: column {human['column']}, from "
             f"{human['minimum']:g} to {human['maximum']:g}, mean {number(human['mean'])}",
-            *left_out,
+            *(f"left out: {count:,} rows {why}" for why, count in self.left_out.items() if count),
             *(
                 f"not shown {_by(grouping).lower()}: all groups have fewer than {MIN_ROWS} answers, or equal scores"
                 for grouping, groups in self.groups.items()
@@ -383,8 +361,7 @@ class AgreeReport(Report):
             *self.signatures.values(),
             "intervals: of correlations the jackknife of Fisher's z with Student's t; of AUC, agreement and pairs "
             f"Wilson's with an effective number of answers; of differences: {settings['interval']}",
-            f"genqa-metrics {self.genqa_metrics}, {settings['resamples']:,} bootstrap samples, "
-            f"{settings['permutations']:,} permutations, seed {settings['seed']}",
+            f"genqa-metrics {self.genqa_metrics}, {settings['permutations']:,} permutations, seed {settings['seed']}",
         ]
 
     def charts(self) -> dict:
@@ -401,6 +378,11 @@ class AgreeReport(Report):
         return charts
 
 
+def _is_behind(test: Mapping[str, Any]) -> bool:
+    """Return whether a metric agrees significantly less with the humans than the best one does."""
+    return test["permutation_p_holm"] < LEVEL
+
+
 def _by(grouping: str) -> str:
     return f"By {grouping.replace('_', ' ')}"
 
@@ -409,10 +391,9 @@ def _shown(number_and_limits: Mapping | None) -> str:
     return estimate(number_and_limits, limit_digits=2)
 
 
-def _table(title: str, columns: Mapping[str, Sequence[str]], explanation: str, marked: Collection[int] = ()) -> Table:
+def _table(title: str, columns: Mapping[str, Sequence[str]], explanation: str) -> Table:
     """Return a table of {head: its cells}."""
-    rows = [list(cells) for cells in zip(*columns.values(), strict=True)]
-    return Table(title, list(columns), rows, explanation, set(marked))
+    return Table(title, list(columns), [list(cells) for cells in zip(*columns.values(), strict=True)], explanation)
 
 
 def _correlations(report: AgreeReport) -> Table:
@@ -422,17 +403,18 @@ def _correlations(report: AgreeReport) -> Table:
         columns[head] = [_shown(metrics[name][kind]) for name in names]
     if any("classifier" in metric for metric in metrics.values()):
         columns["AUC"] = [_shown(metrics[name]["classifier"]["auc"]) for name in names]
-    intervals = "With 95% intervals. " * any("[" in cell for column in [*columns.values()][1:] for cell in column)
+    explanation = "With 95% intervals. " * any("[" in cell for cells in [*columns.values()][1:] for cell in cells)
     if not tests:
-        return _table(AGREEMENT, columns, intervals.strip())
+        return _table(AGREEMENT, columns, explanation.strip())
     for head, p in (("p", "permutation_p"), ("p corrected", "permutation_p_holm")):
         columns[head] = [p_value(tests[name][p]) if name in tests else "" for name in names]
-    as_good = {names.index(name) for name, test in tests.items() if (test["permutation_p_holm"] or 0.0) >= LEVEL}
-    explanation = (
-        f"{intervals}p: permutation test of the difference between this Pearson r and the first one; "
-        "corrected (Holm) for the tests shown. Bold: the first one, and those that do not differ from it at 5%."
+    explanation += (
+        "p: permutation test of the difference between this Pearson r and the first one; corrected (Holm) for the "
+        "tests shown. Bold: the first one, and those that do not differ from it at 5%."
     )
-    return _table(AGREEMENT, columns, explanation, {0} | as_good)
+    table = _table(AGREEMENT, columns, explanation)
+    table.marked = {0} | {names.index(name) for name, test in tests.items() if not _is_behind(test)}
+    return table
 
 
 def _pairs(report: AgreeReport) -> Table | None:
@@ -448,36 +430,35 @@ def _pairs(report: AgreeReport) -> Table | None:
         counts = [report.systems["pairs"][name] for name in names]
         for head, kind in (("system pairs", ""), ("clear system pairs", "clear_")):
             total = counts[0][f"{kind}pairs"]
-            columns[f"{head} ({total})"] = [f"{scores_by_row[f'{kind}right']} of {total}" for scores_by_row in counts]
+            columns[f"{head} ({total})"] = [f"{by_metric[f'{kind}right']} of {total}" for by_metric in counts]
         sentences.append(
             "System pairs: pairs of systems with the better one on the humans' side; clear: those in which the 95% "
             "interval of the humans' difference leaves out 0."
         )
-    return (
-        _table("Who is better? Pairs of answers and of systems", columns, " ".join(sentences)) if sentences else None
-    )
+    if not sentences:
+        return None
+    return _table("Who is better? Pairs of answers and of systems", columns, " ".join(sentences))
 
 
 def _system_scores(report: AgreeReport) -> Table | None:
-    systems, names = report.systems, report._order
-    if not systems:
+    if not report.systems:
         return None
-    human, of = systems["human"], systems["metrics"]
-    rows = [
-        [name, str(systems["rows"][name]), *map(number, (human[name], *(of[metric][name] for metric in names)))]
-        for name in sorted(human, key=lambda name: (-human[name], name))
-    ]
-    return Table("Scores of the systems", ["system", "answers", "human", *names], rows)
+    human, answers = report.systems["human"], report.systems["rows"]
+    scores = {"human": human} | {metric: report.systems["metrics"][metric] for metric in report._order}
+    systems = sorted(human, key=lambda name: (-human[name], name))
+    columns = {"system": systems, "answers": [str(answers[name]) for name in systems]}
+    columns |= {head: [number(by_system[name]) for name in systems] for head, by_system in scores.items()}
+    return _table("Scores of the systems", columns, "")
 
 
 def _group_tables(report: AgreeReport) -> list[Table]:
-    tables, names = [], report._order
+    tables = []
     for grouping, groups in report.groups.items():
         estimates = [metric["pearson"] for group in groups.values() for metric in (group["metrics"] or {}).values()]
-        columns = {"metric": names}
+        columns = {"metric": report._order}
         for label, group in groups.items():
             metrics = group["metrics"]
-            cells = [_shown(metrics[name]["pearson"]) if metrics else "-" for name in names]
+            cells = [_shown(metrics[name]["pearson"]) if metrics else "-" for name in report._order]
             columns[f"{label} ({group['rows']:,})"] = cells
         has_interval = any(correlation["low"] is not None for correlation in estimates)
         interval = f", with 95% interval where a group has {MIN_QUESTIONS} questions or more" * has_interval
@@ -488,24 +469,22 @@ def _group_tables(report: AgreeReport) -> list[Table]:
 
 
 def _thresholds(report: AgreeReport) -> Table | None:
-    metrics = report.metrics
-    by_metric = {name: metrics[name]["classifier"] for name in report._order if "classifier" in metrics[name]}
-    if not by_metric:
+    classifiers = {name: of["classifier"] for name in report._order if "classifier" in (of := report.metrics[name])}
+    if not classifiers:
         return None
-    classifiers, columns = by_metric.values(), {"metric": list(by_metric)}
+    columns: dict[str, list[str]] = {"metric": list(classifiers)}
     for criterion, title in CRITERIA.items():
         columns[f"best {title}"] = [
             f"{number(best['value'])} ({number(best['held_out'])}) from "
             f"{'-' if best['threshold'] is None else format(best['threshold'], '.3g')}"
-            for best in (classifier["thresholds"][criterion] for classifier in classifiers)
+            for best in (classifier["thresholds"][criterion] for classifier in classifiers.values())
         ]
-    columns["average precision"] = [number(classifier["average_precision"]) for classifier in classifiers]
+    columns["average precision"] = [number(classifier["average_precision"]) for classifier in classifiers.values()]
     for head, key in (("ECE", "ece"), ("Brier", "brier")):
-        columns[head] = [number((classifier["calibration"] or {}).get(key)) for classifier in classifiers]
-    share = report.human["share_correct"]
-    rule = f"Correct: {report.human['correct']}, {share:.1%} of the answers. " if share is not None else ""
+        columns[head] = [number((classifier["calibration"] or {}).get(key)) for classifier in classifiers.values()]
     explanation = (
-        f"{rule}Best value on these rows, in brackets on questions that the threshold was not chosen on (5 folds), "
+        f"Correct: {report.human['correct']}, {report.human['share_correct']:.1%} of the answers. "
+        "Best value on these rows, in brackets on questions that the threshold was not chosen on (5 folds), "
         "and the score from which on answers are called correct. ECE and Brier take the score for a probability."
     )
     return _table(CLASSIFIED, columns, explanation)
@@ -513,13 +492,12 @@ def _thresholds(report: AgreeReport) -> Table | None:
 
 def _verdicts(report: AgreeReport) -> Table | None:
     rows = []
-    for name, metric in report.metrics.items():
-        if counts := metric.get("verdicts"):
-            accepts, rejects = counts["accepted"] + counts["missed"], counts["rejected"] + counts["let_through"]
-            accepted = f"{counts['accepted']:,} of {accepts:,} ({number(counts['sensitivity'])})"
-            rejected = f"{counts['rejected']:,} of {rejects:,} ({number(counts['specificity'])})"
-            agreement, kappa = _shown(counts["agreement"]), number(counts["kappa"])
-            rows.append([name, f"{counts['threshold']:.3g}", agreement, kappa, accepted, rejected])
+    for name, counts in report._verdicts.items():
+        accepts, rejects = counts["accepted"] + counts["missed"], counts["rejected"] + counts["let_through"]
+        accepted = f"{counts['accepted']:,} of {accepts:,} ({number(counts['sensitivity'])})"
+        rejected = f"{counts['rejected']:,} of {rejects:,} ({number(counts['specificity'])})"
+        agreement, kappa = _shown(counts["agreement"]), number(counts["kappa"])
+        rows.append([name, f"{counts['threshold']:.3g}", agreement, kappa, accepted, rejected])
     header = ["judge", "correct from", "agreement", "kappa"]
     header += ["accepted of those humans accept", "rejected of the others"]
     explanation = "At the judge's own threshold, which was not chosen on these rows; agreement with 95% interval."
@@ -549,9 +527,9 @@ def _worst(report: AgreeReport) -> list[Table]:
     for name, worst in report.worst.items():
         rows = []
         for row in worst:
-            question, answer, references = row["question"] or "", row["prediction"], " | ".join(row["references"])
-            texts = f"{_cut(question)} {_cut(answer)} [{_cut(references)}]"
-            rows.append([texts, f"{row[name]:.3f}", f"{row['human']:g}"])
+            texts = row["question"], row["prediction"], f"[{' | '.join(row['references'])}]"
+            cut = " ".join(nearest_part(text or "", MOST_CHARACTERS) for text in texts)
+            rows.append([cut, f"{row[name]:.3f}", f"{row['human']:g}"])
         header = ["question, answer [references]", name, "human"]
         title = f"Where {name} and the humans differ most"
         tables += [Table(title, header, rows, explanation, wraps=True)] * bool(rows)
@@ -562,8 +540,3 @@ def _name(row: Mapping[str, Any]) -> str:
     """Return the id of a row, else its line, with its system unless the id names it."""
     name = visible(row["id"] or f"line {row['line']}")
     return name if (row["system"] or "") in name else f"{name} of {visible(row['system'])}"
-
-
-def _cut(text: str | None, most: int = 50) -> str:
-    text = " ".join((text or "").split())
-    return text if len(text) <= most else f"{text[:most].rstrip()}…"

@@ -19,14 +19,13 @@ from ...scale.run import item_statistics
 from ...scale.scoring import profiles
 from ..inputs import optional_texts, score_in_column, unscored_item
 from ..judge_errors import calibrated_on
-from ..labels import rater_of
 from .measures import length_group
 from .question_types import question_type
 
 
 @dataclass(frozen=True)
 class AgreeRow:
-    """A row with its human score, and what it is grouped by."""
+    """A row with its human score."""
 
     file: str
     item: reading.Item
@@ -34,8 +33,11 @@ class AgreeRow:
     prediction: str | None
     system: str | None
     scores: list[float]  # of columns; NaN without one
-    groups: dict[str, str | None]  # {column: its text}
-    rater: str
+    columns: Mapping[str, Any]
+
+    def group(self, column: str) -> str | None:
+        """Return the text of a column; None where it is empty or missing."""
+        return None if self.columns.get(column) in (None, "") else str(self.columns[column])
 
     def as_dict(self) -> dict[str, Any]:
         """Return id, line, file and texts."""
@@ -44,7 +46,6 @@ class AgreeRow:
 
 
 def human_column(human: object) -> dict[str, str]:
-    """Return {"score": column} for another column of human scores than `score`; a metric's name is a ValueError."""
     """Return {"score": column} for another column of human scores than `score`; a metric's name is a ValueError."""
     by_keyword = "metrics are named by keyword: metrics"
     if not isinstance(human, str):
@@ -64,18 +65,17 @@ def read_rows(
     skips: reading.Skips,
 ) -> list[AgreeRow]:
     """Return the good rows of files, with the scores that stand in columns."""
-    """Return the good rows of files, with the scores that stand in columns."""
     asks = partial(needed_columns, scorers)
     readers = {id(source): reading.RowReader(source, columns, asks) for source in sources}
 
     def convert(source: Source, row: Row) -> AgreeRow:
-        reader, values = readers[id(source)], row.values
-        scores = [score_in_column(column, values, missing=True) for column in score_columns]
-        texts = optional_texts(reader, values)
+        reader, cells = readers[id(source)], row.values
+        scores = [score_in_column(column, cells, missing=True) for column in score_columns]
+        texts = optional_texts(reader, cells)
         for column in group_columns:
-            if column not in values:
-                text = ", ".join(values) or "none"
-                raise reading.RowError(f"no column {column!r}, which --group names; columns found: {text}")
+            if column not in cells:
+                listed = ", ".join(cells) or "none"
+                raise reading.RowError(f"no column {column!r}, which --group names; columns found: {listed}")
         if scorers:
             items = reader.read(row)
             if len(items) != 1:
@@ -84,14 +84,9 @@ def read_rows(
             (item,) = items
         else:
             item = unscored_item(source, row, {**texts, "prediction": texts["prediction"] or [""]})
-        item.human = reader.human(values)
-        groups = {name: values.get(name) for name in (*group_columns, "question_type", "source")}
-        prediction = item.predictions[0] if scorers and item.predictions else reader.optional(values, "prediction")
-        prediction = prediction if isinstance(prediction, str) else None
-        groups = {name: None if value in (None, "") else str(value) for name, value in groups.items()}
-        return AgreeRow(
-            source.stem, item, texts["text"], prediction, texts["system"], scores, groups, rater_of(values)
-        )
+        item.human = reader.human(cells)
+        prediction = next(iter(item.predictions), None) if scorers or texts["prediction"] else None
+        return AgreeRow(source.stem, item, texts["text"], prediction, texts["system"], scores, cells)
 
     return [row for _, _, row in reading.good_rows(sources, convert, skips)]
 
@@ -129,16 +124,14 @@ def metric_scores(
 def groupings(rows: Sequence[AgreeRow], group_columns: Sequence[str]) -> dict[str, list[str]]:
     """Return {grouping: (rows,) group of every row}: by question type, system, source, length and named columns."""
     groups = {}
-    types = [row.groups["question_type"] for row in rows]
+    types = [row.group("question_type") for row in rows]
     if all(types):
         groups["question_type"] = types
     elif any(row.question for row in rows):
         groups["question_type, by rule"] = [question_type(row.question or "") for row in rows]
     if any(row.system for row in rows):
         groups["system"] = [row.system or "(none)" for row in rows]
-    groups["source"] = [row.groups["source"] or row.file for row in rows]
+    groups["source"] = [row.group("source") or row.file for row in rows]
     if all(row.prediction is not None for row in rows):
         groups["length"] = [length_group(row.prediction) for row in rows]
-    for column in group_columns:
-        groups[column] = [row.groups[column] or "(none)" for row in rows]
-    return groups
+    return groups | {column: [row.group(column) or "(none)" for row in rows] for column in group_columns}
