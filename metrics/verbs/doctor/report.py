@@ -6,26 +6,24 @@ No model is loaded. A column is read as `score` reads it; what else it may hold 
 import math
 import re
 import shlex
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ...ava.scorer import profile
-from ...core.answers import attempts
-from ...core.reading import language_counts
-from ...registry import JUDGE, SCORERS, make_scorer, scorer_class
+from ...registry import JUDGE, OF_PASSAGES, make_scorer, scorer_class
 from ...reports.report import Report, briefly, say
 from ...reports.table import Table, listed, print_table, visible
 from ...rows.errors import FileError, in_command
-from ...rows.reading import RowError, RowReader
+from ...rows.reading import Item, RowError, RowKind, RowReader
 from ...rows.sources import Source, proposed_encoding
 from ...rows.values import COLUMNS, SCORED_COLUMNS, plain_name, recognized
-from ...scale.options import LONG, default_metrics
+from ...scale.options import default_metrics
 from ...statistics.resampling import FEW
 from ..inputs import MAX_SLICES, as_number
 from ..judge_errors import LEAST_ROWS, JudgeErrors
@@ -34,94 +32,18 @@ from ..labels import LABELS_TO_BEGIN, what_labels_give
 NAMES_OF_SYSTEMS = re.compile(r"(model|system|engine|llm|assistant|agent|bot|method|variant|run)(_?(name|id))?")
 MANY_SEPARATED = 0.1  # of the rows have something in their references that may separate several
 MAX_ROWS = 10_000  # that are read of each file
-LANGUAGE_ROWS = 1000  # whose language is looked for
 FEW_VALUES = 20  # values of a column that makes slices
 MIN_SLICE = 5  # mean answers of a system in a slice
 MIN_JUDGED = 10  # values of a column that may be scores
 MIN_AGREE = 3  # rows with a human score that `agree` needs
-JUDGED = "judged.jsonl"  # where it writes them, so that the other commands need not judge again
-
-
-def diagnose(
-    sources: Sequence[Source], columns: Mapping[str, str] | None = None, reading: Sequence[str] = ()
-) -> "DoctorReport":
-    """Return what files support; `reading` has the options with which they are read, such as "--sheet", "Answers"."""
-    named, reading = dict(columns or {}), [*reading]
-    encodings = {source: proposed_encoding(source) for source in sources}
-    sources = [_with_options(source, encoding=encoding) for source, encoding in encodings.items()]
-    files, facts = _facts_of(sources, named)
-    proposed = _proposed(facts, named, reading)
-    if proposed.get("split_references"):
-        sources = [_with_options(source, split=proposed["split_references"]) for source in sources]
-    if proposed:
-        named |= {"system": proposed["system"]} if "system" in proposed else {}
-        files, facts = _facts_of(sources, named)
-    if encoding := next(filter(None, encodings.values()), ""):
-        proposed = {"encoding": encoding} | proposed
-    options = {name: text for name, text in proposed.items() if name != "system"}
-    reading += [word for name, text in options.items() for word in (f"--{name.replace('_', '-')}", text)]
-    shown = [_column(name, cells, facts) for name, cells in facts.columns.items()]
-    names = list(dict.fromkeys(path for source in sources for path in source.inputs))
-    reading = [word for pair in named.items() for word in ("--column", "=".join(pair))] + reading
-    can, cannot = _supported(facts, names, reading, shown)
-    notices = [f"{source.name}: {in_command(notice)}" for source in sources for notice in source.notices]
-    return DoctorReport(
-        files=files,
-        rows=facts.rows,
-        bad_rows=facts.bad,
-        first_bad=facts.first_bad or None,
-        columns=shown,
-        systems=dict(facts.systems),
-        can=can,
-        cannot=cannot,
-        notes=[*[_PROPOSALS[name].format(text) for name, text in proposed.items()], *notices, *_notes(facts)],
-    )
-
-
-# How doctor proposes to read files, and what it says of that.
-_PROPOSALS = {
+JUDGED = "judged.jsonl"  # where `score` writes them, so that the other commands need not judge again
+LABELS = "labels.jsonl"
+PROPOSALS = {  # how doctor proposes to read files, and what it says of that
     "encoding": "the file is not UTF-8: it is read as {0}; look whether its letters are right",
     "split_references": "references hold {0!r}: it is read as standing between several; if it is a part of one, leave "
     "--split-references out",
     "system": "column {0!r} is read as the system, because questions repeat with other values of it",
 }
-
-
-def _with_options(source: Source, **options: str) -> Source:
-    """Return a file with other options for reading it; itself where there are none, or it is no single file."""
-    options = {name: text for name, text in options.items() if text}
-    single = source.path not in (None, "-") and options
-    return Source(source.path, options=replace(source.options, **options)) if single else source
-
-
-def _facts_of(sources: Sequence[Source], named: Mapping[str, str]) -> tuple[list[dict], "_Facts"]:
-    """Return name, format and number of rows of files, and what their rows say."""
-    facts, files = _Facts(), []
-    for source in sources:
-        rows = list(islice(source.rows(), MAX_ROWS))
-        form = "JSON" if source.name.endswith(".json") else source.format
-        files.append({"name": source.name, "format": source.form or form, "rows": len(rows)})
-        if not rows:
-            raise FileError(f"{source.name}: no rows; is this the right file?")
-        _read(source, rows, named, facts)
-    return files, facts
-
-
-def _proposed(facts: "_Facts", named: Mapping[str, str], reading: Sequence[str]) -> dict[str, str]:
-    """Return what separates references, and the column with the system, where the rows show that no option says so."""
-    result = {}
-    mark, number = next(iter(facts.separators.most_common(1)), ("", 0))
-    if number >= MANY_SEPARATED * facts.rows and "--split-references" not in reading:
-        result["split_references"] = mark
-    pairs = [pair for asked in facts.questions.values() for pair in asked]
-    if "system" in named or "system" in facts.roles.values() or len(set(pairs)) == len(pairs):
-        return result
-    for name, cells in facts.columns.items():
-        systems = {str(cell) for cell in cells if cell not in (None, "")}
-        if NAMES_OF_SYSTEMS.fullmatch(plain_name(name)) and name not in facts.roles and 1 < len(systems) <= FEW_VALUES:
-            result["system"] = name
-            break
-    return result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,10 +69,12 @@ class DoctorReport(Report):
         """Return the tables."""
         rows = [[c["name"], c["read_as"] or "-", f"{c['filled']:,}", c["values"]] for c in self.columns]
         tables = [Table("Columns", ["column", "read as", "filled rows", "values"], rows)]
-        can = [[action["what"], action["why"], action["command"]] for action in self.can]
-        tables += [Table("What you can do", ["what", "why", "command"], can)] if can else []
-        cannot = [[action["what"], action["why"]] for action in self.cannot]
-        return tables + ([Table("What is missing", ["what", "why"], cannot)] if cannot else [])
+        for title, actions, header in (
+            ("What you can do", self.can, ["what", "why", "command"]),
+            ("What is missing", self.cannot, ["what", "why"]),
+        ):
+            tables += [Table(title, header, [[*action.values()] for action in actions])] * bool(actions)
+        return tables
 
     def facts(self) -> list[str]:
         """Return one line per file, then the names of the systems, and a line if only the first rows were read."""
@@ -169,276 +93,323 @@ class DoctorReport(Report):
         for action in self.can:
             say(console, [f"{action['what']} ({action['why']}):"], "")
             console.print(Text(f"  {visible(action['command'])}", "bold green"), soft_wrap=True)  # can be copied
-        if self.cannot:
-            say(console, ["", "missing:"], "bold")
+        say(console, ["", "missing:"] * bool(self.cannot), "bold")
         say(console, [f"  {action['what']}: {action['why']}" for action in self.cannot], "")
         console.print()
         print_table(self.tables()[0], console)
 
 
-@dataclass
-class _Facts:
-    """What the rows of all files say."""
+def diagnose(
+    sources: Sequence[Source], columns: Mapping[str, str] | None = None, reading: Sequence[str] = ()
+) -> DoctorReport:
+    """Return what files support; `reading` has the options with which they are read, such as "--sheet", "Answers"."""
+    named, encodings = dict(columns or {}), [proposed_encoding(source) for source in sources]
+    sources = [_with_option(source, "encoding", text) for source, text in zip(sources, encodings, strict=True)]
+    rows = _Rows.of(sources, named)
+    proposed = rows.proposed(named, reading)
+    if proposed:
+        sources = [_with_option(source, "split", proposed.get("split_references")) for source in sources]
+        named |= {"system": proposed["system"]} if "system" in proposed else {}
+        rows = _Rows.of(sources, named)
+    encoding = next(filter(None, encodings), "")
+    proposed = ({"encoding": encoding} if encoding else {}) | proposed
+    words = [word for pair in named.items() for word in ("--column", "=".join(pair))] + [*reading]
+    for option, text in proposed.items():
+        words += [f"--{option.replace('_', '-')}", text] * (option != "system")
+    files = list(dict.fromkeys(path for source in sources for path in source.inputs))
+    shown = [rows.column(name) for name in rows.columns]
+    actions = list(_actions(rows, files, shown))
+    can, skip, inputs = [], ["--on-error", "skip"] * bool(rows.bad), [*files, *words]
+    for what, why, verb, *more in (action for action in actions if len(action) > 2):
+        command = ["genqa-metrics", verb, *inputs, *more, *([] if "--on-error" in more else skip)]
+        can.append({"what": what, "why": why, "command": shlex.join(command)})
+        if JUDGED in more:  # which has all rows that are good, in columns of usual names
+            inputs, skip = [JUDGED], []
+    return DoctorReport(
+        files=rows.files,
+        rows=sum(file["rows"] for file in rows.files),
+        bad_rows=rows.bad,
+        first_bad=rows.first_bad or None,
+        columns=shown,
+        systems=dict(rows.systems),
+        can=can,
+        cannot=[{"what": action[0], "why": action[1]} for action in actions if len(action) == 2],
+        notes=[
+            *(PROPOSALS[name].format(text) for name, text in proposed.items()),
+            *(f"{source.name}: {in_command(notice)}" for source in sources for notice in source.notices),
+            *_notes(rows),
+        ],
+    )
 
-    rows: int = 0  # that were read, the bad ones too
+
+def _with_option(source: Source, name: str, text: str | None) -> Source:
+    """Return a file with another option for reading it; itself for no text, or if it is no single file."""
+    is_file = source.path not in (None, "-") and text
+    return Source(source.path, options=replace(source.options, **{name: text})) if is_file else source
+
+
+@dataclass
+class _Rows:
+    """What the rows of all files hold."""
+
+    files: list[dict[str, Any]] = field(default_factory=list)  # see `DoctorReport`
     bad: int = 0
     first_bad: str = ""  # where it is, and why
-    columns: dict[str, list] = field(default_factory=dict)  # their values
-    roles: dict[str, str] = field(default_factory=dict)  # what columns are read as
-    systems: Counter = field(default_factory=Counter)  # their answers
-    questions: dict[str, list] = field(default_factory=dict)  # by system: question or context, and references
-    ids: dict[str, list] = field(default_factory=dict)  # by system
-    words: Counter = field(default_factory=Counter)  # of all predictions, of all references, and their numbers
-    declined: int = 0  # answers that give none
-    labels: int = 0  # by people, 0 or 1
-    scores: list[float] = field(default_factory=list)  # by people
-    contexts: int = 0  # rows with retrieved passages
-    profiles: dict[str, Counter] = field(default_factory=dict)  # by system, of rows that ava reads, see `profile`
-    foreign: list[str] = field(default_factory=list)  # rows that seem not to be English, of the first `LANGUAGE_ROWS`
+    columns: dict[str, list] = field(default_factory=dict)  # {column: its cells}
+    roles: dict[str, str] = field(default_factory=dict)  # {column: what it is read as}
+    items: list[Item] = field(default_factory=list)  # of the good rows
     separators: Counter = field(default_factory=Counter)  # that may stand between references of one text
-    kind: Any = None  # of the rows; None if none is good
+    kind: RowKind | None = None  # None if no row is good
 
-    @property
+    @classmethod
+    def of(cls, sources: Sequence[Source], named: Mapping[str, str]) -> "_Rows":
+        """Return the first `MAX_ROWS` rows of each file; `named` are {role: column}."""
+        rows = cls()
+        for source in sources:
+            count = rows._add(source, named)
+            form = "JSON" if source.name.endswith(".json") else source.format
+            rows.files.append({"name": source.name, "format": source.form or form, "rows": count})
+            if not count:
+                raise FileError(f"{source.name}: no rows; is this the right file?")
+        return rows
+
+    def _add(self, source: Source, named: Mapping[str, str]) -> int:
+        """Add the rows of a file; return their number."""
+        reader, count = RowReader(source, named), 0
+        for row in islice(source.rows(), MAX_ROWS):
+            count += 1
+            try:
+                if row.values is None:
+                    raise RowError(row.problem)
+                for name, cell in row.values.items():
+                    self.columns.setdefault(name, []).append(cell)
+                for role in COLUMNS:
+                    column = named.get(role) or recognized(tuple(row.values)).get(role)
+                    if column and reader.optional(row.values, role) is not None:
+                        self.roles.setdefault(column.split(".")[0] if column not in row.values else column, role)
+                self.items += reader.read(row)
+                self.kind = reader.kind
+            except (RowError, FileError) as error:
+                self.bad += 1
+                where = f"{source.name}, {source.unit} {row.number}"
+                self.first_bad = self.first_bad or f"{where}: {in_command(error)}"
+        self.separators += reader.separators
+        return count
+
+    @cached_property
+    def systems(self) -> Counter[str]:
+        """{system: its answers}."""
+        return Counter(item.system for item in self.items)
+
+    @cached_property
+    def labels(self) -> int:
+        """Number of answers that people called right or wrong."""
+        return sum(item.human[1] in (0.0, 1.0) for item in self.items)
+
+    @cached_property
     def recorded(self) -> set[str]:
         """Columns with verdicts and probabilities of the judge that `score --output` wrote."""
         written = {scorer_class(JUDGE).verdict, scorer_class(JUDGE).graded}
         return written & set(self.columns) if self.columns.keys() >= SCORED_COLUMNS else set()
 
+    @property
+    def can_be_judged(self) -> bool:
+        """Whether rows have a question, one answer and references."""
+        kind = self.kind
+        return not kind.sets and kind.text == "question" and kind.has_text and kind.has_references
 
-def _read(source: Source, rows: Sequence, columns: Mapping[str, str], facts: _Facts) -> None:
-    """Add the rows of a file to the facts."""
-    reader = RowReader(source, columns)
-    for row in rows:
-        facts.rows += 1
-        try:
-            if row.values is None:
-                raise RowError(row.problem)
-            for name, cell in row.values.items():
-                facts.columns.setdefault(name, []).append(cell)
-            for name in COLUMNS:
-                column = columns.get(name) or recognized(tuple(row.values)).get(name)
-                if column and reader.optional(row.values, name) is not None:
-                    facts.roles.setdefault(column.split(".")[0] if column not in row.values else column, name)
-            items = reader.read(row)
-        except (RowError, FileError) as error:
-            facts.bad += 1
-            facts.first_bad = facts.first_bad or f"{source.name}, {source.unit} {row.number}: {in_command(error)}"
-            continue
-        facts.kind = reader.kind
-        for item in items:
-            facts.systems[item.system] += 1
-            facts.ids.setdefault(item.system, []).append(item.id)
-            facts.questions.setdefault(item.system, []).append((item.text, tuple(sorted(item.references))))
-            for side, texts in (("prediction", item.predictions), ("reference", item.references)):
-                facts.words.update({f"{side}s": sum(len(text.split()) for text in texts), side: len(texts)})
-            if facts.rows <= LANGUAGE_ROWS and find_spec("py3langid"):  # of the extra of models
-                texts = {"questions": [item.text or ""], "references": [item.references]}
-                spoken = [language_counts({**texts, "predictions": [text]}) for text in item.predictions]
-                facts.foreign += [item.id or f"line {row.number}"] * any(len(counts) > 1 for counts in spoken)
-            facts.declined += sum(not attempts(text) for text in item.predictions)
-            score, label = item.human
-            facts.labels += label in (0.0, 1.0)
-            facts.scores += [score] if score is not None else []
-            facts.contexts += bool(item.contexts)
-            if item.text and item.references and len(item.predictions) == 1:
-                counts = facts.profiles.setdefault(item.system, Counter())
-                counts.update(profile([item.references], item.predictions, np.zeros(1)))
-    facts.separators += reader.separators
+    def questions(self) -> dict[str, list[tuple]]:
+        """Return {system: (text, references) of its rows}."""
+        questions = defaultdict(list)
+        for item in self.items:
+            questions[item.system].append((item.text, tuple(sorted(item.references))))
+        return questions
 
+    def shared_questions(self) -> tuple[int, bool]:
+        """Return how many questions all systems answer, and whether there are no others, as `compare` matches them."""
+        ids = defaultdict(set)
+        for item in self.items:
+            ids[item.system].add(item.id)
+        for by_system in (ids, self.questions()):
+            questions = [{*of_system} - {None} for of_system in by_system.values()]
+            if shared := set.intersection(*questions):
+                return len(shared), all(len(of_system) == len(shared) for of_system in questions)
+        return 0, False
 
-def _column(name: str, cells: Sequence[object], facts: _Facts) -> dict[str, Any]:
-    """Return the name of a column, what it is read as, the number of filled cells, and what they hold."""
-    filled = [cell for cell in cells if cell is not None and cell != ""]
-    result = {"name": name, "read_as": facts.roles.get(name), "filled": len(filled), "values": "", "use": None}
-    if not filled:
-        return result | {"values": "empty"}
-    if all(isinstance(cell, list) for cell in filled):
-        least, most = min(map(len, filled)), max(map(len, filled))
-        return result | {"values": f"lists of {least}{f' to {most}' * (least < most)}"}
-    if any(isinstance(cell, list | dict) for cell in filled):
-        return result | {"values": "lists or objects"}
-    texts = Counter(map(str, filled))
-    numbers = [as_number(value) for value in filled]
-    few = 1 < len(texts) <= FEW_VALUES and len(filled) >= MIN_SLICE * len(texts)
-    slices = few and len(filled) >= MIN_SLICE * len(texts) * len(facts.systems)
-    if all(map(math.isfinite, numbers)):
-        low, high = min(numbers), max(numbers)
-        result["values"] = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
-        if result["read_as"] is None and name not in facts.recorded and len(filled) >= MIN_JUDGED:
-            result["use"] = "judge" if 0 <= low < high <= 1 else "scores"
+    def proposed(self, named: Mapping[str, str], reading: Sequence[str]) -> dict[str, str]:
+        """Return what separates references, and the column with the system, where no option says so."""
+        result = {}
+        mark, number = next(iter(self.separators.most_common(1)), ("", 0))
+        if number >= MANY_SEPARATED * sum(file["rows"] for file in self.files) and "--split-references" not in reading:
+            result["split_references"] = mark
+        pairs = [pair for pairs in self.questions().values() for pair in pairs]
+        if "system" in named or "system" in self.roles.values() or len(set(pairs)) == len(pairs):
+            return result
+        for name, cells in self.columns.items():
+            systems = {str(cell) for cell in cells if cell not in (None, "")}
+            is_name = NAMES_OF_SYSTEMS.fullmatch(plain_name(name)) and name not in self.roles
+            if is_name and 1 < len(systems) <= FEW_VALUES:
+                return result | {"system": name}
         return result
-    if few:
-        first = ", ".join(text[:20] for text, _ in texts.most_common(3))
-        result["values"] = f"{len(texts)} values: {first}{' ...' if len(texts) > 3 else ''}"
-        result["use"] = "slices" if slices and not result["read_as"] else None
-        return result
-    words = sum(count * len(text.split()) for text, count in texts.items()) / len(filled)
-    length = f"texts of {words:.1f} words" if words > 1 else "single words"
-    return result | {"values": f"{length}, {len(texts):,} different"}
+
+    def column(self, name: str) -> dict[str, Any]:
+        """Return the name of a column, what it is read as, the number of filled cells, what they hold, and its use."""
+        filled = [cell for cell in self.columns[name] if cell is not None and cell != ""]
+        role, use = self.roles.get(name), None
+        texts = Counter(map(str, filled))
+        few = 1 < len(texts) <= FEW_VALUES and len(filled) >= MIN_SLICE * len(texts)
+        if not filled:
+            holds = "empty"
+        elif all(isinstance(cell, list) for cell in filled):
+            least, most = min(map(len, filled)), max(map(len, filled))
+            holds = f"lists of {least}{f' to {most}' * (least < most)}"
+        elif any(isinstance(cell, list | dict) for cell in filled):
+            holds = "lists or objects"
+        elif all(map(math.isfinite, numbers := [as_number(cell) for cell in filled])):
+            low, high = min(numbers), max(numbers)
+            holds = f"numbers from {low:g} to {high:g}, {len(texts):,} different"
+            if role is None and name not in self.recorded and len(filled) >= MIN_JUDGED:
+                use = "judge" if 0 <= low < high <= 1 else "scores"
+        elif few:
+            first = ", ".join(text[:20] for text, _ in texts.most_common(3))
+            holds = f"{len(texts)} values: {first}{' ...' if len(texts) > 3 else ''}"
+            is_large = len(filled) >= MIN_SLICE * len(texts) * len(self.systems)
+            use = "slices" if is_large and not role else None
+        else:
+            words = sum(count * len(text.split()) for text, count in texts.items()) / len(filled)
+            length = f"texts of {words:.1f} words" if words > 1 else "single words"
+            holds = f"{length}, {len(texts):,} different"
+        return {"name": name, "read_as": role, "filled": len(filled), "values": holds, "use": use}
 
 
-def _metric_of_passages() -> str:
-    return next(metric for metric in SCORERS if scorer_class(metric).evidence == "contexts")
-
-
-def _supported(
-    facts: _Facts, names: Sequence[str], reading: Sequence[str], columns: Sequence[Mapping]
-) -> tuple[list[dict], list[dict]]:
-    """Return what can be done with its command, and what cannot, with the reason and the fix."""
-    can: list[dict[str, str]] = []
-    cannot: list[dict[str, str]] = []
-
-    files = list(names)
-    skip = ["--on-error", "skip"] if facts.bad else []
-
-    def add(action: str, why: str, verb: str, *more: str) -> None:
-        words = ["genqa-metrics", verb, *files, *reading, *more, *skip]
-        can.append({"what": action, "why": why, "command": shlex.join(words)})
-
-    def lacks(action: str, why: str) -> None:
-        cannot.append({"what": action, "why": why})
-
-    if facts.kind is None:
-        labels = {"id", "label"} <= set(recognized(tuple(facts.columns)))
-        files = shlex.join(word for name in names for word in ("--labels", name))
-        why = f"these are labels; name the answers that they belong to: genqa-metrics accuracy ANSWERS {files}"
-        only_labels = labels and "prediction" not in facts.columns
-        lacks("score, compare, accuracy", why if only_labels else facts.first_bad)
-        missing = [role for role in ("prediction", "references", "question") if role not in facts.roles.values()]
-        if "prediction" in missing[:-1] and not only_labels:
-            named = " ".join(f"--column {role}=NAME" for role in missing)
-            lacks("columns", f"none is read as {listed(missing)}; name them: {named}")
-        return can, cannot
-    if not facts.systems:
-        lacks("score, compare, accuracy", "there are no predictions, and without them a context needs two references")
-        return can, cannot
-    kind = facts.kind
-    grounding = _metric_of_passages()
+def _actions(rows: _Rows, files: Sequence[str], columns: Sequence[Mapping]) -> Iterator[tuple[str, ...]]:
+    """Yield what can be done, (what, why, verb, options), in its order, and what cannot be done, (what, why)."""
+    scoring, comparing, agreeing = (
+        "score, compare, accuracy",
+        "compare systems",
+        "measure how well metrics agree with people",
+    )
+    kind, systems = rows.kind, rows.systems
+    if kind is None:
+        if "prediction" not in rows.columns and {"id", "label"} <= set(recognized(tuple(rows.columns))):
+            labels = shlex.join(word for name in files for word in ("--labels", name))
+            fix = f"name the answers that they belong to: genqa-metrics accuracy ANSWERS {labels}"
+            yield scoring, f"these are labels; {fix}"
+            return
+        yield scoring, rows.first_bad
+        missing = [role for role in ("prediction", "references", "question") if role not in rows.roles.values()]
+        if "prediction" in missing[:-1]:
+            options = " ".join(f"--column {role}=NAME" for role in missing)
+            yield "columns", f"none is read as {listed(missing)}; name them: {options}"
+        return
+    if not systems:
+        yield scoring, "there are no predictions, and without them a context needs two references"
+        return
+    metric = ["-m", OF_PASSAGES]
     if kind.has_references:
-        metrics, written = default_metrics(kind), []
-        if JUDGE in metrics and not facts.recorded:
-            written = ["-o", JUDGED]
-        add("score the rows", f"default for such rows: {' and '.join(metrics)}", "score", *written)
-        if written:  # has all rows that are good, in columns of usual names
-            files, reading, skip = [JUDGED], [], []
+        metrics, metric = default_metrics(kind), []
+        written = ["-o", JUDGED] if JUDGE in metrics and not rows.recorded else []
+        yield "score the rows", f"default for such rows: {' and '.join(metrics)}", "score", *written
     else:  # it needs a judge that is downloaded, and is not recommended where there is another way
-        why = f"passages and no references: only {grounding} reads such rows (its judge is downloaded once, 1.1 GB)"
-        add("score the rows", why, "score", "-m", grounding)
+        why = f"passages and no references: only {OF_PASSAGES} reads such rows (its judge is downloaded once, 1.1 GB)"
+        yield "score the rows", why, "score", *metric
         why = "the worst answers, each with the nearest sentence of a passage"
-        add("list the sentences that no passage supports", why, "explain", "-m", grounding)
-    answers = not kind.sets and kind.text == "question" and kind.has_text and kind.has_references
-    _accuracy(facts, answers, columns, add, lacks)
-    by_labels = ["--labels", "labels.jsonl"] if answers and facts.labels < 2 else []  # those that it proposes to make
-    shared, questions = _shared(facts)
-    if len(facts.systems) < 2:
-        lacks("compare systems", "one system; add a file or rows with another value in a column 'system'")
+        yield "list the sentences that no passage supports", why, "explain", *metric
+    yield from _on_accuracy(rows, columns)
+    by_labels = ["--labels", LABELS] if rows.can_be_judged and rows.labels < 2 else []  # that it proposes to make
+    shared, are_all_shared = rows.shared_questions()
+    if len(systems) < 2:
+        yield comparing, "one system; add a file or rows with another value in a column 'system'"
     elif not shared:
-        lacks("compare systems", "no question is answered by all systems; give shared questions the same 'id'")
+        yield comparing, "no question is answered by all systems; give shared questions the same 'id'"
     else:
-        all_of = all(len(set(question)) == len(shared) for question in questions.values())
-        more = [] if all_of or facts.bad else ["--on-error", "skip"]
-        more += [] if kind.has_references else ["-m", grounding]
-        why = f"{len(facts.systems)} systems share {len(shared):,} questions"
-        add("compare systems", why, "compare", *more, *by_labels)
-    human = max(len(facts.scores), facts.labels)
-    others = [column["name"] for column in columns if column["use"] in ("judge", "scores")]
-    if human >= MIN_AGREE and not facts.kind.sets:
-        more = ["-m", default_metrics(kind)[0] if kind.has_references else grounding]
-        more += [word for name in others for word in ("--column", name)]
-        add("measure how well metrics agree with people", f"{human:,} rows with a human score", "agree", *more)
+        skip = [] if are_all_shared else ["--on-error", "skip"]
+        why = f"{len(systems)} systems share {shared:,} questions"
+        yield comparing, why, "compare", *skip, *metric, *by_labels
+    human = max(sum(item.human[0] is not None for item in rows.items), rows.labels)
+    if human >= MIN_AGREE and not kind.sets:
+        names = [column["name"] for column in columns if column["use"] in ("judge", "scores")]
+        options = metric or ["-m", default_metrics(kind)[0]]
+        options += [word for name in names for word in ("--column", name)]
+        yield agreeing, f"{human:,} rows with a human score", "agree", *options
     else:
-        lacks(
-            "measure how well metrics agree with people",
-            "no human scores; label rows, or add a column 'score' or 'label'",
-        )
-    sliced = {c["name"]: len({*facts.columns[c["name"]]}) for c in columns if c["use"] == "slices"}
-    verb = "compare" if len(facts.systems) > 1 and shared else "accuracy" if answers else None
+        yield agreeing, "no human scores; label rows, or add a column 'score' or 'label'"
+    sliced = [column["name"] for column in columns if column["use"] == "slices"]
+    verb = "compare" if len(systems) > 1 and shared else "accuracy" if rows.can_be_judged else None
     if sliced and verb:
-        name, slices = next(iter(sliced.items()))
-        each = facts.systems.total() / len(facts.systems) / slices
+        each = systems.total() / len(systems) / len({*rows.columns[sliced[0]]})
         why = f"columns with few values: {', '.join(sliced)}"
         why += f"; {each:.0f} answers of a system each: only large differences will show" * (each < FEW)
-        add(f"the same by {name}", why, verb, *by_labels, "--by", name)
-    return can, cannot
+        yield f"the same by {sliced[0]}", why, verb, *by_labels, "--by", sliced[0]
 
 
-def _accuracy(facts: _Facts, answers: bool, columns: Sequence[Mapping], add, lacks) -> None:
-    """Say what to do without labels, with them, and with another judge, in the order in which it is done."""
-    if not answers:
-        why = "the judge reads a question, one answer and references; name their columns with --column"
-        lacks("estimate the accuracy", why)
+def _on_accuracy(rows: _Rows, columns: Sequence[Mapping]) -> Iterator[tuple[str, ...]]:
+    """Yield what to do without labels, with them, and with another judge, in its order."""
+    estimating = "estimate the accuracy"
+    if not rows.can_be_judged:
+        yield estimating, "the judge reads a question, one answer and references; name their columns with --column"
         return
-    add("read what score lists first", "why each answer was judged so", "explain")
-    if facts.labels >= 2:
-        few = facts.labels < LABELS_TO_BEGIN * len(facts.systems) and facts.labels < facts.systems.total()
+    yield "read what score lists first", "why each answer was judged so", "explain"
+    total = rows.systems.total()
+    if rows.labels >= 2:
+        few = rows.labels < min(LABELS_TO_BEGIN * len(rows.systems), total)
         rough = f", below {LABELS_TO_BEGIN} a system its intervals are rough" * few
-        add("estimate the accuracy", f"{facts.labels:,} labels of people in the rows{rough}", "accuracy")
-        if facts.labels >= LABELS_TO_BEGIN:
-            more = ["--output", "calibration.json"]
-            add("calibrate the judge on your labels", f"{facts.labels:,} labels in the rows", "calibrate", *more)
+        yield estimating, f"{rows.labels:,} labels of people in the rows{rough}", "accuracy"
+        if rows.labels >= LABELS_TO_BEGIN:
+            why = f"{rows.labels:,} labels in the rows"
+            yield "calibrate the judge on your labels", why, "calibrate", "--output", "calibration.json"
     else:
-        least, most, total = min(facts.systems.values()), max(facts.systems.values()), facts.systems.total()
+        least, most = min(rows.systems.values()), max(rows.systems.values())
         number = max(2, min(LABELS_TO_BEGIN, most))
-        whole = number >= most
-        each = f", {most} of each system" * (least == most and len(facts.systems) > 1)
         action = f"label {number} answers of every system{', or all that it has' * (least < number)}"
-        if whole:
+        if number >= most:
+            each = f", {most} of each system" * (least == most and len(rows.systems) > 1)
             action = f"label all {total:,} answers{each}" if total > 1 else "label the answer"
         why = "; ".join(filter(None, ["one key each", what_labels_give(number)]))
-        add(action, why, "label", "--number", str(number), "-o", "labels.jsonl")
-        add("estimate the accuracy", "by these labels and the judge", "accuracy", "--labels", "labels.jsonl")
-    judges = [column["name"] for column in columns if column["use"] == "judge"]
-    if judges:
-        why = f"{judges[0]} has numbers from 0 to 1; is it a judge's verdict or probability?"
-        add("estimate the accuracy with your judge", why, "accuracy", "--column", f"judge={judges[0]}")
+        yield action, why, "label", "--number", str(number), "-o", LABELS
+        yield estimating, "by these labels and the judge", "accuracy", "--labels", LABELS
+    for name in [column["name"] for column in columns if column["use"] == "judge"][:1]:
+        why = f"{name} has numbers from 0 to 1; is it a judge's verdict or probability?"
+        yield "estimate the accuracy with your judge", why, "accuracy", "--column", f"judge={name}"
 
 
-def _shared(facts: _Facts) -> tuple[set, Mapping[str, list]]:
-    """Return the questions that all systems answer, and those of each: by id where systems share ids, as `compare`."""
-    for by_system in (facts.ids, facts.questions) if facts.systems else ():
-        shared = set.intersection(*map(set, by_system.values())) - {None}
-        if shared:
-            return shared, by_system
-    return set(), facts.questions
-
-
-def _notes(facts: _Facts) -> list[str]:
+def _notes(rows: _Rows) -> list[str]:
     """Return what to know before a command is run, one sentence each."""
-    notes = []
-    if facts.bad and facts.kind is not None:
-        notes.append(f"{facts.bad:,} of {facts.rows:,} rows are bad, the first: {facts.first_bad}")
-    if facts.kind is None:
+    notes: list[str] = []
+    if rows.kind is None:
         return notes
-    mean = {side: facts.words[f"{side}s"] / max(facts.words[side], 1) for side in ("prediction", "reference")}
-    ratio = mean["prediction"] / max(mean["reference"], 1e-9)
-    if not 1 / LONG < ratio < LONG and facts.words["reference"] and not facts.kind.sets:
-        notes.append(
-            f"answers have {ratio:.1f} times as many words as references: metrics of overlapping words depend on "
-            f"that; {JUDGE} reads the question"
-        )
-    if facts.declined:
-        notes.append(f"answers that decline or are empty: {facts.declined:,} of {facts.systems.total():,}")
-    if facts.foreign and facts.kind.text == "question":
-        count = len(facts.foreign)
-        seem = f"{count:,} answer{'s' * (count > 1)} seem{'s' * (count == 1)} not to be English"
-        seem += f" ({', '.join(facts.foreign[:3])}{', ...' * (count > 3)})"
-        notes.append(f"{seem}: small and base were not measured on such; large was measured on German and Arabic")
-    repeated = sum(len(question) - len(set(question)) for question in facts.questions.values())
-    if repeated and not facts.kind.sets:
-        notes.append(f"{repeated:,} rows repeat a question of the same system: such rows are not independent")
-    if facts.contexts:
-        way = f"score -m {_metric_of_passages()} says which answers they support (its judge: 1.1 GB, once)"
-        notes.append(f"{facts.contexts:,} rows have the passages that were retrieved: {way}")
-    profiles = {system: of for system, of in facts.profiles.items() if of["profiled"] >= LEAST_ROWS}
-    if profiles and facts.labels < 2 and facts.kind.text == "question":
-        errors = JudgeErrors.of(make_scorer(JUDGE, {}, ready=False), profiles)
-        systems = f" of {briefly([*errors.unlike])}" if 0 < len(errors.unlike) < len(facts.profiles) else ""
-        why = dict.fromkeys("; ".join(reasons) for reasons in errors.unlike.values())
-        note = f"only labels tell the accuracy{systems}: the rows are unlike those that {JUDGE} was measured on "
-        note += f"({', or '.join(why)}); a larger judge errs less: score --set {errors.stronger}"
-        notes += [note] * bool(errors.unlike)
-    if facts.recorded:
+    if rows.bad:
+        total = sum(file["rows"] for file in rows.files)
+        notes.append(f"{rows.bad:,} of {total:,} rows are bad, the first: {rows.first_bad}")
+    if contexts := sum(bool(item.contexts) for item in rows.items):
+        way = f"score -m {OF_PASSAGES} says which answers they support (its judge: 1.1 GB, once)"
+        notes.append(f"{contexts:,} rows have the passages that were retrieved: {way}")
+    if rows.labels < 2 and rows.kind.text == "question":
+        notes += _unlike(rows.items)
+    if rows.recorded:
         notes.append("the rows have scores of an earlier run: compare OLD/ NEW/ compares two runs")
-    if len(facts.systems) > MAX_SLICES:
-        notes.append(f"{len(facts.systems):,} systems; is that the right column? --column system=NAME")
+    if len(rows.systems) > MAX_SLICES:
+        notes.append(f"{len(rows.systems):,} systems; is that the right column? --column system=NAME")
     return notes
+
+
+def _unlike(items: Sequence[Item]) -> list[str]:
+    """Return [a note] if rows are unlike those that the judge was measured on, so that only labels tell more."""
+    by_system = defaultdict(list)
+    for item in items:
+        if item.text and item.references and len(item.predictions) == 1:
+            by_system[item.system].append(item)
+    profiles = {
+        system: profile([i.references for i in rows], [i.predictions[0] for i in rows], np.zeros(len(rows)))
+        for system, rows in by_system.items()
+        if len(rows) >= LEAST_ROWS
+    }
+    errors = JudgeErrors.of(make_scorer(JUDGE, {}, ready=False), profiles)
+    if not errors.unlike:
+        return []
+    systems = f" of {briefly([*errors.unlike])}" if len(errors.unlike) < len(by_system) else ""
+    why = dict.fromkeys("; ".join(reasons) for reasons in errors.unlike.values())
+    return [
+        f"only labels tell the accuracy{systems}: the rows are unlike those that {JUDGE} was measured on "
+        f"({', or '.join(why)}); a larger judge errs less: score --set {errors.stronger}"
+    ]

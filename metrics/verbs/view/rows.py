@@ -1,6 +1,7 @@
 """The answers that the row viewer shows: items with what a judge and people say of them."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from ...registry import JUDGE, judge_among, scorer_class
 from ...reports.viewer import ViewedAnswer
 from ...rows.reading import Item
 from ..labelling import Task
-from ..labels import item_key, key_of
+from ..labels import item_key
 
 
 def viewed_answers(
@@ -18,40 +19,35 @@ def viewed_answers(
     labels: np.ndarray,
     topics: Sequence[str] = (),
     tasks: Sequence[Task] = (),
-    judge: str = JUDGE,
+    judge: str | None = JUDGE,
 ) -> list[ViewedAnswer]:
     """Return items as the viewer shows them.
 
     `judged` has the judge's (items,) probabilities, `verdicts` 1 where it accepts, `labels` the mean label of people,
     NaN without one; `topics` what the rows are grouped by; `tasks` which answers are drawn to be labelled; `judge` the
-    metric that names faults, "" for a judge that names none.
+    metric that names faults, None for a judge that names none.
     """
     drawn = {task.key: (number, task.probability, task.planned) for number, task in enumerate(tasks)}
-    fault = scorer_class(judge).fault if judge else lambda *texts: ""
-    answers = []
-    for row, item in enumerate(items):
-        label = None if np.isnan(labels[row]) else float(labels[row])
-        question, answer, key = item.text or "", item.predictions[0], key_of(item)
-        is_wrong = not verdicts[row] and label in (None, 0.0)
-        answers.append(
-            ViewedAnswer(
-                key=key,
-                question=question,
-                references=item.references,
-                system=item.system,
-                answer=answer,
-                id=item.id or "",
-                verdict=bool(verdicts[row]),
-                probability=float(judged[row]),
-                label=label,
-                reason=str(item.recorded.get(judge, {}).get(f"{judge}_reason") or ""),
-                kind=fault(question, item.references, answer) if is_wrong else "",
-                topic=topics[row] if topics else "",
-                passages=item.contexts,
-                drawn=drawn.get(key),
-            )
+    return [
+        _viewed(
+            judge,
+            question=item.text or "",
+            references=item.references,
+            system=item.system,
+            answer=item.predictions[0],
+            id=item.id or "",
+            verdict=bool(verdict),
+            probability=float(probability),
+            label=None if np.isnan(label) else float(label),
+            reason=str(item.recorded.get(judge or "", {}).get(f"{judge}_reason") or ""),
+            topic=topic,
+            passages=item.contexts,
+            drawn=drawn,
         )
-    return answers
+        for item, probability, verdict, label, topic in zip(
+            items, judged, verdicts, labels, topics or [""] * len(items), strict=True
+        )
+    ]
 
 
 def scored_answers(columns: Mapping[str, Sequence], metrics: Sequence[str], threshold: float) -> list[ViewedAnswer]:
@@ -59,38 +55,40 @@ def scored_answers(columns: Mapping[str, Sequence], metrics: Sequence[str], thre
     if "prediction" not in columns:
         return []
     judge, names = judge_among(metrics), []
-    for metric in metrics:
-        of = scorer_class(metric)
-        names += [name for name in dict.fromkeys((of.main, *of.beside)) if metric != judge and name in columns]
-    return [
-        scored_answer(row, judge, {name: row[name] for name in names}, [*metrics], threshold)
-        for row in (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
-    ]
+    for metric in (metric for metric in metrics if metric != judge):
+        scores = scorer_class(metric).main, *scorer_class(metric).beside
+        names += [name for name in dict.fromkeys(scores) if name in columns]
+    rows = (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
+    return [scored_answer(row, judge, {name: row[name] for name in names}, metrics, threshold) for row in rows]
 
 
 def scored_answer(
     row: Mapping, judge: str | None, scores: Mapping[str, float], metrics: Sequence[str] = (), threshold: float = 0.5
 ) -> ViewedAnswer:
     """Return one row with its scores as the viewer shows it; `judge` is the metric whose verdict counts, if any."""
-    question, references, answer, label = row.get("question") or "", row["references"], row["prediction"], row["label"]
     probability = row[f"{judge}_score"] if judge else None
-    verdict = None
-    if judge:
-        recorded = row.get(f"{judge}_label")
-        verdict = probability >= threshold if recorded is None else bool(recorded)
-    is_wrong = verdict is False and label in (None, 0.0)
-    return ViewedAnswer(
-        key=item_key(row["system"], question, answer),
-        question=question,
-        references=references,
+    recorded = row.get(f"{judge}_label")
+    accepts = bool(recorded) if recorded is not None else bool(judge) and probability >= threshold
+    return _viewed(
+        judge,
+        question=row.get("question") or "",
+        references=row["references"],
         system=row["system"],
-        answer=answer,
+        answer=row["prediction"],
         id=row["id"] or "",
-        verdict=verdict,
+        verdict=accepts if judge else None,
         probability=probability,
-        label=label,
+        label=row["label"],
         reason=next((row[f"{metric}_reason"] for metric in metrics if row.get(f"{metric}_reason")), ""),
-        kind=scorer_class(judge).fault(question, references, answer) if is_wrong and judge else "",
         passages=row.get("contexts") or (),
         scores=scores,
     )
+
+
+def _viewed(judge: str | None, drawn: Mapping[str, tuple] | None = None, **shown: Any) -> ViewedAnswer:
+    """Return an answer as the viewer shows it, with its key, its place in `drawn`, and the fault of a wrong answer."""
+    question, answer = shown["question"], shown["answer"]
+    is_wrong = shown["verdict"] is False and shown["label"] in (None, 0.0)
+    kind = scorer_class(judge).fault(question, shown["references"], answer) if judge and is_wrong else ""
+    key = item_key(shown["system"], question, answer)
+    return ViewedAnswer(key=key, kind=kind, drawn=(drawn or {}).get(key), **shown)
