@@ -89,28 +89,28 @@ def read_labels(
         return None
     labels_of: dict[int, list[float]] = defaultdict(list)
     plans: dict[str, dict[str, float | None]] = defaultdict(dict)  # system -> key of a row -> planned number of labels
+    odds: dict[int, float | None] = {}
     for label in labels:
         labels_of[label.row].append(label.label)
+        odds[label.row], planned, _ = label.plan
         if label.key is not None:
-            plans[items[label.row].system][label.key] = label.planned
-    odds = {label.row: label.probability for label in labels}
+            plans[items[label.row].system][label.key] = planned
     drawn = [row for row, probability in odds.items() if probability is not None]
     if drawn and len(drawn) < len(odds):
         notes.append(f"{len(odds) - len(drawn):,} labels have no probability of being drawn; they were left out")
-    elif not drawn:
-        if len(odds) < len(items):
-            notes.append(TAKEN_AS_DRAWN)
+    elif drawn:
+        _scale_early_stop(odds, items, plans, notes)
+    else:
+        notes += [TAKEN_AS_DRAWN] * (len(odds) < len(items))
         answers, drawn = Counter(item.system for item in items), list(odds)
         labelled = Counter(items[row].system for row in odds)
         odds = {row: labelled[items[row].system] / answers[items[row].system] for row in odds}
-    else:
-        _scale_early_stop(odds, items, plans, notes)
     mean, share, number = np.full(len(items), np.nan), np.full(len(items), np.nan), np.zeros(len(items))
     for row in drawn:
         mean[row], share[row], number[row] = np.mean(labels_of[row]), odds[row], len(labels_of[row])
     agreement = rater_agreement([labels_of[row] for row in drawn], [1 / odds[row] for row in drawn])
     agreement = {"raters": len({label.rater for label in labels}), **agreement}
-    until = next((label.until for label in labels if label.until is not None), None)
+    until = next((label.plan[2] for label in labels if label.plan[2] is not None), None)
     if until is not None:
         notes.append(STOPPED.format(until.partition(SEED)[0]))
     return Labels(mean, share, number, agreement, _error(error, agreement, notes), until)
@@ -122,9 +122,7 @@ class _Label:
 
     row: int  # of the items
     label: float
-    probability: float | None
-    planned: float | None
-    until: str | None
+    plan: Plan
     key: str | None
     rater: str = ""
 
@@ -132,107 +130,103 @@ class _Label:
 def _labels_of_rows(items: Sequence[Item], plans_of_rows: Sequence[Plan], notes: list[str]) -> list[_Label]:
     """Return the labels that stand in the rows."""
     labels = {row: item.human[1] for row, item in enumerate(items) if item.human[1] is not None}
-    outside = {row: label for row, label in labels.items() if not 0 <= label <= 1}
-    if outside and len(outside) >= len(labels) / 2:
+    inside = {row: label for row, label in labels.items() if 0 <= label <= 1}
+    outside = [row for row in labels if row not in inside]
+    if outside and len(outside) >= len(inside):
         notes.append("the column label has values outside 0 to 1, which are no labels of people; they were not used")
         return []
     if outside:
-        row, label = next(iter(outside.items()))
-        where = f"{items[row].file}, line {items[row].line}"
-        notes.append(f"{len(outside):,} labels outside 0 to 1 were not used; the first is {label:g} in {where}")
-    inside = {row: label for row, label in labels.items() if row not in outside}
+        first = items[outside[0]]
+        first_label = f"{first.human[1]:g} in {first.file}, line {first.line}"
+        notes.append(f"{len(outside):,} labels outside 0 to 1 were not used; the first is {first_label}")
     if inside:
         notes.append(label_note(len(inside), len(items)))
-    return [_Label(row, label, *plans_of_rows[row], str(row)) for row, label in inside.items()]
+    return [_Label(row, label, plans_of_rows[row], str(row)) for row, label in inside.items()]
 
 
 def _labels_of_files(
     sources: Sequence[Source], items: Sequence[Item], columns: Mapping[str, str], skips: Skips, notes: list[str]
 ) -> list[_Label]:
     """Return the labels of files, matched by question, prediction and system, or by id."""
-    rows_of: dict[str, list[int]] = defaultdict(list)
-    by_id: dict[str, list[int]] = defaultdict(list)
-    for number, item in enumerate(items):
-        rows_of[key_of(item)].append(number)
-        rows_of[item_key("", item.text, item.predictions[0])].append(number)
-        if item.id is not None:
-            by_id[item.id].append(number)
+    rows_of: dict[str, list[int]] = defaultdict(list)  # {key, without and with the system: rows}
+    by_id: dict[str | None, list[int]] = defaultdict(list)
+    for row, item in enumerate(items):
+        for key in dict.fromkeys((key_of(item), item_key("", item.text, item.predictions[0]))):
+            rows_of[key].append(row)
+        by_id[item.id].append(row)
     readers: dict = {}
     label_skips = Skips(skips.skip, skips.problem)
     labelled_at: dict[tuple[str, int], str] = {}
 
-    def with_id(ident: object, system: object) -> list[int]:
-        numbers = by_id.get(same_text(str(ident)), [])
-        if system is not None:
-            return [number for number in numbers if items[number].system == str(system)]
-        systems = list(dict.fromkeys(items[number].system for number in numbers))
+    def rows_with_id(ident: str, system: object) -> list[int]:
+        rows = [row for row in by_id[same_text(ident)] if system is None or items[row].system == str(system)]
+        systems = list(dict.fromkeys(items[row].system for row in rows))
         if len(systems) > 1:
             raise RowError(
-                f"id: {str(ident)!r:.40} is the id of answers of {len(systems)} systems, such as "
+                f"id: {ident!r:.40} is the id of answers of {len(systems)} systems, such as "
                 f"{', '.join(systems[:2])}; add a column 'system'"
             )
-        return numbers
+        return rows
 
     def convert(source: Source, row: Row) -> list[_Label]:
         if source.name not in readers:  # columns of other names, where the labels have them too
             named = {name: column for name, column in columns.items() if column.split(".")[0] in row.values}
             readers[source.name] = RowReader(source, named)
         reader = readers[source.name]
-        texts = {name: reader.optional(row.values, name) for name in ("question", "prediction", "system")}
-        verdict, ident = reader.optional(row.values, "label"), reader.optional(row.values, "id")
-        if verdict is None or (texts["prediction"] is None and ident is None):
+        question, prediction, system, verdict, ident = (
+            reader.optional(row.values, name) for name in ("question", "prediction", "system", "label", "id")
+        )
+        if verdict is None or (prediction is None and ident is None):
             problem = "expected a label, 0 or 1 in a column label, and id, or question and prediction"
             raise RowError(problem, hint=Advice("another column is named with ", name_column("label")))
-        if texts["prediction"] is None:
-            numbers, key = with_id(ident, texts["system"]), str(ident)
+        if prediction is None:
+            key = str(ident)
+            rows = rows_with_id(key, system)
         else:
-            key = item_key(str(texts["system"] or ""), texts["question"], texts["prediction"])
-            numbers = rows_of.get(key, [])
+            key = item_key(str(system or ""), question, prediction)
+            rows = rows_of.get(key, [])
         plan = reader.sampling(row.values)
         label = reader.verdict("label", verdict)
         if label is None:  # a number
             label = share_of("label", reader.human_number("label", verdict, "label"))
         rater = rater_of(row.values)
-        for number in numbers:
+        for number in rows:
             if (rater, number) in labelled_at:
                 who = f"rater {rater!r} has" if rater else "somebody has, and the labels name no rater,"
                 fix = "keep one of the two" + ("" if rater else ", or say who labelled in a column 'rater'")
                 raise RowError(f"{who} labelled this row before, at {labelled_at[rater, number]}; {fix}")
-        labelled_at.update({(rater, number): f"{source.name}, {source.unit} {row.number}" for number in numbers})
-        return [_Label(number, label, *plan, key if number == numbers[0] else None, rater) for number in numbers]
+        labelled_at.update({(rater, number): f"{source.name}, {source.unit} {row.number}" for number in rows})
+        return [_Label(number, label, plan, key if number == rows[0] else None, rater) for number in rows]
 
-    labels = [labels for _, _, labels in good_rows(sources, convert, label_skips)]
+    matched = [labels for _, _, labels in good_rows(sources, convert, label_skips)]
     notes += [f"{source.name}: {notice}" for source in sources for notice in source.notices if "labels" in notice]
     skips.counts[SKIPPED] += label_skips.skipped
     skips.good.update(label_skips.good)
-    if not any(labels):
+    if not any(matched):
         raise FileError(
             f"{', '.join(source.name for source in sources)}: none of the {label_skips.counts[GOOD]:,} labels belongs "
             "to one of the rows; id, or question and prediction, and system must be those of the rows"
         )
-    if lost := sum(not matched for matched in labels):
+    if lost := sum(not labels for labels in matched):
         notes.append(f"{lost:,} labels belong to answers that are not among the rows; they were left out")
-    return [label for matched in labels for label in matched]
+    return [label for labels in matched for label in labels]
 
 
 def _error(rater_error: float | None, agreement: Mapping, notes: list[str]) -> float:
     """Return the share of wrong labels, and note what it rests on."""
-    shown_by_raters = agreement["error"]
-    if agreement["rows"]:
-        notes.append(agreement_fact(agreement))
-    if rater_error is None:
-        if shown_by_raters:
-            notes.append(
-                f"the intervals are {shown_by_raters:.1%} wider on both sides: so many labels are wrong if raters err "
-                "independently"
-            )
-        return shown_by_raters or 0.0
-    if shown_by_raters is not None and shown_by_raters > rater_error:
+    by_raters = agreement["error"] or 0.0
+    notes += [agreement_fact(agreement)] * bool(agreement["rows"])
+    if rater_error is None and by_raters:
         notes.append(
-            f"rater_error is {rater_error:.1%}, but raters disagree as if {shown_by_raters:.1%} of their labels were "
+            f"the intervals are {by_raters:.1%} wider on both sides: so many labels are wrong if raters err "
+            "independently"
+        )
+    elif rater_error is not None and by_raters > rater_error:
+        notes.append(
+            f"rater_error is {rater_error:.1%}, but raters disagree as if {by_raters:.1%} of their labels were "
             "wrong; the intervals can be too narrow"
         )
-    return rater_error
+    return by_raters if rater_error is None else rater_error
 
 
 def agreement_fact(raters: Mapping) -> str:
