@@ -11,7 +11,7 @@ import numpy as np
 from ...core.scorer import require_extra
 from ...registry import judge_among
 from ...reports.charts import CORRELATIONS, curve_panels, forest_figure, group_figure, svg_of
-from ...reports.excerpt import excerpt_lines, nearest_part, quoted
+from ...reports.excerpt import nearest_part
 from ...reports.report import WIDTH, Report, briefly, say
 from ...reports.table import Table, estimate, number, p_value, print_table, visible
 from ...reports.viewer import ViewedAnswer
@@ -21,6 +21,7 @@ from ...scale import options
 from ...statistics.intervals import CONFIDENCE
 from ...statistics.resampling import LEVEL
 from ..inputs import digested_sources, rounded
+from ..judge_errors import confusion_table
 from ..labels import agreement_fact, average_raters, rater_of, read_labels
 from ..view.rows import scored_answer
 from .measures import MIN_QUESTIONS, MIN_ROWS, PERMUTATIONS, Judgments, against_best, analyse, best_first, differing
@@ -258,48 +259,35 @@ class AgreeReport(Report):
     @property
     def findings(self) -> list[str]:
         """How far a judge agrees with the humans, which metric agrees best, and which others may agree as well."""
-        labelled = self.human["correct"].endswith(" = 1")
-        on_judges = []
+        best, tests, on_judges = self._order[0], self._against_best, []
         for name, counts in self._verdicts.items():
-            share = _shown(counts["agreement"])
-            if not labelled:
-                on_judges.append(f"{name} and the humans give the same verdict on {share} of the answers.")
-                continue
             on_judges.append(
-                f"{name}: the judge agrees with {counts['accepted'] + counts['rejected']:,} of {self.rows:,} labels, "
-                f"{share} (a judge that accepts every answer: {counts['accepted'] + counts['missed']:,}); wrong "
-                f"answers accepted: {counts['let_through']:,}, right ones rejected: {counts['missed']:,}."
+                f"{name}: the judge agrees with {counts['accepted'] + counts['rejected']:,} of {self.rows:,} human "
+                f"verdicts, {_shown(counts['agreement'])} (a judge that accepts every answer: "
+                f"{counts['accepted'] + counts['missed']:,}); wrong answers accepted: {counts['let_through']:,}, "
+                f"right ones rejected: {counts['missed']:,}."
             )
-        on_correlations = self._best_correlation(labelled)
-        return [*on_judges, *on_correlations] if labelled else [*on_correlations, *on_judges]
-
-    def _best_correlation(self, labelled: bool) -> list[str]:
-        """Return a sentence on the best correlation and the metrics that may agree as well; [] if undefined."""
-        best, tests = self._order[0], self._against_best
         pearson = self.metrics[best]["pearson"]
         if pearson["value"] is None:
-            return []
+            return on_judges
         if pearson["low"] is not None and pearson["low"] <= 0:
-            return [f"No metric is shown to agree with the humans: Pearson r of {best} {_shown(pearson)}."]
-        if tests:
+            finding = f"No metric is shown to agree with the humans: Pearson r of {best} {_shown(pearson)}."
+        elif tests:
             near = [name for name in self._order if name in tests and not _is_behind(tests[name])]
             lead = f"{briefly(near)} may agree as well" if near else "chance is unlikely to explain it"
-            return [f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {lead}."]
-        told_by_verdicts = labelled and best in self._verdicts
-        return [f"{best} agrees with the humans: Pearson r {_shown(pearson)}."] * (not told_by_verdicts)
+            finding = f"{best} agrees best with the humans: Pearson r {_shown(pearson)}; {lead}."
+        else:
+            finding = f"{best} agrees with the humans: Pearson r {_shown(pearson)}."
+        return [*on_judges, finding]
 
     @property
     def next_steps(self) -> list[str]:
         """Sentences on how to use the metric that agrees best, and a judge."""
-        result = [
-            "Every other table below opens by a click on its title; print-outs and `--format json` have all of them.",
-            "Compare systems by the scores that agree with your humans "
-            f"({self._order[0]} first): `genqa-metrics compare ROWS`.",
-        ]
-        if any(self.worst.values()):
-            result.append("Read the rows on which the judge and the humans differ; `genqa-metrics explain` says why.")
-        fit = "Fit the judge's threshold and error rates to labels of yours: `genqa-metrics calibrate ROWS`."
-        return result + [fit] * bool(self._verdicts)
+        compare = f"Compare systems by the scores that agree with your humans ({self._order[0]} first)"
+        steps = [f"{compare}: `genqa-metrics compare ROWS`."]
+        if self._verdicts:
+            steps.append("Fit the judge to labels of yours: `genqa-metrics calibrate ROWS`.")
+        return steps
 
     def tables(self) -> list[Table]:
         """Return the tables."""
@@ -308,13 +296,15 @@ class AgreeReport(Report):
 
     def page_tables(self) -> list[Table]:
         """Return all tables except those of the worst rows, which are in the row viewer."""
-        further = _pairs(self), _system_scores(self), *_group_tables(self), _thresholds(self), _verdicts(self)
-        return [_correlations(self), *filter(None, further)]
+        further = filter(None, [_pairs(self), _system_scores(self), *_group_tables(self), _thresholds(self)])
+        explanation = "At the judge's own threshold, which was not chosen on these rows."
+        verdicts = {name: of | {"agreement": of["agreement"]["value"]} for name, of in self._verdicts.items()}
+        table = confusion_table("Verdicts of the judge", verdicts, explanation)
+        table.header[0] = "judge"
+        return [_correlations(self), *further, *[table] * bool(verdicts)]
 
     def show(self, console) -> None:
         """Print the finding, the metrics with the best one first, and the worst rows; `show_all` prints everything."""
-        from rich.text import Text
-
         title = f"{self.title} (column {self.human['column']}): {self.rows:,} answers to {self.questions:,} questions"
         say(console, [title, *(f"-> {finding}" for finding in self.findings)], "bold")
         console.print()
@@ -328,17 +318,8 @@ class AgreeReport(Report):
         print_table(Table("", header, rows[:FIRST_METRICS], explanation, marked), console)
         self.show_notes(console, FIRST_NOTES)
         console.print()
-        width = min(console.width, WIDTH)
-        for name, worst in ((name, worst) for name, worst in self.worst.items() if worst):
-            every = self._verdicts[name]["missed"] + self._verdicts[name]["let_through"]
-            more = f" ({FIRST_ROWS} of {every:,}; more: --verbose)" * (len(worst) > FIRST_ROWS)
-            say(console, [f"Where {name} and the humans differ most{more}"], "bold")
-            for row in worst[:FIRST_ROWS]:
-                line = f"  {_name(row)[:24]}  {row[name]:.3f}  human {row['human']:g}  "
-                lines = [line + (quoted(row["question"], width - len(line)) if row["question"] else "")]
-                lines += [" " * 6 + text for text in excerpt_lines(row["prediction"], row["references"], width - 6)]
-                console.print(Text("\n".join(lines)), no_wrap=True, overflow="crop")
-            console.print()
+        for table in _worst(self, FIRST_ROWS):
+            print_table(table, console)
         files = "FILE" + " --labels LABELS" * ("LABELS" in getattr(console, "names", {}))
         fits = f"Next: genqa-metrics calibrate {files} fits the judge to these labels; "
         fits += f"genqa-metrics accuracy {files} tells how many answers are right."
@@ -490,20 +471,6 @@ def _thresholds(report: AgreeReport) -> Table | None:
     return _table(CLASSIFIED, columns, explanation)
 
 
-def _verdicts(report: AgreeReport) -> Table | None:
-    rows = []
-    for name, counts in report._verdicts.items():
-        accepts, rejects = counts["accepted"] + counts["missed"], counts["rejected"] + counts["let_through"]
-        accepted = f"{counts['accepted']:,} of {accepts:,} ({number(counts['sensitivity'])})"
-        rejected = f"{counts['rejected']:,} of {rejects:,} ({number(counts['specificity'])})"
-        agreement, kappa = _shown(counts["agreement"]), number(counts["kappa"])
-        rows.append([name, f"{counts['threshold']:.3g}", agreement, kappa, accepted, rejected])
-    header = ["judge", "correct from", "agreement", "kappa"]
-    header += ["accepted of those humans accept", "rejected of the others"]
-    explanation = "At the judge's own threshold, which was not chosen on these rows; agreement with 95% interval."
-    return Table("Verdicts of the judge", header, rows, explanation) if rows else None
-
-
 def _viewed(rows: Sequence[AgreeRow], judgments: Judgments, judge: str | None) -> list[ViewedAnswer]:
     """Return the answers as the row viewer shows them; the verdict is that of the judge at its threshold."""
     probability = f"{judge}_score"
@@ -518,25 +485,20 @@ def _viewed(rows: Sequence[AgreeRow], judgments: Judgments, judge: str | None) -
     return answers
 
 
-def _worst(report: AgreeReport) -> list[Table]:
-    """Return a table for each judge of the rows on which it and the humans differ most, with shortened texts."""
+def _worst(report: AgreeReport, most: int | None = None) -> list[Table]:
+    """Return a table for each judge of at most so many rows on which it and the humans differ most, texts cut."""
     tables = []
-    explanation = (
-        "Answers whose verdict the humans do not share, the largest differences first; whole in JSON and HTML."
-    )
     for name, worst in report.worst.items():
-        rows = []
-        for row in worst:
+        counts, rows = report._verdicts[name], []
+        for row in worst[:most]:
             texts = row["question"], row["prediction"], f"[{' | '.join(row['references'])}]"
-            cut = " ".join(nearest_part(text or "", MOST_CHARACTERS) for text in texts)
-            rows.append([cut, f"{row[name]:.3f}", f"{row['human']:g}"])
-        header = ["question, answer [references]", name, "human"]
+            cut = [nearest_part(text or "", MOST_CHARACTERS) for text in texts]
+            rows.append([" ".join([f"{row['id'] or row['line']}:", *cut]), f"{row[name]:.3f}", f"{row['human']:g}"])
+        every = counts["missed"] + counts["let_through"]
+        explanation = (
+            f"{len(rows)} of {every:,} answers whose verdict the humans do not share; whole in JSON and HTML."
+        )
+        header = ["row: question, answer [references]", name, "human"]
         title = f"Where {name} and the humans differ most"
         tables += [Table(title, header, rows, explanation, wraps=True)] * bool(rows)
     return tables
-
-
-def _name(row: Mapping[str, Any]) -> str:
-    """Return the id of a row, else its line, with its system unless the id names it."""
-    name = visible(row["id"] or f"line {row['line']}")
-    return name if (row["system"] or "") in name else f"{name} of {visible(row['system'])}"
