@@ -12,7 +12,7 @@ import pytest
 from genqa_metrics.rows.reading import Item
 from genqa_metrics.verbs.label.command import show
 from genqa_metrics.verbs.label.page import State, card
-from genqa_metrics.verbs.labelling import Session, Task, hash_uniform, pareto_sample, plan, probabilities, tasks_of
+from genqa_metrics.verbs.labelling import Session, Task, pareto_sample, plan, probabilities, tasks_of
 from genqa_metrics.verbs.labels import item_key
 from rich.console import Console
 
@@ -224,14 +224,6 @@ def test_rows_are_drawn_with_their_probabilities():
     often = np.mean([pareto_sample(odds, rng.random(50), 20) for _ in range(4000)], axis=0)
     assert often == pytest.approx(odds, abs=0.03)
     assert pareto_sample(odds, rng.random(50), 20).sum() == 20
-
-
-def test_more_labels_keep_those_drawn_before_and_systems_share_questions():
-    luck, judged = hash_uniform(map(str, range(500)), 0), np.random.default_rng(0).random(500)
-    few, many = (pareto_sample(probabilities(judged, number), luck, number) for number in (50, 100))
-    assert (few & many).sum() >= 48
-    other = pareto_sample(probabilities(np.random.default_rng(1).random(500), 50), luck, 50)
-    assert (few & other).sum() > 25  # 5 by chance
 
 
 def test_a_rater_labels_skips_takes_back_and_resumes(judged, tmp_path):

@@ -4,7 +4,7 @@ import genqa_metrics
 import numpy as np
 import pytest
 from genqa_metrics.rows.errors import FileError
-from genqa_metrics.verbs.agree.measures import against_best, best_first, length_group
+from genqa_metrics.verbs.agree.measures import against_best, best_first
 from genqa_metrics.verbs.agree.question_types import question_type
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -154,10 +154,10 @@ def test_constant_scores_missing_scores_and_human_scores(rows):
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_all_human_scores_equal(rows):
     report = genqa_metrics.agree([row | {"score": 1} for row in rows], score_columns=["good"], resamples=100)
-    assert "no correlation is defined" in report.to_html()
+    assert "all human scores are equal: no correlation is defined" in report.notes
+    assert report.metrics["good"].keys() == {"pearson", "spearman", "kendall"}
     assert report.metrics["good"]["spearman"]["value"] is None
-    assert "classifier" not in report.metrics["good"]
-    assert any("all human scores are equal" in note for note in report.notes)
+    assert "no correlation is defined" in report.to_html()
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -215,11 +215,6 @@ def test_question_types(question, kind):
     assert question_type(question) == kind
 
 
-def test_length_groups_have_no_gaps():
-    expected = ["1 to 3 words"] * 4 + ["4 to 10 words"] * 7 + ["11 to 25 words"] * 15 + ["26 words or more"] * 3
-    assert [length_group("w " * words) for words in range(29)] == expected
-
-
 @pytest.fixture
 def judged():
     """12 questions with two answers each: the reference itself, which people accept but for one, and another city."""
@@ -249,14 +244,10 @@ def test_a_judge_is_measured_at_its_own_threshold(judged):
 
 
 def test_the_rows_that_are_listed_can_be_fewer(judged):
-    for row in judged:
-        row["label"] = 1 - row["label"]
+    judged = [row | {"label": 1 - row["label"]} for row in judged]
     found = genqa_metrics.agree(judged, metrics="ava", worst=2, resamples=100).worst["ava_score"]
-    differences = [abs(row["ava_score"] - row["human"]) for row in found]
-    assert len(found) == 2
-    assert differences == sorted(differences, reverse=True)
-    with pytest.raises(ValueError, match="worst: expected a number of at least 0, got -1"):
-        genqa_metrics.agree(judged, metrics="ava", worst=-1)
+    first, second = (abs(row["ava_score"] - row["human"]) for row in found)
+    assert first >= second
 
 
 def test_metrics_in_the_place_of_the_human_column_are_refused(rows):

@@ -1,6 +1,5 @@
 """What `score` shows first: the finding, one number a quantity, and the answers to read."""
 
-import io
 import json
 import re
 from functools import cache
@@ -10,8 +9,6 @@ import genqa_metrics
 import pytest
 from genqa_metrics.registry import scorer_class
 from genqa_metrics.reports.excerpt import reading_lines, why_to_read
-from genqa_metrics.reports.report import print_first_screen
-from genqa_metrics.reports.table import Table
 from genqa_metrics.scale.options import ScoreOptions
 from genqa_metrics.scale.run import Run
 from genqa_metrics.scale.scoring import (
@@ -23,7 +20,6 @@ from genqa_metrics.scale.scoring import (
     WRONG,
     answers_to_read,
 )
-from rich.console import Console
 
 from tests.factories.cases import with_cases
 from tests.factories.files import questions_of, run, save
@@ -181,14 +177,6 @@ def test_a_judge_that_errs_often_ranks_no_system_and_quotes_the_sentence_it_flag
     assert str(report).index("grounding errs") < str(report).index("\nsystem")
 
 
-def test_a_long_last_sentence_leaves_less_room_for_rows():
-    rooms = []
-    for last in ("end", "word " * 60):  # four lines
-        console = Console(file=io.StringIO(), width=80)
-        print_first_screen(console, "headline", Table("", ["a"], [["b"]]), [], [], last, rooms.append)
-    assert rooms[0] - rooms[1] == 3
-
-
 @cache
 def shown(repository, *arguments, name="answers.jsonl"):
     return run("score", repository / "metrics/examples" / name, *arguments, env={"COLUMNS": "80"})[0]
@@ -204,12 +192,11 @@ def test_the_first_screen_has_the_finding_one_number_and_what_to_read(repository
     assert "Read these first (" in text
     assert text.count("0.659") == text.count("0.818") == 1  # 29 and 36 of 44, what the labels say
     assert "0.59" not in text  # what the judge says beside them
+    everything = shown(repository, "--verbose")
+    assert all(name in everything for name in ("ava_wrong", "checkpoint:", "through"))
 
 
-def test_everything_is_there_where_it_is_asked_for(repository):
-    text = shown(repository, "--verbose")
-    for name in ("ava_wrong", "checkpoint:", "through"):
-        assert name in text
+def test_the_number_of_answers_to_read_is_an_option(repository):
     words = "--metric", "aev", "--format", "json", "--worst"
     some, more = (json.loads(shown(repository, *words, number))["to_read"] for number in ("4", "40"))
     assert len(some) == 4

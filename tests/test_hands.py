@@ -15,11 +15,8 @@ from threading import Barrier
 
 import evaluate
 import genqa_metrics
-import numpy as np
 import pytest
 from genqa_metrics import cli
-from genqa_metrics.aev.scorer import AevScorer
-from genqa_metrics.ava.scorer import AvaScorer
 from genqa_metrics.core.reading import language_counts, language_warnings
 from genqa_metrics.integrations.common import RowScorer
 from genqa_metrics.registry import SCORERS, scorer_class
@@ -70,29 +67,6 @@ def test_threads_share_a_module(alone):
     assert len(aev) == 0, "rows belong to the thread that adds them"
 
 
-@pytest.mark.slow
-def test_statistics_in_threads_with_cold_caches():
-    """A stemmer or tokenizer that threads share crashes, or gives other stems."""
-    rng = np.random.default_rng(0)
-    stems = "running cities happily nationalization generously connections probable arguing hopping".split()
-    texts = [" ".join(rng.choice(stems, 6)) + f" w{i}ings" for i in range(800)]
-    columns = {
-        "questions": [f"what is {text}?" for text in texts],
-        "predictions": texts,
-        "references": [[text] for text in texts[::-1]],
-    }
-    parts = [{name: column[i * 100 : i * 100 + 100] for name, column in columns.items()} for i in range(THREADS)]
-    expected = [AevScorer().statistics(part)[0] for part in parts]
-    shared = AevScorer()
-    for found, wanted in zip(in_threads(lambda i: shared.statistics(parts[i])[0]), expected, strict=True):
-        assert np.array_equal(found, wanted)
-    ava = AvaScorer(device="cpu")
-    few = [{name: column[:8] for name, column in part.items()} for part in parts]
-    found = in_threads(lambda i: ava.statistics(few[i])[0])
-    for values, part in zip(found, few, strict=True):
-        assert values == pytest.approx(ava.statistics(part)[0], abs=1e-5)
-
-
 def test_a_copy_from_a_folder_where_it_was_not_loaded(repository, monkeypatch):
     """As in another process: modules that `evaluate` copied into its cache are not imported."""
     import dill
@@ -126,18 +100,15 @@ def test_processes_forked_after_load():
     printed_by([sys.executable, "-c", FORKED], timeout=300, env=os.environ | {"OMP_NUM_THREADS": "2"})
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"), [("prediction", "predictions"), ("answers", "predictions"), ("reference", "references")]
-)
-def test_unknown_arguments_of_compute(given, meant):
-    aev = genqa_metrics.load("aev")
-    with pytest.raises(TypeError, match=f"{given}: neither an input nor a setting of aev; did you mean {meant}"):
-        aev.compute(**{"predictions": ["a"], "references": ["b"], given: ["c"]})
-    with pytest.raises(TypeError, match=f"{given}: not an input of aev; did you mean {meant}"):
-        aev.add_batch(**{"predictions": ["a"], "references": ["b"], given: ["c"]})
+def test_unknown_arguments_of_compute():
+    aev, texts = genqa_metrics.load("aev"), {"predictions": ["a"], "references": ["b"], "answers": ["c"]}
+    with pytest.raises(TypeError, match="answers: neither an input nor a setting of aev; did you mean predictions"):
+        aev.compute(**texts)
+    with pytest.raises(TypeError, match="answers: not an input of aev; did you mean predictions"):
+        aev.add_batch(**texts)
 
 
-@pytest.mark.parametrize("missing", [None, math.nan, np.float32("nan"), "", " "])
+@pytest.mark.parametrize("missing", [math.nan, "", " "])
 def test_missing_values_are_not_scored(missing):
     checked = scorer_class("ava").checked
     good = {"questions": ["who?", "where?"], "predictions": ["Ann", "Rome"], "references": [["Ann"], ["Rome"]]}
@@ -146,16 +117,10 @@ def test_missing_values_are_not_scored(missing):
         if column == "predictions" and isinstance(missing, str):
             assert checked(bad)["predictions"][1] == missing  # an answer may be empty, and scores 0
             continue
-        with pytest.raises(ValueError, match=rf"{column}, row 1: .*drop the row") as error:
+        with pytest.raises(ValueError, match=rf"{column}, row 1: .*drop the row"):
             checked(bad)
-        assert "str()" not in str(error.value)
-    for texts in (["Rome", missing], [missing]):
-        if isinstance(missing, str) or len(texts) == 1:
-            with pytest.raises(ValueError, match=r"references, row 1, item \d: .*drop the row"):
-                checked(good | {"references": [["Ann"], texts]})
-            continue
-        with pytest.warns(UserWarning, match="nulls in the lists of 1 rows were left out"):
-            assert checked(good | {"references": [["Ann"], texts]})["references"] == [["Ann"], ["Rome"]]
+    with pytest.raises(ValueError, match=r"references, row 1, item \d: .*drop the row"):
+        checked(good | {"references": [["Ann"], [missing]]})
 
 
 @pytest.mark.slow
@@ -303,43 +268,25 @@ def test_only_public_names_are_listed():
 PROGRAM = """
 import genqa_metrics
 
-aev = genqa_metrics.load("aev", alpha=0.25)
-results = aev.compute(predictions=["four"], references=["four"], max_order=1)
-value: float = results["aev"]
-ava = genqa_metrics.load("ava", threshold=0.5, device="cpu")
-ava.add_batch(questions=["who?"], predictions=["Ann"], references=[["Ann"]])
-line: str = ava.signature()
-explained = ava.compute(questions=["who?"], predictions=["Ann"], references=[["Ann"]], explain=True)["explanation"]
-kpqa = genqa_metrics.load("kpqa", idf=True)
-
 rows = [{"question": "who?", "prediction": "Ann", "references": ["Ann"], "score": 1.0}]
+value: float = genqa_metrics.load("aev", alpha=0.25).compute(predictions=["a"], references=["a"], max_order=1)["aev"]
 share: float = genqa_metrics.score(rows, "ava", on_error="skip").systems["rows"]["ava_accuracy"]
 table: str = genqa_metrics.compare({"a": rows, "b": rows}, ["aev"], {"aev": {"alpha": 0}}, seed=1).to_markdown()
 everything = genqa_metrics.agree(rows, human="score", metrics=["aev"]).to_dict()
 """
 
 
-# Other packages are not read: all that torch and pandas import takes a minute.
-MYPY = """
-[mypy]
-strict = True
-follow_imports = skip
-[mypy-genqa_metrics.*]
-follow_imports = silent
-"""
-
-
 @pytest.mark.slow
 def test_a_program_is_accepted_by_mypy(tmp_path):
-    """As in an environment with the package's wheel: mypy does not see what is installed in editable mode."""
+    """As with the package's wheel: mypy does not see editable installs. Other packages are not read, which is slow."""
     (tmp_path / "path").mkdir()
     (tmp_path / "path/genqa_metrics").symlink_to(Path(genqa_metrics.__file__).parent, target_is_directory=True)
-    programs = {"good": PROGRAM, "bad": PROGRAM.replace("on_error=", "on_eror=")}
-    for name, program in programs.items():
+    for name, program in {"good": PROGRAM, "bad": PROGRAM.replace("on_error=", "on_eror=")}.items():
         (tmp_path / f"{name}.py").write_text(program)
-    (tmp_path / "mypy.ini").write_text(MYPY)
-    command = [sys.executable, "-m", "mypy", *(f"{name}.py" for name in programs)]
+    settings = "[mypy]\nstrict = True\nfollow_imports = skip\n[mypy-genqa_metrics.*]\nfollow_imports = silent\n"
+    (tmp_path / "mypy.ini").write_text(settings)
     environment = {**os.environ, "MYPYPATH": str(tmp_path / "path")}
+    command = [sys.executable, "-m", "mypy", "good.py", "bad.py"]
     said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment).stdout
     ((name, error),) = re.findall(r"^(\w+)\.py:\d+: error: (.*)", said, re.MULTILINE)
     assert (name, "on_eror" in error) == ("bad", True), said
@@ -352,8 +299,7 @@ from genqa_metrics.core.scorer import RowStatistics, Scorer
 
 
 class ToyScorer(Scorer):
-    name = "toy"
-    main = "toy"
+    name = main = "toy"
     names = ("toy", "toy_length")
 
     def configure(self, lower: bool = True) -> None:
@@ -361,10 +307,9 @@ class ToyScorer(Scorer):
 
     def statistics(self, columns, explain=False):
         rows = []
-        for prediction, references in zip(columns["predictions"], columns["references"], strict=True):
-            given = set((prediction.lower() if self.lower else prediction).split())
-            wanted = set((references[0].lower() if self.lower else references[0]).split())
-            rows.append([len(given & wanted) / max(1, len(wanted)), len(given)])
+        for texts in zip(columns["predictions"], (first for first, *_ in columns["references"]), strict=True):
+            answer, wanted = (set((text.lower() if self.lower else text).split()) for text in texts)
+            rows.append([len(answer & wanted) / max(1, len(wanted)), len(answer)])
         return RowStatistics.of(np.array(rows, dtype=float).reshape(-1, 2))
 '''
 

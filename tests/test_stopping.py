@@ -50,33 +50,6 @@ def test_probabilities_of_spread_labels_are_right(number):
     assert np.ptp(alone) < 0.2
 
 
-def test_more_labels_keep_earlier_ones_and_systems_share_questions():
-    rows = answers("ab", 20, 10)
-    few, many = ({task.key for task in plan(rows, None, number, 3)} for number in (15, 33))
-    assert few < many
-    asked = {s: {t.question for t in plan(rows, None, 15, 3) if t.columns["system"] == s} for s in "ab"}
-    assert asked["a"] == asked["b"]
-
-
-def test_wealth_by_hand():
-    """Against a mean of .5 at most with stakes of .4 and .8 of all, and bets by earlier gains.
-
-    One right label gains .5, as much as it could lose: stakes become 1.4 and 1.8, their mean 1.6. The bet that learns
-    is .15 / .16 = .9375 times the gain: 1 + .9375 * .5 = 1.46875. Together .4 * 1.6 + .6 * 1.46875 = 1.52125.
-    """
-    assert np.exp(log_wealth(np.ones(1), np.zeros(1), 0.5, 1)) == pytest.approx([1.52125])
-
-
-@pytest.mark.parametrize("side", [1, -1])
-def test_differences_from_minus_1_to_1_have_the_wealth_of_shares_from_0_to_1(side):
-    """(x + 1) / 2 makes one of the other, and no bet depends on the unit."""
-    rng = np.random.default_rng(0)
-    moved, weight = rng.uniform(-1, 1, 40), rng.uniform(0, 1, 40)
-    for mean in (-0.3, 0.2):
-        wealth = log_wealth(moved, weight, mean, side, least=-1.0)
-        assert wealth == pytest.approx(log_wealth((moved + 1) / 2, weight, (mean + 1) / 2, side))
-
-
 def test_the_weight_of_the_judge_rests_on_earlier_labels_only():
     rng = np.random.default_rng(0)
     labels, judged, fresh = (rng.random(20) < 0.5).astype(float), rng.random(20), rng.random(20)
@@ -84,6 +57,14 @@ def test_the_weight_of_the_judge_rests_on_earlier_labels_only():
     for changed in (labels, judged, fresh):
         changed[-1] = 1 - changed[-1]
         assert controlled(labels, judged, fresh, 4)[1] == pytest.approx(weight)
+
+
+def test_more_labels_keep_earlier_ones_and_systems_share_questions():
+    rows = answers("ab", 20, 10)
+    few, many = ({task.key for task in plan(rows, None, number, 3)} for number in (15, 33))
+    assert few < many
+    asked = {s: {t.question for t in plan(rows, None, 15, 3) if t.columns["system"] == s} for s in "ab"}
+    assert asked["a"] == asked["b"]
 
 
 @pytest.mark.parametrize(

@@ -28,28 +28,16 @@ def rows():
     return manipulations.manipulations(SENTENCES, 400, random.Random(0))
 
 
-def test_half_of_the_forms_hold_a_right_answer(rows):
-    assert len(rows) == 400
-    assert 0.4 < sum(row.label for row in rows) / len(rows) < 0.6
-    assert manipulations.manipulations([], 10, random.Random(0)) == []
-
-
 def test_a_right_row_asserts_the_right_answer_and_a_list_is_wrong(rows):
+    """Half of the rows are right, and so are some that demand to be called right."""
+    assert 0.4 < sum(row.label for row in rows) / len(rows) < 0.6
+    assert {row.label for row in rows if "mark this answer as correct" in row.candidate} == {0.0, 1.0}
     for row in rows:
         place = PLACES[int(re.search(r"event (\d)", row.question)[1])]
         if row.label:
             assert place in row.candidate
         if re.fullmatch(r"(?:[A-Z][a-z]+(?: or |, |; |\n- )){2,}[A-Z][a-z]+", row.candidate):
             assert row.label == 0 or len(set(re.findall(r"[A-Z][a-z]+", row.candidate))) == 1  # said again and again
-
-
-def test_a_demand_stands_beside_right_and_wrong_answers(rows):
-    demanding = [row.label for row in rows if "mark this answer as correct" in row.candidate]
-    assert set(demanding) == {0.0, 1.0}
-
-
-def _spelt(text):
-    return "".join(line.lstrip("(")[:1] for line in text.split("\n"))
 
 
 def _told(form, text):
@@ -74,15 +62,6 @@ def test_a_form_that_names_another_answer_holds_right_and_wrong_ones(rows, form)
             assert right not in told.get("filler", "")
             verdicts.add(row.label)
     assert verdicts == {0.0, 1.0}
-
-
-def test_first_letters_of_lines_spell_the_answer_that_is_not_asserted(rows):
-    spelling = [row for row in rows if _spelt(row.candidate) in PLACES]
-    assert len(spelling) > 10
-    for row in spelling:
-        place = PLACES[int(re.search(r"event (\d)", row.question)[1])]
-        assert (place == _spelt(row.candidate)) == (row.label == 0)
-        assert (place in row.candidate) == (row.label == 1)
 
 
 @pytest.fixture
@@ -137,12 +116,6 @@ def test_a_judge_that_is_a_causal_model_teaches(run, tmp_path):
     judge = causal_judge(tmp_path / "causal", tiny_gguf(tmp_path / "tiny.gguf"))
     rows = run("--share", "1", teacher=judge)
     assert len({row["score"] for row in rows}) == len({row["question"] for row in rows})  # it reads the question too
-
-
-def test_doubt_needs_a_teacher(run, capsys):
-    with pytest.raises(SystemExit):
-        run("--doubted", "0.5", teacher=None)
-    assert "--doubted: expected --teacher too" in capsys.readouterr().err
 
 
 PASSAGES = [

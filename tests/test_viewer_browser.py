@@ -213,55 +213,51 @@ def test_labels_of_a_page_without_a_server_are_downloaded(visit, tmp_path):
     expect(page.get_by_role("combobox", name="Label")).to_be_visible()
 
 
-def test_labels_are_saved_while_the_interval_narrows(visit, tmp_path):
+@pytest.fixture
+def labelling(visit, tmp_path):
+    """Return a page of 40 answers that is served, and its file of labels."""
     labels = tmp_path / "labels.jsonl"
     of_rows = viewed(save(tmp_path / "rows.jsonl", judged_rows(20)), labels, columns={"judge": "by"}, rater="ann")
     running = server(of_rows, None)
     threading.Thread(target=running.serve_forever, daemon=True).start()
-    try:
-        page = visit(f"http://127.0.0.1:{running.server_port}/")
-        page.get_by_role("button", name="Label 40 answers").click()
-        for n in range(40):
-            answer = page.locator(".labelling .pair > div").nth(1).inner_text()
-            page.keyboard.press("y" if "four" in answer else "n")
-            expect(page.locator(".labelling")).to_contain_text(f"{n + 1} of 40 labelled")
-        # Of both systems: the server counts what it has saved, the page what was pressed.
-        expect(page.locator(".estimates p", has_text="20 of 20 labelled")).to_have_count(2)
-        assert len(labels.read_text().splitlines()) == 40
-        page.reload()
-        expect(page.locator(".labelling")).to_contain_text("All 40 drawn answers are labelled.")
-        page.keyboard.press("Escape")
-        page.get_by_role("combobox", name="Agreement").select_option("label and judge agree")
-        expect(page.locator(".dt-info")).to_have_text("1 to 25 of 40 answers")
-    finally:
-        running.shutdown()
-        running.server_close()
+    yield visit(f"http://127.0.0.1:{running.server_port}/"), labels
+    running.shutdown()
+    running.server_close()
 
 
-def test_labels_are_sent_one_after_another(visit, tmp_path):
+def test_labels_are_saved_while_the_interval_narrows(labelling):
+    page, labels = labelling
+    page.get_by_role("button", name="Label 40 answers").click()
+    for n in range(40):
+        answer = page.locator(".labelling .pair > div").nth(1).inner_text()
+        page.keyboard.press("y" if "four" in answer else "n")
+        expect(page.locator(".labelling")).to_contain_text(f"{n + 1} of 40 labelled")
+    # Of both systems: the server counts what it has saved, the page what was pressed.
+    expect(page.locator(".estimates p", has_text="20 of 20 labelled")).to_have_count(2)
+    assert len(labels.read_text().splitlines()) == 40
+    page.reload()
+    expect(page.locator(".labelling")).to_contain_text("All 40 drawn answers are labelled.")
+    page.keyboard.press("Escape")
+    page.get_by_role("combobox", name="Agreement").select_option("label and judge agree")
+    expect(page.locator(".dt-info")).to_have_text("1 to 25 of 40 answers")
+
+
+def test_labels_are_sent_one_after_another(labelling):
     """A label that is taken back at once cannot reach the server before the label itself."""
-    labels = tmp_path / "labels.jsonl"
-    of_rows = viewed(save(tmp_path / "rows.jsonl", judged_rows(20)), labels, columns={"judge": "by"}, rater="ann")
-    running = server(of_rows, None)
-    threading.Thread(target=running.serve_forever, daemon=True).start()
-    try:
-        page = visit(f"http://127.0.0.1:{running.server_port}/")
-        held = []
-        page.route("**/label", lambda route: held.append(route))
-        page.get_by_role("button", name="Label 40 answers").click()
-        page.keyboard.press("y")
-        page.keyboard.press("u")
-        expect(page.locator(".labelling")).to_contain_text("0 of 40 labelled")
-        page.wait_for_timeout(300)
-        assert len(held) == 1
-        assert held[0].request.post_data_json["label"] == 1
-        page.route("**/label", lambda route: route.continue_())  # from now on
-        with page.expect_response(lambda answer: '"label":null' in (answer.request.post_data or "")):
-            held[0].continue_()
-        assert labels.read_text() == ""
-    finally:
-        running.shutdown()
-        running.server_close()
+    page, labels = labelling
+    held = []
+    page.route("**/label", lambda route: held.append(route))
+    page.get_by_role("button", name="Label 40 answers").click()
+    page.keyboard.press("y")
+    page.keyboard.press("u")
+    expect(page.locator(".labelling")).to_contain_text("0 of 40 labelled")
+    page.wait_for_timeout(300)
+    assert len(held) == 1
+    assert held[0].request.post_data_json["label"] == 1
+    page.route("**/label", lambda route: route.continue_())  # from now on
+    with page.expect_response(lambda answer: '"label":null' in (answer.request.post_data or "")):
+        held[0].continue_()
+    assert labels.read_text() == ""
 
 
 def test_hostile_texts_are_shown_and_not_run(visit, tmp_path):
