@@ -102,14 +102,14 @@ def named_in_reports(folder: Path, drawn: str) -> str:
     from markdown_it import MarkdownIt
 
     table = Table(drawn, ["system", drawn], [[drawn, drawn]], drawn)
-    forms = visible(drawn), markdown(drawn), latex_table(table, drawn, drawn), as_json({drawn: drawn})
+    forms = visible(drawn), markdown(drawn), latex_table(table), as_json({drawn: drawn})
     for form in (*forms, str(html_table(table))):
         assert not set(form) & {*map(chr, range(9)), *map(chr, range(11, 32)), *map(chr, range(127, 160)), "\u202e"}
     kinds = {token.type for block in MarkdownIt("commonmark").parse(f"note: {markdown(drawn)}") for token in (
         block, *(block.children or ()))}  # fmt: skip
     assert kinds <= {"paragraph_open", "inline", "text", "text_special", "paragraph_close"}, kinds
     bare = re.sub(r"\\([&%$#_{}]|(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar)\{\})", "",
-                  latex_table(table, "", drawn).split("\\toprule")[1].split("\\bottomrule")[0])  # fmt: skip
+                  latex_table(table).split("\\toprule")[1].split("\\bottomrule")[0])  # fmt: skip
     assert set(re.findall(r"\\[a-z]+|[%$#~^_]", bare)) <= {"\\midrule"}
     return "harmless"
 

@@ -227,12 +227,9 @@ def test_one_answer_in_another_language_to_an_english_question_is_counted():
     assert warning.startswith("1 of 60 rows seems not to be English (de 1)")
 
 
-def test_repr_is_short_and_arguments_are_named():
+def test_repr_is_short():
     aev = genqa_metrics.load("aev", alpha=0.25)
     assert repr(aev) == "Aev(alpha=0.25), inputs: predictions, references, rows added: 0"
-    parameters = inspect.signature(aev.compute).parameters
-    assert list(parameters)[:4] == ["predictions", "references", "alpha", "max_order"]
-    assert parameters["alpha"].default == 0.25
 
 
 FILES = {"from_", "systems", "encoding", "rows_at", "sheet", "split_references"}  # how a command reads its files

@@ -5,7 +5,7 @@ import json
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -69,17 +69,6 @@ class CheckedModule:
         self._check_flags(self.settings)
         self._scorer = scorer(**loading, **self._without_flags(self.settings))
         self._loading = loading
-        self.compute.__func__.__signature__ = self._signature_of_compute()
-
-    def _signature_of_compute(self) -> inspect.Signature:
-        """Return the arguments of `compute` one by one, for editors and help()."""
-        named = dict.fromkeys(self._input_names(), (Sequence, None))
-        for name, parameter in self.scorer_class.compute_settings.items():
-            named[name] = parameter.annotation, self.settings.get(name, parameter.default)
-        named |= {name: (bool, self.settings.get(name, False)) for name in self.flags}
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters = [inspect.Parameter(name, keyword, default=d, annotation=a) for name, (a, d) in named.items()]
-        return inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *parameters])
 
     def _described(self, description: str, usage: str, citation: str):
         """Return the `evaluate.MetricInfo` of a module: its texts and the required columns of its rows."""

@@ -1,7 +1,7 @@
 """Shows answers beside the texts that they are compared with, of long ones the part that tells most; lists answers."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, takewhile
 from textwrap import wrap
 
@@ -128,14 +128,13 @@ def reading_lines(
     to_read: scoring.AnswersToRead,
     width: int,
     threshold: float,
-    weakest: Sequence[tuple[str, str, str, str]] = (),
+    weakest: Mapping[scoring.AnswerToRead, Sequence[str]] = {},
 ) -> list[list[str]]:
     """Return the lines of each answer to read first, below the reason to read them, in so many columns.
 
-    `weakest` is what `Scorer.weakest` returns of these answers; empty where it says nothing.
+    `weakest` is what `Scorer.weakest` returns of an answer.
     """
     answers = to_read.first
-    weakest = dict(zip(answers, weakest, strict=True)) if weakest else {}
     names = {answer: visible(answer.id or f"line {answer.line}") for answer in answers}
     systems = {answer: visible(answer.system) for answer in answers}
     if all(system in names[answer] for answer, system in systems.items()):
@@ -178,13 +177,15 @@ def reading_lines(
     return result
 
 
-def set_lines(sets: Sequence[scoring.AnswerToRead], width: int, besides: Sequence[Sequence[str]]) -> list[list[str]]:
+def set_lines(
+    sets: Sequence[scoring.AnswerToRead], width: int, besides: Mapping[scoring.AnswerToRead, Sequence[str]]
+) -> list[list[str]]:
     """Return the lines of each set: how many references it asks, those that it does not ask, and what else it asks."""
     names = [visible(f"context {answer.id}" if answer.id else f"line {answer.line}") for answer in sets]
     systems = [visible(answer.system) for answer in sets]
     of_name, of_system = (min(max(map(len, texts)), most) for texts, most in ((names, 20), (systems, 12)))
     result = []
-    for answer, name, system, others in zip(sets, names, systems, besides, strict=True):
+    for answer, name, system in zip(sets, names, systems, strict=True):
         asked, indent = len(answer.prediction.splitlines()), " " * 6
         line = f"  {name[:of_name]:<{of_name}}  {system[:of_system]:<{of_system}}  {why_to_read(answer)} with "
         line += f"{asked:,} question{'s' * (asked != 1)}; not asked:"
@@ -192,6 +193,7 @@ def set_lines(sets: Sequence[scoring.AnswerToRead], width: int, besides: Sequenc
         if len(lines[0]) > width:
             lines = [line, indent + _fitted(answer.missing, width - len(indent))]
         label = f"{indent}asked besides: "
+        others = besides.get(answer, ())
         result.append(lines + [label + _fitted(others, width - len(label))] * bool(others))
     return result
 

@@ -84,12 +84,9 @@ class Report:
 
     def to_latex(self) -> str:
         """Return the tables in LaTeX; they need the package booktabs."""
-        return self._latex(latex_table(t, t.title.lower(), f"{t.title}.", t.explanation) for t in self.tables())
-
-    def _latex(self, tables: Iterable[str]) -> str:
-        """Return a LaTeX document's tables below comments with the notes and facts."""
         lines = ["Needs \\usepackage{booktabs}.", *(f"note: {note}" for note in self.notes), *self.facts()]
-        return "\n\n".join(["\n".join(f"% {visible(line)}" for line in lines), *tables]) + "\n"
+        comments = "\n".join(f"% {visible(line)}" for line in lines)
+        return "\n\n".join([comments, *map(latex_table, self.tables())]) + "\n"
 
     def charts(self) -> dict:
         """Return charts (`markupsafe.Markup`) for the page, by the title of the table that they stand above."""
@@ -103,11 +100,14 @@ class Report:
         """Return the report in Markdown."""
         parts = [f"# {markdown(self.title)}", *[markdown(self.headline)] * bool(self.headline)]
         parts += ["\n".join(f"- {markdown(finding)}" for finding in self.findings)] * bool(self.findings)
-        parts += [*(f"**Note:** {markdown(note)}" for note in self.notes)]
+        notes = [note for note in self.page_notes() if as_sentence(note) not in self.findings]
+        parts += [f"**Note:** {markdown(note)}" for note in notes]
+        facts = self.facts()
         for table in self.tables():
-            parts += [f"## {markdown(table.title)}", *[markdown(table.explanation)] * bool(table.explanation)]
+            explained = table.explanation and table.explanation not in facts
+            parts += [f"## {markdown(table.title)}", *[markdown(table.explanation)] * bool(explained)]
             parts.append(markdown_table(table))
-        facts = "\n".join(f"- {markdown_code(line)}" for line in self.facts())
+        facts = "\n".join(f"- {markdown_code(line)}" for line in facts)
         return "\n\n".join([*parts, "## What the numbers rest on", facts])
 
     def to_html(self) -> str:

@@ -209,21 +209,6 @@ def markdown_code(text: str) -> str:
     return f"{fence}{text}{fence}" if fence == "`" else f"{fence} {text} {fence}"
 
 
-def _on_lines(name: str) -> str:
-    r"""Return a long name with a line break after the underscore nearest its middle; after each of them if very long.
-
-    >>> _on_lines("brevity_penalty"), _on_lines("aev")
-    ('brevity_\npenalty', 'aev')
-    """
-    breaks = [position + 1 for position, letter in enumerate(name) if letter == "_"]
-    if not breaks or len(name) < 9:
-        return name
-    if len(name) > 24:
-        return name.replace("_", "_\n")
-    middle = min(breaks, key=lambda position: abs(position - len(name) / 2))
-    return f"{name[:middle]}\n{name[middle:]}"
-
-
 def _blocks(widths: Sequence[int], width: int) -> list[list[int]]:
     """Return blocks of columns that fit side by side; the first column is in every block.
 
@@ -247,19 +232,15 @@ def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
     return [max(cell_len(line) for cell in cells for line in cell.split("\n")) for cells in columns]
 
 
-def print_table(table: Table, console, broken: Collection[str] = ()) -> None:
-    """Print a table; one that is too wide for the terminal has intervals below their values, and blocks of columns.
-
-    Names of `broken` columns go over several lines, if they are long.
-    """
+def print_table(table: Table, console) -> None:
+    """Print a table; one that is too wide for the terminal has intervals below their values, and blocks of columns."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
     width = console.width
     headings = list(map(visible, table.headings))
-    names = [_on_lines(h) if name in broken else h for name, h in zip(table.header, headings, strict=True)]
-    columns = [list(cells) for cells in zip(names, *(map(visible, row) for row in table.rows), strict=True)]
+    columns = [list(cells) for cells in zip(headings, *(map(visible, row) for row in table.rows), strict=True)]
     widths, bold = _widths(columns), table.bold
     blocks = [list(range(len(columns)))]
     narrow = sum(widths) + GAP * (len(columns) - 1) > width
@@ -314,12 +295,12 @@ def markdown_table(table: Table) -> str:
 MAX_CAPTION = 200  # characters
 
 
-def latex_table(table: Table, label: str, caption: str, note: str = "") -> str:
+def latex_table(table: Table) -> str:
     """Return a table in LaTeX, with booktabs; a marked row has its name and its bold column in bold.
 
-    `label` is what the document refers to it by, after "tab:"; caption and note are plain text, the caption cut after
-    `MAX_CAPTION` characters.
+    Its label is the title after "tab:", and so is its caption, cut after `MAX_CAPTION` characters.
     """
+    label, caption, note = table.title.lower(), f"{table.title}.", table.explanation
     caption = caption if len(caption) <= MAX_CAPTION else f"{caption[: MAX_CAPTION - 3]}..."
     lines = [
         "\\begin{table}[ht]",

@@ -32,7 +32,7 @@ from ..rows.reading import Message, RowKind, Skips, ignore
 from ..rows.sources import FORMATS, Source, digest, format_of
 from ..rows.writing import Writer
 from .parts import MANIFEST, is_folder, manifest, part_name
-from .run import WINDOW_CHARACTERS, WINDOWS, Reading, Run, Scores, cut, facts_of, finished
+from .run import WINDOWS, Reading, Run, Scores, cut, facts_of, finished
 from .scoring import Tally, output_columns, scored, warn_of_recorded
 
 CLAIM = "_claim-"  # start of the name of a file by which a run claims its folder
@@ -180,7 +180,7 @@ def score_share(
 
     def tables() -> Iterator[tuple[int, dict[str, list]]]:
         """Yield the numbers of rows, and the rows, of the windows of this task."""
-        for window in islice(cut(items, (job["window"], WINDOW_CHARACTERS)), share, None, shares):
+        for window in islice(cut(items, job["window"]), share, None, shares):
             reading.fit(window)
             values, of_window = scored(window, job["row_kind"], scorers, options.worst, options.explain)
             tally.add(of_window)
@@ -282,7 +282,7 @@ class RayRun(Run):
     ) -> Scores:
         """Read, score and write, see `run.Run.score`; skipped rows are reported at the end."""
         first, output = self._reading(ignore, notify), self.options.output
-        first.windows(lambda row_kind: (WINDOWS[None], WINDOW_CHARACTERS))
+        first.windows(lambda row_kind: WINDOWS[None])
         row_kind = first.row_kind
         scorers = self._checked_scorers(row_kind)
         with nullcontext() if output is None else claimed(output):

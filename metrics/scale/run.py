@@ -95,9 +95,12 @@ class Window:
         self.predictions += sum(max(len(item.predictions), 1) for item in items)
         self.characters += sum(map(characters_of, items))
 
-    def is_full(self, limits: tuple[int, int]) -> bool:
-        """Return whether it reaches a number of predictions or of characters."""
-        return self.predictions >= limits[0] or self.characters >= limits[1]
+    def is_full(self, predictions: int) -> bool:
+        """Return whether it reaches a number of predictions, or `WINDOW_CHARACTERS`."""
+        return self.predictions >= predictions or self.characters >= WINDOW_CHARACTERS
+
+    def __len__(self) -> int:
+        return len(self.items)
 
 
 def characters_of(item: Item) -> int:
@@ -106,12 +109,12 @@ def characters_of(item: Item) -> int:
     return sum(map(len, texts)) + len(item.text or "")
 
 
-def cut(items: Iterable[Item], limits: tuple[int, int]) -> Iterator[list[Item]]:
-    """Yield items in windows of about a number of predictions, and of characters at most."""
+def cut(items: Iterable[Item], predictions: int) -> Iterator[list[Item]]:
+    """Yield items in windows of about a number of predictions, and of `WINDOW_CHARACTERS` at most."""
     window = Window()
     for item in items:
         window.add([item])
-        if window.is_full(limits):
+        if window.is_full(predictions):
             yield window.items
             window = Window()
     if window.items:
@@ -150,20 +153,19 @@ class Reading:
 
     def windows(
         self,
-        limits: Callable[[RowKind], tuple[int, int]],
+        predictions: Callable[[RowKind], int],
         part_rows: float = math.inf,
         finished: Mapping[int, dict] | None = None,
     ) -> Iterator[Window]:
         """Return the items of all files; `row_kind` is known when this returns, for the first window is read then.
 
-        `limits` gets the kind of the rows and returns about how many predictions and characters a window has. A part
-        has about `part_rows` items, all of a row in one. `finished` parts, {number: `end` of its last window}, are not
-        read.
+        `predictions` gets the kind of the rows and returns about how many of them a window has. A part has about
+        `part_rows` items, all of a row in one. `finished` parts, {number: `end` of its last window}, are not read.
         """
-        windows = self._windows(limits, part_rows, finished or {})
+        windows = self._windows(predictions, part_rows, finished or {})
         return chain([next(windows)], windows)
 
-    def _windows(self, limits: Callable, part_rows: float, finished: Mapping[int, dict]) -> Iterator[Window]:
+    def _windows(self, predictions: Callable, part_rows: float, finished: Mapping[int, dict]) -> Iterator[Window]:
         part = 0
         while True:
             while part in finished:
@@ -176,7 +178,7 @@ class Reading:
                     window.add(items)
                     rows += len(items)
                     ends = rows >= part_rows
-                    if not ends and not window.is_full(limits(self.row_kind)):
+                    if not ends and not window.is_full(predictions(self.row_kind)):
                         continue
                     self.fit(window.items)
                     window.end = self._end(before, last=False) if ends else None
@@ -286,23 +288,21 @@ class Reading:
             self.notify(Advice(ceiling, name_column("prediction"), f"; columns found: {', '.join(values)}."))
 
 
-def counted(
-    function: Callable, tell: Callable[[int], object], passes: int = 1, size: Callable[[Any], int] = len
-) -> Callable:
+def counted(function: Callable, tell: Callable[[int], object], passes: int = 1) -> Callable:
     """Return `function`, which calls `tell` with the number of finished rows after every batch and window.
 
-    `tell` gets a number that never falls, after every batch and window; `passes` is how often models read a row.
+    That number never falls; `passes` is how often models read a row.
     """
     lock, running, finished = Lock(), {}, 0
 
     def run(window: Any) -> Any:
         nonlocal finished
-        rows, share = size(window), 0.0
+        rows, share = len(window), 0.0
 
-        def batch(part: float) -> None:
+        def batch(rows_read: float) -> None:
             nonlocal share
             with lock:
-                share = min(1.0, share + part / passes)
+                share = min(1.0, share + rows_read / passes)
                 running[id(window)] = int(rows * share + 1e-6)
                 tell(finished + sum(running.values()))
 
@@ -373,7 +373,7 @@ def item_statistics(
     sums, counts = {}, {}
     for metric, scorer in scorers.items():
         parts, counts[metric] = [], Counter()
-        windows = cut(items, (window_predictions([scorer]), WINDOW_CHARACTERS))
+        windows = cut(items, window_predictions([scorer]))
         progress(metric, 0, len(items))
         run = counted(
             partial(statistics_of_items, scorer), lambda done, m=metric: progress(m, done, len(items)), scorer.passes
@@ -551,7 +551,7 @@ class Run:
             nonlocal expected
             rows = 0
             for window in windows:
-                rows += len(window.items)
+                rows += len(window)
                 if size and (position := reading.position):
                     expected = max(rows, round(rows * size / position))
                 yield window
@@ -559,9 +559,7 @@ class Run:
 
         with self._parts if self.in_parts else _OneFile(self.options) as output:
             parts = (self.options.part_rows, self._parts.finished) if self.in_parts else ()
-            windows = reading.windows(
-                lambda kind: (window_predictions(self._checked_scorers(kind).values()), WINDOW_CHARACTERS), *parts
-            )
+            windows = reading.windows(lambda kind: window_predictions(self._checked_scorers(kind).values()), *parts)
             row_kind = reading.row_kind
             scorers = self._checked_scorers(row_kind)
             signatures = {metric: scorer.signature for metric, scorer in scorers.items()}
@@ -573,7 +571,6 @@ class Run:
                 lambda window: window.items and scored(window.items, row_kind, scorers, worst, explain),
                 lambda done: progress(done, expected),
                 sum(scorer.passes for scorer in scorers.values()),
-                lambda window: len(window.items),
             )
             for window, result in map_in_order(run, read(windows), worker_count(scorers.values())):
                 if result:

@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from itertools import pairwise
 from threading import current_thread
 from typing import Any
@@ -56,50 +55,48 @@ class Tally:
         return _as_json(vars(self))
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "Tally":
+    def from_json(cls, content: Mapping[str, Any]) -> "Tally":
         """Return the tally that `as_json` wrote."""
-        numbers = {name: Counter(values[name]) for name in ("rows", "predictions", "words")}
-        counts = {name: _each(Counter, values[name]) for name in ("warning_counts", "faults", "profiles")}
-        arrays = {name: _each(_floats, values[name]) for name in ("confusion", "cells")}
-        return cls(
-            **numbers,
-            **counts,
-            **arrays,
-            sums={metric: _each(_floats, by_system) for metric, by_system in values["sums"].items()},
-            questions={system: QuestionTotals(**totals) for system, totals in values["questions"].items()},
-            to_read=AnswersToRead(**values["to_read"]),
-        )
+        questions = {system: QuestionTotals(**totals) for system, totals in content["questions"].items()}
+        made = {"questions": questions, "to_read": AnswersToRead(**content["to_read"])}
+        return cls(**{name: _from_json(sums) for name, sums in content.items() if name not in made}, **made)
 
 
-_floats = partial(np.array, dtype=float)
-
-
-def _each(make: Callable, values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: make(value) for name, value in values.items()}
+def rows_by_system(systems: Sequence[str]) -> dict[str, list[int]]:
+    """Return {system: numbers of its rows}, in the order of the rows."""
+    rows: dict[str, list[int]] = {}
+    for row, system in enumerate(systems):
+        rows.setdefault(system, []).append(row)
+    return rows
 
 
 def sums_by_system(numbers: np.ndarray, systems: Sequence[str]) -> dict[str, np.ndarray]:
     """Return {system: (k,) sums} of (rows, k) numbers, by the system of each row, in the order of the rows."""
-    rows: dict[str, list[int]] = {}
-    for row, system in enumerate(systems):
-        rows.setdefault(system, []).append(row)
-    return {system: numbers[chosen].sum(axis=0) for system, chosen in rows.items()}
+    return {system: numbers[rows].sum(axis=0) for system, rows in rows_by_system(systems).items()}
 
 
-def _added(value: Any, other: Any) -> Any:
-    """Return the sum of two values; of mappings with the sums of their values, in the order in which they came."""
-    if not isinstance(value, Mapping):
-        return value + other
-    both = {name: _added(value[name], other[name]) if name in value else other[name] for name in other}
-    return type(value)({**value, **both})
+def _added(sums: Any, other: Any) -> Any:
+    """Return two sums together; of mappings what stands under each name together, in the order in which they came."""
+    if not isinstance(sums, Mapping):
+        return sums + other
+    both = {name: _added(sums[name], other[name]) if name in sums else other[name] for name in other}
+    return type(sums)({**sums, **both})
 
 
-def _as_json(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _as_json(inner) for name, inner in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.as_json() if hasattr(value, "as_json") else value
+def _as_json(sums: Any) -> Any:
+    if isinstance(sums, Mapping):
+        return {name: _as_json(inner) for name, inner in sums.items()}
+    if isinstance(sums, np.ndarray):
+        return sums.tolist()
+    return sums.as_json() if hasattr(sums, "as_json") else sums
+
+
+def _from_json(sums: Mapping[str, Any] | list[float]) -> Any:
+    """Return what `_as_json` wrote: a list is an array, and an object of numbers a `Counter`."""
+    if isinstance(sums, list):
+        return np.array(sums, dtype=float)
+    is_count = all(isinstance(number, int | float) for number in sums.values())
+    return Counter(sums) if is_count else {name: _from_json(inner) for name, inner in sums.items()}
 
 
 CELLS = ("correct_grounded", "correct_ungrounded", "wrong_grounded", "wrong_ungrounded")
@@ -143,16 +140,9 @@ def confusion_counts(verdicts: np.ndarray, labels: np.ndarray) -> np.ndarray:
     >>> confusion_counts(np.array([1, 0, 0, 1]), np.array([1, 1, 0, np.nan])).sum(axis=0).tolist()
     [1.0, 1.0, 1.0, 0.0]
     """
-    known, right, accepts = ~np.isnan(labels), labels >= 0.5, np.asarray(verdicts) > 0.5
+    labelled, right, accepts = ~np.isnan(labels), labels >= 0.5, np.asarray(verdicts) > 0.5
     cases = [accepts & right, ~accepts & right, ~accepts & ~right, accepts & ~right]
-    return np.stack([case & known for case in cases], axis=1).astype(float)
-
-
-def labels_in(columns: Mapping[str, Sequence]) -> np.ndarray:
-    """Return the (rows,) labels of rows, NaN without one or if it is outside 0 to 1."""
-    labels = np.array([np.nan if label is None else label for label in columns["label"]], dtype=float)
-    labels[(labels < 0) | (labels > 1)] = np.nan
-    return labels
+    return np.stack([case & labelled for case in cases], axis=1).astype(float)
 
 
 def agreement(counts: Sequence[float]) -> dict[str, float | None]:
@@ -273,8 +263,8 @@ def totals_by_system(
     chances = np.array([item.chance or 1.0 for item in items])
     sums = row_sums(judged, verdicts, labels, chances, declined).T
     keys = np.array([question_key(item) for item in items])
-    systems = np.array([item.system for item in items], dtype=object)
-    return {name: QuestionTotals(keys[systems == name], sums[systems == name]) for name in dict.fromkeys(systems)}
+    rows_of = rows_by_system([item.system for item in items])
+    return {system: QuestionTotals(keys[rows], sums[rows]) for system, rows in rows_of.items()}
 
 
 DISAGREE, UNSURE, WRONG, LOWEST = "label and judge disagree", "unsure", "judged wrong", "lowest score"
@@ -352,12 +342,7 @@ class AnswersToRead:
         `differences` is `Scorer.differences`; where it says nothing, an answer keeps its fault.
         """
         wrong = [answer for answer in self.first if answer.verdict == 0 and answer.label in (None, 0)]
-        columns = {
-            "questions": [answer.question or "" for answer in wrong],
-            "predictions": [answer.prediction for answer in wrong],
-            "references": [answer.references for answer in wrong],
-        }
-        texts = dict(zip(wrong, differences(columns) or [""] * len(wrong), strict=True))
+        texts = dict(zip(wrong, differences(columns_to_read(wrong)), strict=False))
         for kind, answers in self.by_kind.items():
             self.by_kind[kind] = [replace(each, fault=texts.get(each) or each.fault) for each in answers]
 
@@ -377,6 +362,16 @@ class AnswersToRead:
         chosen = sorted(turns, key=lambda turn: turn[:3])[: self.number]
         judged = any(self.by_kind[kind] for kind in (DISAGREE, UNSURE, WRONG, OTHER_WORDS))
         return [answer for *_, answer in (sorted(chosen, key=lambda turn: turn[1:3]) if judged else chosen)]
+
+
+def columns_to_read(answers: Sequence[AnswerToRead]) -> dict[str, list]:
+    """Return the texts of answers as the columns of a `Scorer`."""
+    return {
+        "questions": [answer.question or "" for answer in answers],
+        "predictions": [answer.prediction for answer in answers],
+        "references": [answer.references for answer in answers],
+        "contexts": [answer.passages for answer in answers],
+    }
 
 
 def answers_to_read(
@@ -517,10 +512,10 @@ def _known_rows(
         record = {} if anew else item.recorded.get(scorer.name, {})
         records += [record] * (1 if scorer.takes_sets else len(item.predictions))
     for row, record in zip(rows, records, strict=True):
-        taken = _recalled(record, scorer, signature, row)
-        counts[taken if isinstance(taken, str) else RECALLED] += 1
-        if not isinstance(taken, str):
-            known[row] = taken
+        recalled = _recalled(record, scorer, signature, row)
+        counts[recalled if isinstance(recalled, str) else RECALLED] += 1
+        if not isinstance(recalled, str):
+            known[row] = recalled
     return known, counts
 
 
@@ -542,13 +537,10 @@ def _columns(scorer: Scorer, rows: Iterable[tuple]) -> dict[str, list]:
 
 def profiles(scorer: Scorer, items: Sequence[Item], statistics: np.ndarray) -> dict[str, Counter]:
     """Return {system: counts of `Scorer.profile`} from the items of a judge and their (items, k) statistics."""
-    numbers: dict[str, list[int]] = {}
-    for number, item in enumerate(items):
-        numbers.setdefault(item.system, []).append(number)
     result = {}
-    for system, chosen in numbers.items():
-        columns = _columns(scorer, _rows_of_items(scorer, [items[number] for number in chosen]))
-        result[system] = scorer.profile(columns, statistics[chosen])
+    for system, rows in rows_by_system([item.system for item in items]).items():
+        columns = _columns(scorer, _rows_of_items(scorer, [items[row] for row in rows]))
+        result[system] = scorer.profile(columns, statistics[rows])
     return result
 
 
@@ -587,13 +579,15 @@ def scored(
             settings = json.dumps(scorer.chosen_settings, default=str, sort_keys=True)
             columns[metric + SETTINGS] = [settings] * len(items)
     if not row_kind.sets:
-        _add_answers(tally, columns, scorers, worst)
+        _add_answers(tally, columns, np.array(list(map(label_of, items))), scorers, worst)
     elif worst and not row_kind.ceiling:
         tally.to_read = sets_to_read(columns, worst, scorers.values())
     return columns, tally
 
 
-def _add_answers(tally: Tally, columns: Mapping[str, list], scorers: Mapping[str, Scorer], worst: int) -> None:
+def _add_answers(
+    tally: Tally, columns: Mapping[str, list], labels: np.ndarray, scorers: Mapping[str, Scorer], worst: int
+) -> None:
     """Add to a tally the words of answers, their faults and verdicts beside labels, and the answers to read first."""
     systems, faults = columns["system"], []
     for system, text in zip(systems, columns["prediction"], strict=True):
@@ -601,7 +595,6 @@ def _add_answers(tally: Tally, columns: Mapping[str, list], scorers: Mapping[str
     judge = next((scorer for scorer in scorers.values() if scorer.verdict), None)
     support = next((scorer for scorer in scorers.values() if scorer.support), None)
     if judge:
-        labels = labels_in(columns)
         if not np.isnan(labels).all():
             counts = confusion_counts(np.asarray(columns[judge.verdict]), labels)
             tally.confusion = sums_by_system(counts, systems)

@@ -21,7 +21,6 @@ from ...rows.sources import Source
 from ...rows.writing import Writer
 from ...scale.options import OnError, checked_columns, needed_columns
 from ...scale.run import (
-    WINDOW_CHARACTERS,
     Reading,
     counted,
     map_in_order,
@@ -162,9 +161,8 @@ def unsupported_sentences(
         lambda window: judged_answers(scorer, window.items),
         lambda done: progress("grounding", done, None),
         scorer.passes,
-        lambda window: len(window.items),
     )
-    windows = reading.windows(lambda row_kind: (window_predictions([scorer]), WINDOW_CHARACTERS))
+    windows = reading.windows(lambda row_kind: window_predictions([scorer]))
     worst_answers: list[GroundedAnswer] = []
     stating, unsupported, silent, counts = Counter(), Counter(), Counter(), Counter()
     with writer or nullcontext():

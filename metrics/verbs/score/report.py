@@ -36,9 +36,6 @@ from ...reports.table import (
     Table,
     accuracy_cell,
     listed,
-    markdown,
-    markdown_code,
-    markdown_table,
     number,
     print_table,
     source_cell,
@@ -50,7 +47,7 @@ from ...rows.reading import Message, ignore
 from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
-from ...scale.scoring import CELLS, CONFUSION, LOWEST, SHARES, were_recalled
+from ...scale.scoring import CELLS, CONFUSION, LOWEST, SHARES, AnswerToRead, columns_to_read, were_recalled
 from ...statistics import estimation
 from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, judged_systems, whose
 from ..view.rows import scored_answers
@@ -68,7 +65,6 @@ _OF_FAULTS = (
     "Numbers of answers that were judged wrong, and that no person calls right, by what their words show. A fault "
     "that is named is the right one in about seven of ten cases."
 )
-_WIDTH = 80  # letters, above which the names of columns go over several lines
 
 
 def score(
@@ -145,7 +141,7 @@ def score(
     judged = None if scores.sets else _judged(scores, run.scorers, ignore_judge_errors)
     if judged:
         scores.to_read.name_faults(run.scorers[judged.judge].differences)
-    return ScoreReport(scores, judged, _reading_details(scores, run.scorers), options.settings)
+    return ScoreReport(scores, judged, _details_to_read(scores, run.scorers), options.settings)
 
 
 @dataclass(frozen=True)
@@ -155,8 +151,12 @@ class Judged:
     judge: str  # the metric
     accuracy: Mapping[str, Any]  # of every system with its interval, see `judged_systems`
     leads: Mapping[str, tuple[float, float, float]]  # how far every other system is behind the first one, with limits
-    behind: Sequence[str]  # those of them that chance is unlikely to explain
     help: str  # whether the judge helps beside labels, in one sentence; "" where there are no labels
+
+    @property
+    def behind(self) -> list[str]:
+        """The systems that are behind the first one, where chance is unlikely to explain it."""
+        return [system for system, (_, low, _) in self.leads.items() if low > 0]
 
 
 def _judged(scores: Scores, scorers: Mapping[str, Scorer], ignore_judge_errors: bool) -> Judged | None:
@@ -170,7 +170,7 @@ def _judged(scores: Scores, scorers: Mapping[str, Scorer], ignore_judge_errors: 
     leads = _leads(estimates, {system: sums.keys for system, sums in questions.items()})
     confusion = {case: sum(counts[case] for counts in labels) for case in CONFUSION}
     help_beside_labels = help_of_judge(accuracy["systems"], confusion, scorers[judge].stronger)
-    return Judged(judge, accuracy, leads, [name for name in leads if leads[name][1] > 0], help_beside_labels)
+    return Judged(judge, accuracy, leads, help_beside_labels)
 
 
 def _leads(
@@ -189,30 +189,20 @@ def _leads(
     return {} if None in [end for ends in first for end in ends] else dict(zip(order[1:], first, strict=True))
 
 
-@dataclass(frozen=True)
-class ReadingDetails:
-    """Extra columns of the list of answers to read first, beside texts and scores; empty without any."""
+def _details_to_read(scores: Scores, scorers: Mapping[str, Scorer]) -> dict[AnswerToRead, Sequence[str]]:
+    """Return what the list of answers to read shows beside texts: `Scorer.weakest`, of sets `Scorer.asked_besides`.
 
-    weakest: Sequence[tuple[str, str, str, str]] = ()  # see `Scorer.weakest`
-    besides: Sequence[Sequence[str]] = ()  # see `Scorer.asked_besides`
-
-
-def _reading_details(scores: Scores, scorers: Mapping[str, Scorer]) -> ReadingDetails:
-    """Return the details of the answers to read first; none for recalled ones, for which a model would be loaded."""
+    Nothing for recalled rows, for which a model would be loaded.
+    """
     answers = scores.to_read.first
     if not answers or were_recalled(next(iter(scores.metrics.values())).counts):
-        return ReadingDetails()
-    if scores.sets:
-        columns = {"predictions": [answer.prediction.splitlines() for answer in answers]}
-        columns["references"] = [answer.references for answer in answers]
-        scorer = next(scorer for scorer in scorers.values() if scorer.missing)
-        return ReadingDetails(besides=scorer.asked_besides(columns))
-    columns = {
-        "questions": [answer.question or "" for answer in answers],
-        "predictions": [answer.prediction for answer in answers],
-        "contexts": [answer.passages for answer in answers],
-    }
-    return ReadingDetails(weakest=next(iter(scorers.values())).weakest(columns))
+        return {}
+    columns, first = columns_to_read(answers), next(iter(scorers.values()))
+    if not scores.sets:
+        return dict(zip(answers, first.weakest(columns), strict=False))
+    columns["predictions"] = [answer.prediction.splitlines() for answer in answers]
+    scorer = next(scorer for scorer in scorers.values() if scorer.missing)
+    return dict(zip(answers, scorer.asked_besides(columns), strict=False))
 
 
 def _run_class(rows: Any, engine: str) -> type[Run]:
@@ -255,11 +245,11 @@ class ScoreReport(Report):
     def __init__(
         self,
         scores: Scores,
-        judged: Judged | None = None,
-        details: ReadingDetails = ReadingDetails(),
-        settings: Mapping[str, Any] | None = None,
+        judged: Judged | None,
+        details: Mapping[AnswerToRead, Sequence[str]],
+        settings: Mapping[str, Any],
     ):
-        self.results, self._judged, self._details, self._settings = scores, judged, details, settings or {}
+        self.results, self._judged, self._details, self._settings = scores, judged, details, settings
         self.accuracy, self.leads = (judged.accuracy, judged.leads) if judged else (None, {})
         self.judge = judged and judged.judge
         self.systems, self.signatures, self.labels = scores.systems, scores.signatures, scores.judge.labels
@@ -549,13 +539,6 @@ class ScoreReport(Report):
             raise ValueError("rows: were not kept; genqa_metrics.score keeps them, and --output writes them")
         return pandas.DataFrame(self.results.columns).astype({"score": float, "label": float})  # None is NaN
 
-    def to_markdown(self) -> str:
-        """Return the notes, and one table per metric with its signature."""
-        parts = [markdown(self.headline), *(f"**Note:** {markdown(note)}" for note in self.notes)]
-        for table in self.tables():
-            parts += [f"**{markdown(table.title)}**", markdown_table(table), markdown_code(table.explanation)]
-        return "\n\n".join([*parts, *map(markdown, self._remarks())])
-
     def show(self, console: Any) -> None:
         """Print the finding, one line a system, and the answers to read first; `show_all` prints all tables."""
         results, accuracy_notes = self.results, self.accuracy["notes"] if self.accuracy else []
@@ -605,12 +588,8 @@ class ScoreReport(Report):
         """Print the notes, one table per metric with its signature, and the answers to read first."""
         say(console, [f"note: {note}" for note in self.notes], "bold yellow")
         for table in self.tables():
-            if table.title.startswith(READ):
-                continue
-            table.title = ""
-            wide = sum(len(name) + 3 for name in table.headings) > _WIDTH
-            broken = [name for column, name in enumerate(table.header) if wide and column != table.bold]
-            print_table(table, console, broken)
+            if not table.title.startswith(READ):
+                print_table(replace(table, title=""), console)
         self._print_reading(console)
         say(console, self._remarks())
 
@@ -623,9 +602,9 @@ class ScoreReport(Report):
             return
         every, width = sum(to_read.counts.values()), min(console.width, WIDTH)
         if self.results.sets:
-            answers = set_lines(to_read.first, width, self._details.besides)
+            answers = set_lines(to_read.first, width, self._details)
         else:
-            answers = reading_lines(to_read, width, self._threshold, self._details.weakest)
+            answers = reading_lines(to_read, width, self._threshold, self._details)
         kinds = [f"{count:,} {kind}" for kind, count in to_read.counts.items() if count and kind != LOWEST]
         counts = f": {', '.join(kinds)}" * (len(kinds) > 1) + ": lowest, or scores far apart" * self.compares_words
         heading = f"{READ} ({{}} of {every:,}{counts}; all: --worst {every})"
