@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from .registry import JUDGE, SCORERS
+from .registry import JUDGE, OF_SETS, OF_WORDS, SCORERS
 from .reports import report
 from .reports.table import visible
 from .rows.errors import FileError, InputWarning, RecordedScoresWarning, UsageError, in_command
@@ -30,12 +30,8 @@ from .rows.writing import output_path, write_text
 SHOWN_BAD_ROWS = 10
 LONGEST_NAME = 60  # characters of the files in a command
 _WORDS = {"none": None, "true": True, "false": False, "inf": math.inf, "infinity": math.inf}
-_DEFAULT = (
-    "ava, which judges an answer with its question, for rows with a question; f_meta and aev for sets of questions; "
-    "aev otherwise"
-)
-
-
+_DEFAULT = f"{JUDGE}, which reads the question, for rows with one; {' and '.join(OF_SETS)} for sets of questions; "
+_DEFAULT += f"{OF_WORDS} otherwise"
 ModelMetric = Literal["kpqa", "ava", "grounding"]  # has a model, which can be exported
 INPUT, METRIC, OUTPUT = "Input", "Metrics", "Output"  # groups of options in --help
 
@@ -110,7 +106,7 @@ Systems = _reading("--systems", "A,B", "Columns with the answers of one system e
 Encoding = _reading("--encoding", "NAME", "Encoding of text files, such as cp1252. Default: UTF-8 or UTF-16.")
 READING = ("from_", "systems", "encoding", "rows_at", "sheet", "split_references")  # a command has all of them
 Set = _set("METRIC.SETTING=VALUE, once for each: aev.alpha=0.3, f_meta.base=bleu.")
-SetOfAva = _set("ava.SETTING=VALUE, once for each: ava.checkpoint=base, ava.threshold=0.6.")
+SetOfAva = _set(f"{JUDGE}.SETTING=VALUE, once for each: {JUDGE}.checkpoint=base, {JUDGE}.threshold=0.6.")
 Json = _file("--json", "everything, with all tests, as JSON")
 Markdown = _file("--markdown", "the tables as Markdown")
 Latex = _file("--latex", "LaTeX (booktabs)")
@@ -135,7 +131,7 @@ By = option(
     metavar="COLUMN",
     help="The same for the rows of every value of COLUMN too, such as a topic; COLUMN.KEY goes into objects.",
 )
-_IGNORE = "With ava, without labels: intervals of the accuracy that ignore the errors of the judge."
+_IGNORE = f"With {JUDGE}, without labels: intervals of the accuracy that ignore the errors of the judge."
 IgnoreJudgeErrors = option(bool, "--ignore-judge-errors", help=_IGNORE, group=METRIC)
 _ALL = "Print all tables, signatures and how the intervals were made."
 Verbose = option(bool, "--verbose", "-v", help=_ALL, group=OUTPUT)
@@ -143,7 +139,7 @@ Calibration = option(
     str | None,
     "--calibration",
     metavar="FILE",
-    help="With ava: FILE of `calibrate`. Default: calibration.json in the folder of the checkpoint, if there is one.",
+    help=f"With {JUDGE}: FILE of `calibrate`. Default: calibration.json beside the checkpoint, if there is one.",
     group=METRIC,
 )
 Labels = option(
@@ -236,7 +232,7 @@ def read_demands(values: Sequence[str] | None, names: Sequence[str] | None = Non
     result = {}
     for name, text in name_values("--fail-under", values).items():
         if names is not None and name not in names:
-            more = "; accuracy and its interval come with --metric ava" if name in ("accuracy", "low", "high") else ""
+            more = f"; accuracy and its interval come with --metric {JUDGE}" * (name in ("accuracy", "low", "high"))
             raise ValueError(f"--fail-under: expected one of {', '.join(names)} before '=', got {name!r}{more}")
         result[name] = as_number(text)
         if not math.isfinite(result[name]):
@@ -554,8 +550,11 @@ def carry_out(
         read = [*inputs, *(arguments.get("labels") or []), arguments.get("calibration")]
         _check_outputs_of_verb(files, arguments.get("output"), read)
         _read_metrics(arguments)
-        of_metrics = [part if isinstance(part, Mapping) else {"": part} for part in arguments["settings"].values()]
-        check_outputs(files, [value for part in of_metrics for value in part.values() if isinstance(value, str)])
+        chosen = arguments["settings"].values()
+        chosen = [
+            text for setting in chosen for text in (setting.values() if isinstance(setting, dict) else [setting])
+        ]
+        check_outputs(files, [text for text in chosen if isinstance(text, str)])
         if scores:  # without '=' it is a column of scores
             arguments["score_columns"] = [value for value in column or () if "=" not in value]
             column = [value for value in column or () if "=" in value]

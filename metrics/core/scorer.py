@@ -261,7 +261,9 @@ class Scorer:
     """A metric. The module of `evaluate` and the verbs compute every score with it.
 
     Statistics are a small vector per row; their sum is all that the score of a corpus needs. A scorer is not changed
-    by scoring, and threads may share one.
+    by scoring, and threads may share one. In all methods `columns` are those of `checked`, `statistics` (rows, k)
+    floats, `total` and `totals` their (k,) sums of one system and {system: sums}, and `counts` those of
+    `RowStatistics`.
 
     The settings of a metric are declared once: those of `load`, which find and load a model, are the arguments of the
     method `load`; those of `compute` are the arguments of `configure`.
@@ -433,62 +435,32 @@ class Scorer:
         yield from (range(start, min(start + 4096, rows)) for start in range(0, rows, 4096))
 
     def statistics(self, columns: Mapping[str, list], explain: bool = False) -> RowStatistics:
-        """Return the statistics of every row.
-
-        Args:
-            columns: see `checked`.
-            explain: whether to add a column "explanation" to the details.
-        """
+        """Return the statistics of every row; with `explain` the details have a column "explanation"."""
         raise NotImplementedError
 
     def reason(self, scores: Mapping[str, float], details: Mapping[str, object]) -> str:
-        """Return one sentence that says why a row has its scores.
-
-        Args:
-            scores: all scores of the row.
-            details: of the row, from `statistics`, with its explanation.
-        """
+        """Return one sentence that says why a row has its scores; `details` are its own, with its explanation."""
         explained = details.get("explanation")
         if isinstance(explained, Mapping) and "reason" in explained:
             return str(explained["reason"])
         return ", ".join(f"{name} {value:.2f}" for name, value in scores.items()) + "."
 
     def reasons(self, statistics: np.ndarray, details: Mapping[str, Sequence]) -> list[str]:
-        """Return the `reason` of every row.
-
-        Args:
-            statistics: (rows, k) their statistics.
-            details: see `RowStatistics`.
-        """
-        scores = {name: values.tolist() for name, values in self.row_scores(statistics).items()}
+        """Return the `reason` of every row; `details` are those of `RowStatistics`."""
+        scores = {name: column.tolist() for name, column in self.row_scores(statistics).items()}
         tables, rows = (scores, details), range(len(statistics))
         return [self.reason(*({name: column[i] for name, column in table.items()} for table in tables)) for i in rows]
 
     def counts(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
-        """Return the counts of `RowStatistics` that follow from texts and statistics, such as languages.
-
-        Args:
-            columns: see `checked`.
-            statistics: (rows, k), see `RowStatistics`.
-        """
+        """Return the counts of `RowStatistics` that follow from texts and statistics, such as languages."""
         return Counter()
 
     def recalled(self, columns: Mapping[str, list], scores: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return (rows, k) statistics rebuilt from recorded scores without a model; only where `recalls` is true.
-
-        Args:
-            columns: see `checked`.
-            scores: name in `row_names` -> (rows,) scores.
-        """
+        """Return the statistics of rows from recorded {name: (rows,) scores}, without a model; where `recalls`."""
         raise NotImplementedError
 
     def profile(self, columns: Mapping[str, list], statistics: np.ndarray) -> Counter:
-        """Return counts of kinds of rows (length, unsure), which tell whether a judge's measured errors apply.
-
-        Args:
-            columns: see `checked`.
-            statistics: (rows, k), see `RowStatistics`.
-        """
+        """Return counts of kinds of rows (length, unsure), which tell whether a judge's measured errors apply."""
         return Counter()
 
     def row_scores(self, statistics: np.ndarray) -> dict[str, np.ndarray]:
@@ -501,42 +473,27 @@ class Scorer:
         return {name: float(scores[name][0]) for name in self.names}
 
     def resampled_scores(self, totals: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the scores of many corpora at once: means over rows by default.
+        """Return {name in `names`: (...) scores} of many corpora, by default means over rows, and 0 of no rows.
 
         Args:
             totals: (..., k) sums of statistics.
             rows: (...) numbers of rows.
-
-        Returns:
-            Name in `names` -> (...) scores, 0 where there are no rows.
         """
         means = np.asarray(totals) / np.maximum(rows, 1)[..., None]
         return {name: means[..., k] for k, name in enumerate(self.names)}
 
     def remarks(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Return sentences that put the scores into words.
-
-        Args:
-            totals: system -> (k,) sum of statistics.
-            counts: the counts of `statistics`, over all rows.
-        """
+        """Return sentences that put the scores into words; `counts` are those of all rows."""
         return []
 
-    def flagged(self, totals: np.ndarray) -> str:
-        """Return how many answers the metric flags for reading, where that says more than its mean, as "2 of 5".
-
-        Args:
-            totals: (k,) sum of statistics.
-        """
+    def flagged(self, total: np.ndarray) -> str:
+        """Return how many answers the metric flags for reading, where that says more than its mean, as "2 of 5"."""
         return ""
 
     def warnings(self, totals: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> list[str]:
-        """Return warnings about the scores, one sentence each.
+        """Return warnings about the scores, one sentence each; `counts` are those of all rows.
 
-        Args:
-            totals: system -> (k,) sum of statistics; a sentence about one system starts with its name and ": ",
-                unless the name is "".
-            counts: the counts of `statistics`, over all rows.
+        A sentence about one system starts with its name and ": ", unless the name is "".
         """
         return []
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ..core.reading import UNKNOWN_FAULT, the_first
+from ..registry import JUDGE
 from .table import (
     Table,
     accuracy_cell,
@@ -257,7 +258,7 @@ def caution_of_words(words: Mapping[str, float], asked: bool) -> list[str]:
     >>> caution_of_words({"a": 19.0, "b": 22.4}, False)
     ['do not pick a system by these scores alone: shared words do not show which answers are right']
     """
-    overlap = OVERLAP + "; ava judges that from the question: -m ava" * asked
+    overlap = OVERLAP + f"; {JUDGE} judges that from the question: -m {JUDGE}" * asked
     if len(words) < 2:
         return [overlap]
     lengths = dict(sorted(words.items(), key=lambda of_system: -of_system[1]))

@@ -399,7 +399,6 @@ class MetricScores:
     title: str  # its name and judge
     measures: str  # what its main score is, in words
     error_rate: str  # how often its verdicts are wrong, in words; "" where scores alone say it
-    stronger: str  # NAME=VALUE of a setting with which it errs less, and by how much
     threshold: float  # score from which it calls an answer right
     flagged: Mapping[str, str]  # {system: answers that it flags for reading, "2 of 5"}; empty where means say more
     counts: Mapping[str, int]  # of `RowStatistics`
@@ -692,7 +691,6 @@ def _metric_scores(metric: str, scorer: Scorer, sums: Mapping[str, Any], counts:
         title=scorer.title,
         measures=scorer.measures,
         error_rate=scorer.error_rate,
-        stronger=scorer.stronger,
         threshold=getattr(scorer, "threshold", 0.5),
         flagged=flagged if any(flagged.values()) else {},
         counts=counts,

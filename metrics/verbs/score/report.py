@@ -15,7 +15,7 @@ from ...core.reading import UNKNOWN_FAULT, one_line
 from ...core.scorer import ASKED, Scorer
 from ...registry import JUDGE, judge_among, scorer_class
 from ...reports.charts import accuracy_chart
-from ...reports.excerpt import HEADINGS, reading_lines, set_lines, why_to_read
+from ...reports.excerpt import reading_lines, set_lines, why_to_read
 from ...reports.report import (
     WIDTH,
     Report,
@@ -47,7 +47,7 @@ from ...rows.reading import Message, ignore
 from ...scale.options import OnError, ScoreOptions, Settings
 from ...scale.parts import PART_ROWS
 from ...scale.run import Run, Scores
-from ...scale.scoring import CELLS, CONFUSION, LOWEST, SHARES, AnswerToRead, columns_to_read, were_recalled
+from ...scale.scoring import CELLS, CONFUSION, LOWEST, AnswerToRead, columns_to_read, were_recalled
 from ...statistics import estimation
 from ..judge_errors import JudgeErrors, confusion_table, help_of_judge, judged_systems, whose
 from ..view.rows import scored_answers
@@ -306,7 +306,7 @@ class ScoreReport(Report):
                 [system, *(f"{faults.get(kind, 0):,}" for kind in kinds)] for system, faults in judged.faults.items()
             ]
             tables.append(Table(FAULTS, ["system", *kinds], rows, _OF_FAULTS))
-        tables += self._reading_tables()
+        tables += self._reading_table()
         if judged.cells:
             rows = [[system, *(f"{share:.4f}" for share in cells.values())] for system, cells in judged.cells.items()]
             support = next(metric for metric in self.results.metrics if scorer_class(metric).support)
@@ -314,31 +314,24 @@ class ScoreReport(Report):
             tables.append(Table(f"{self.judge} and {support}", ["system", *CELLS], rows, explanation))
         return tables
 
-    def _reading_tables(self) -> list[Table]:
-        """Return the answers to read first as tables for pages and Markdown, one of each kind."""
-        to_read, tables = self.results.to_read, []
-        beside = "passages" if any(answer.passages for answer in to_read.first) else "accepted answer"
+    def _reading_table(self) -> list[Table]:
+        """Return [a table of the answers to read first] for pages and Markdown; [] without any."""
+        answers, rows, whole = self.results.to_read.first, [], {}
+        beside = "passages" if any(answer.passages for answer in answers) else "accepted answer"
         header = ["row", "system", "why", "question", "answer", beside]
         if self.results.sets:
             header[3:] = ["not asked", "generated questions", "reference questions"]
-        for kind in SHARES:
-            answers = [answer for answer in to_read.first if answer.kind == kind]
-            rows, whole = [], {}
-            for row, answer in enumerate(answers):
-                cells = [answer.id or str(answer.line), answer.system, why_to_read(answer, self._threshold)]
-                prediction = answer.prediction.strip() or "(empty)"
-                texts = [answer.question or " | ".join(answer.missing)]
-                texts.append(" | ".join(prediction.splitlines()) if self.results.sets else prediction)
-                texts.append(" | ".join(answer.passages or answer.references))
-                for column, text in enumerate(texts, len(cells)):
-                    cells.append(_short(text))
-                    whole |= {(row, column): text} if cells[-1] != text else {}
-                rows.append(cells)
-            of_all = f"{len(rows)} of {to_read.counts[kind]:,}" * (len(rows) < to_read.counts[kind])
-            explanation = "; ".join(filter(None, [HEADINGS.get(kind), of_all]))
-            title = READ if kind == LOWEST else f"{READ}: {kind}"
-            tables.append(Table(title, header, rows, explanation, texts=(1, 2, 3, 4, 5), whole=whole))
-        return [table for table in tables if table.rows]
+        for row, answer in enumerate(answers):
+            cells = [answer.id or str(answer.line), answer.system, why_to_read(answer, self._threshold)]
+            prediction = answer.prediction.strip() or "(empty)"
+            texts = [answer.question or " | ".join(answer.missing)]
+            texts.append(" | ".join(prediction.splitlines()) if self.results.sets else prediction)
+            texts.append(" | ".join(answer.passages or answer.references))
+            for column, text in enumerate(texts, len(cells)):
+                cells.append(_short(text))
+                whole |= {(row, column): text} if cells[-1] != text else {}
+            rows.append(cells)
+        return [Table(READ, header, rows, texts=(1, 2, 3, 4, 5), whole=whole)] * bool(rows)
 
     def _table(self, metric: str) -> Table:
         """Return all scores of a metric, one line a system."""
@@ -389,14 +382,12 @@ class ScoreReport(Report):
 
     def page_tables(self) -> list[Table]:
         """Return what the first screen shows, and all tables below it."""
-        tables = self.tables()
-        reading = [table for table in tables if table.title.startswith(READ)]
-        if self.results.columns and not self.results.sets:  # the row viewer has all answers
-            tables, reading = [table for table in tables if table not in reading], []
         names = {name: f"All scores of {metric.title or name}" for name, metric in self.results.metrics.items()}
         names[LABELLED] = "The judge beside labels of people"
-        named = [replace(table, title=names.get(table.title, table.title)) for table in tables]
-        return [self._systems_table(), *reading, *(table for table in named if table not in reading)]
+        named = [replace(table, title=names.get(table.title, table.title)) for table in self.tables()]
+        has_viewer = self.results.columns and not self.results.sets  # which has all answers
+        reading = [] if has_viewer else [table for table in named if table.title == READ]
+        return [self._systems_table(), *reading, *(table for table in named if table.title != READ)]
 
     def page_notes(self) -> list[str]:
         """Return the notes, and what must be known of the accuracy."""
@@ -405,7 +396,7 @@ class ScoreReport(Report):
     @property
     def open_tables(self) -> int:
         """The systems and the answers to read; what a person looks up opens by a click."""
-        return 1 + sum(table.title.startswith(READ) for table in self.page_tables())
+        return 1 + any(table.title == READ for table in self.page_tables())
 
     def answers_of_page(self) -> list[ViewedAnswer]:
         """Return all answers with what was computed of them; none where rows were not kept."""
@@ -495,18 +486,14 @@ class ScoreReport(Report):
 
     def facts(self) -> list[str]:
         """Return the signatures, and how the intervals of the accuracy were made."""
-        noted = self.page_notes()
-        return [*self.signatures.values(), *(fact for fact in self._remarks() if fact not in noted)]
-
-    def _remarks(self) -> list[str]:
         if not self._judged:
-            return []
+            return [*self.signatures.values()]
         has_interval = any(values["low"] is not None for values in self._judged_systems.values())
-        rests_on = [f"accuracy: 95% interval, {self.accuracy['method']}"] * has_interval
+        rests_on = f"accuracy: 95% interval, {self.accuracy['method']}" * has_interval
         marked = "bold: the highest accuracy, and those not clearly below it; "
         marked += "`compare` tests systems on the same questions"
-        judge = [self.accuracy["measured"], marked if self.best else ""]
-        return list(filter(None, [*rests_on, self._judged.help, *self.accuracy["notes"], *judge]))
+        judge = [rests_on, self._judged.help, self.accuracy["measured"], marked if self.best else ""]
+        return [*self.signatures.values(), *filter(None, judge)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, with all digits."""
@@ -585,13 +572,13 @@ class ScoreReport(Report):
         return f"Why: {self._why}.{column} All tables: --verbose"
 
     def show_all(self, console: Any) -> None:
-        """Print the notes, one table per metric with its signature, and the answers to read first."""
-        say(console, [f"note: {note}" for note in self.notes], "bold yellow")
+        """Print the notes, one table per metric with its signature, the answers to read first, and further facts."""
+        say(console, [f"note: {note}" for note in self.page_notes()], "bold yellow")
         for table in self.tables():
-            if not table.title.startswith(READ):
+            if table.title != READ:
                 print_table(replace(table, title=""), console)
         self._print_reading(console)
-        say(console, self._remarks())
+        say(console, self.facts()[len(self.signatures) :])
 
     def _print_reading(self, console: Any, room: int = LEAST_LINES) -> None:
         """Print the answers to read first, those judged wrong with their faults; few of them in `room` lines."""
